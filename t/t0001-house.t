@@ -89,8 +89,8 @@ test_expect_success 'the sources keep the include law' '
 test_expect_success 'a folder may not include one below it in the law' '
     refused src/match/planted.c "#include \"sched/sched.h\"" "include sched" &&
     refused src/common/planted.h "#include \"jobspec/jobspec.h\"" "include jobspec" &&
-    refused src/cmd/planted.c "#include \"broker/broker.h\"" "include broker" &&
-    refused src/exec/local/planted.c "#  include \"broker/broker.h\"" "include broker" &&
+    refused src/cmd/planted.c "#include \"broker/core/broker.h\"" "include broker" &&
+    refused src/exec/local/planted.c "#  include \"broker/core/broker.h\"" "include broker" &&
     refused src/shell/planted.c "#include \"jobspec/jobspec.h\"" "include jobspec" &&
     refused src/job/test/planted.c "#include \"store/store.h\"" "include store"
 '
@@ -137,7 +137,7 @@ test_expect_success 'broker and executors open what users can write by one funct
     refused src/exec/kube/planted.c "int f (void) { return agent_key_read (\"x\", 0); }" "call agent_key_read" &&
     sed "s/^opens /# &/" copy/contrib/include-law >law && mv copy/contrib/include-law kept &&
     mv law copy/contrib/include-law && test_when_finished "mv kept copy/contrib/include-law" &&
-    test_expect_code 1 check_includes && grep "^src/broker/start.c:.* may not call mkdir" report &&
+    test_expect_code 1 check_includes && grep "^src/broker/core/start.c:.* may not call mkdir" report &&
     sed -n "s/^opens \([^:]*\): .*/\1/p" kept | while read -r file; do
         grep -q "^$file:" report || { echo "$file is in the law in vain"; return 1; }
     done

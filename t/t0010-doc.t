@@ -9,7 +9,7 @@ src=$FLUXQ_SOURCE_DIR
 # "POST /v1/jobs/{}" a line, from the table of routes.
 routes_in_code ()
 {
-    sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' "$src/src/broker/api.c" | sort
+    sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' "$src/src/broker/api/api.c" | sort
 }
 
 # The same from doc/openapi.yaml: its paths stand at two blanks, its methods at four.
@@ -54,7 +54,7 @@ test_expect_success 'the description can be read, and each of its references lea
 '
 
 test_expect_success 'every column of the listing is described, and nothing else' '
-    sed -n "/^const struct column columns/,/^};/p" "$src/src/broker/columns.c" |
+    sed -n "/^const struct column columns/,/^};/p" "$src/src/broker/api/columns.c" |
         grep -oE "(NUM|TXT|IDS) \([a-z_]+" | sed "s/.*(//" | sort >code &&
     test "$(wc -l <code)" -ge 20 &&
     awk "/^    Job:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_]+: / {
@@ -66,7 +66,7 @@ test_expect_success 'every column of the listing is described, and nothing else'
 keys_in_code ()
 {
     {
-        sed -n '/keys\[\] = {/,/};/p' "$src/src/broker/config.c" "$src/src/broker/config_queue.c" \
+        sed -n '/keys\[\] = {/,/};/p' "$src/src/broker/config/config.c" "$src/src/broker/config/queue.c" \
             "$src/src/exec/kube/config.c" "$src/src/exec/kube/adoptconfig.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
         sed -n '/set_keys\[\] = {/,/};/p' "$src/src/exec/podset.c" "$src/src/exec/spaceset.c" |
             sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'

@@ -8,7 +8,8 @@
 
 #include <config.h>
 
-#include "broker/broker.h"
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
 #include "broker/watchdog.h"
 #include "common/agent_path.h"
 #include "common/log.h"

@@ -1,0 +1,331 @@
+/* api.c - the routes, and helpers of all of them
+ */
+#include "broker/api/api.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api/namelist.h"
+#include "broker/api/privacy.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+static const struct api_route {
+    const char *method;
+    const char *pattern;
+    api_f fn;
+    bool operators_only;
+} routes[] = {
+    { "POST", "/v1/jobs", api_submit, false },
+    { "GET", "/v1/jobs", api_list, false },
+    { "GET", "/v1/jobs/{}", api_job, false },
+    { "GET", "/v1/jobs/{}/events", api_job_events, false },
+    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false },
+    { "GET", "/v1/jobs/{}/wait", api_job_wait, false },
+    { "GET", "/v1/jobs/{}/output", api_job_output, false },
+    { "POST", "/v1/jobs/{}/connect", api_job_connect, false },
+    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
+    { "POST", "/v1/jobs/{}/limit", api_job_limit, false },
+    { "POST", "/v1/jobs/{}/resize", api_job_resize, false },
+    { "GET", "/v1/jobs/{}/priority", api_job_priority, false },
+    { "POST", "/v1/cancel", api_cancel, false },
+    { "GET", "/v1/watch", api_watch, false },
+    { "GET", "/v1/nodes", api_nodes, false },
+    { "POST", "/v1/nodes/{}", api_node_set, true },
+    { "GET", "/v1/reservations", api_reservations, false },
+    { "POST", "/v1/reservations", api_reservation_make, true },
+    { "POST", "/v1/reservations/{}", api_reservation_set, true },
+    { "GET", "/v1/queues", api_queues, false },
+    { "GET", "/v1/fair-share", api_fair_share, false },
+    { "POST", "/v1/queues/{}", api_queue_set, true },
+    { "GET", "/v1/status", api_status, false },
+    { "POST", "/v1/shutdown", api_shutdown, true },
+    { "POST", "/v1/reload", api_reload, true },
+    { "POST", "/v1/journal", api_journal, true },
+};
+
+/* Whether path matches pattern; copies the "{}" segment to p. */
+static bool path_matches (const char *pattern, const char *path, struct api_path *p)
+{
+    p->arg[0] = '\0';
+    while (*pattern && *path) {
+        if (pattern[0] == '{' && pattern[1] == '}') {
+            size_t len = strcspn (path, "/");
+            if (len == 0 || len >= sizeof (p->arg))
+                return false;
+            memcpy (p->arg, path, len);
+            p->arg[len] = '\0';
+            path += len;
+            pattern += 2;
+        } else if (*pattern++ != *path++) {
+            return false;
+        }
+    }
+    return !*pattern && !*path;
+}
+
+bool api_is_operator (const struct broker *b, struct http_request *req)
+{
+    return broker_is_operator (b, http_request_uid (req));
+}
+
+bool broker_is_operator (const struct broker *b, uid_t uid)
+{
+    bool found = uid == 0 || uid == b->uid;
+    for (size_t i = 0; i < b->noperators && !found; i++)
+        found = b->operators[i] == uid;
+    return found;
+}
+
+void api_handle (struct http_request *req, void *arg)
+{
+    struct broker *b = arg;
+    const char *method = http_request_method (req), *path = http_request_path (req);
+    struct api_path p;
+    bool known_path = false;
+
+    for (size_t i = 0; i < ARRAY_SIZE (routes); i++) {
+        const struct api_route *r = &routes[i];
+        if (!path_matches (r->pattern, path, &p))
+            continue;
+        known_path = true;
+        if (strcmp (r->method, method) != 0)
+            continue;
+        if (r->operators_only && !api_is_operator (b, req))
+            http_reply_problem (req, 403, "not-operator",
+                                "only operators may do this (operators: in fluxq.yaml)");
+        else
+            r->fn (b, req, &p);
+        return;
+    }
+    if (known_path)
+        http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
+                            path);
+    else
+        http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
+}
+
+/* The job if it is in memory and visible to the client. Hidden jobs look like jobs that
+ * ended long ago. */
+static struct entry *find_seen (struct broker *b, struct http_request *req, uint64_t id)
+{
+    struct entry *e = entry_find (b, id);
+
+    return e && privacy_sees (b, http_request_uid (req), e, PRIVATE_JOBS) ? e : NULL;
+}
+
+bool api_old_task (struct broker *b, struct http_request *req,
+                   const struct api_path *path, uint64_t *ret_array, uint32_t *ret_task)
+{
+    return strchr (path->arg, '_')
+           && array_name_parse (path->arg, ret_array, ret_task, "job id", NULL) == 0
+           && !find_seen (b, req, *ret_array);
+}
+
+/* The job of the task, or its array while the task has not started. */
+static struct entry *array_entry (struct broker *b, struct http_request *req,
+                                  const char *text, uint64_t *ret_id)
+{
+    struct error err = { 0 };
+    uint64_t id;
+    uint32_t index;
+
+    if (array_name_parse (text, &id, &index, "job id", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return NULL;
+    }
+    struct entry *e = find_seen (b, req, id);
+    const struct job_array *a = e ? e->job->array : NULL;
+    if (!a || !idset_has (a->spec.tasks, index)) {
+        http_reply_problem (req, 404, "unknown-job",
+                            e && !a ? "job %ju is no array"
+                            : a     ? "array %ju has no task %u"
+                                : "there is no array %ju here any more, if there ever "
+                                  "was; its tasks have numbers of their own",
+                            (uintmax_t)id, index);
+        return NULL;
+    }
+    bool waits = idset_has (a->waiting, index) || idset_has (a->cancelled, index);
+    uint64_t own = waits ? e->id : job_array_task_id (a, e->id, index);
+    if (ret_id)
+        *ret_id = own;
+    e = find_seen (b, req, own);
+    if (!e && !ret_id)
+        http_reply_problem (req, 404, "unknown-job",
+                            "task %u of array %ju has ended long ago", index,
+                            (uintmax_t)id);
+    return e;
+}
+
+struct entry *api_entry (struct broker *b, struct http_request *req,
+                         const struct api_path *path, uint64_t *ret_id)
+{
+    struct error err = { 0 };
+    struct entry *e;
+    int64_t id;
+
+    if (strchr (path->arg, '_'))
+        return array_entry (b, req, path->arg, ret_id);
+    if (parse_int (path->arg, 1, INT64_MAX, &id, "job id", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return NULL;
+    }
+    if (ret_id)
+        *ret_id = (uint64_t)id;
+    if (!(e = find_seen (b, req, (uint64_t)id)) && !ret_id)
+        http_reply_problem (req, 404, "unknown-job", "there is no job %jd", (intmax_t)id);
+    return e;
+}
+
+bool api_may (struct broker *b, struct http_request *req, const struct entry *e)
+{
+    return http_request_uid (req) == e->job->userid || api_is_operator (b, req);
+}
+
+bool api_require (struct broker *b, struct http_request *req, const struct entry *e)
+{
+    if (api_may (b, req, e))
+        return true;
+    http_reply_problem (req, 403, "not-owner", "job %ju belongs to %s", (uintmax_t)e->id,
+                        e->job->user);
+    return false;
+}
+
+json_t *api_body (struct http_request *req, const char *const allowed[])
+{
+    struct error err = { 0 };
+    size_t len;
+    const char *text = http_request_body (req, &len);
+    json_t *o = json_parse (len ? text : "{}", len ? len : 2, "request", &err);
+
+    if (o && !json_is_object (o))
+        error_set (&err, EINVAL, "request: expected an object, got %s",
+                   json_type_name (o));
+    if (o && json_is_object (o) && json_only_keys (o, allowed, "request", &err) == 0)
+        return o;
+    json_decref (o);
+    http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    return NULL;
+}
+
+void api_reply_json (struct http_request *req, int status, json_t *value)
+{
+    char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
+    json_decref (value);
+    if (text)
+        http_reply_take (req, status, NULL, text, strlen (text));
+    else
+        http_reply_problem (req, 503, "busy", "out of memory");
+}
+
+/* Small machines accept more names than they have nodes, so that the error is the first
+ * unknown name. */
+#define HOSTS_LEAST ((size_t)1024)
+
+struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err)
+{
+    return hostlist_decode (text, MAX (machine_node_count (b->graph), HOSTS_LEAST), err);
+}
+
+/* -- filters -- */
+
+/* The phases of all states in these groups (bits of enum job_group). */
+static uint32_t phases_of (unsigned groups)
+{
+    uint32_t phases = 0;
+
+    for (int p = JOB_PENDING; p <= JOB_REQUEUED; p++)
+        if (groups & 1U << job_phase_group ((enum job_phase)p))
+            phases |= 1U << p;
+    return phases;
+}
+
+static int parse_states (const char *text, uint32_t *ret, struct error *err)
+{
+    static const struct {
+        const char *word;
+        unsigned groups;
+    } words[] = {
+        { "active", 1U << JOB_GROUP_PENDING | 1U << JOB_GROUP_RUNNING },
+        { "pending", 1U << JOB_GROUP_PENDING },
+        { "running", 1U << JOB_GROUP_RUNNING },
+        { "finished", 1U << JOB_GROUP_FINISHED },
+        { "all", ~0U },
+    };
+    *ret = 0;
+    while (*text) {
+        char word[32];
+        size_t len = strcspn (text, ",");
+        snprintf (word, sizeof (word), "%.*s", (int)MIN (len, sizeof (word) - 1), text);
+        uint32_t before = *ret;
+        for (size_t i = 0; i < ARRAY_SIZE (words); i++)
+            if (!strcasecmp (word, words[i].word))
+                *ret |= phases_of (words[i].groups);
+        int phase = job_phase_from_name (word);
+        if (phase >= 0 && *ret == before)
+            *ret |= 1U << phase;
+        if (*ret == before && phase < 0)
+            return error_set (
+                err, EINVAL,
+                "state '%s' is unknown; known are active, pending, running, "
+                "finished, all and the states that fluxq-queue shows",
+                word);
+        text += len + (text[len] == ',');
+    }
+    return 0;
+}
+
+int api_filter_init (struct api_filter *f, struct broker *b, struct http_request *req,
+                     const char *user, const char *state, const char *queue,
+                     const char *name, const char *ids, struct error *err)
+{
+    *f = (struct api_filter){ .b = b, .me = http_request_uid (req) };
+    f->own = user && strcmp (user, "me") == 0;
+    if ((state && parse_states (state, &f->phases, err) < 0)
+        || (user && !f->own && namelist_parse (&f->user, user, "user", err) < 0)
+        || (queue && namelist_parse (&f->queue, queue, "queue", err) < 0)
+        || (name && namelist_parse (&f->name, name, "name", err) < 0)
+        || (ids && *ids && !(f->ids = job_ids_parse (b, ids, err)))) {
+        api_filter_release (f);
+        return -EINVAL;
+    }
+    return 0;
+}
+
+void api_filter_release (struct api_filter *f)
+{
+    namelist_release (&f->user);
+    namelist_release (&f->queue);
+    namelist_release (&f->name);
+    job_ids_destroy (f->ids);
+    f->ids = NULL;
+}
+
+enum job_phase api_row_phase (const struct job *job)
+{
+    bool never = job->array && job->state == JOB_INACTIVE
+                 && idset_count (job->array->cancelled) > 0;
+
+    return never ? JOB_CANCELLED : job_phase (job);
+}
+
+bool api_filter_match (const struct api_filter *f, const struct entry *e)
+{
+    const struct job *job = e->job;
+
+    if (f->ids && !job_ids_has (f->ids, e->id))
+        return false;
+    if (!privacy_sees (f->b, f->me, e, PRIVATE_JOBS))
+        return false;
+    if (f->phases && !(f->phases & 1U << api_row_phase (job)))
+        return false;
+    if ((f->own && f->me != job->userid)
+        || (f->user.text && !namelist_has (&f->user, job->user)))
+        return false;
+    if (f->queue.text && !namelist_has (&f->queue, job->queue))
+        return false;
+    return !f->name.text || namelist_has (&f->name, job->name);
+}

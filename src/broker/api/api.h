@@ -1,0 +1,164 @@
+/* api.h - the routes of fluxqd's HTTP API (doc/openapi.yaml)
+ *
+ * One table (in api.c) maps method and path pattern to a function. A pattern's "{}"
+ * matches one segment, which the function gets in api_path.arg. Functions answer the
+ * request, now or later, exactly once.
+ */
+#ifndef FLUXQ_BROKER_API_API_H
+#define FLUXQ_BROKER_API_API_H
+
+#include "broker/api/namelist.h"
+#include "broker/core/broker.h"
+
+struct api_path {
+    char arg[256]; /* the segment that "{}" matched, decoded; "" without one */
+};
+
+typedef void (*api_f) (struct broker *b, struct http_request *req,
+                       const struct api_path *path);
+
+/* -- the routes -- */
+void api_submit (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_list (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_job (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_job_events (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+void api_job_jobspec (struct broker *b, struct http_request *req,
+                      const struct api_path *path);
+void api_job_wait (struct broker *b, struct http_request *req,
+                   const struct api_path *path);
+void api_job_output (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+void api_job_connect (struct broker *b, struct http_request *req,
+                      const struct api_path *path);
+void api_job_priority (struct broker *b, struct http_request *req,
+                       const struct api_path *path);
+void api_fair_share (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+void api_job_urgency (struct broker *b, struct http_request *req,
+                      const struct api_path *path);
+void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_job_limit (struct broker *b, struct http_request *req,
+                    const struct api_path *path);
+void api_job_resize (struct broker *b, struct http_request *req,
+                     const struct api_path *path);
+void api_watch (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_node_set (struct broker *b, struct http_request *req,
+                   const struct api_path *path);
+void api_queues (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_queue_set (struct broker *b, struct http_request *req,
+                    const struct api_path *path);
+void api_status (struct broker *b, struct http_request *req, const struct api_path *path);
+void api_shutdown (struct broker *b, struct http_request *req,
+                   const struct api_path *path);
+void api_journal (struct broker *b, struct http_request *req,
+                  const struct api_path *path);
+void api_reload (struct broker *b, struct http_request *req, const struct api_path *path);
+
+void api_reservations (struct broker *b, struct http_request *req,
+                       const struct api_path *path);
+void api_reservation_make (struct broker *b, struct http_request *req,
+                           const struct api_path *path);
+void api_reservation_set (struct broker *b, struct http_request *req,
+                          const struct api_path *path);
+
+/* -- helpers -- */
+/* The job named in the path, or NULL after a 404. */
+struct entry *api_entry (struct broker *b, struct http_request *req,
+                         const struct api_path *path, uint64_t *ret_id);
+/* Whether the path names a task ("12_3") of an array that is not in memory; the journal
+ * may still have it. */
+bool api_old_task (struct broker *b, struct http_request *req,
+                   const struct api_path *path, uint64_t *ret_array, uint32_t *ret_task);
+bool api_may (struct broker *b, struct http_request *req,
+              const struct entry *e); /* whether the caller is the owner or an operator */
+/* As api_may(), but answers 403 when not allowed. */
+bool api_require (struct broker *b, struct http_request *req, const struct entry *e);
+/* Commits the transaction of a change already made, then answers 200 {}. */
+void api_commit_setting (struct broker *b, struct http_request *req,
+                         struct journal_txn *t);
+/* {"action":WORD,...}: returns the word if it is one of the two (other may be NULL), or
+ * NULL after a 400. */
+const char *api_action (struct http_request *req, json_t *body, const char *one,
+                        const char *other);
+/* The body as an object with only these keys, or NULL after a 400. New reference. */
+json_t *api_body (struct http_request *req, const char *const keys[]);
+void api_reply_json (struct http_request *req, int status,
+                     json_t *value); /* takes value */
+/* Parses the node names in a request; at most as many as there are nodes. */
+struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err);
+
+/* -- job_ids.c: lists of jobs, ranges of them, and tasks of arrays -- */
+
+/* "12,20-29,7_[1-3]": the numbers as given, and in `all` the ids that they stand for. The
+ * id of an array includes its tasks; a task that has not started includes the id of its
+ * array. All lists are sorted and without overlaps, with one part for each array, so
+ * repeated ids cost nothing. */
+struct job_ids {
+    struct id_numbers {
+        uint64_t first, last;
+    } * named, *ranges; /* single jobs; ranges of jobs */
+    size_t nnamed, nranges;
+    struct id_part {
+        uint64_t array;
+        struct idset *tasks;
+    } * parts; /* tasks of arrays */
+    size_t nparts;
+    struct id_numbers *all;
+    size_t nall, all_alloc;
+};
+/* NULL: -EINVAL, -ERANGE (more than ARRAY_TASKS_MAX tasks of arrays), -ENOMEM. */
+struct job_ids *job_ids_parse (struct broker *b, const char *text, struct error *err);
+void job_ids_destroy (struct job_ids *ids);
+bool job_ids_has (const struct job_ids *ids, uint64_t id);
+/* Whether the id was given itself or in a range, not only as a task of an array. */
+bool job_ids_has_given (const struct job_ids *ids, uint64_t id);
+
+/* -- filters of jobs, shared by list, cancel and watch -- */
+struct api_filter {
+    struct namelist user, queue, name; /* text NULL: all */
+    bool own;                       /* "me" */
+    uint32_t phases;     /* bits of enum job_phase; 0: all */
+    struct job_ids *ids; /* NULL: all */
+    const struct broker *b;
+    uid_t me; /* private jobs of others never match */
+};
+/* Texts may be NULL. After a failure there is nothing to release. */
+int api_filter_init (struct api_filter *f, struct broker *b, struct http_request *req,
+                     const char *user, const char *state, const char *queue,
+                     const char *name, const char *ids, struct error *err);
+void api_filter_release (struct api_filter *f);
+/* The phase shown in the job's row; of an array that has ended, the phase of the tasks
+ * that never started. */
+enum job_phase api_row_phase (const struct job *job);
+bool api_filter_match (const struct api_filter *f, const struct entry *e);
+
+/* -- columns.c: what a listing can show of a job -- */
+enum column_kind {
+    COLUMN_NUMBER, /* in JSON: a number, or null */
+    COLUMN_TEXT,   /* in JSON: a string */
+    COLUMN_IDS,    /* "3,7"; in JSON: an array of numbers */
+};
+struct column {
+    const char *name;
+    enum column_kind kind;
+    void (*render) (struct broker *b, struct entry *e,
+                    struct strbuf *sb); /* adds the unescaped TSV form */
+    unsigned private_part; /* of enum private_part; 0: none */
+};
+extern const struct column columns[];
+extern const size_t ncolumns;
+const struct column *column_find (const char *name, size_t len);
+/* Adds {"id":1,...} with these columns, as far as the viewer may see them. */
+void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
+                       const struct column *const list[], size_t n, struct strbuf *sb);
+void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
+                      const struct column *const list[], size_t n, struct strbuf *sb);
+
+/* -- api.c -- */
+void api_handle (struct http_request *req, void *arg); /* arg: struct broker */
+bool api_is_operator (const struct broker *b, struct http_request *req);
+bool broker_is_operator (const struct broker *b, uid_t uid);
+
+#endif

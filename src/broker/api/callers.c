@@ -1,0 +1,96 @@
+/* callers.c - users of the HTTP server: privileges, and accounts of subordinate uids
+ */
+#include <errno.h>
+
+#include "broker/api/api.h"
+#include "broker/api/callers.h"
+#include "broker/api/subuid.h"
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "common/log.h"
+
+static bool is_privileged (uid_t uid, void *arg)
+{
+    return broker_is_operator (arg, uid);
+}
+
+static uid_t account_of (uid_t uid, void *arg)
+{
+    const struct broker *b = arg;
+
+    return subuids_owner (b->callers.subuids, uid);
+}
+
+/* -- subordinate uids, read on a worker: names are looked up -- */
+
+struct reading {
+    uv_work_t work;
+    struct broker *b;
+    uint64_t number;
+    char *path;
+    struct subuids *subuids;
+    struct error err;
+};
+
+static void on_worker (uv_work_t *work)
+{
+    struct reading *r = work->data;
+
+    r->subuids = subuids_read (r->path, &r->err);
+}
+
+static void after_worker (uv_work_t *work, int status)
+{
+    struct reading *r = work->data;
+    struct broker *b = r->b;
+
+    (void)status;
+    if (!b->dead && r->number == b->callers.readings) { /* no later reading was begun */
+        subuids_destroy (b->callers.subuids);
+        b->callers.subuids = r->subuids;
+        r->subuids = NULL;
+        if (r->err.code && r->err.code != ENOENT)
+            log_warning ("subordinate uids count as users of their own: %s", r->err.text);
+        if (subuids_count (b->callers.subuids) > 0)
+            log_info ("%zu ranges of subordinate uids in %s",
+                      subuids_count (b->callers.subuids), r->path);
+    }
+    subuids_destroy (r->subuids);
+    free (r->path);
+    free (r);
+}
+
+static void read_subuids (struct broker *b)
+{
+    struct reading *r = calloc (1, sizeof (*r));
+
+    if (r && (r->path = strdup (b->config->subuid_file))) {
+        r->b = b;
+        r->work.data = r;
+        r->number = ++b->callers.readings;
+        if (uv_queue_work (b->loop, &r->work, on_worker, after_worker) == 0)
+            return;
+        free (r->path);
+    }
+    free (r);
+    log_warning ("subordinate uids could not be read: out of memory");
+}
+
+void broker_callers_configure (struct broker *b)
+{
+    const struct config_clients *c = &b->config->clients;
+    struct http_limits limits = HTTP_LIMITS_DEFAULT;
+
+    limits.connections = (unsigned)c->connections;
+    limits.reserve = (unsigned)c->reserve;
+    limits.requests = (unsigned)c->requests;
+    limits.burst = (unsigned)c->burst;
+    http_server_set_limits (b->http, &limits);
+    read_subuids (b);
+}
+
+void broker_callers_init (struct broker *b)
+{
+    http_server_set_users (b->http, is_privileged, account_of);
+    broker_callers_configure (b);
+}

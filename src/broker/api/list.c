@@ -1,0 +1,267 @@
+/* list.c - GET /v1/jobs: filters, orders and pages jobs, as JSON or TSV
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api/api.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "common/clock.h"
+#include "common/parse.h"
+
+#define LIMIT_DEFAULT 100000
+#define FIELDS_MAX 64
+#define BODY_MAX (64 << 20)
+#define DIRECT_MAX 5000 /* rows; up to this many are sent in one piece */
+#define CHUNK (128 * 1024)
+#define PASS_SECONDS 0.005
+#define ROWS_A_LOOK 64 /* rows between two looks at the clock */
+
+/* A row with its sort key, so that comparisons need no access to the job. */
+struct row {
+    int group; /* running, waiting, ended */
+    int64_t priority;
+    uint64_t turn; /* orders rows of equal priority */
+    uint64_t id;
+};
+
+struct listing {
+    struct broker *b;
+    struct row *rows;
+    size_t total, shown, at;
+    bool written;     /* a row has been written */
+    struct strbuf sb; /* not yet sent */
+    const struct column *list[FIELDS_MAX];
+    size_t n;
+    bool tsv;
+    int64_t limit;
+    int64_t after;
+    struct api_filter filter;
+};
+
+static int parse_fields (struct listing *l, const char *text, struct error *err)
+{
+    if (!text) {
+        for (size_t i = 0; i < ncolumns; i++)
+            l->list[l->n++] = &columns[i];
+        return 0;
+    }
+    while (*text) {
+        size_t len = strcspn (text, ",");
+        const struct column *c = column_find (text, len);
+        if (!c)
+            return error_set (err, EINVAL, "fields: '%.*s' is unknown",
+                              (int)MIN (len, 40), text);
+        for (size_t i = 0; i < l->n; i++) /* the cost of a row depends on its fields */
+            if (l->list[i] == c)
+                return error_set (err, EINVAL, "fields: %s is there twice", c->name);
+        l->list[l->n++] = c;
+        text += len + (text[len] == ',');
+    }
+    return 0;
+}
+
+static int parse_query (struct listing *l, struct http_request *req, struct error *err)
+{
+    const char *format = http_request_query (req, "format");
+    const char *limit = http_request_query (req, "limit");
+    const char *after = http_request_query (req, "after");
+
+    l->limit = LIMIT_DEFAULT;
+    if (format && strcmp (format, "json") != 0 && strcmp (format, "tsv") != 0)
+        return error_set (err, EINVAL, "format: '%s' is neither json nor tsv", format);
+    l->tsv = format && !strcmp (format, "tsv");
+    if (limit && parse_int (limit, 1, 10000000, &l->limit, "limit", err) < 0)
+        return -EINVAL;
+    if (after && parse_int (after, 0, INT64_MAX, &l->after, "after", err) < 0)
+        return -EINVAL;
+    const char *state = http_request_query (req, "state");
+    const char *ids = http_request_query (req, "ids");
+    if (parse_fields (l, http_request_query (req, "fields"), err) < 0)
+        return -EINVAL;
+    return api_filter_init (&l->filter, l->b, req, http_request_query (req, "user"),
+                            state ? state
+                            : ids ? "all"
+                                  : "active",
+                            http_request_query (req, "queue"),
+                            http_request_query (req, "name"), ids, err);
+}
+
+static int by_order (const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    if (x->group != y->group)
+        return x->group - y->group;
+    if (x->priority != y->priority)
+        return x->priority < y->priority ? 1 : -1;
+    if (x->turn != y->turn)
+        return x->turn < y->turn ? -1 : 1;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static int by_id (const void *a, const void *b)
+{
+    const struct row *x = a, *y = b;
+    return x->id < y->id ? -1 : x->id > y->id;
+}
+
+static void sort (struct row *rows, size_t n, int (*cmp) (const void *a, const void *b))
+{
+    size_t i = 1;
+    while (i < n && cmp (&rows[i - 1], &rows[i]) < 0)
+        i++;
+    if (i < n) /* jobs are usually in order already */
+        qsort (rows, n, sizeof (*rows), cmp);
+}
+
+/* Whether the tasks of the array have rows of their own: none of them waits, or was
+ * cancelled before its start. */
+static bool is_elsewhere (const struct entry *e)
+{
+    const struct job_array *a = e->job->array;
+
+    return a && e->job->state >= JOB_RUN
+           && (e->job->state < JOB_INACTIVE || idset_count (a->cancelled) == 0);
+}
+
+/* The matching rows. Pages (after=, limit=) are ordered by id, whole listings by the
+ * listing's order. */
+static struct row *collect (struct broker *b, const struct listing *l, size_t *ret_n)
+{
+    struct row *rows = calloc (HASH_COUNT (b->jobs) + 1, sizeof (*rows));
+    struct entry *e, *next;
+    size_t n = 0;
+
+    if (!rows)
+        return NULL;
+    HASH_ITER (hh, b->jobs, e, next) {
+        if (e->id <= (uint64_t)l->after || is_elsewhere (e)
+            || !api_filter_match (&l->filter, e))
+            continue;
+        enum job_group group = job_phase_group (api_row_phase (e->job));
+        bool waits = group == JOB_GROUP_PENDING;
+        rows[n].group = waits ? 1 : group == JOB_GROUP_FINISHED ? 2 : 0;
+        rows[n].priority = waits ? e->job->priority : 0;
+        rows[n].turn = waits && e->job->turn ? e->job->turn : e->id;
+        rows[n++].id = e->id;
+    }
+    bool paged = l->after > 0 || n > (size_t)l->limit;
+    sort (rows, n, paged ? by_id : by_order);
+    *ret_n = n;
+    return rows;
+}
+
+static void listing_free (struct listing *l)
+{
+    api_filter_release (&l->filter);
+    free (l->rows);
+    strbuf_release (&l->sb);
+    free (l);
+}
+
+static const char *content_type (const struct listing *l)
+{
+    return l->tsv ? "text/tab-separated-values" : NULL;
+}
+
+/* Renders rows until max bytes or the time limit; true: all are done. Skips jobs that
+ * have gone meanwhile. */
+static bool render (struct listing *l, size_t max)
+{
+    double begin = clock_mono ();
+
+    if (l->at == 0 && !l->tsv)
+        strbuf_adds (&l->sb, "{\"jobs\":[");
+    for (; l->at < l->shown && l->sb.len < max; l->at++) {
+        if (l->at % ROWS_A_LOOK == ROWS_A_LOOK - 1
+            && clock_mono () - begin > PASS_SECONDS)
+            break;
+        struct entry *e = entry_find (l->b, l->rows[l->at].id);
+        if (!e)
+            continue;
+        if (!l->tsv && l->written)
+            strbuf_adds (&l->sb, ",\n");
+        l->written = true;
+        if (l->tsv)
+            columns_add_tsv (l->b, l->filter.me, e, l->list, l->n, &l->sb);
+        else
+            columns_add_json (l->b, l->filter.me, e, l->list, l->n, &l->sb);
+    }
+    if (l->at < l->shown)
+        return false;
+    if (!l->tsv && l->shown < l->total)
+        strbuf_addf (&l->sb, "],\"next\":%ju,\"total\":%zu}",
+                     (uintmax_t)l->rows[l->shown - 1].id, l->total);
+    else if (!l->tsv)
+        strbuf_addf (&l->sb, "],\"next\":null,\"total\":%zu}", l->total);
+    return true;
+}
+
+static void stream_closed (struct http_request *req, void *arg)
+{
+    (void)req;
+    listing_free (arg);
+}
+
+static void stream_more (struct http_request *req, void *arg)
+{
+    struct listing *l = arg;
+    bool last;
+
+    do { /* writes at least one byte, so that on_drain follows */
+        last = render (l, CHUNK);
+    } while (!last && l->sb.len == 0);
+    http_stream_write (req, l->sb.buf, l->sb.len);
+    bool failed = l->sb.err != 0;
+    strbuf_reset (&l->sb);
+    if (last || failed) {
+        http_stream_end (req);
+        listing_free (l);
+    }
+}
+
+/* Sends short listings in one piece, and long ones as the client reads them, a few
+ * milliseconds and little memory at a time. */
+static void reply (struct listing *l, struct http_request *req)
+{
+    if (l->shown > DIRECT_MAX) {
+        http_stream_begin (req, l->tsv ? content_type (l) : "application/json",
+                           stream_closed, l);
+        http_stream_on_drain (req, stream_more);
+        stream_more (req, l);
+        return;
+    }
+    while (!render (l, SIZE_MAX))
+        ;
+    size_t len = l->sb.len;
+    char *text = strbuf_detach (&l->sb);
+    if (text)
+        http_reply_take (req, 200, content_type (l), text, len);
+    else
+        http_reply_problem (req, 503, "busy", "out of memory");
+    listing_free (l);
+}
+
+void api_list (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    struct listing *l = calloc (1, sizeof (*l));
+
+    (void)path;
+    if (!l) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    l->b = b;
+    strbuf_init (&l->sb, BODY_MAX);
+    if (parse_query (l, req, &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        listing_free (l);
+    } else if (!(l->rows = collect (b, l, &l->total))) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        listing_free (l);
+    } else {
+        l->shown = MIN (l->total, (size_t)l->limit);
+        reply (l, req);
+    }
+}

@@ -1,0 +1,122 @@
+/* value.c - setters for values of fluxq.yaml, by kind; see config_private.h
+ */
+#include "broker/api/privacy.h"
+#include "broker/config/config_private.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "common/parse.h"
+
+#define TIMEOUT_MAX 86400.0
+
+const struct key *config_find_key (const struct key *table, size_t n, const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp (table[i].name, name))
+            return &table[i];
+    return NULL;
+}
+
+int value_string (char **field, const json_t *value, const struct place *p)
+{
+    const char *text = json_string_value (value);
+    if (!text || !*text)
+        return FAIL (p, "%s: expected a text, got %s", p->key, json_type_name (value));
+    free (*field);
+    *field = strdup (text);
+    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+int value_duration (double *field, const json_t *value, const struct place *p)
+{
+    struct error why = { 0 };
+    if (json_is_number (value) && json_number_value (value) >= 0) {
+        *field = json_number_value (value);
+        return 0;
+    }
+    if (!json_is_string (value)
+        || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
+        return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
+    return 0;
+}
+
+/* An administrator's program. The file must exist: otherwise every node would be drained
+ * because of it. */
+int value_program (char **field, const json_t *value, const struct place *p)
+{
+    const char *path = json_string_value (value);
+    struct stat st;
+
+    if (!path || (*path != '/' && strcmp (path, CONFIG_NO_PROGRAM) != 0))
+        return FAIL (p, "%s: expected the absolute path of a program, or none", p->key);
+    if (*path == '/' && stat (path, &st) < 0)
+        return FAIL (p, "%s: %s: %s", p->key, path, strerror (errno));
+    if (*path == '/' && (!S_ISREG (st.st_mode) || !(st.st_mode & 0111)))
+        return FAIL (p, "%s: %s is no program (chmod +x it)", p->key, path);
+    return value_string (field, value, p);
+}
+
+/* The timeout of a start, which must be finite. */
+int value_timeout (double *field, const json_t *value, const struct place *p)
+{
+    double seconds;
+    int rc = value_duration (&seconds, value, p);
+
+    if (rc == 0 && (seconds < 1 || seconds > TIMEOUT_MAX))
+        return FAIL (p, "%s: must be from 1s to 24h", p->key);
+    if (rc == 0)
+        *field = seconds;
+    return rc;
+}
+
+int value_int (const struct key *key, void *field, const json_t *value,
+               const struct place *p)
+{
+    int64_t number = json_integer_value (value);
+    int32_t small = (int32_t)number;
+
+    if (!json_is_integer (value) || number < key->min || number > key->max)
+        return FAIL (p, "%s: expected an integer from %jd to %jd", p->key,
+                     (intmax_t)key->min, (intmax_t)key->max);
+    if (key->size == sizeof (number))
+        memcpy (field, &number, sizeof (number));
+    else
+        memcpy (field, &small, sizeof (small));
+    return 0;
+}
+
+int value_bool (bool *field, const json_t *value, const struct place *p)
+{
+    if (!json_is_boolean (value))
+        return FAIL (p, "%s: expected true or false", p->key);
+    *field = json_is_true (value);
+    return 0;
+}
+
+int value_private (unsigned *field, const json_t *value, const struct place *p)
+{
+    static const struct {
+        const char *word;
+        unsigned part;
+    } parts[] = { { "jobs", PRIVATE_JOBS },
+                  { "arguments", PRIVATE_ARGUMENTS },
+                  { "usage", PRIVATE_USAGE } };
+    unsigned all = 0;
+
+    for (size_t i = 0; i < json_array_size (value); i++) {
+        const char *word = json_string_value (json_array_get (value, i));
+        unsigned before = all;
+        for (size_t k = 0; k < ARRAY_SIZE (parts); k++)
+            if (word && !strcmp (word, parts[k].word))
+                all |= parts[k].part;
+        if (all == before)
+            return FAIL (p, "%s: expected a list of jobs, arguments and usage, each once",
+                         p->key);
+    }
+    if (!json_is_array (value))
+        return FAIL (p, "%s: expected a list of jobs, arguments and usage", p->key);
+    *field = all;
+    return 0;
+}

@@ -1,0 +1,506 @@
+/* broker.c - creates and destroys the parts of fluxqd
+ */
+#include "broker/api/subuid.h"
+#include "broker/core/broker.h"
+#include "broker/core/pause.h"
+#include "broker/services/nodegroups.h"
+#include "broker/services/placing.h"
+#include "broker/services/userlimits.h"
+
+#include <errno.h>
+#include <pwd.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <utlist.h>
+
+#include "broker/api/api.h"
+#include "broker/api/callers.h"
+#include "broker/config/config.h"
+#include "broker/core/jobs.h"
+#include "broker/core/plan.h"
+#include "broker/core/recover.h"
+#include "broker/core/reload.h"
+#include "broker/core/start.h"
+#include "broker/core/turn.h"
+#include "broker/core/users.h"
+#include "broker/services/cancel.h"
+#include "broker/services/history.h"
+#include "broker/services/nodes.h"
+#include "broker/services/queuenodes.h"
+#include "broker/services/relay.h"
+#include "broker/services/reserve.h"
+#include "broker/services/suspects.h"
+#include "broker/services/watch.h"
+#include "common/agent_api.h"
+#include "common/clock.h"
+#include "common/io.h"
+#include "common/log.h"
+#include "exec/claim.h"
+
+#define SWEEP_SECONDS 60
+#define LOCK_TRIES 50 /* to lock the journal */
+#define LOCK_PAUSE_MS 20
+#define FAREWELL_MS 50
+#define FAREWELL_SECONDS 1.0
+#define DRAIN_SECONDS 1.5
+#define LATE_SECONDS                                                                     \
+    60 /* after limit and grace the broker ends jobs that their agents have not ended */
+
+static void end_of_turn (uv_prepare_t *h)
+{
+    struct broker *b = h->data;
+    exec_claim_check (b->host.claim); /* before the flush: nothing is answered yet */
+    broker_plan (b);
+    broker_flush (b);
+}
+
+static void journal_wake (void *arg)
+{
+    uv_async_send (arg);
+}
+
+static void journal_ready (uv_async_t *h)
+{
+    struct broker *b = h->data;
+    journal_dispatch (b->journal);
+}
+
+/* Whether the job is so far past its time limit that its agent should have ended it.
+ * Staging files out adds time. */
+static bool is_late (const struct broker *b, const struct entry *e)
+{
+    double late = b->config->grace + LATE_SECONDS;
+
+    if (e->js && e->js->stage_out.n > 0)
+        late += AGENT_STAGE_SECONDS;
+    return e->xjob && e->job->started && !e->job->finished && e->job->duration > 0
+           && clock_wall () > e->job->t_start + e->job->duration + late;
+}
+
+/* Safety net: removes objects without a job, and ends jobs past their time. */
+static void sweep_cb (uv_timer_t *h)
+{
+    struct broker *b = h->data;
+    struct entry *e;
+    size_t n = 0;
+    autofree uint64_t *live = calloc (b->nrunning + 1, sizeof (*live));
+
+    if (!live || b->recovering)
+        return;
+    DL_FOREACH2 (b->active, e, active_next)
+    {
+        live[n++] = e->id;
+        if (is_late (b, e))
+            b->ops->terminate (b->exec, e->xjob, "timeout", b->config->grace);
+    }
+    qsort (live, n, sizeof (*live), compare_u64);
+    b->ops->sweep (b->exec, live, n);
+}
+
+static void signal_cb (uv_signal_t *h, int signum)
+{
+    struct broker *b = h->data;
+    struct error err = { 0 };
+    autojson json_t *applied = json_array ();
+
+    if (signum != SIGHUP) {
+        log_info ("signal %d: the broker stops; running jobs go on", signum);
+        broker_stop (b);
+    } else if (broker_reload (b, applied, &err) < 0) {
+        log_error ("reload: %s; the old configuration stays", err.text);
+    } else {
+        log_info ("configuration read again, %zu changes", json_array_size (applied));
+    }
+}
+
+/* Handles that live as long as the broker. */
+static void init_handles (struct broker *b)
+{
+    uv_prepare_init (b->loop, &b->end_of_turn);
+    uv_idle_init (b->loop, &b->again);
+    uv_async_init (b->loop, &b->wake, journal_ready);
+    uv_timer_init (b->loop, &b->wakeup);
+    uv_timer_init (b->loop, &b->groups_timer);
+    uv_timer_init (b->loop, &b->adopt_timer);
+    uv_timer_init (b->loop, &b->giver.timer);
+    uv_timer_init (b->loop, &b->history.timer);
+    uv_timer_init (b->loop, &b->sweep);
+    uv_timer_init (b->loop, &b->retry);
+    uv_timer_init (b->loop, &b->farewell);
+    uv_timer_init (b->loop, &b->priorities);
+    uv_timer_init (b->loop, &b->deps_timer);
+    uv_timer_init (b->loop, &b->lookup_timer);
+    uv_timer_init (b->loop, &b->deadline_timer);
+    uv_timer_init (b->loop, &b->reserve_timer);
+    uv_signal_init (b->loop, &b->sigint);
+    uv_signal_init (b->loop, &b->sigterm);
+    uv_signal_init (b->loop, &b->sighup);
+    uv_handle_t *all[] = BROKER_HANDLES (b);
+    for (size_t i = 0; i < ARRAY_SIZE (all); i++)
+        all[i]->data = b;
+}
+
+static void start_handles (struct broker *b)
+{
+    uv_prepare_start (&b->end_of_turn, end_of_turn);
+    uv_timer_start (&b->sweep, sweep_cb, SWEEP_SECONDS * 1000, SWEEP_SECONDS * 1000);
+    uv_signal_start (&b->sigint, signal_cb, SIGINT);
+    uv_signal_start (&b->sigterm, signal_cb, SIGTERM);
+    uv_signal_start (&b->sighup, signal_cb, SIGHUP);
+}
+
+/* Looks up the uids of the names in `operators:`. Blocks, so only at start and reload. */
+int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
+                           struct error *err)
+{
+    size_t n = 0;
+    while (c->operators && c->operators[n])
+        n++;
+    uid_t *list = calloc (n + 1, sizeof (*list));
+    if (!list)
+        return error_set (err, ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        struct passwd *pw = getpwnam (c->operators[i]);
+        if (!pw) {
+            free (list);
+            return error_set (err, ENOENT, "operators: there is no user '%s'",
+                              c->operators[i]);
+        }
+        list[i] = pw->pw_uid;
+    }
+    *ret = list;
+    *ret_n = n;
+    return 0;
+}
+
+static int load_queue_setting (const char *name, const char *value, void *arg)
+{
+    struct broker *b = arg;
+    int i =
+        strncmp (name, "queue/", 6) ? -ENOENT : config_queue_index (b->config, name + 6);
+    if (i >= 0) {
+        b->config->queues[i].started = strcmp (value, "stopped") != 0;
+        b->config->queues[i].operated = true;
+    }
+    return 0;
+}
+
+static int init_queues (struct broker *b, struct error *err)
+{
+    if (journal_load_settings (b->journal, load_queue_setting, b, err) < 0)
+        return -EIO;
+    for (size_t i = 0; i < b->config->nqueues; i++)
+        if (sched_queue_set (b->sched, (unsigned)i, b->config->queues[i].started) < 0)
+            return error_set (err, ENOMEM, "out of memory");
+    return 0;
+}
+
+static int init_plan (struct broker *b, struct error *err)
+{
+    if (!(b->graph = machine_create (b->config->cluster_id))
+        || !(b->matcher = matcher_create (b->graph, b->config->match_policy))
+        || !(b->sched = sched_create (b->matcher, b->config->queue_policy,
+                                      b->config->reservation_depth))
+        || !(b->deps = deps_create ()) || !(b->users = users_create (b->loop)))
+        return error_set (err, ENOMEM, "out of memory");
+    if (!broker_no_parts (b))
+        machine_divide_cpus (b->graph);
+    return 0;
+}
+
+static const struct exec_ops *find_executor (const struct config *c, struct error *err)
+{
+    autostrbuf struct strbuf names;
+
+    strbuf_init (&names, 400);
+    for (size_t i = 0; executors[i]; i++) {
+        if (!strcmp (executors[i]->name, c->executor))
+            return executors[i];
+        strbuf_addf (&names, "%s%s", i ? ", " : "", executors[i]->name);
+    }
+    error_set (err, EINVAL, "executor: '%s' is unknown; there is %s", c->executor,
+               names.buf);
+    return NULL;
+}
+
+int exec_check_config (const struct config *c, struct error *err)
+{
+    const struct exec_ops *ops = find_executor (c, err);
+    int rc =
+        ops ? ops->check_config (c->doc, config_executor_section (c, c->executor), err)
+            : -EINVAL;
+
+    return rc < 0 ? rc : placing_check_config (c, err);
+}
+
+static json_t *exec_section (const struct broker *b)
+{
+    return config_executor_section (b->config, b->config->executor);
+}
+
+static int find_exec (struct broker *b, struct error *err)
+{
+    if (!(b->ops = find_executor (b->config, err))
+        || topology_read (b->config->doc, exec_section (b), b->ops->name,
+                          b->ops->topology, &b->topology, err)
+               < 0
+        || placing_check_config (b->config, err) < 0)
+        return -EINVAL;
+    return broker_queues_init (b) < 0 ? error_set (err, ENOMEM, "out of memory") : 0;
+}
+
+/* Sets what executors learn about the broker, and claims the executor's resources: from
+ * here on no other broker may be active. */
+static int init_host (struct broker *b, struct error *err)
+{
+    exec_host_init (b);
+    b->host.state_dir = b->config->state_dir;
+    b->host.runtime_dir = b->config->runtime_dir;
+    b->host.cluster_id = b->config->cluster_id;
+    b->host.shell_path = b->config->shell_path;
+    return b->ops->claim ? b->ops->claim (&b->host, b->config->doc, exec_section (b),
+                                          &b->host.claim, err)
+                         : 0;
+}
+
+static int init_exec (struct broker *b, struct error *err)
+{
+    exec_claim_begin (b->host.claim);
+    int rc = b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
+    if (rc == 0 && broker_tell_queues (b, b->config) < 0)
+        rc = error_set (err, ENOMEM, "out of memory");
+    return rc;
+}
+
+static char *join (const char *dir, const char *name)
+{
+    size_t size = strlen (dir) + strlen (name) + 2;
+    char *path = malloc (size);
+    if (path)
+        snprintf (path, size, "%s/%s", dir, name);
+    return path;
+}
+
+/* The directory may have existed: in /tmp, for instance, another user could have made
+ * it. */
+static int check_owner (const char *dir, struct error *err)
+{
+    struct stat st;
+
+    if (stat (dir, &st) < 0)
+        return error_errno (err, errno, "%s", dir);
+    if (st.st_uid != geteuid () && st.st_uid != 0)
+        return error_set (err, EPERM,
+                          "%s belongs to uid %u, who could put things there: "
+                          "name another directory",
+                          dir, (unsigned)st.st_uid);
+    if (st.st_mode & S_IWOTH)
+        return error_set (err, EPERM,
+                          "%s is writable for everybody: "
+                          "name another directory, or chmod o-w it",
+                          dir);
+    return 0;
+}
+
+/* Makes the directory if needed, and replaces its name by the real path: agents are found
+ * again by their paths. */
+static int settle_dir (char **dir, mode_t mode, struct error *err)
+{
+    char *real;
+
+    if (io_mkdir_p (*dir, mode, err) < 0)
+        return -err->code;
+    if (!(real = realpath (*dir, NULL)))
+        return error_errno (err, errno, "%s", *dir);
+    free (*dir);
+    *dir = real;
+    return check_owner (real, err);
+}
+
+/* Job directories belong to users, so their parent can be passed through, but not
+ * listed. */
+static int init_dirs (struct broker *b, struct error *err)
+{
+    struct config *c = b->config;
+    bool root = b->uid == 0;
+
+    if (settle_dir (&c->state_dir, root ? 0711 : 0700, err) < 0
+        || settle_dir (&c->runtime_dir, root ? 0755 : 0700, err) < 0)
+        return -err->code;
+    b->jobs_dir = join (c->state_dir, "jobs");
+    b->socket_path = join (c->runtime_dir, "fluxqd.sock");
+    if (!b->jobs_dir || !b->socket_path)
+        return error_set (err, ENOMEM, "out of memory");
+    return io_mkdir_p (b->jobs_dir, root ? 0711 : 0700, err);
+}
+
+/* With a claim, an earlier broker that held it may still be here, frozen; it ends when it
+ * wakes. */
+static bool wait_for_journal (struct broker *b, int tries)
+{
+    const struct timespec pause = { 0, LOCK_PAUSE_MS * 1000000L };
+
+    if (!b->host.claim)
+        return tries < LOCK_TRIES && nanosleep (&pause, NULL) == 0;
+    if (tries == LOCK_TRIES)
+        log_warning ("waiting: another broker has the journal in %s, and no claim to it",
+                     b->config->state_dir);
+    uv_run (b->loop, UV_RUN_NOWAIT); /* keeps the claim alive */
+    exec_claim_check (b->host.claim);
+    return nanosleep (&pause, NULL) == 0;
+}
+
+/* A broker that was killed a moment ago may leave a child between fork and exec that
+ * still holds the lock. Once the lock is free, all agents of the old broker can be
+ * recognized by their command lines. */
+static int init_journal (struct broker *b, struct error *err)
+{
+    autofree char *path = join (b->config->state_dir, "journal.db");
+    int tries = 0;
+
+    if (!path)
+        return error_set (err, ENOMEM, "out of memory");
+    do {
+        *err = (struct error){ 0 };
+        b->journal = journal_open (path, journal_wake, &b->wake, err);
+    } while (!b->journal && err->code == EBUSY && wait_for_journal (b, tries++));
+    return b->journal ? 0 : -EIO;
+}
+
+static int init_http (struct broker *b, struct error *err)
+{
+    if (!(b->http = http_server_create (b->loop, api_handle, b, err)))
+        return -EIO;
+    http_server_set_names (b->http, b->config->listen_names);
+    if (b->config->munge_socket)
+        http_server_set_munge_socket (b->http, b->config->munge_socket);
+    broker_callers_init (b);
+    if (http_server_listen_unix (b->http, b->socket_path, b->uid == 0 ? 0666 : 0600, err)
+        < 0)
+        return -EIO;
+    if (b->config->listen_host
+        && http_server_listen_tcp (b->http, b->config->listen_host,
+                                   b->config->listen_port, err)
+               < 0)
+        return -EIO;
+    return 0;
+}
+
+struct broker *broker_create (uv_loop_t *loop, struct config *config, struct error *err)
+{
+    struct broker *b = calloc (1, sizeof (*b));
+
+    if (!b) {
+        error_set (err, ENOMEM, "out of memory");
+        config_destroy (config);
+        return NULL;
+    }
+    b->loop = loop;
+    b->config = config;
+    b->uid = geteuid ();
+    b->started = clock_wall ();
+    b->recovering = true;
+    init_handles (b);
+    if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
+        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || pause_init (b, err) < 0
+        || userlimits_init (b, err) < 0
+        || init_plan (b, err) < 0
+        || nodegroups_init (b, err) < 0 || init_host (b, err) < 0
+        || init_journal (b, err) < 0 || nodes_init (b, err) < 0
+        || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
+        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
+        || init_http (b, err) < 0) {
+        broker_destroy (b);
+        return NULL;
+    }
+    start_handles (b);
+    pause_begin (b);
+    jobs_remove_leftovers (b);
+    broker_history_start (b);
+    return b;
+}
+
+/* -- the end -- */
+
+/* Waits for outstanding answers, as far as the disk allows. */
+static void farewell_cb (uv_timer_t *h)
+{
+    struct broker *b = h->data;
+    if (b->under_way == 0 || clock_mono () >= b->stop_by)
+        uv_stop (h->loop);
+}
+
+void broker_stop (struct broker *b)
+{
+    if (b->stopping)
+        return;
+    b->stopping = true;
+    b->stop_by = clock_mono () + FAREWELL_SECONDS;
+    watch_close (b);
+    relay_close_all (b);
+    broker_cancels_close (b);
+    uv_timer_start (&b->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
+}
+
+/* Lets the journal's operations complete before it is closed; see broker.dead. */
+static void drain (struct broker *b)
+{
+    const struct timespec pause = { 0, 1000000L };
+    double until = clock_mono () + DRAIN_SECONDS;
+
+    while (b->journal && b->under_way > 0 && clock_mono () < until) {
+        uv_run (b->loop, UV_RUN_NOWAIT);
+        nanosleep (&pause, NULL);
+    }
+}
+
+void broker_destroy (struct broker *b)
+{
+    struct entry *e, *next;
+
+    if (!b)
+        return;
+    b->stopping = b->dead = true;
+    pause_release (b);
+    userlimits_release (b);
+    if (b->journal)
+        broker_flush (b);
+    relay_close_all (b);
+    broker_cancels_close (b);
+    http_server_destroy (b->http);
+    if (b->exec)
+        b->ops->destroy (b->exec);
+    drain (b);
+    journal_close (b->journal);
+    b->journal = NULL;
+    uv_handle_t *all[] = BROKER_HANDLES (b);
+    for (size_t i = 0; i < ARRAY_SIZE (all); i++)
+        uv_close (all[i], NULL);
+    exec_claim_rest (b->host.claim);
+    uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks and running workers */
+    exec_claim_release (b->host.claim);
+    HASH_ITER (hh, b->jobs, e, next)
+        entry_remove (b, e);
+    broker_reserve_release (b);
+    sched_destroy (b->sched);
+    usage_destroy (b->usage);
+    deps_destroy (b->deps);
+    due_release (&b->deadlines);
+    due_release (&b->placings);
+    matcher_destroy (b->matcher);
+    machine_destroy (b->graph);
+    topology_release (&b->topology);
+    users_destroy (b->users);
+    nodes_release (b);
+    nodegroups_release (b);
+    suspects_release (b);
+    config_destroy (b->config);
+    config_destroy (b->first);
+    free (b->operators);
+    subuids_destroy (b->callers.subuids);
+    free (b->gone);
+    free (b->jobs_dir);
+    free (b->socket_path);
+    free (b);
+}

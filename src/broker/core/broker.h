@@ -1,0 +1,246 @@
+/* broker.h - the state of fluxqd; one thread, the loop's, owns all of it
+ *
+ *   request --> api*.c --> submit.c / cancel.c --\
+ *                                                  turn.c     : broker_emit()
+ *   executor --> start.c -------------------------/     |  job_apply(), journal
+ *   plan.c (sched_next) -------------------------/      v
+ *                          inner actions at once; outer ones (start, clean up,
+ *                          answer) after the commit
+ *
+ * The commit rule: broker_emit() applies an event to the record at once and adds it to
+ * the transaction of this turn of the loop. All effects that the outside can see (a
+ * reply, a process started or removed) follow when that transaction is on disk.
+ */
+#ifndef FLUXQ_BROKER_CORE_BROKER_H
+#define FLUXQ_BROKER_CORE_BROKER_H
+
+#include <uthash.h>
+#include <uv.h>
+
+#include "broker/config/config.h"
+#include "broker/core/users.h"
+#include "exec/exec.h"
+#include "job/deps.h"
+#include "job/deps_due.h"
+#include "job/job.h"
+#include "jobspec/jobspec.h"
+#include "match/match.h"
+#include "net/http_server.h"
+#include "sched/sched.h"
+#include "sched/usage.h"
+#include "store/journal.h"
+
+struct broker;
+
+/* A job in the broker: its record, and the data of its present stage. */
+struct entry {
+    UT_hash_handle hh;
+    uint64_t id;
+    struct job *job;
+    unsigned queue;            /* index in config */
+    struct match_request *req; /* while the job may be scheduled */
+    /* req without the nodes of job->avoid, or NULL */
+    struct match_request *avoiding;
+    bool avoids;               /* the job is queued with `avoiding` */
+    double max_wait, time_min; /* seconds, from the jobspec; 0: none */
+    int64_t tasks_total, tasks_per_slot; /* from the jobspec; one of them is 0 */
+    struct jobspec *js; /* only while fresh or running; otherwise read from the journal */
+    struct rset *r;            /* the allocation, while there is one */
+    struct rset *r_given_back; /* r after its release, while the executor has xjob */
+    struct rset **retired; /* earlier values of r, before resizes; see resize.c */
+    size_t nretired;
+    struct exec_job *xjob; /* from start until cleaned */
+    uint64_t turn;         /* serial of the last turn with outer actions for the job */
+    size_t turn_slot;      /* index of the job's actions in the list of that turn */
+    bool starting;         /* between START and exec start: look-ups are under way */
+    bool start_again;      /* the start is held back; broker.retry tries it again */
+    /* of the jobspec in the journal; 0: the record uses another job's */
+    size_t spec_bytes;
+    bool examined; /* the failed start waits for pause_examine() */
+    bool submitting;       /* the first transaction is not on disk yet */
+    bool fresh; /* in broker.fresh: js is kept until the first pass after the submit */
+    struct entry *fresh_prev, *fresh_next;
+    /* found in RUN or CLEANUP at start-up: exec recover, not exec start */
+    bool recovered;
+    bool result_told; /* the waiters have been answered */
+    json_t *steps;    /* usage of this attempt's steps, see jobuse.c; or NULL */
+    uint64_t steps_not_kept;
+    char *note; /* the executor's latest note ("pulling image"), or NULL */
+    struct waiter *waiters;     /* GET …/wait */
+    struct follower *followers; /* GET …/output?follow=1 */
+    struct entry *done_prev, *done_next; /* list of finished jobs, oldest first */
+    bool listed_active;
+    struct entry *active_prev, *active_next; /* list of jobs in RUN or CLEANUP */
+    bool listed_waiting;
+    struct entry *waiting_prev, *waiting_next; /* list of jobs before RUN */
+    struct dependencies depend;                /* until deps.h takes it over */
+    bool keep_invalid; /* do not cancel the job when `depend` can never be satisfied */
+    uint64_t *needs;           /* ids of the jobs that `depend` names */
+    size_t nneeds;
+    /* antecedents of `depend` that are not in memory; or NULL */
+    struct antecedents *found;
+    bool listed_lookup;
+    struct entry *lookup_prev, *lookup_next;
+    /* of an array: the id of its next task, which the scheduler knows; or 0 */
+    uint64_t head;
+    UT_hash_handle head_hh;
+    struct correspondence *corr; /* of an array, see correspond.c */
+    bool corr_unknown; /* after a restart: the look-up of its antecedents is under way */
+    struct idset *ready;
+    bool listed_array;
+    struct entry *array_prev, *array_next;
+    struct adopted *adopted; /* made outside fluxq, see adopt.c; or NULL */
+    char *reservation; /* name of the reservation that the job must run in; or NULL */
+    /* the realm that has the job queued or booked; NULL: see reserve.h */
+    struct realm *realm;
+    struct placing *placing; /* wanted places of the nodes, see placing.h; or NULL */
+    struct due deadline; /* in broker.deadlines while the job waits: its latest start */
+};
+
+/* A malleable job, and the number of nodes that it gives back. */
+#define GIVERS_MAX 8
+struct giver {
+    uint64_t job;
+    uint32_t nodes;
+};
+
+struct broker {
+    uv_loop_t *loop;
+    struct config *config;
+    struct config *first; /* the configuration of the start, after a reload replaced it */
+    struct journal *journal;
+    struct http_server *http;
+    struct machine *graph;
+    struct matcher *matcher;
+    struct sched *sched;
+    struct users *users;
+    const struct exec_ops *ops;
+    struct exec *exec;
+    struct exec_host host;
+    struct moves *moves; /* node changes that wait for the matchers to be prepared */
+    double moves_since;  /* since when the first of them waits, mono */
+    bool moving;         /* nodes_move() applies them now */
+    char *socket_path, *jobs_dir;
+    uid_t uid;        /* of the broker process */
+    uid_t *operators; /* uids of config->operators */
+    size_t noperators;
+    struct {
+        struct subuids *subuids; /* or NULL */
+        uint64_t readings;       /* of the subuid file, begun so far */
+    } callers;
+    double started; /* unix time */
+
+    struct entry *jobs; /* by id */
+    uint64_t next_id;
+    size_t npending, nrunning, nfinished;
+    struct entry *active; /* list of the nrunning jobs */
+    /* list of the npending jobs, in the order in which they began to wait */
+    struct entry *waiting;
+    struct entry *arrays; /* list of all arrays in memory, ended ones too */
+    struct entry *heads;  /* arrays with a queued task, by that task's id */
+    size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
+    struct entry *done_first, *done_last;
+    uint64_t *gone; /* jobs with directories to remove, by id */
+    size_t ngone, gone_alloc;
+    bool removing;
+
+    struct journal_txn *submit_txn; /* see broker_emit_into() */
+    struct turn *turn; /* this turn's events and what follows their commit, or NULL */
+    uint64_t turn_serial;
+    size_t under_way; /* operations that end with a journal completion or a reply */
+    struct entry *fresh;
+
+    uv_prepare_t end_of_turn; /* plans, then commits */
+    uv_idle_t again;          /* active while a pass is unfinished */
+    uv_async_t wake;          /* sent by the journal's threads */
+    uv_timer_t wakeup;        /* sched_wakeup() */
+    uv_timer_t sweep;
+    uv_timer_t retry;    /* tries starts with start_again again */
+    struct userlimits *userlimits; /* see userlimits.h */
+    struct pause *pause; /* whether and why starts are paused, see pause.h */
+    uv_timer_t farewell; /* runs from broker_stop() to the end of the loop */
+    double stop_by;      /* mono */
+    uv_signal_t sigint, sigterm, sighup;
+    uv_timer_t priorities; /* the next round or slice of priority.c */
+    struct {
+        bool under_way, counted; /* counted: all nodes have been counted */
+        int node;                /* the node counted last */
+        int64_t cores, nodes;    /* totals so far */
+        struct entry *at;        /* the next job to rank */
+    } round;
+    struct {
+        uv_timer_t timer;
+        bool busy, full; /* a look at the journal is under way; more old jobs follow */
+        bool compact;    /* shrink the journal afterwards */
+        uint64_t after, removed;
+    } history;
+    struct usage *usage;
+    int64_t all_cores, all_nodes; /* as of the last round of priority.c */
+    struct deps *deps;            /* dependencies between jobs */
+    uv_timer_t deps_timer;
+    struct entry *lookups; /* jobs whose antecedents are looked up in the journal */
+    uint64_t looking_up;   /* id of the first of them; 0: no look-up is under way */
+    uv_timer_t lookup_timer;
+    struct reservation *reservations; /* by name */
+    uint64_t windows;                 /* number of windows made so far, for their ids */
+    uint64_t last_reservation;        /* N of the last name resv-N */
+    uv_timer_t reserve_timer;         /* the next start or end of a reservation */
+    struct due_heap deadlines;
+    struct due_heap placings; /* ends of waits for a placement, see placing.c */
+    uv_timer_t deadline_timer;
+    struct topology topology;  /* levels of the nodes' places (rack, zone) */
+    struct nodegroups *groups; /* groups of nodes that can be made, see nodegroups.h */
+    uv_timer_t groups_timer;   /* checks for jobs that need such nodes */
+    struct {
+        uv_timer_t timer; /* the next round of malleable.c */
+        double next;      /* mono, earliest time of that round */
+        /* id of the job for which nodes were asked back, 0: none; asked of: */
+        uint64_t waiting;
+        struct giver list[GIVERS_MAX];
+        size_t n;
+    } giver;
+    bool plan_due;
+    bool recovering;    /* until the executor has listed its nodes */
+    bool queues_select; /* queues select their nodes by properties, see queuenodes.c */
+    bool stopping;
+    bool dead;                /* broker_destroy() runs: callbacks only free */
+    struct drain *drains;     /* nodes drained by operators, see nodes.c */
+    struct adopted *adopted;  /* jobs made outside fluxq, by key */
+    uv_timer_t adopt_timer;   /* tells the executor why adopted jobs wait */
+    struct suspect *suspects; /* nodes on which starts failed, see suspects.c */
+    size_t navoiding;         /* entries with `avoiding` */
+    bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
+    struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
+    struct submission *unjudged;    /* waiting for the matchers to be prepared */
+    struct watcher *watchers;       /* GET /v1/watch */
+    struct relay *relays;           /* POST /v1/jobs/ID/connect */
+    struct cancelling *cancelling;  /* POST /v1/cancel requests that wait for agents */
+    size_t nrelays;
+};
+
+/* All handles of struct broker, for loops that set or close them. */
+#define BROKER_HANDLES(b)                                                                \
+    {                                                                                    \
+        (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->again,                    \
+            (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
+            (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
+            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
+            (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
+            (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
+            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->adopt_timer,         \
+            (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->history.timer,            \
+            (uv_handle_t *)&(b)->sigint,               \
+            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
+    }
+
+struct broker *broker_create (uv_loop_t *loop, struct config *config, struct error *err);
+/* Looks up the uids of the names in `operators:`; the caller frees. Blocks, so only at
+ * start and reload. */
+int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
+                           struct error *err);
+void broker_stop (struct broker *b);
+void broker_destroy (struct broker *b);
+/* For --check: lets the executor check its section; starts nothing. */
+int exec_check_config (const struct config *c, struct error *err);
+
+#endif

@@ -1,0 +1,34 @@
+/* jobs.h - the table of jobs
+ */
+#ifndef FLUXQ_BROKER_CORE_JOBS_H
+#define FLUXQ_BROKER_CORE_JOBS_H
+
+#include "broker/core/broker.h"
+
+struct entry *entry_find (struct broker *b, uint64_t id);
+struct entry *entry_create (uint64_t id); /* not put into the table; NULL: no memory */
+/* An entry outside the table, made by replaying rec's events; NULL: no memory. */
+struct entry *entry_replay (const struct journal_record *rec);
+void entry_destroy (struct entry *e);
+void entry_insert (struct broker *b, struct entry *e);
+void entry_remove (struct broker *b, struct entry *e);        /* also destroys e */
+int entry_cmp (const struct entry *a, const struct entry *b); /* by id */
+/* Sets e->queue from the queue's name. A name that the configuration does not have any
+ * more becomes the default queue. */
+void entry_find_queue (struct broker *b, struct entry *e);
+void entry_count (struct broker *b, struct entry *e); /* call once, at insertion */
+/* Updates the counters after the job's state changed from `before`. */
+void entry_moved (struct broker *b, struct entry *e, enum job_state before);
+/* Appends e to the finished jobs, and removes the oldest beyond config.keep_finished. */
+void entry_retire (struct broker *b, struct entry *e);
+/* At start-up: removes job directories that an earlier broker left behind. */
+void jobs_remove_leftovers (struct broker *b);
+/* The greatest job id that has a directory; 0: none. */
+uint64_t jobs_last_dir (const struct broker *b);
+void entry_set_note (struct entry *e, const char *text);
+void entry_drop_spec (struct entry *e);
+/* Move the dependencies, or the reservation's name, from the jobspec to the entry. */
+void entry_take_depend (struct entry *e);
+void entry_take_reservation (struct entry *e);
+
+#endif

@@ -1,0 +1,240 @@
+/* plan.c - turns the scheduler's decisions into allocations, in bounded pieces
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/pause.h"
+#include "broker/core/plan.h"
+#include "broker/core/sizes.h"
+#include "broker/core/turn.h"
+#include "broker/services/array.h"
+#include "broker/services/avoid.h"
+#include "broker/services/deadline.h"
+#include "broker/services/nodegroups.h"
+#include "broker/services/nodes.h"
+#include "broker/services/placing.h"
+#include "broker/services/reserve.h"
+#include "broker/services/resize.h"
+#include "broker/services/submit.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+/* The time in which a turn's last call may begin. A call takes up to 15 ms on a slow CPU
+ * with 4,096 nodes (t/bench/plan); together they hold the loop for at most 20 ms. */
+#define PASS_SECONDS 0.005
+#define TRIES 1        /* of a call: one or two matches, then a look at the clock */
+#define SLEEP_MAX 60.0 /* begin times use the wall clock, which may be set */
+
+static void again_cb (uv_idle_t *idle)
+{
+    (void)idle; /* keeps the loop turning; the end of the turn does the work */
+}
+
+static void wakeup_cb (uv_timer_t *timer)
+{
+    broker_plan_due (timer->data);
+}
+
+void broker_plan_due (struct broker *b)
+{
+    b->plan_due = true;
+}
+
+void broker_enqueue (struct broker *b, struct entry *e)
+{
+    if (e->submitting || !e->req)
+        return; /* submit.c and recover.c call again when the job is accepted */
+    uint64_t id = e->job->array ? broker_array_enqueue (b, e) : e->id;
+    if (id == 0)
+        return;
+    struct sched *sched = broker_sched_for (b, e);
+    struct sched_entry s = { .id = id,
+                             .priority = e->job->priority,
+                             .turn = e->job->turn,
+                             .held = e->job->urgency == 0,
+                             .begin = e->job->t_begin,
+                             .duration = e->job->duration,
+                             .max_wait = e->max_wait,
+                             .time_min = e->time_min,
+                             .req = broker_avoid_choose (b, e),
+                             .queue = e->queue };
+    if (!e->note && e->job->requeue_reason) /* after a restart of the broker */
+        entry_set_note (e, e->job->requeue_reason);
+    int rc =
+        /* else the job waits for its reservation */
+        sched ? sched_enqueue (sched, &s) : 0;
+    if (rc < 0)
+        log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));
+    broker_plan_due (b);
+}
+
+uint64_t broker_queued_id (const struct entry *e)
+{
+    return e->job->array ? e->head : e->id;
+}
+
+void broker_dequeue (struct broker *b, struct entry *e)
+{
+    if (e->job->array)
+        broker_array_dequeue (b, e);
+    else
+        broker_sched_dequeue (b, e, e->id);
+    broker_plan_due (b); /* jobs planned behind it may move forward */
+}
+
+/* {"R":..., "nodelist":..., "nnodes":..., "ntasks":..., "ncores":...}, "duration" if it
+ * was lowered, "size" of an elastic job, "places" if a placement was asked for, and
+ * "namespace" if the queue has one: the attempt stays there, even if the queue's setting
+ * changes. */
+static json_t *alloc_context (const struct broker *b, const struct entry *e,
+                              const struct sched_decision *d)
+{
+    autofree char *text = rset_encode (e->r);
+    autofree char *nodelist = rset_nodelist (e->r);
+    json_t *r = text ? json_loads (text, 0, NULL) : NULL;
+    json_t *space = json_object_get (b->config->queues[e->queue].pods, "namespace");
+
+    if (!r || !nodelist) {
+        json_decref (r);
+        return NULL;
+    }
+    json_t *o = json_pack ("{s:o s:s}", "R", r, "nodelist", nodelist);
+    int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
+    if (rc == 0)
+        rc = placing_to_alloc (o, b, e);
+    if (rc == 0 && d->duration != e->job->duration)
+        rc = json_object_set_new (o, "duration", json_real (d->duration));
+    if (rc == 0 && space)
+        rc = json_object_set (o, "namespace", space);
+    if (rc < 0) {
+        json_decref (o);
+        return NULL;
+    }
+    return o;
+}
+
+/* Shortens the allocation so that it ends by the job's deadline. */
+static void keep_deadline (struct broker *b, const struct entry *e,
+                           struct sched_decision *d)
+{
+    double limit = broker_time_by_deadline (e, d->r->starttime, d->duration);
+    double end = d->r->starttime + limit;
+
+    if (limit == d->duration
+        || match_extend (broker_matcher_of (b, e), d->id, end, NULL) < 0)
+        return;
+    d->duration = limit;
+    d->r->expiration = end;
+}
+
+static void allocate (struct broker *b, struct sched_decision *d)
+{
+    struct entry *e = entry_find (b, d->id);
+    json_t *context;
+
+    if (!e)
+        e = broker_array_start (b, d->id);
+
+    if (!e || e->job->state != JOB_SCHED) {
+        log_error ("job %ju: was placed but does not wait", (uintmax_t)d->id);
+        broker_unbook (b, d->id);
+        rset_destroy (d->r);
+        return;
+    }
+    keep_deadline (b, e, d);
+    e->r = d->r;
+    if (!(context = alloc_context (b, e, d))
+        || broker_emit (b, e, "alloc", context) < 0) {
+        log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
+        match_cancel (broker_matcher_of (b, e), d->id);
+        rset_destroy (e->r);
+        e->r = NULL;
+        broker_enqueue (b, e);
+    }
+}
+
+void broker_forget_fresh (struct broker *b, struct entry *e)
+{
+    if (e->fresh)
+        DL_DELETE2 (b->fresh, e, fresh_prev, fresh_next);
+    e->fresh = false;
+}
+
+/* Drops the jobspecs of new jobs that did not start at once; the journal has them. A job
+ * that is starting or has started still uses its jobspec. */
+static void let_go_of_fresh (struct broker *b)
+{
+    while (b->fresh) {
+        struct entry *e = b->fresh;
+        broker_forget_fresh (b, e);
+        if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
+            entry_drop_spec (e);
+    }
+}
+
+static bool has_time (double begin)
+{
+    return clock_mono () - begin < PASS_SECONDS;
+}
+
+/* Prepares the matchers, then continues submits that waited for that. false: not finished
+ * yet. */
+static bool prepare (struct broker *b, double begin)
+{
+    int rc;
+
+    do {
+        rc = broker_prepare (b);
+    } while (rc == -EAGAIN && has_time (begin));
+    while (rc != -EAGAIN && has_time (begin) && broker_submit_later (b))
+        ;
+    return rc != -EAGAIN && !b->unjudged;
+}
+
+void broker_plan (struct broker *b)
+{
+    struct sched_decision d = { 0 };
+    int rc = 0;
+
+    while (b->stopping && broker_submit_later (b))
+        ; /* the preparation has stopped */
+    if (!b->plan_due || b->recovering || b->stopping)
+        return;
+    double begin = clock_mono ();
+    if (!nodes_move (b, has_time, begin) || !prepare (b, begin)) {
+        uv_idle_start (&b->again, again_cb);
+        return;
+    }
+    broker_avoid_recheck (b);
+    placing_pass (b);
+    while (!pause_reason (b)) {
+        rc = broker_sched_next (b, clock_wall (), TRIES, &d);
+        if (rc == 1)
+            allocate (b, &d);
+        else if (rc < 0 && rc != -EAGAIN)
+            log_error ("scheduler: %s", strerror (-rc));
+        if ((rc != 1 && rc != -EAGAIN) || !has_time (begin))
+            break;
+    }
+
+    b->plan_due = rc == 1 || rc == -EAGAIN;
+    nodes_may_move (b, !b->plan_due);
+    if (b->plan_due) {
+        uv_idle_start (&b->again, again_cb);
+        return;
+    }
+    uv_idle_stop (&b->again);
+    let_go_of_fresh (b);
+    nodegroups_due (b);
+    malleable_due (b);
+    double when = broker_sched_wakeup (b), placed = placing_wakeup (b);
+    if (placed > 0 && (when <= 0 || placed < when))
+        when = placed;
+    if (when > 0) {
+        double wait = MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX);
+        uv_timer_start (&b->wakeup, wakeup_cb, (uint64_t)(wait * 1000.0) + 1, 0);
+    }
+}

@@ -1,0 +1,377 @@
+/* recover.c - at start-up: reads jobs from the journal, and continues what was under way
+ *
+ * 1. broker_recover(), before the loop: applies every job's events to a new record, and
+ * queues waiting jobs.
+ *
+ * 2. broker_recovered_nodes(), when the executor has listed its nodes: books running jobs
+ * again and hands them to the executor to pick up, and continues removals. Only then are
+ * new jobs placed.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/plan.h"
+#include "broker/core/recover.h"
+#include "broker/core/sizes.h"
+#include "broker/core/start.h"
+#include "broker/core/turn.h"
+#include "broker/services/adopt.h"
+#include "broker/services/avoid.h"
+#include "broker/services/correspond.h"
+#include "broker/services/depend.h"
+#include "broker/services/placing.h"
+#include "broker/services/priority.h"
+#include "broker/services/reserve.h"
+#include "common/log.h"
+#include "common/milli.h"
+
+struct loading {
+    struct broker *b;
+    struct entry *last;
+};
+
+/* The queue may have been removed since. */
+static unsigned queue_of (const struct broker *b, const struct job *job)
+{
+    int i = job->queue ? config_queue_index (b->config, job->queue) : -ENOENT;
+
+    return (unsigned)(i >= 0 ? i : config_default_queue (b->config) - b->config->queues);
+}
+
+/* All events of the last job have been applied. */
+static void settle (struct loading *l)
+{
+    struct entry *e = l->last;
+    struct error err = { 0 };
+
+    if (!e)
+        return;
+    if (e->js && placing_make_again (l->b, e, queue_of (l->b, e->job), &err) < 0)
+        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
+    broker_avoid_prepare (l->b, e);
+    entry_drop_spec (e);
+    l->last = NULL;
+}
+
+static int on_job (const struct journal_job_row *row, void *arg)
+{
+    struct loading *l = arg;
+    struct broker *b = l->b;
+    struct error err = { 0 };
+    struct entry *e = entry_create (row->id);
+
+    if (!e)
+        return -ENOMEM;
+    settle (l);
+    l->last = e;
+    entry_insert (b, e);
+    if (row->inactive)
+        return 0;
+    if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err)))
+        log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
+    if (e->js)
+        entry_take_sizes (e);
+    e->spec_bytes = row->of ? 0 : row->jobspec_len;
+    if (e->js && !row->of) /* tasks wait with their array */
+        entry_take_depend (e);
+    if (e->js)
+        entry_take_reservation (e);
+    return 0;
+}
+
+static int on_event (uint64_t id, double timestamp, const char *name, const char *context,
+                     void *arg)
+{
+    struct loading *l = arg;
+    struct error err = { 0 };
+    unsigned actions;
+    json_t *value = NULL;
+
+    if (context && *context
+        && !(value = json_parse (context, strlen (context), "event", &err))) {
+        log_error ("job %ju: event %s: %s", (uintmax_t)id, name, err.text);
+        return 0;
+    }
+    struct event *ev = event_create (timestamp, name, value);
+    if (!ev)
+        return -ENOMEM;
+    if (!l->last || l->last->id != id || job_apply (l->last->job, ev, &actions, &err) < 0)
+        log_error ("job %ju: event %s cannot be replayed: %s", (uintmax_t)id, name,
+                   err.text);
+    event_destroy (ev);
+    return 0;
+}
+
+static int by_id (const void *a, const void *b)
+{
+    return entry_cmp (*(struct entry *const *)a, *(struct entry *const *)b);
+}
+
+/* All entries ordered by id; the caller frees. */
+static struct entry **sorted (struct broker *b, size_t *ret_n)
+{
+    size_t n = HASH_COUNT (b->jobs), i = 0;
+    struct entry *e, *next, **list = calloc (n + 1, sizeof (struct entry *));
+
+    if (!list)
+        return NULL;
+    HASH_ITER (hh, b->jobs, e, next)
+        list[i++] = e;
+    qsort (list, n, sizeof (struct entry *), by_id);
+    *ret_n = n;
+    return list;
+}
+
+static void resume_waiting (struct broker *b, struct entry *e)
+{
+    switch (e->job->state) {
+    case JOB_NEW:
+        broker_act (b, e, JOB_ACT_VALIDATE);
+        break;
+    case JOB_DEPEND:
+        broker_act (b, e, JOB_ACT_DEPEND);
+        break;
+    case JOB_PRIORITY:
+        broker_act (b, e, JOB_ACT_PRIORITY);
+        break;
+    case JOB_SCHED:
+        broker_correspond_again (b, e);
+        broker_rank (b, e);
+        broker_enqueue (b, e);
+        break;
+    case JOB_INACTIVE:
+        e->result_told = true;
+        entry_retire (b, e);
+        break;
+    case JOB_RUN:
+        e->recovered = !e->job->array; /* an array has no processes of its own */
+        break;
+    default:
+        e->recovered = true; /* only broker_recovered_nodes() continues it */
+        break;
+    }
+}
+
+int broker_recover (struct broker *b, struct error *err)
+{
+    struct loading l = { b, NULL };
+    size_t n = 0;
+
+    if (broker_load_usage (b, err) < 0)
+        return -EIO;
+    if (journal_load (b->journal, b->config->keep_finished, on_job, on_event, &l, err)
+        < 0)
+        return -EIO;
+    settle (&l);
+    /* The spool in a directory of a job unknown to the journal is not the broker's. */
+    b->next_id = MAX (journal_last_id (b->journal), jobs_last_dir (b)) + 1;
+    autofree struct entry **list = sorted (b, &n);
+    if (!list)
+        return error_set (err, ENOMEM, "out of memory");
+    for (size_t i = 0; i < n; i++) {
+        entry_find_queue (b, list[i]);
+        entry_count (b, list[i]);
+        adopt_insert (b, list[i]);
+        broker_account (b, list[i], NULL, b->started, NULL);
+        broker_depend_add (b, list[i]);
+    }
+    size_t active = b->npending + b->nrunning;
+    for (size_t i = 0; i < n; i++) {
+        if (list[i]->job->state < JOB_RUN && !list[i]->req)
+            continue; /* logged; the administrator decides */
+        resume_waiting (b, list[i]);
+    }
+    if (active)
+        log_info ("%zu jobs wait, %zu run; all go on", b->npending, b->nrunning);
+    return 0;
+}
+
+/* The size of a node before make_room(). */
+struct size {
+    int index; /* -1: unchanged */
+    bool added;
+    uint32_t cores, gpus;
+    int64_t memory;
+    struct gres_list gres;
+};
+
+static uint32_t above (const struct idset *ids)
+{
+    uint32_t end = 0;
+    IDSET_FOREACH (ids, id)
+    {
+        end = id + 1;
+    }
+    return end;
+}
+
+static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t gpus,
+                         int64_t memory, const struct gres_list *gres)
+{
+    struct machine_node_info info;
+
+    if (machine_node_info (b->graph, index, &info) < 0)
+        return;
+    struct machine_node_spec spec = { .name = info.name,
+                                      .places = info.places,
+                                      .properties = info.properties,
+                                      .cores = cores,
+                                      .gpus = gpus,
+                                      .memory_mib = memory,
+                                      .gres = gres };
+    machine_node_update (b->graph, &spec, NULL);
+}
+
+/* The node's resources, or as many more as its bookings and this one need. */
+static void room_for_gres (const struct broker *b, int index, const struct gres_list *has,
+                           const struct gres_list *more, struct gres_list *ret)
+{
+    struct machine_gres_info info = { 0 };
+
+    if (gres_copy (ret, has) < 0)
+        return;
+    for (size_t i = 0; i < more->n; i++) {
+        const struct gres *x = &more->v[i];
+        machine_node_gres (b->graph, index, x->name, &info);
+        gres_set (ret, x->name, MAX (info.count, info.used + x->count));
+    }
+}
+
+/* The cores needed for the rank and the other bookings of the node. */
+static uint32_t room_for_cpus (const struct rset_rank *rank, int64_t used)
+{
+    int64_t milli = used + rset_rank_cpu_milli (rank);
+
+    return MAX (above (rank->cores), (uint32_t)milli_whole (milli));
+}
+
+/* Makes the node of a running job as large as the job needs. */
+static struct size make_room (struct broker *b, const struct rset_rank *rank)
+{
+    struct machine_node_info info;
+    struct machine_node_spec spec = { .name = rank->node,
+                                      .cores = room_for_cpus (rank, 0),
+                                      .gpus = above (rank->gpus),
+                                      .memory_mib = rank->memory_mib,
+                                      .gres = &rank->gres };
+    struct size was = { .index = machine_node_find (b->graph, rank->node) };
+
+    if (was.index < 0) {
+        was.index = machine_node_add (b->graph, &spec, NULL);
+        was.added = true;
+    } else if (machine_node_info (b->graph, was.index, &info) == 0) {
+        was.cores = info.cores;
+        was.gpus = info.gpus;
+        was.memory = info.memory_mib;
+        gres_copy (&was.gres, info.gres);
+        struct gres_list gres = { 0 };
+        room_for_gres (b, was.index, info.gres, &rank->gres, &gres);
+        spec.cores = room_for_cpus (rank, info.cpu_milli_used);
+        node_resize (b, was.index, MAX (info.cores, spec.cores),
+                     MAX (info.gpus, spec.gpus),
+                     MAX (info.memory_mib, info.memory_used + spec.memory_mib), &gres);
+        gres_release (&gres);
+    }
+    return was;
+}
+
+static void make_as_before (struct broker *b, struct size *was)
+{
+    if (was->index >= 0 && was->added)
+        machine_node_remove (b->graph, was->index); /* goes when the job ends */
+    else if (was->index >= 0)
+        node_resize (b, was->index, was->cores, was->gpus, was->memory, &was->gres);
+    gres_release (&was->gres);
+}
+
+/* Nodes may have gone or shrunk meanwhile: they stay booked anyway, and so do the job's
+ * other nodes, which no other job may get. */
+static int book_lost (struct broker *b, struct entry *e, struct error *err)
+{
+    autofree struct size *was = calloc (e->r->nranks, sizeof (*was));
+
+    if (!was)
+        return error_set (err, ENOMEM, "out of memory");
+    log_warning ("job %ju: %s; it is still booked", (uintmax_t)e->id, err->text);
+    for (size_t i = 0; i < e->r->nranks; i++)
+        was[i] = make_room (b, &e->r->ranks[i]);
+    int rc = match_update (b->matcher, e->id, e->r, err);
+    for (size_t i = 0; i < e->r->nranks; i++)
+        make_as_before (b, &was[i]);
+    return rc;
+}
+
+int broker_book (struct broker *b, struct entry *e)
+{
+    struct error err = { 0 };
+    int rc = match_update (b->matcher, e->id, e->r, &err);
+
+    if (rc == -ENOENT)
+        rc = book_lost (b, e, &err);
+    if (rc < 0)
+        log_error ("job %ju: its nodes cannot be booked again: %s", (uintmax_t)e->id,
+                   err.text);
+    return rc;
+}
+
+static void book (struct broker *b, struct entry *e)
+{
+    struct error err = { EINVAL, "there is none" };
+
+    if (e->job->r)
+        e->r = rset_decode (e->job->r, strlen (e->job->r), &err);
+    if (!e->r)
+        log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)e->id,
+                   err.text);
+    else if (!broker_reserve_book (b, e))
+        broker_book (b, e);
+}
+
+static void resume_running (struct broker *b, struct entry *e)
+{
+    if (e->job->allocated)
+        book (b, e);
+    if (!e->r && e->job->state == JOB_RUN)
+        broker_exception (b, e, "start-failed", b->uid, "its allocation cannot be read");
+    broker_start (b, e); /* looks everything up, then calls exec recover */
+}
+
+/* The job has no processes any more. Objects that the last broker did not remove are
+ * leftovers for the sweep. */
+static void give_up_objects (struct broker *b, struct entry *e)
+{
+    e->recovered = false;
+    broker_act (b, e, JOB_ACT_CLEAN);
+}
+
+void broker_recovered_nodes (struct broker *b)
+{
+    size_t n = 0, nlive = 0;
+    autofree struct entry **list = sorted (b, &n);
+    autofree uint64_t *live = calloc (n + 1, sizeof (*live));
+
+    b->recovering = false;
+    broker_reserve_nodes (b);
+    b->avoid_due = true;
+    for (size_t i = 0; list && live && i < n; i++) {
+        enum job_state state = list[i]->job->state;
+        if ((state != JOB_RUN && state != JOB_CLEANUP)
+            || (state == JOB_RUN && list[i]->job->array))
+            continue;
+        if (state == JOB_CLEANUP && !list[i]->job->allocated) {
+            give_up_objects (b, list[i]);
+            continue;
+        }
+        live[nlive++] = list[i]->id;
+        resume_running (b, list[i]);
+    }
+    adopt_tell_all (b);
+    if (live)
+        b->ops->sweep (b->exec, live, nlive);
+    broker_reserve_booked (b);
+    broker_priorities_due (b);
+    broker_plan_due (b);
+}

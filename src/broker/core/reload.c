@@ -1,0 +1,190 @@
+/* reload.c - reads fluxq.yaml again: queues, operators and limits change at once
+ *
+ * A change that needs a restart is refused by name, and nothing changes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api/callers.h"
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/plan.h"
+#include "broker/core/reload.h"
+#include "broker/core/start.h"
+#include "broker/core/turn.h"
+#include "broker/services/placing.h"
+#include "broker/services/priority.h"
+#include "broker/services/queuenodes.h"
+#include "broker/services/reserve.h"
+#include "common/log.h"
+
+static bool same (const char *a, const char *b)
+{
+    return a && b ? !strcmp (a, b) : a == b;
+}
+
+static bool same_section (const struct config *a, const struct config *b,
+                          const char *name)
+{
+    json_t *x = config_executor_section (a, name), *y = config_executor_section (b, name);
+    return x && y ? json_equal (x, y) : !x && !y;
+}
+
+static int check_fixed (const struct broker *b, const struct config *old,
+                        const struct config *new, struct error *err)
+{
+    const struct {
+        const char *key;
+        bool same;
+    } fixed[] = {
+        { "executor", same (old->executor, new->executor) },
+        { "cluster-id", same (old->cluster_id, new->cluster_id) },
+        { "listen", same (old->listen_host, new->listen_host)
+                        && old->listen_port == new->listen_port },
+        { "munge-socket", same (old->munge_socket, new->munge_socket) },
+        { old->executor, same_section (old, new, old->executor) },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (fixed); i++)
+        if (!fixed[i].same)
+            return error_set (err, EINVAL,
+                              "%s: a change of '%s' needs a restart of fluxqd", new->path,
+                              fixed[i].key);
+    return broker_check_queues (b, new, err);
+}
+
+/* Queue states set by operators override the file, as after a restart. */
+static void keep_queues (const struct config *old, struct config *new)
+{
+    for (size_t i = 0; i < new->nqueues; i++) {
+        const struct config_queue *q = config_find_queue (old, new->queues[i].name);
+        if (q && q->operated) {
+            new->queues[i].operated = true;
+            new->queues[i].started = q->started;
+        }
+    }
+}
+
+/* A queue with waiting or running jobs cannot be removed. */
+static int check_queues (struct broker *b, const struct config *new, struct error *err)
+{
+    struct entry *e, *next;
+
+    HASH_ITER (hh, b->jobs, e, next) {
+        const char *name = b->config->queues[e->queue].name;
+        if (e->job->state != JOB_INACTIVE && config_queue_index (new, name) < 0)
+            return error_set (err, EBUSY, "%s: queue '%s' cannot go: job %ju is in it",
+                              new->path, name, (uintmax_t)e->id);
+    }
+    return 0;
+}
+
+/* -- changed keys: "grace", "queues.debug.max-time", "queues.new" -- */
+
+static void list_difference (const char *prefix, json_t *old, json_t *new, int depth,
+                             json_t *applied);
+
+static void list_key (const char *prefix, const char *key, json_t *old, json_t *new,
+                      int depth, json_t *applied)
+{
+    char name[256];
+
+    if (json_equal (old, new) || (!old && !new))
+        return;
+    snprintf (name, sizeof (name), "%s%s%s", prefix, *prefix ? "." : "", key);
+    if (depth > 0 && json_is_object (old) && json_is_object (new))
+        list_difference (name, old, new, depth - 1, applied);
+    else
+        json_array_append_new (applied, json_string (name));
+}
+
+static void list_difference (const char *prefix, json_t *old, json_t *new, int depth,
+                             json_t *applied)
+{
+    const char *key;
+    json_t *value;
+
+    json_object_foreach (new, key, value)
+        list_key (prefix, key, json_object_get (old, key), value, depth, applied);
+    json_object_foreach (old, key, value)
+        if (!json_object_get (new, key))
+            list_key (prefix, key, value, NULL, depth, applied);
+}
+
+/* queues > NAME > KEY are three levels. */
+static void list_changes (const struct config *old, const struct config *new,
+                          json_t *applied)
+{
+    list_difference ("", old->doc ? yaml_root (old->doc) : NULL,
+                     new->doc ? yaml_root (new->doc) : NULL, 2, applied);
+}
+
+static void take_over (struct broker *b, struct config *new, json_t *applied)
+{
+    struct config *old = b->config;
+    struct entry *e, *next;
+
+    /* Directories were set at the start, perhaps by options. */
+    char **kept[][2] = { { &new->cluster_id, &old->cluster_id },
+                         { &new->state_dir, &old->state_dir },
+                         { &new->runtime_dir, &old->runtime_dir },
+                         { &new->shell_path, &old->shell_path } };
+    for (size_t i = 0; i < ARRAY_SIZE (kept); i++) {
+        free (*kept[i][0]);
+        *kept[i][0] = *kept[i][1];
+        *kept[i][1] = NULL;
+    }
+    list_changes (old, new, applied);
+    keep_queues (old, new);
+    b->config = new;
+    http_server_set_names (b->http, new->listen_names);
+    log_set_level (new->log_level);
+    broker_callers_configure (b);
+    broker_sched_set_policy (b, old);
+    broker_priority_reconfigured (b);
+    for (size_t i = 0; i < new->nqueues; i++)
+        broker_sched_queue_set (b, (unsigned)i, new->queues[i].started);
+    HASH_ITER (hh, b->jobs, e, next) {
+        entry_find_queue (b, e);
+        if (e->job->state == JOB_SCHED)
+            broker_act (b, e, JOB_ACT_ENQUEUE);
+    }
+    broker_plan_due (b);
+    broker_starts_due (b);
+    if (!b->first)
+        b->first = old; /* the executor may use its YAML until the end */
+    else
+        config_destroy (old);
+}
+
+int broker_reload (struct broker *b, json_t *applied, struct error *err)
+{
+    struct config *new;
+    uid_t *operators;
+    size_t n;
+
+    if (!b->config->path)
+        return error_set (err, ENOENT, "there is no configuration file to read again");
+    if (!(new = config_load (b->config->path, err)))
+        return -EINVAL;
+    if (config_keep_options (new, b->config) < 0) {
+        config_destroy (new);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    if (check_fixed (b, b->config, new, err) < 0 || placing_check_config (new, err) < 0
+        || check_queues (b, new, err) < 0
+        || broker_find_operators (new, &operators, &n, err) < 0) {
+        config_destroy (new);
+        return -EINVAL;
+    }
+    if (broker_tell_queues (b, new) < 0) {
+        free (operators);
+        config_destroy (new);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    free (b->operators);
+    b->operators = operators;
+    b->noperators = n;
+    take_over (b, new, applied);
+    return 0;
+}

@@ -1,0 +1,813 @@
+/* start.c - from an allocation to the executor, and back
+ *
+ *   alloc on disk --> jobspec (journal) --> user (passwd) --> directory (worker)
+ *                 --> exec start
+ *                       |  ready: start
+ *                       |  finished: finish, lost: requeue
+ *                       v  start_failed: requeue
+ *   finish on disk --> exec cleanup --> released: release, free --> cleaned: clean
+ *
+ * Each step before exec start checks that the job is still wanted, otherwise it cleans
+ * up. A job found running after a restart takes the same way to exec recover, but is
+ * never given up here: it may have processes, which only the executor can end.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <utlist.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/pause.h"
+#include "broker/core/start.h"
+#include "broker/core/turn.h"
+#include "broker/core/users.h"
+#include "broker/services/adopt.h"
+#include "broker/services/avoid.h"
+#include "broker/services/follow.h"
+#include "broker/services/jobuse.h"
+#include "broker/services/nodegroups.h"
+#include "broker/services/nodes.h"
+#include "broker/services/priority.h"
+#include "broker/services/relay.h"
+#include "broker/services/resize.h"
+#include "broker/services/serialize.h"
+#include "broker/services/suspects.h"
+#include "common/clock.h"
+#include "common/io.h"
+#include "common/log.h"
+
+#define RETRY_MS 2000
+
+void exec_job_free (struct exec_job *x)
+{
+    if (!x)
+        return;
+    users_release (&x->user);
+    free ((char *)x->dir);
+    free ((char *)x->spool);
+    free ((char *)x->prolog);
+    free ((char *)x->epilog);
+    free ((char *)x->name);
+    free ((char *)x->queue);
+    free ((char *)x->namespace_);
+    free ((char *)x->adopted);
+    free ((char *)x->adopted_key);
+    free ((char *)x->requeue_reason);
+    json_decref (x->mounts);
+    free (x);
+}
+
+/* A look-up for a start; the entry may have gone when the answer comes. */
+struct preparation {
+    uv_work_t work;
+    struct broker *b;
+    uint64_t id;
+    char *dir;
+    uid_t uid;
+    gid_t gid;
+    bool chown;
+    bool first; /* first attempt: the directory cannot have files of this job */
+    int rc;
+    int pause_errno; /* a shortage on the broker's side */
+    struct error err;
+};
+
+static void preparation_free (struct preparation *p)
+{
+    free (p->dir);
+    free (p);
+}
+
+static void release (struct broker *b, struct entry *e)
+{
+    broker_emit (b, e, "release", json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
+}
+
+/* Everything is gone (or never existed): frees the resources, and ends or requeues the
+ * job. */
+static void close_attempt (struct broker *b, struct entry *e)
+{
+    e->starting = e->examined = false;
+    exec_job_free (e->xjob);
+    e->xjob = NULL;
+    rset_destroy (e->r_given_back);
+    e->r_given_back = NULL;
+    resize_forget (e);
+    entry_drop_spec (e);
+    e->recovered = e->start_again = false;
+    if (e->job->state != JOB_CLEANUP)
+        return;
+    if (e->job->released)
+        broker_act (b, e, e->job->allocated ? JOB_ACT_FREE : JOB_ACT_CLEAN);
+    else if (e->job->allocated)
+        release (b, e);
+    else
+        broker_emit (b, e, "clean", NULL);
+}
+
+static void broker_retry_starts (struct broker *b);
+
+/* Holds the start back for a reason outside the job: the job keeps its nodes, and goes on
+ * when broker.retry looks again or a pause is over. */
+static void hold (struct broker *b, struct entry *e, const char *text)
+{
+    if (!e->note || strcmp (e->note, text) != 0)
+        log_warning ("job %ju: its start waits: %s", (uintmax_t)e->id, text);
+    entry_set_note (e, text);
+    e->starting = false;
+    e->start_again = true;
+    exec_job_free (e->xjob);
+    e->xjob = NULL;
+    if (!pause_reason (b) && !uv_is_active ((uv_handle_t *)&b->retry))
+        broker_retry_starts (b);
+}
+
+static void hold_short (struct broker *b, struct entry *e, const char *text, int errnum)
+{
+    pause_note (b, text, errnum);
+    hold (b, e, text);
+}
+
+static bool waits_for_pause (struct broker *b, struct entry *e)
+{
+    char text[700];
+
+    if (e->recovered || !pause_reason (b))
+        return false;
+    snprintf (text, sizeof (text), "its start waits: %s", pause_reason (b));
+    entry_set_note (e, text);
+    return e->start_again = true;
+}
+
+/* Ends a start that fails for a reason here, not in the executor. */
+static void give_up (struct broker *b, struct entry *e, const char *text)
+{
+    log_warning ("job %ju: cannot start: %s", (uintmax_t)e->id, text);
+    broker_exception (b, e, "start-failed", b->uid, text);
+    close_attempt (b, e);
+}
+
+/* Gives tasks of a restarted job the number of restarts, as in Slurm. Such a variable in
+ * the environment of the submit belongs to another job. */
+static int tell_restarts (struct jobspec *js, unsigned restarts)
+{
+    static const char *const names[] = { "FLUXQ_RESTART_COUNT", "SLURM_RESTART_COUNT" };
+    bool change = restarts > 0;
+    char count[16];
+    int rc = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE (names); i++)
+        change |= json_object_get (js->environment, names[i]) != NULL;
+    if (!change)
+        return 0;
+    json_t *env = js->environment ? json_copy (js->environment) : json_object ();
+    snprintf (count, sizeof (count), "%u", restarts);
+    for (size_t i = 0; i < ARRAY_SIZE (names); i++) {
+        json_object_del (env, names[i]);
+        if (restarts > 0)
+            rc |= json_object_set_new (env, names[i], json_string (count));
+    }
+    if (!env || rc < 0) {
+        json_decref (env);
+        return -ENOMEM;
+    }
+    json_decref (js->environment);
+    js->environment = env;
+    return 0;
+}
+
+static struct exec_limits limits_of (const struct broker *b, const struct entry *e)
+{
+    const struct config_timeouts t =
+        config_timeouts_of (b->config, e->queue, e->js ? e->js->start_timeout : 0);
+
+    /* The time of the administrator's program does not count for the job. */
+    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    double more = admin.prolog ? admin.timeout : 0;
+
+    return (
+        struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
+}
+
+/* Whether a job that has begun may begin again: the jobspec decides, else the
+ * configuration. */
+static bool may_run_again (const struct broker *b, const struct jobspec *js)
+{
+    if (!js || js->requeue == JOBSPEC_UNSET)
+        return b->config->requeue;
+    return js->requeue == JOBSPEC_TRUE;
+}
+
+static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
+                                       const struct exec_user *user)
+{
+    struct exec_job *x = calloc (1, sizeof (*x));
+    size_t size = strlen (b->jobs_dir) + 64;
+    char *dir = malloc (size), *spool = malloc (size);
+
+    if (!x || !dir || !spool || (e->js && tell_restarts (e->js, e->job->restarts) < 0)
+        || users_copy (&x->user, user) < 0) {
+        free (x);
+        free (dir);
+        free (spool);
+        return NULL;
+    }
+    snprintf (dir, size, "%s/%ju", b->jobs_dir, (uintmax_t)e->id);
+    snprintf (spool, size, "%s/%ju/spool-%u", b->jobs_dir, (uintmax_t)e->id,
+              e->job->restarts);
+    x->id = e->id;
+    x->attempt = e->job->restarts;
+    x->array_job = e->job->array_job;
+    x->array_task = e->job->array_task;
+    x->name = strdup (e->job->name);
+    x->queue = strdup (e->job->queue);
+    x->namespace_ = e->job->namespace_ ? strdup (e->job->namespace_) : NULL;
+    x->adopted = e->job->adopted ? strdup (e->job->adopted) : NULL;
+    x->adopted_key = e->job->adopted_key ? strdup (e->job->adopted_key) : NULL;
+    x->started = e->job->started ? e->job->t_start : 0;
+    x->t_submit = e->job->t_submit;
+    x->t_eligible = e->job->t_eligible;
+    x->t_alloc = e->job->t_alloc;
+    x->requeue_reason = e->job->requeue_reason ? strdup (e->job->requeue_reason) : NULL;
+    x->js = e->js;
+    x->r = e->r;
+    x->time_limit = e->job->duration;
+    x->limit_changed = e->job->limit_changed;
+    x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
+    x->grace = b->config->grace;
+    x->once = !may_run_again (b, e->js);
+    x->output_max = b->config->output_max;
+    x->limits = limits_of (b, e);
+    x->mounts = json_incref (b->config->queues[e->queue].mounts);
+    x->dir = dir;
+    x->spool = spool;
+    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
+    x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
+    x->admin_timeout = admin.timeout;
+    if (!x->name || !x->queue || !x->namespace_ != !e->job->namespace_
+        || !x->adopted != !e->job->adopted || !x->adopted_key != !e->job->adopted_key
+        || !x->prolog != !admin.prolog || !x->epilog != !admin.epilog) {
+        exec_job_free (x);
+        return NULL;
+    }
+    return x;
+}
+
+/* A directory of root's was made by a broker that was killed before it gave it away. */
+static bool is_of_another (const struct preparation *p)
+{
+    struct stat st;
+
+    return p->chown && lstat (p->dir, &st) == 0 && st.st_uid != 0 && st.st_uid != p->uid;
+}
+
+/* Removes what a job of this id in an earlier journal left: its spool would be mistaken
+ * for this job's. The parent directory is the broker's, so the name is safe. */
+static int make_new (struct preparation *p)
+{
+    if (mkdir (p->dir, 0700) == 0)
+        return 0;
+    if (errno != EEXIST)
+        return error_errno (&p->err, errno, "%s", p->dir);
+    if ((p->first || is_of_another (p)) && io_remove_tree (p->dir, &p->err) < 0)
+        return -EEXIST;
+    if (mkdir (p->dir, 0700) < 0 && errno != EEXIST)
+        return error_errno (&p->err, errno, "%s", p->dir);
+    return 0;
+}
+
+static void make_dir (uv_work_t *w)
+{
+    struct preparation *p = w->data;
+
+    p->rc = make_new (p);
+    if (p->rc < 0) {
+        p->pause_errno = error_shortage (p->err.code);
+    } else if (p->chown && lchown (p->dir, p->uid, p->gid) < 0) {
+        p->rc = error_errno (&p->err, errno, "%s", p->dir);
+        if (p->err.code != EDQUOT) /* the quota is the user's */
+            p->pause_errno = error_shortage (p->err.code);
+    }
+}
+
+static void hand_over (struct broker *b, struct entry *e)
+{
+    e->starting = false;
+    if (!e->recovered) {
+        b->ops->start (b->exec, e->xjob);
+        return;
+    }
+    e->recovered = false;
+    entry_set_note (e, NULL);
+    if (e->job->state == JOB_CLEANUP
+        && (e->job->finished || e->job->requeue || !e->js || !e->r)) {
+        b->ops->cleanup (b->exec, e->xjob);
+        return;
+    }
+    b->ops->recover (b->exec, e->xjob);
+    if (e->job->state == JOB_CLEANUP)
+        b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+    broker_resize (b, e);
+}
+
+/* A look-up failed for the moment. A job found running waits as long as it takes; for a
+ * new one the start has failed. */
+static void postpone (struct broker *b, struct entry *e, const char *text)
+{
+    if (!e->recovered) {
+        const struct exec_start_failure why = { .text = text, .retry = true };
+        e->starting = false;
+        if (e->job->state == JOB_RUN)
+            b->host.start_failed (b, e->id, &why);
+        else
+            close_attempt (b, e);
+        return;
+    }
+    hold (b, e, text);
+}
+
+static void retry_due (uv_timer_t *t)
+{
+    struct broker *b = t->data;
+    struct entry *e, *next;
+
+    DL_FOREACH_SAFE2 (b->active, e, next, active_next)
+    {
+        if (!e->start_again)
+            continue;
+        e->start_again = false;
+        broker_start (b, e);
+    }
+}
+
+/* Sets the time at which broker.retry looks for entries with start_again. */
+static void broker_retry_starts (struct broker *b)
+{
+    uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
+}
+
+void broker_starts_due (struct broker *b)
+{
+    if (!b->dead)
+        uv_timer_start (&b->retry, retry_due, 0, 0);
+}
+
+static void dir_made (uv_work_t *w, int status)
+{
+    struct preparation *p = w->data;
+    struct broker *b = p->b;
+    struct entry *e = b->dead ? NULL : entry_find (b, p->id);
+
+    if (status == 0 && e && e->starting) {
+        if (p->rc < 0 && e->recovered)
+            postpone (b, e, p->err.text);
+        else if (p->rc < 0 && p->pause_errno && e->job->state == JOB_RUN)
+            hold_short (b, e, p->err.text, p->pause_errno);
+        else if (p->rc < 0)
+            give_up (b, e, p->err.text);
+        else if (e->job->state == JOB_RUN || e->recovered)
+            hand_over (b, e);
+        else
+            broker_cleanup (b, e); /* cancelled meanwhile */
+    }
+    preparation_free (p);
+}
+
+/* The job was found running and cannot go on: it is ended and removed. */
+static void abandon (struct broker *b, struct entry *e, const char *text)
+{
+    log_error ("job %ju: cannot be picked up and is ended: %s", (uintmax_t)e->id, text);
+    if (e->job->state == JOB_RUN)
+        broker_exception (b, e, "start-failed", b->uid, text);
+}
+
+/* Makes the directory on a worker thread; takes p. */
+static void prepare_dir (struct preparation *p, struct entry *e,
+                         const struct exec_user *user)
+{
+    struct broker *b = p->b;
+
+    if ((!e->js && !e->recovered) || !(e->xjob = make_exec_job (b, e, user))
+        || !(p->dir = strdup (e->xjob->dir))) {
+        hold_short (b, e, "out of memory", ENOMEM);
+        preparation_free (p);
+        return;
+    }
+    p->uid = user->uid;
+    p->gid = user->gid;
+    p->chown = b->uid == 0;
+    p->first = e->job->restarts == 0 && !e->recovered;
+    p->work.data = p;
+    if (uv_queue_work (b->loop, &p->work, make_dir, dir_made) < 0) {
+        hold_short (b, e, "out of memory", ENOMEM);
+        preparation_free (p);
+    }
+}
+
+static void user_known (int rc, const struct exec_user *user, void *arg)
+{
+    struct preparation *p = arg;
+    struct broker *b = p->b;
+    struct entry *e = b->dead ? NULL : entry_find (b, p->id);
+    char text[128];
+
+    if (!e || !e->starting) {
+        preparation_free (p);
+        return;
+    }
+    if (rc == 0) {
+        prepare_dir (p, e, user);
+    } else if (rc == -ENOENT && e->recovered) {
+        /* End and remove the job with the uid alone. */
+        char empty[] = "", root[] = "/";
+        struct exec_user number = { .uid = e->job->userid,
+                                    .gid = e->job->groupid,
+                                    .name = e->job->user,
+                                    .home = root,
+                                    .shell = empty,
+                                    .groups = (gid_t[]){ e->job->groupid },
+                                    .ngroups = 1 };
+        abandon (b, e, "its user does not exist here any more");
+        prepare_dir (p, e, &number);
+    } else {
+        if (rc == -ENOENT)
+            give_up (b, e, "its user does not exist here (any more)");
+        else {
+            snprintf (text, sizeof (text), "uid %u cannot be looked up: %s",
+                      (unsigned)e->job->userid, strerror (-rc));
+            if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM)
+                hold_short (b, e, text, -rc);
+            else
+                postpone (b, e, text);
+        }
+        preparation_free (p);
+    }
+}
+
+static void find_user (struct preparation *p, struct entry *e)
+{
+    users_find (p->b->users, e->job->userid, user_known, p);
+}
+
+static void spec_read (int rc, const struct journal_record *rec, void *arg)
+{
+    struct preparation *p = arg;
+    struct broker *b = p->b;
+    struct entry *e = b->dead ? NULL : entry_find (b, p->id);
+    struct error err = { 0 };
+
+    b->under_way--;
+    if (!e || !e->starting) {
+        preparation_free (p);
+        return;
+    }
+    if (rc < 0)
+        error_set (&err, EIO, "its jobspec cannot be read from the journal");
+    else if (!e->js)
+        e->js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
+    if (rc == 0 && !e->js && e->recovered)
+        abandon (b, e, err.text);
+    if (rc == 0 && (e->js || e->recovered)) {
+        find_user (p, e);
+        return;
+    }
+    if (rc < 0)
+        postpone (b, e, err.text);
+    else
+        give_up (b, e, err.text);
+    preparation_free (p);
+}
+
+void broker_start (struct broker *b, struct entry *e)
+{
+    if (e->starting || e->xjob)
+        return;
+    if (e->job->state != JOB_RUN && !e->recovered)
+        return; /* cancelled before the start: broker_kill() or cleanup follows */
+    if (waits_for_pause (b, e) || e->examined || broker_start_waits (b, e))
+        return;
+    struct preparation *p = calloc (1, sizeof (*p));
+    if (!p) {
+        hold_short (b, e, "out of memory", ENOMEM);
+        return;
+    }
+    p->b = b;
+    p->id = e->id;
+    e->starting = true;
+    if (e->js) {
+        find_user (p, e);
+    } else if (journal_read (b->journal, e->id, JOURNAL_JOBSPEC, spec_read, p) == 0) {
+        b->under_way++;
+    } else {
+        preparation_free (p);
+        hold (b, e, "too many look-ups wait for the journal");
+    }
+}
+
+void broker_kill (struct broker *b, struct entry *e)
+{
+    if (e->starting || e->recovered)
+        return; /* the next step of the start notices */
+    if (!e->xjob)
+        close_attempt (b, e);
+    else
+        b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+}
+
+void broker_cleanup (struct broker *b, struct entry *e)
+{
+    if (e->recovered || (e->starting && !e->xjob))
+        return;
+    e->starting = false;
+    if (e->xjob)
+        b->ops->cleanup (b->exec, e->xjob);
+    else
+        close_attempt (b, e);
+}
+
+/* -- reports of the executor -- */
+
+static void host_ready (void *arg, uint64_t id)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+    if (!e || e->job->state != JOB_RUN || e->job->started)
+        return;
+    entry_set_note (e, NULL);
+    suspects_started (b, e);
+    broker_emit (b, e, "start", NULL);
+    if (b->config->start_serialize > 0)
+        broker_starts_due (b);
+}
+
+enum again {
+    AGAIN_LATER,   /* the start has failed */
+    AGAIN_AT_ONCE, /* its nodes are drained; does not count as a failed start */
+    /* does not count either: the broker is short of something; the job keeps its place */
+    AGAIN_PAUSED,
+};
+
+/* Requeues the job: at once after a good start, else after growing delays, and without
+ * the nodes at fault (hostlist, or NULL). */
+static int queue_again (struct broker *b, struct entry *e, const char *reason,
+                        const char *nodes, enum again how)
+{
+    bool at_once = how != AGAIN_LATER;
+    bool at_end = b->config->requeue_at_end && how != AGAIN_PAUSED;
+    const struct config *c = b->config;
+    unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
+    double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
+    autofree char *avoid = failed || at_once ? broker_avoid_more (e->job, nodes) : NULL;
+    json_t *context = json_pack ("{s:o s:f s:s s:s*}", "reason", broker_text (reason),
+                                 "begin", failed ? clock_wall () + wait : 0.0, "order",
+                                 at_end ? "end" : "old", "avoid", avoid);
+
+    if (at_once)
+        json_object_set_new (context, "uncounted", json_true ());
+    if (at_end) {
+        json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
+        json_object_set_new (context, "setback",
+                             json_integer ((json_int_t)broker_setback (b, e)));
+    }
+    entry_set_note (e, reason);
+    jobuse_emit (b, e);
+    int rc = broker_emit (b, e, "requeue", context);
+    if (rc == 0)
+        broker_avoid_prepare (b, e);
+    return rc;
+}
+
+/* Requeues the job as if it had not been tried. */
+static void start_was_short (struct broker *b, struct entry *e, const char *text)
+{
+    log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)e->id, text);
+    if (e->job->state == JOB_RUN)
+        queue_again (b, e, text, NULL, AGAIN_PAUSED);
+    else
+        broker_act (b, e, JOB_ACT_CLEANUP);
+}
+
+static void judge_failure (struct broker *b, struct entry *e,
+                           const struct exec_start_failure *why)
+{
+    log_warning ("job %ju: start failed: %s", (uintmax_t)e->id, why->text);
+    if (e->job->state == JOB_RUN && why->drained) {
+        queue_again (b, e, why->text, NULL, AGAIN_AT_ONCE);
+        return;
+    }
+    if (e->job->state == JOB_RUN && why->suspects)
+        suspects_failed (b, e, why->suspects, why->text);
+    if (e->job->state == JOB_RUN && why->retry
+        && (!e->job->started || may_run_again (b, e->js))
+        && e->job->failed_starts < b->config->start_retries) {
+        queue_again (b, e, why->text, why->nodes, AGAIN_LATER);
+        return;
+    }
+    if (e->job->state == JOB_RUN)
+        broker_exception (b, e, "start-failed", b->uid, why->text);
+    /* In CLEANUP (also by that exception) the job's objects are removed; nothing has to
+     * be waited for. */
+    broker_act (b, e, JOB_ACT_CLEANUP);
+}
+
+/* A failed start, until it is known whether the broker's machine was short of something:
+ * an agent without room for its spool, for example, just ends. */
+struct failure {
+    struct broker *b;
+    uint64_t id;
+    unsigned attempt;
+    struct exec_start_failure why;
+    char *text, *nodes, *suspects;
+};
+
+static void failure_free (struct failure *f)
+{
+    free (f->text);
+    free (f->nodes);
+    free (f->suspects);
+    free (f);
+}
+
+static void examined (bool is_ours, void *arg)
+{
+    struct failure *f = arg;
+    struct entry *e = f->b->dead ? NULL : entry_find (f->b, f->id);
+
+    if (e && e->examined && e->job->restarts == f->attempt && !e->job->finished) {
+        e->examined = false;
+        if (is_ours)
+            start_was_short (f->b, e, f->text);
+        else
+            judge_failure (f->b, e, &f->why);
+    }
+    failure_free (f);
+}
+
+static struct failure *failure_create (struct broker *b, const struct entry *e,
+                                       const struct exec_start_failure *why)
+{
+    struct failure *f = calloc (1, sizeof (*f));
+
+    if (!f)
+        return NULL;
+    *f = (struct failure){ .b = b, .id = e->id, .attempt = e->job->restarts, .why = *why };
+    f->text = strdup (why->text);
+    f->nodes = why->nodes ? strdup (why->nodes) : NULL;
+    f->suspects = why->suspects ? strdup (why->suspects) : NULL;
+    f->why.text = f->text;
+    f->why.nodes = f->nodes;
+    f->why.suspects = f->suspects;
+    if (f->text && !f->nodes == !why->nodes && !f->suspects == !why->suspects)
+        return f;
+    failure_free (f);
+    return NULL;
+}
+
+static void host_start_failed (void *arg, uint64_t id,
+                               const struct exec_start_failure *why)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+
+    if (!e || e->job->finished || e->examined)
+        return;
+    if (why->pause_errno) {
+        pause_note (b, why->text, why->pause_errno);
+        start_was_short (b, e, why->text);
+        return;
+    }
+    struct failure *f = why->drained || e->job->state != JOB_RUN
+                            ? NULL
+                            : failure_create (b, e, why);
+    if (f && pause_examine (b, e->job->t_alloc, examined, f) == 0) {
+        e->examined = true;
+        return;
+    }
+    if (f)
+        failure_free (f);
+    judge_failure (b, e, why);
+}
+
+static void host_shortage (void *arg, const char *what, int errnum)
+{
+    pause_note (arg, what, errnum);
+}
+
+/* The exception for an executor's reason; NULL: none, the status is enough. */
+static const char *exception_of (const char *reason)
+{
+    static const struct {
+        const char *reason, *type;
+    } table[] = {
+        { "timeout", "timeout" },        { "cancelled", "cancel" },
+        { "lost", "node-lost" },         { "oom", "oom" },
+        { "startfail", "start-failed" },
+    };
+    for (size_t i = 0; i < ARRAY_SIZE (table); i++)
+        if (!strcmp (reason, table[i].reason))
+            return table[i].type;
+    return NULL;
+}
+
+static bool is_to_be_queued_again (const struct broker *b, const struct entry *e,
+                                   const char *reason)
+{
+    return strcmp (reason, "lost") == 0 && e->job->state == JOB_RUN && e->js
+           && may_run_again (b, e->js);
+}
+
+/* The job lost a node: requeues it if it may, and makes the text for the user in buf. */
+static bool survives (struct broker *b, struct entry *e, const char *text, char *buf,
+                      size_t size)
+{
+    const struct job *job = e->job;
+    unsigned tries = job->started ? job->reruns : job->failed_starts;
+
+    if (tries < b->config->start_retries) {
+        snprintf (buf, size, "node lost: %s", text);
+        return queue_again (b, e, buf, NULL, AGAIN_LATER) == 0;
+    }
+    snprintf (buf, size, "%s", text);
+    if (tries > 0)
+        snprintf (buf, size, "%s (try %u of %u)", text, tries + 1,
+                  b->config->start_retries + 1);
+    return false;
+}
+
+static void host_finished (void *arg, uint64_t id, int status, const char *reason,
+                           const char *text)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+
+    if (!e || e->job->finished
+        || (e->job->state != JOB_RUN && e->job->state != JOB_CLEANUP))
+        return;
+    char lost[512];
+    if (is_to_be_queued_again (b, e, reason)) {
+        if (survives (b, e, text, lost, sizeof (lost)))
+            return;
+        text = lost;
+    }
+    const char *type = exception_of (reason);
+    jobuse_emit (b, e);
+    if (type && !e->job->has_exception)
+        broker_exception (b, e, type, b->uid, text);
+    broker_emit (b, e, "finish",
+                 json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",
+                            broker_text (reason), "text", broker_text (text)));
+}
+
+static void host_released (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+
+    if (e && e->job->state == JOB_CLEANUP && e->job->allocated && !e->job->released)
+        release (arg, e);
+}
+
+static void host_cleaned (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+    relay_job_over (arg, id);
+    if (e)
+        close_attempt (arg, e);
+}
+
+static void host_output (void *arg, uint64_t id)
+{
+    struct entry *e = entry_find (arg, id);
+    if (e)
+        watch_output (arg, e);
+}
+
+static void host_note (void *arg, uint64_t id, const char *text)
+{
+    struct entry *e = entry_find (arg, id);
+    if (e)
+        entry_set_note (e, text);
+}
+
+void exec_host_init (struct broker *b)
+{
+    struct exec_host *h = &b->host;
+    h->arg = b;
+    h->loop = b->loop;
+    h->ready = host_ready;
+    h->start_failed = host_start_failed;
+    h->shortage = host_shortage;
+    h->finished = host_finished;
+    h->released = host_released;
+    h->cleaned = host_cleaned;
+    h->output = host_output;
+    h->note = host_note;
+    jobuse_host_init (b);
+    resize_host_init (b);
+    nodes_host_init (b);
+    nodegroups_host_init (b);
+    adopt_host_init (b);
+}

@@ -1,0 +1,30 @@
+/* turn.h - events, and the actions that follow now and after their commit
+ */
+#ifndef FLUXQ_BROKER_CORE_TURN_H
+#define FLUXQ_BROKER_CORE_TURN_H
+
+#include "broker/core/broker.h"
+
+/* Applies an event and puts it into this turn's transaction. Takes context over. -EPROTO:
+ * the job's state does not allow the event, and nothing happened. */
+int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *context);
+/* Performs `actions`: the inner ones now, the outer ones after the commit. */
+#define BROKER_ACT_RESULT (1U << 16) /* outer: the result is final, answer the waiters */
+void broker_act (struct broker *b, struct entry *e, unsigned actions);
+/* Emits an exception of severity 0. type: "cancel", "timeout", ...; note may be NULL. */
+int broker_exception (struct broker *b, struct entry *e, const char *type,
+                      uint32_t userid, const char *note);
+/* Directs later events into the caller's own transaction (of a submit, which may fail),
+ * until called with NULL. Meanwhile outer actions are up to the caller. */
+void broker_emit_into (struct broker *b, struct journal_txn *txn);
+/* The transaction of this turn. */
+struct journal_txn *broker_transaction (struct broker *b);
+/* Calls fn when all events emitted so far are on disk. */
+void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg);
+/* Hands this turn's transaction to the journal. */
+void broker_flush (struct broker *b);
+/* A JSON string for an event. Texts of executors contain names of programs and files, in
+ * any bytes; events are UTF-8, so other bytes are replaced rather than the event lost. */
+json_t *broker_text (const char *text);
+
+#endif

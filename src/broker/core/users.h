@@ -1,0 +1,26 @@
+/* users.h - user look-ups by uid: passwd and group on worker threads, cached for a minute
+ *
+ *     users_find (users, uid, done, arg);    // done (rc, user, arg): at once when known
+ *
+ * rc 0: `user` is valid during the callback; users_copy() to keep it. -ENOENT: no such
+ * user; other errors: the look-up failed (a directory service is away), try again later.
+ * A broker that is not root, and has no entry for its own uid, as in containers, uses the
+ * numbers.
+ */
+#ifndef FLUXQ_BROKER_CORE_USERS_H
+#define FLUXQ_BROKER_CORE_USERS_H
+
+#include "exec/exec.h"
+
+struct users;
+typedef void (*users_f) (int rc, const struct exec_user *user, void *arg);
+
+struct users *users_create (uv_loop_t *loop);
+void users_destroy (struct users *u);
+void users_find (struct users *u, uid_t uid, users_f done, void *arg);
+/* The same by name; numbers are not names. */
+void users_find_named (struct users *u, const char *name, users_f done, void *arg);
+int users_copy (struct exec_user *to, const struct exec_user *from);
+void users_release (struct exec_user *user);
+
+#endif

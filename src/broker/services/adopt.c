@@ -1,0 +1,291 @@
+/* adopt.c - jobs made outside fluxq on its nodes: a batch/v1 Job, a group of pods
+ *
+ *   executor: adopt() --> known by its key? -------------------------------> adopted (id)
+ *                           | no                                              ^
+ *                           +--> its owner's uid --> submit.c --> journal ----+
+ *
+ *   events, and every ADOPT_SECONDS the reasons of those that wait --> foreign_state()
+ *
+ * The submit event contains the key, which is also the Idempotency-Key of the submit:
+ * there is one job for each key, even if a process is killed between two of these steps.
+ */
+#include <string.h>
+
+#include "broker/api/api.h"
+#include "broker/api/privacy.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/turn.h"
+#include "broker/core/users.h"
+#include "broker/services/adopt.h"
+#include "broker/services/submit.h"
+#include "common/log.h"
+
+#define ADOPT_SECONDS 3
+#define TEXT_MAX 8192
+
+struct adopted {
+    UT_hash_handle hh;
+    const char *key; /* of entry->job */
+    struct entry *e;
+};
+
+/* An adoption that is not a job yet. */
+struct adoption {
+    struct broker *b;
+    char *key, *name, *owner, *jobspec;
+    int urgency;
+};
+
+static void adoption_free (struct adoption *a)
+{
+    free (a->key);
+    free (a->name);
+    free (a->owner);
+    free (a->jobspec);
+    free (a);
+}
+
+/* -- which there are -- */
+
+static struct entry *find (const struct broker *b, const char *key)
+{
+    struct adopted *a;
+
+    HASH_FIND_STR (b->adopted, key, a);
+    return a ? a->e : NULL;
+}
+
+static void tick (uv_timer_t *timer);
+
+void adopt_insert (struct broker *b, struct entry *e)
+{
+    if (!e->job->adopted_key || e->adopted || find (b, e->job->adopted_key))
+        return;
+    struct adopted *a = calloc (1, sizeof (*a));
+    if (!a) {
+        log_error ("job %ju: out of memory", (uintmax_t)e->id);
+        return;
+    }
+    a->key = e->job->adopted_key;
+    a->e = e;
+    e->adopted = a;
+    HASH_ADD_KEYPTR (hh, b->adopted, a->key, strlen (a->key), a);
+    if (!uv_is_active ((uv_handle_t *)&b->adopt_timer))
+        uv_timer_start (&b->adopt_timer, tick, ADOPT_SECONDS * 1000,
+                        ADOPT_SECONDS * 1000);
+}
+
+void adopt_remove (struct broker *b, struct entry *e)
+{
+    if (!e->adopted)
+        return;
+    HASH_DELETE (hh, b->adopted, e->adopted);
+    free (e->adopted);
+    e->adopted = NULL;
+}
+
+/* -- how it stands -- */
+
+static void render (struct broker *b, struct entry *e, const char *name,
+                    struct strbuf *sb)
+{
+    const struct column *c = column_find (name, strlen (name));
+
+    strbuf_init (sb, TEXT_MAX);
+    strbuf_adds (sb, "");
+    c->render (b, e, sb);
+    if (c->private_part)
+        privacy_scrub (b, e->job->userid, sb); /* the Job's owner sees some jobs only */
+}
+
+/* Appends the number of jobs ahead in the queue. */
+static void add_place (struct broker *b, struct entry *e, struct strbuf *text)
+{
+    autostrbuf struct strbuf ahead;
+
+    render (b, e, "jobs_ahead", &ahead);
+    if (ahead.len > 0)
+        strbuf_addf (text, "%sjobs ahead of it: %s", text->len ? "; " : "", ahead.buf);
+}
+
+static void tell (struct broker *b, struct entry *e)
+{
+    enum job_state state = e->job->state;
+    bool ended = state == JOB_INACTIVE;
+    autostrbuf struct strbuf word, reason, text;
+
+    render (b, e, "state", &word);
+    render (b, e, "reason", &reason);
+    render (b, e,
+            ended             ? "result_text"
+            : state < JOB_RUN ? "reason_text"
+                              : "nodelist",
+            &text);
+    if (state < JOB_RUN)
+        add_place (b, e, &text);
+    const struct exec_foreign_state s = {
+        .id = e->id,
+        .key = e->job->adopted_key,
+        .name = e->job->adopted,
+        .state = word.buf,
+        .reason = reason.buf,
+        .text = text.buf,
+        .active = state == JOB_RUN || state == JOB_CLEANUP,
+        .ended = ended,
+        .cancelled = e->job->has_exception && !strcmp (e->job->exception_type, "cancel")
+    };
+    b->ops->foreign_state (b->exec, &s);
+}
+
+void adopt_tell (struct broker *b, struct entry *e)
+{
+    if (e->adopted && !b->dead && b->ops->foreign_state)
+        tell (b, e);
+}
+
+void adopt_tell_all (struct broker *b)
+{
+    struct adopted *a, *next;
+
+    HASH_ITER (hh, b->adopted, a, next)
+        adopt_tell (b, a->e);
+}
+
+static void tick (uv_timer_t *timer)
+{
+    struct broker *b = timer->data;
+    struct adopted *a, *next;
+
+    HASH_ITER (hh, b->adopted, a, next) {
+        if (a->e->job->state < JOB_RUN && !b->recovering)
+            adopt_tell (b, a->e);
+    }
+    if (!b->adopted)
+        uv_timer_stop (timer);
+}
+
+/* -- new jobs -- */
+
+/* Only the journal tells how the job ended. */
+static void tell_ended (const struct adoption *a, uint64_t id)
+{
+    const struct exec_foreign_state s = { .id = id,
+                                          .key = a->key,
+                                          .name = a->name,
+                                          .state = "ENDED",
+                                          .reason = "",
+                                          .text = "long ago",
+                                          .ended = true };
+    a->b->ops->foreign_state (a->b->exec, &s);
+}
+
+static void answer (struct adoption *a, uint64_t id, bool again, const char *text)
+{
+    struct broker *b = a->b;
+    struct entry *e = id && !b->dead ? entry_find (b, id) : NULL;
+
+    if (!b->dead) {
+        b->ops->adopted (b->exec, a->key, id, again, text);
+        if (e)
+            adopt_tell (b, e);
+        else if (id)
+            tell_ended (a, id);
+    }
+    adoption_free (a);
+}
+
+/* Errors after which a client would try again are tried again. */
+static void submitted (uint64_t id, int status, const char *text, void *arg)
+{
+    struct adoption *a = arg;
+
+    if (id)
+        log_info ("job %ju: adopted: %s", (uintmax_t)id, a->name);
+    answer (a, id, status == 429 || status == 503, text);
+}
+
+static void owner_known (int rc, const struct exec_user *user, void *arg)
+{
+    struct adoption *a = arg;
+    struct broker *b = a->b;
+    char text[400];
+
+    if (b->dead) {
+        adoption_free (a);
+        return;
+    }
+    if (rc < 0) {
+        snprintf (text, sizeof (text),
+                  rc == -ENOENT ? "its owner %.255s is no user of the broker's machine"
+                                : "its owner %.255s cannot be looked up just now",
+                  a->owner);
+        answer (a, 0, rc != -ENOENT, text);
+        return;
+    }
+    uint64_t id = journal_find_key (b->journal, user->uid, a->key);
+    struct entry *e = id ? entry_find (b, id) : NULL;
+    if (e && !e->adopted) { /* the owner used our key for a submit */
+        answer (a, 0, false, "its Idempotency-Key was used for another job");
+        return;
+    }
+    if (id) { /* the job has ended, and only the journal has it */
+        answer (a, id, false, "");
+        return;
+    }
+    struct submit_foreign f = { .uid = user->uid,
+                                .urgency = a->urgency,
+                                .jobspec = a->jobspec,
+                                .name = a->name,
+                                .key = a->key,
+                                .done = submitted,
+                                .arg = a };
+    a->jobspec = NULL;
+    broker_submit_foreign (b, &f);
+}
+
+static void host_adopt (void *arg, const struct exec_foreign *f)
+{
+    struct broker *b = arg;
+    struct entry *e = find (b, f->key);
+    struct adoption *a;
+
+    if (e) {
+        b->ops->adopted (b->exec, f->key, e->id, false, "");
+        adopt_tell (b, e);
+        return;
+    }
+    if (!(a = calloc (1, sizeof (*a))))
+        return;
+    a->b = b;
+    a->urgency = f->urgency;
+    a->key = strdup (f->key);
+    a->name = strdup (f->name);
+    a->owner = strdup (f->owner);
+    a->jobspec = json_dumps (f->jobspec, JSON_COMPACT);
+    if (!a->key || !a->name || !a->owner || !a->jobspec) {
+        b->ops->adopted (b->exec, f->key, 0, true, "out of memory");
+        adoption_free (a);
+        return;
+    }
+    users_find_named (b->users, a->owner, owner_known, a);
+}
+
+static void host_adopt_gone (void *arg, uint64_t id, const char *text)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+
+    if (!e || !e->adopted || e->job->state == JOB_INACTIVE)
+        return;
+    if (e->job->state == JOB_CLEANUP && !e->job->requeue)
+        return; /* already ending */
+    log_info ("job %ju: %s", (uintmax_t)id, text);
+    broker_exception (b, e, "cancel", b->uid, text);
+}
+
+void adopt_host_init (struct broker *b)
+{
+    b->host.adopt = host_adopt;
+    b->host.adopt_gone = host_adopt_gone;
+}

@@ -1,0 +1,218 @@
+/* array.c - job arrays: one record in the queue, and a job for each task that starts
+ *
+ *   array in SCHED --> the scheduler has it under the id of its next task (entry.head)
+ *   sched_next() --> broker_array_start(): the task becomes a job, in one transaction:
+ *                    of the task: submit validate depend priority
+ *                    of the array: task-start
+ *                    then it is allocated and started as any other job
+ *   task INACTIVE --> of the array: task-end, in the same transaction
+ *
+ * The submit of the array reserves a job id for each task (job/array.h).
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/turn.h"
+#include "broker/services/array.h"
+#include "broker/services/correspond.h"
+#include "broker/services/depend.h"
+#include "broker/services/placing.h"
+#include "broker/services/reserve.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define CANCEL_TEXT_MAX (16 << 20)
+
+/* -- the list of arrays, and the next task of each -- */
+
+void broker_list_array (struct broker *b, struct entry *e, bool is)
+{
+    is = is && e->job->array;
+    if (is == e->listed_array)
+        return;
+    e->listed_array = is;
+    if (is)
+        DL_APPEND2 (b->arrays, e, array_prev, array_next);
+    else
+        DL_DELETE2 (b->arrays, e, array_prev, array_next);
+}
+
+static void set_head (struct broker *b, struct entry *e, uint64_t head)
+{
+    if (e->head == head)
+        return;
+    if (e->head) {
+        broker_sched_dequeue (b, e, e->head);
+        HASH_DELETE (head_hh, b->heads, e);
+    }
+    e->head = head;
+    if (head)
+        HASH_ADD (head_hh, b->heads, head, sizeof (e->head), e);
+}
+
+void broker_array_dequeue (struct broker *b, struct entry *e)
+{
+    set_head (b, e, 0);
+}
+
+uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
+{
+    const struct job_array *a = e->job->array;
+    const struct idset *ready = broker_array_ready (e);
+    uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
+
+    set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
+    return e->head;
+}
+
+struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task)
+{
+    struct entry *e;
+
+    DL_FOREACH2 (b->arrays, e, array_next)
+    {
+        uint32_t task = job_array_task_of (e->job->array, e->id, id);
+        if (task != IDSET_END) {
+            *ret_task = task;
+            return e;
+        }
+    }
+    return NULL;
+}
+
+bool broker_array_is_whole (const struct entry *e)
+{
+    return e->job->array && e->job->state >= JOB_RUN;
+}
+
+const char *broker_array_reason (const struct broker *b, const struct entry *e,
+                                 char *text, size_t size)
+{
+    const struct job_array *a = e->job->array;
+
+    if (!a || e->job->state != JOB_SCHED || e->head || b->recovering)
+        return NULL;
+    if (job_array_is_full (a)) {
+        snprintf (text, size, "%u of its tasks run, and no more than %u may at a time",
+                  idset_count (a->running), a->spec.limit);
+        return "JobArrayTaskLimit";
+    }
+    snprintf (text, size, "waits for the corresponding tasks of other arrays to succeed");
+    return "Dependency";
+}
+
+/* -- a task starts -- */
+
+static json_t *submit_context (const struct entry *array, uint32_t task)
+{
+    const struct job *job = array->job;
+    json_t *o = json_pack (
+        "{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I s:{s:I s:I s:f s:f s:f}}",
+        "userid", (json_int_t)job->userid, "urgency", job->urgency, "flags", 0, "version",
+        1, "groupid", (json_int_t)job->groupid, "user", job->user, "name", job->name,
+        "queue", job->queue, "duration", job->duration, "nnodes", (json_int_t)job->nnodes,
+        "ntasks", (json_int_t)job->ntasks, "ncores", (json_int_t)job->ncores,
+        "array_task", "job", (json_int_t)array->id, "task", (json_int_t)task, "submitted",
+        job->t_submit, "eligible", job->t_eligible, "age", job_age_since (job));
+
+    if (o
+        && ((job->t_deadline > 0
+             && json_object_set_new (o, "deadline", json_real (job->t_deadline)) < 0)
+            || (job->cpu_milli > 0
+                && json_object_set_new (o, "cpu_milli", json_integer (job->cpu_milli))
+                       < 0)
+            || (job->nice != 0
+                && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
+            || (job->asked_nodes
+                && json_object_set_new (o, "nodes", json_string (job->asked_nodes))
+                       < 0))) {
+        json_decref (o);
+        return NULL;
+    }
+    return o;
+}
+
+static void no_memory (void)
+{
+    log_error ("out of memory: the broker stops rather than lose a task");
+    abort ();
+}
+
+static struct entry *make_task (struct broker *b, struct entry *array, uint32_t task)
+{
+    struct entry *e = entry_create (array->head);
+    json_t *context = submit_context (array, task);
+
+    if (!e || !context
+        || (array->reservation && !(e->reservation = strdup (array->reservation))))
+        no_memory ();
+    e->queue = array->queue;
+    e->req = match_request_ref (array->req);
+    placing_copy (e, array);
+    e->max_wait = array->max_wait;
+    e->time_min = array->time_min;
+    e->tasks_total = array->tasks_total;
+    e->tasks_per_slot = array->tasks_per_slot;
+    e->realm = array->realm; /* the realm in which it was placed */
+    e->submitting = true;    /* already placed: do not queue it */
+    journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
+    if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
+        no_memory (); /* the transaction has half of its events */
+    e->submitting = false;
+    entry_insert (b, e);
+    entry_count (b, e);
+    broker_depend_add (b, e);
+    return e;
+}
+
+struct entry *broker_array_start (struct broker *b, uint64_t head)
+{
+    struct entry *array, *e;
+
+    HASH_FIND (head_hh, b->heads, &head, sizeof (head), array);
+    if (!array || array->job->state != JOB_SCHED)
+        return NULL;
+    uint32_t task = job_array_task_of (array->job->array, array->id, head);
+    e = make_task (b, array, task);
+    set_head (b, array, 0); /* the scheduler has dropped this id */
+    broker_emit (b, array, "task-start", json_pack ("{s:I}", "task", (json_int_t)task));
+    return e;
+}
+
+void broker_array_task_ended (struct broker *b, const struct entry *e)
+{
+    struct entry *array = e->job->array_job ? entry_find (b, e->job->array_job) : NULL;
+
+    if (!array || !array->job->array)
+        return;
+    int rc =
+        broker_emit (b, array, "task-end",
+                     json_pack ("{s:I s:s s:i}", "task", (json_int_t)e->job->array_task,
+                                "state", job_phase_name (job_result_phase (e->job)),
+                                "exit_code", job_exit_code (e->job) & 0xff));
+    if (rc == 0)
+        broker_correspond_event (b, array, e->job->array_task);
+    if (rc < 0 && rc != -ESHUTDOWN)
+        log_error ("array %ju: the end of task %u cannot be recorded: %s",
+                   (uintmax_t)array->id, e->job->array_task, strerror (-rc));
+}
+
+int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
+                         uint32_t userid, const char *note)
+{
+    autostrbuf struct strbuf text;
+
+    strbuf_init (&text, CANCEL_TEXT_MAX);
+    array_add_tasks (&text, tasks, 0);
+    if (text.err)
+        return text.err;
+    int rc = broker_emit (b, e, "task-cancel",
+                          json_pack ("{s:s s:I s:o}", "tasks", text.buf, "userid",
+                                     (json_int_t)userid, "note", broker_text (note)));
+    if (rc == 0)
+        broker_depend_tasks (b, e, tasks);
+    return rc;
+}

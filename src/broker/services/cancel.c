@@ -1,0 +1,528 @@
+/* cancel.c - POST /v1/cancel: cancels jobs, or signals jobs or steps
+ *
+ * A cancelled job is reported as done when the event is committed; a signalled job when
+ * its agent has delivered the signal, and as failed after SIGNAL_MS without an answer.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/api/api.h"
+#include "broker/api/privacy.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/turn.h"
+#include "broker/services/array.h"
+#include "broker/services/cancel.h"
+#include "broker/services/watch.h"
+#include "common/clock.h"
+#include "common/printable.h"
+
+#define PASS_SECONDS 0.005 /* of a turn */
+#define TARGETS_A_LOOK 32  /* targets between two looks at the clock */
+#define SAID_MAX 20 /* ended tasks of arrays that are reported one by one */
+#define NOTE_MAX 4096
+#define SIGNAL_MS 5000
+
+struct cancelling;
+
+/* A signal sent to a job's agent. */
+struct telling {
+    struct cancelling *c; /* NULL: answered without waiting for it */
+    uint64_t id;
+    struct telling *prev, *next;
+};
+
+/* A cancel of many jobs takes many turns: it collects the ids first, then works them
+ * off. */
+struct cancelling {
+    struct broker *b;
+    struct cancelling *prev, *next; /* list of those that wait for agents */
+    uv_timer_t *timer;              /* ends that wait */
+    struct telling *tellings;
+    struct http_request *req;
+    char *note;
+    int64_t signum; /* 0: cancel */
+    enum exec_whom whom;
+    int64_t step; /* or EXEC_NO_STEP */
+    struct target {
+        uint64_t id;
+        bool named; /* given by id: failures are reported */
+    } * list;
+    size_t n, alloc, at;
+    size_t nsaid; /* tasks reported as impossible to cancel */
+    json_t *done, *failed;
+};
+
+static void cancelling_free (struct cancelling *c)
+{
+    struct telling *t;
+
+    DL_FOREACH (c->tellings, t)
+        t->c = NULL;
+    json_decref (c->done);
+    json_decref (c->failed);
+    free (c->list);
+    free (c->note);
+    free (c);
+}
+
+/* The requested action. */
+struct action {
+    int64_t signum, step;
+    const char *whom, *note; /* or NULL */
+};
+
+/* As in scancel: only SIGKILL reaches the batch script without --batch or --full. */
+static enum exec_whom whom_of (const struct action *a)
+{
+    if (a->whom && !strcmp (a->whom, "batch"))
+        return EXEC_WHOM_BATCH;
+    return a->whom && !strcmp (a->whom, "full") ? EXEC_WHOM_FULL
+           : a->signum == SIGKILL               ? EXEC_WHOM_FULL
+                                                : EXEC_WHOM_TASKS;
+}
+
+static struct cancelling *cancelling_create (struct broker *b, struct http_request *req,
+                                             const struct action *a)
+{
+    struct cancelling *c = calloc (1, sizeof (*c));
+
+    if (!c)
+        return NULL;
+    c->b = b;
+    c->req = req;
+    c->signum = a->signum;
+    c->whom = whom_of (a);
+    c->step = a->step;
+    c->done = json_array ();
+    c->failed = json_array ();
+    if (!c->done || !c->failed || (a->note && !(c->note = strdup (a->note)))) {
+        cancelling_free (c);
+        return NULL;
+    }
+    return c;
+}
+
+static int add_target (struct cancelling *c, uint64_t id, bool named)
+{
+    if (c->n == c->alloc) {
+        size_t alloc = c->alloc ? c->alloc * 2 : 64;
+        struct target *list = realloc (c->list, alloc * sizeof (*list));
+        if (!list)
+            return -ENOMEM;
+        c->list = list;
+        c->alloc = alloc;
+    }
+    c->list[c->n++] = (struct target){ id, named };
+    return 0;
+}
+
+/* By id; of equal ids the named one first. */
+static int cmp_target (const void *a, const void *b)
+{
+    const struct target *x = a, *y = b;
+    if (x->id != y->id)
+        return x->id < y->id ? -1 : 1;
+    return y->named - x->named;
+}
+
+static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
+                    ...) PRINTF_LIKE (4, 5);
+
+static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
+                    ...)
+{
+    char text[300];
+    va_list ap;
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    json_array_append_new (c->failed,
+                           json_pack ("{s:I s:s s:o}", "id", (json_int_t)id, "code", code,
+                                      "detail", broker_text (text)));
+}
+
+static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
+                                 const struct idset *tasks)
+{
+    uintmax_t id = e->id;
+
+    if (idset_count (tasks) == 0)
+        return 0;
+    if (!api_may (c->b, c->req, e)) {
+        failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
+    } else if (c->signum || c->step != EXEC_NO_STEP) {
+        failed (c, e->id, "wrong-state",
+                "no signal can reach the tasks of array %ju that do not run yet (%u)", id,
+                idset_count (tasks));
+    } else {
+        int rc = broker_array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
+        if (rc < 0)
+            failed (c, e->id, "busy", "array %ju: %s", id, strerror (-rc));
+        else
+            json_array_append_new (c->done, json_integer ((json_int_t)e->id));
+    }
+    return 0;
+}
+
+/* Tasks of an array, by number: running ones become targets, waiting ones are
+ * cancelled. */
+static int collect_part (struct cancelling *c, const struct id_part *part)
+{
+    struct entry *e = entry_find (c->b, part->array);
+    if (e && !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS))
+        e = NULL;
+    const struct job_array *a = e ? e->job->array : NULL;
+
+    if (!a) {
+        failed (c, part->array, "unknown-job",
+                e ? "job %ju is no array" : "there is no array %ju",
+                (uintmax_t)part->array);
+        return 0;
+    }
+    struct idset *waiting = idset_create ();
+    int rc = waiting ? 0 : -ENOMEM;
+    IDSET_FOREACH (part->tasks, task)
+    {
+        if (rc == 0 && idset_has (a->waiting, task))
+            rc = idset_add (waiting, task);
+        else if (rc == 0 && idset_has (a->running, task))
+            rc = add_target (c, job_array_task_id (a, e->id, task), true);
+        else if (rc == 0 && c->nsaid++ < SAID_MAX)
+            failed (c, e->id, "wrong-state",
+                    idset_has (a->spec.tasks, task)
+                        ? "task %u of array %ju has ended already"
+                        : "there is no task %u in array %ju",
+                    task, (uintmax_t)e->id);
+    }
+    if (rc == 0)
+        rc = cancel_waiting_tasks (c, e, waiting);
+    idset_destroy (waiting);
+    return rc;
+}
+
+/* Adds the array's tasks that are jobs now. */
+static int collect_array (struct cancelling *c, const struct entry *e)
+{
+    const struct job_array *a = e->job->array;
+    int rc = 0;
+
+    IDSET_FOREACH (a->running, task)
+    {
+        if (rc == 0)
+            rc = add_target (c, job_array_task_id (a, e->id, task), false);
+    }
+    return rc;
+}
+
+static int collect_named (struct cancelling *c, const struct job_ids *ids)
+{
+    for (size_t i = 0; i < ids->nnamed; i++) {
+        uint64_t id = ids->named[i].first;
+        const struct entry *e = entry_find (c->b, id);
+        if (add_target (c, id, true) < 0
+            || (e && e->job->array && collect_array (c, e) < 0))
+            return -ENOMEM;
+    }
+    for (size_t i = 0; i < ids->nparts; i++)
+        if (collect_part (c, &ids->parts[i]) < 0)
+            return -ENOMEM;
+    return 0;
+}
+
+/* Collects jobs given by id; of ranges only existing jobs. */
+static int collect (struct cancelling *c, const struct api_filter *f)
+{
+    struct entry *e, *next;
+    bool operator= api_is_operator (c->b, c->req);
+
+    if (f->ids && collect_named (c, f->ids) < 0)
+        return -ENOMEM;
+    if (f->ids && f->ids->nranges == 0)
+        return 0;
+    HASH_ITER (hh, c->b->jobs, e, next) {
+        if (!f->ids
+            && (e->job->state == JOB_INACTIVE
+                || (!operator&& e->job->userid != http_request_uid (c->req))))
+            continue;
+        if (api_filter_match (f, e) && (!f->ids || job_ids_has_given (f->ids, e->id))
+            && add_target (c, e->id, f->ids != NULL) < 0)
+            return -ENOMEM;
+    }
+    bool sorted = true; /* the usual case */
+    for (size_t i = 1; i < c->n && sorted; i++)
+        sorted = cmp_target (&c->list[i - 1], &c->list[i]) <= 0;
+    if (!sorted)
+        qsort (c->list, c->n, sizeof (*c->list), cmp_target);
+    return 0;
+}
+
+static int cancel_for_good (struct cancelling *c, struct entry *e)
+{
+    /* The job is ending; but a job that would be requeued after a failed start must be
+     * cancelled. */
+    if (e->job->state == JOB_CLEANUP && !e->job->requeue)
+        return 0;
+    int rc = broker_exception (c->b, e, "cancel", http_request_uid (c->req), c->note);
+    if (rc < 0)
+        failed (c, e->id, "busy", "job %ju: %s", (uintmax_t)e->id, strerror (-rc));
+    return rc;
+}
+
+/* -- signals -- */
+
+static void answer (struct cancelling *c);
+
+static void timer_closed (uv_handle_t *h)
+{
+    free (h);
+}
+
+/* Reports agents without an answer as failed. */
+static void answer_now (struct cancelling *c, const char *why)
+{
+    struct telling *t;
+
+    while ((t = c->tellings)) {
+        DL_DELETE (c->tellings, t);
+        t->c = NULL;
+        failed (c, t->id, "agent-unreachable", "job %ju: %s", (uintmax_t)t->id, why);
+    }
+    DL_DELETE (c->b->cancelling, c);
+    uv_close ((uv_handle_t *)c->timer, timer_closed);
+    answer (c);
+    cancelling_free (c);
+}
+
+static void signals_overdue (uv_timer_t *timer)
+{
+    answer_now (timer->data, "its agent does not answer; the signal may still reach it");
+}
+
+/* All targets have been worked off: answers now, or when the agents have answered. */
+static void conclude (struct cancelling *c)
+{
+    if (c->tellings && !c->b->dead && (c->timer = calloc (1, sizeof (*c->timer)))) {
+        uv_timer_init (c->b->loop, c->timer);
+        c->timer->data = c;
+        uv_timer_start (c->timer, signals_overdue, SIGNAL_MS, 0);
+        DL_APPEND (c->b->cancelling, c);
+        return;
+    }
+    answer (c);
+    cancelling_free (c);
+}
+
+void broker_cancels_close (struct broker *b)
+{
+    struct cancelling *c, *next;
+
+    DL_FOREACH_SAFE (b->cancelling, c, next)
+    {
+        answer_now (c, "the broker stops; the signal may still reach it");
+    }
+}
+
+static void told (struct cancelling *c, uint64_t id, int rc)
+{
+    if (rc == 0)
+        json_array_append_new (c->done, json_integer ((json_int_t)id));
+    else if (rc == -ENOENT && c->step != EXEC_NO_STEP)
+        failed (c, id, "wrong-state", "job %ju: step %jd does not run", (uintmax_t)id,
+                (intmax_t)c->step);
+    else if (rc == -ENOENT)
+        failed (c, id, "wrong-state", "job %ju: its batch script does not run",
+                (uintmax_t)id);
+    else if (rc == -ESRCH)
+        failed (c, id, "wrong-state", "job %ju has ended already", (uintmax_t)id);
+    else
+        failed (c, id, "agent-unreachable", "job %ju: its agent: %s", (uintmax_t)id,
+                strerror (-rc));
+}
+
+static void on_told (int rc, void *arg)
+{
+    struct telling *t = arg;
+    struct cancelling *c = t->c;
+
+    if (c) {
+        DL_DELETE (c->tellings, t);
+        told (c, t->id, rc);
+    }
+    free (t);
+    if (c && c->timer && !c->tellings)
+        answer_now (c, "");
+}
+
+static int signal_one (struct cancelling *c, struct entry *e)
+{
+    struct error err = { 0 };
+    struct telling *t = calloc (1, sizeof (*t));
+
+    if (!t)
+        return -ENOMEM;
+    *t = (struct telling){ .c = c, .id = e->id };
+    DL_APPEND (c->tellings, t);
+    if (c->b->ops->signal (c->b->exec, e->xjob, (int)c->signum, c->whom, c->step, on_told,
+                           t, &err)
+        < 0) {
+        failed (c, e->id, err.code == EBUSY ? "busy" : "wrong-state", "job %ju: %s",
+                (uintmax_t)e->id, err.text);
+        DL_DELETE (c->tellings, t);
+        free (t);
+    }
+    return 0;
+}
+
+/* 1: the result follows later. */
+static int cancel_one (struct cancelling *c, struct entry *e)
+{
+    uintmax_t id = e->id;
+
+    if (c->signum == 0 && c->step == EXEC_NO_STEP)
+        return cancel_for_good (c, e);
+    if (e->job->array && idset_count (e->job->array->running) > 0)
+        return 0; /* they are targets, too */
+    if (!e->job->started || !e->xjob) {
+        failed (c, e->id, "wrong-state",
+                "job %ju does not run yet: no signal can reach it", id);
+        return -ESRCH;
+    }
+    if (c->whom == EXEC_WHOM_BATCH && e->xjob->js && !jobspec_is_batch (e->xjob->js)) {
+        failed (c, e->id, "wrong-state", "job %ju is a command: it has no batch script",
+                id);
+        return -ENOENT;
+    }
+    int rc = signal_one (c, e);
+    if (rc < 0)
+        failed (c, e->id, "busy", "job %ju: %s", id, strerror (-rc));
+    return rc < 0 ? rc : 1;
+}
+
+static void cancel_try (struct cancelling *c, const struct target *t)
+{
+    struct entry *e = entry_find (c->b, t->id);
+    uintmax_t id = t->id;
+
+    if (!e || !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS)) {
+        if (t->named)
+            failed (c, t->id, "unknown-job", "there is no job %ju", id);
+    } else if (!api_may (c->b, c->req, e)) {
+        failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
+    } else if (e->job->state == JOB_INACTIVE || (e->job->finished && !e->job->requeue)) {
+        if (t->named)
+            failed (c, e->id, "wrong-state", "job %ju has ended already", id);
+    } else if (cancel_one (c, e) == 0) {
+        json_array_append_new (c->done, json_integer ((json_int_t)e->id));
+    }
+}
+
+/* Works off some targets; true: all are done. */
+static bool go_on (struct cancelling *c)
+{
+    double begin = clock_mono ();
+
+    while (c->at < c->n && clock_mono () - begin < PASS_SECONDS) {
+        for (size_t i = 0; i < TARGETS_A_LOOK && c->at < c->n; i++, c->at++)
+            if (c->at == 0 || c->list[c->at].id != c->list[c->at - 1].id)
+                cancel_try (c, &c->list[c->at]);
+    }
+    return c->at == c->n;
+}
+
+static void answer (struct cancelling *c)
+{
+    if (c->b->dead) {
+        http_reply_problem (c->req, 503, "busy", "the broker has stopped before the end");
+        return;
+    }
+    broker_reply_after_commit (
+        c->b, c->req, json_pack ("{s:O s:O}", "done", c->done, "failed", c->failed));
+}
+
+/* Works off one piece for each commit: the outer actions are work, too, and the disk must
+ * keep up. */
+static void go_on_after_commit (void *arg)
+{
+    struct cancelling *c = arg;
+
+    if (c->b->dead || go_on (c))
+        conclude (c);
+    else
+        broker_after_commit (c->b, go_on_after_commit, c);
+}
+
+/* The request needs a filter, from operators and users alike. */
+static int read_filter (struct broker *b, struct http_request *req, json_t *body,
+                        struct api_filter *f, struct error *err)
+{
+    const char *ids = NULL, *user = NULL, *state = NULL, *queue = NULL, *name = NULL;
+    struct {
+        const char *key, **value;
+    } texts[] = { { "ids", &ids },
+                  { "user", &user },
+                  { "state", &state },
+                  { "queue", &queue },
+                  { "name", &name } };
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
+        if (json_get_string (body, texts[i].key, texts[i].value, JSON_OPTIONAL_KEY,
+                             "request", err)
+            < 0)
+            return -EINVAL;
+    if (!ids && !user && !state && !queue && !name)
+        return error_set (err, EINVAL,
+                          "name jobs, or a user, state, queue or name to select them");
+    return api_filter_init (f, b, req, user, state, queue, name, ids, err);
+}
+
+static int read_action (json_t *body, struct action *a, struct error *err)
+{
+    static const char *const whoms[] = { "tasks", "batch", "full" };
+    const enum json_need opt = JSON_OPTIONAL_KEY;
+    size_t i = 0;
+
+    if (json_get_int (body, "signal", 1, 64, &a->signum, opt, "request", err) < 0
+        || json_get_int (body, "step", 0, UINT32_MAX, &a->step, opt, "request", err) < 0
+        || json_get_string (body, "whom", &a->whom, opt, "request", err) < 0
+        || json_get_string (body, "note", &a->note, opt, "request", err) < 0
+        || (a->note && printable_check (a->note, "note", err) < 0))
+        return -EINVAL;
+    while (a->whom && i < ARRAY_SIZE (whoms) && strcmp (whoms[i], a->whom) != 0)
+        i++;
+    if (a->whom && i == ARRAY_SIZE (whoms))
+        return error_set (err, EINVAL, "request.whom: is not tasks, batch or full");
+    if (a->whom && (a->signum == 0 || a->step != EXEC_NO_STEP))
+        return error_set (err, EINVAL, "request.whom: is for signals to whole jobs");
+    return 0;
+}
+
+void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    static const char *const keys[] = { "ids",    "user", "state", "queue", "name",
+                                        "signal", "whom", "step",  "note",  NULL };
+    struct cancelling *c = NULL;
+    struct api_filter f = { 0 };
+    struct error err = { 0 };
+    struct action a = { .step = EXEC_NO_STEP };
+    autojson json_t *body = api_body (req, keys);
+
+    (void)path;
+    if (!body)
+        return;
+    if (read_action (body, &a, &err) < 0 || read_filter (b, req, body, &f, &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    if (a.note && strlen (a.note) > NOTE_MAX) {
+        http_reply_problem (req, 400, "bad-request", "note: at most %d bytes", NOTE_MAX);
+    } else if (!(c = cancelling_create (b, req, &a)) || collect (c, &f) < 0) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        if (c)
+            cancelling_free (c);
+    } else {
+        go_on_after_commit (c);
+    }
+    api_filter_release (&f);
+}

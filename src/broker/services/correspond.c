@@ -1,0 +1,181 @@
+/* correspond.c - aftercorr between arrays: a task waits for the task of the same number
+ *
+ *   begin to wait --> broker_correspond(): the state of the other array's tasks so far
+ *   task-end, task-cancel of the other --> broker_correspond_event(): a task of this
+ *                                          array is ready, or never will be: cancelled
+ *
+ * entry.ready has the tasks that may start, and possibly some that do not wait any more.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/plan.h"
+#include "broker/services/array.h"
+#include "broker/services/correspond.h"
+#include "broker/services/depend.h"
+#include "common/log.h"
+
+#define NOTE_MAX 128
+
+struct correspondence {
+    uint64_t array;
+    struct idset *ok; /* the other array's tasks that have completed */
+    struct correspondence *next;
+};
+
+static void no_memory (void)
+{
+    log_error ("out of memory: the broker stops rather than lose a dependency");
+    abort ();
+}
+
+void broker_correspond_release (struct entry *e)
+{
+    struct correspondence *c, *next;
+
+    LL_FOREACH_SAFE (e->corr, c, next)
+    {
+        idset_destroy (c->ok);
+        free (c);
+    }
+    e->corr = NULL;
+    idset_destroy (e->ready);
+    e->ready = NULL;
+}
+
+static bool is_ready (const struct entry *e, uint32_t task)
+{
+    const struct correspondence *c;
+
+    LL_FOREACH (e->corr, c) {
+        if (!idset_has (c->ok, task))
+            return false;
+    }
+    return idset_has (e->job->array->waiting, task);
+}
+
+const struct idset *broker_array_ready (const struct entry *e)
+{
+    if (!e->corr && !e->corr_unknown)
+        return e->job->array->waiting;
+    if (!e->ready)
+        return NULL;
+    for (uint32_t task = idset_first (e->ready);
+         task != IDSET_END && !idset_has (e->job->array->waiting, task);
+         task = idset_first (e->ready))
+        idset_remove (e->ready, task);
+    return e->ready;
+}
+
+/* These tasks can never be ready: as with a whole job, they are cancelled or stay
+ * pending. */
+static void give_up (struct broker *b, struct entry *e, uint64_t array,
+                     const struct idset *tasks)
+{
+    char note[NOTE_MAX];
+
+    if (e->keep_invalid || idset_count (tasks) == 0)
+        return;
+    snprintf (note, sizeof (note), "the corresponding tasks of array %ju did not succeed",
+              (uintmax_t)array);
+    broker_array_cancel (b, e, tasks, b->uid, note);
+}
+
+/* The waiting tasks whose counterparts failed, were cancelled, or do not exist. */
+static struct idset *find_hopeless (const struct entry *e, const struct job_array *a)
+{
+    struct idset *tasks = idset_copy (e->job->array->waiting);
+
+    if (!tasks || idset_remove_all (tasks, a->ok) < 0
+        || idset_remove_all (tasks, a->waiting) < 0
+        || idset_remove_all (tasks, a->running) < 0)
+        no_memory ();
+    return tasks;
+}
+
+/* Removes the dependency from the list and keeps it as a correspondence. */
+static void take (struct broker *b, struct entry *e, struct dependencies *list, size_t i,
+                  const struct job_array *a)
+{
+    struct correspondence *c = calloc (1, sizeof (*c));
+
+    if (!c || !(c->ok = idset_copy (a->ok)))
+        no_memory ();
+    c->array = list->list[i].id;
+    LL_PREPEND (e->corr, c);
+    memmove (&list->list[i], &list->list[i + 1],
+             (list->n - i - 1) * sizeof (list->list[0]));
+    list->n--;
+    struct idset *hopeless = find_hopeless (e, a);
+    give_up (b, e, c->array, hopeless);
+    idset_destroy (hopeless);
+}
+
+void broker_correspond (struct broker *b, struct entry *e, struct dependencies *list,
+                        const struct antecedents *found)
+{
+    e->corr_unknown = false;
+    for (size_t i = 0; !list->any && i < list->n;) {
+        const struct dependency *one = &list->list[i];
+        const struct job_array *a = one->kind == DEPENDENCY_AFTERCORR && !one->array
+                                        ? broker_known_array (b, found, one->id)
+                                        : NULL;
+        if (a)
+            take (b, e, list, i, a);
+        else
+            i++;
+    }
+    if (!e->corr)
+        return;
+    if (!(e->ready = idset_create ()))
+        no_memory ();
+    IDSET_FOREACH (e->job->array->waiting, task)
+    {
+        if (is_ready (e, task) && idset_add (e->ready, task) < 0)
+            no_memory ();
+    }
+}
+
+static void task_ended (struct broker *b, struct entry *e, struct correspondence *c,
+                        const struct job_array *a, uint32_t task)
+{
+    if (!idset_has (a->ok, task))
+        return;
+    if (idset_add (c->ok, task) < 0)
+        no_memory ();
+    if (!is_ready (e, task))
+        return;
+    if (idset_add (e->ready, task) < 0)
+        no_memory ();
+    if (e->job->state == JOB_SCHED)
+        broker_enqueue (b, e);
+}
+
+void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t task)
+{
+    const struct job_array *a = of->job->array;
+    struct entry *e, *next;
+
+    DL_FOREACH_SAFE2 (b->arrays, e, next, array_next)
+    {
+        struct correspondence *c;
+        LL_SEARCH_SCALAR (e->corr, c, array, of->id);
+        if (!c || e->job->state >= JOB_RUN)
+            continue;
+        if (task != IDSET_END)
+            task_ended (b, e, c, a, task);
+        struct idset *hopeless = find_hopeless (e, a);
+        give_up (b, e, of->id, hopeless);
+        idset_destroy (hopeless);
+    }
+}
+
+void broker_correspond_again (struct broker *b, struct entry *e)
+{
+    for (size_t i = 0; e->job->array && !e->depend.any && i < e->depend.n; i++)
+        e->corr_unknown |= e->depend.list[i].kind == DEPENDENCY_AFTERCORR;
+    if (e->corr_unknown)
+        broker_depend (b, e);
+}

@@ -1,0 +1,20 @@
+/* correspond.h - aftercorr between arrays: a task waits for the task of the same number
+ */
+#ifndef FLUXQ_BROKER_SERVICES_CORRESPOND_H
+#define FLUXQ_BROKER_SERVICES_CORRESPOND_H
+
+#include "broker/core/broker.h"
+
+/* The waiting tasks of an array that may start; borrowed. NULL: not known yet. */
+const struct idset *broker_array_ready (const struct entry *e);
+/* An array begins to wait, or waits again: takes its aftercorr dependencies on other
+ * arrays out of the list. */
+void broker_correspond (struct broker *b, struct entry *e, struct dependencies *list,
+                        const struct antecedents *found);
+/* The task of array `of` has ended; IDSET_END: some of its tasks will never start. */
+void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t task);
+/* After a restart, for a job in the queue. */
+void broker_correspond_again (struct broker *b, struct entry *e);
+void broker_correspond_release (struct entry *e);
+
+#endif

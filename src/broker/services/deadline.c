@@ -1,0 +1,121 @@
+/* deadline.c - jobs that cannot end by their deadline any more are not started
+ *
+ * Waiting jobs with a deadline are in broker.deadlines at their latest start: the
+ * deadline minus the time limit, or minus --time-min if the limit can be lowered to it.
+ * One timer runs for the first of them. A job with --time-min gets the time that is left
+ * until its deadline.
+ */
+#include <errno.h>
+#include <math.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/turn.h"
+#include "broker/services/deadline.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+#define A_TURN 100
+#define SLEEP_MAX 60.0 /* the wall clock may be set */
+
+static double least_time (double duration, double time_min)
+{
+    return time_min > 0 ? time_min : duration;
+}
+
+static int too_late (const struct jobspec *js, double begin, bool later,
+                     struct error *err)
+{
+    autostrbuf struct strbuf by, start, limit;
+
+    strbuf_init (&by, 64);
+    strbuf_init (&start, 64);
+    strbuf_init (&limit, 64);
+    strbuf_add_time (&by, js->deadline);
+    strbuf_add_time (&start, begin);
+    strbuf_add_duration (&limit, least_time (js->duration, js->time_min));
+    return error_set (err, EINVAL,
+                      "deadline: the job cannot end by %s: it may start at %s (%s) and "
+                      "its %s is %s",
+                      by.buf, start.buf, later ? "its begin" : "now",
+                      js->time_min > 0 ? "--time-min" : "time limit", limit.buf);
+}
+
+int broker_check_deadline (const struct jobspec *js, double now, struct error *err)
+{
+    double begin = MAX (now, js->begin);
+    double least = least_time (js->duration, js->time_min);
+
+    if (js->deadline <= 0)
+        return 0;
+    if (least <= 0)
+        return error_set (err, EINVAL,
+                          "deadline: a job without a time limit may always end later; "
+                          "give one with --time");
+    return begin + least <= js->deadline ? 0 : too_late (js, begin, js->begin > now, err);
+}
+
+double broker_time_by_deadline (const struct entry *e, double now, double limit)
+{
+    double left = floor (e->job->t_deadline - now);
+
+    if (e->job->t_deadline <= 0 || e->time_min <= 0 || (limit > 0 && limit <= left))
+        return limit;
+    return MAX (left, e->time_min);
+}
+
+static void give_up (struct broker *b, struct entry *e)
+{
+    autostrbuf struct strbuf note;
+
+    strbuf_init (&note, 200);
+    strbuf_adds (&note, "it cannot end by ");
+    strbuf_add_time (&note, e->job->t_deadline);
+    strbuf_addf (&note, " any more (%s ", e->time_min > 0 ? "--time-min" : "time limit");
+    strbuf_add_duration (&note, least_time (e->job->duration, e->time_min));
+    strbuf_adds (&note, ")");
+    if (broker_exception (b, e, "deadline", b->uid, note.buf) < 0)
+        /* logged there; prevents an endless loop */
+        due_remove (&b->deadlines, &e->deadline);
+}
+
+static void set_timer (struct broker *b);
+
+static void pass (uv_timer_t *timer)
+{
+    struct broker *b = timer->data;
+    struct due *first;
+    int n = 0;
+
+    if (b->stopping)
+        return;
+    while ((first = due_first (&b->deadlines)) && first->at < clock_wall ()
+           && n++ < A_TURN)
+        give_up (b, CONTAINER_OF (first, struct entry, deadline));
+    set_timer (b);
+}
+
+static void set_timer (struct broker *b)
+{
+    const struct due *first = due_first (&b->deadlines);
+
+    if (!first)
+        return;
+    double wait = MIN (MAX (first->at - clock_wall (), 0), SLEEP_MAX);
+    uv_timer_start (&b->deadline_timer, pass, (uint64_t)(wait * 1000) + 1, 0);
+}
+
+void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
+{
+    const struct job *job = e->job;
+
+    if (!waits || job->t_deadline <= 0) {
+        due_remove (&b->deadlines, &e->deadline);
+    } else if (!e->deadline.place) {
+        double least = least_time (job->duration, e->time_min);
+        if (due_set (&b->deadlines, &e->deadline, job->t_deadline - least) < 0)
+            log_error ("job %ju: out of memory: its deadline is not watched",
+                       (uintmax_t)e->id);
+        set_timer (b);
+    }
+}

@@ -1,0 +1,531 @@
+/* depend.c - jobs with dependencies stay in DEPEND until job/deps.h decides
+ *
+ *   submit --> broker_find_antecedents(): each is in memory, or an ended one of the
+ *      |       journal; a submit that names another is refused
+ *      v  on disk
+ *   broker_depend() --> looked up again (may have left memory meanwhile) --> deps_wait()
+ *      ^                                                                            |
+ *   restart                          `start`, `clean` of others --> deps.h          |
+ *                                                                     v             v
+ *                                                      pass(), slices: `depend`, or
+ *                                                      exception "dependency"
+ *
+ * The journal has no data of this file, only the jobspecs and events of all jobs; a
+ * restart derives the same state from them.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/api/privacy.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/plan.h"
+#include "broker/core/turn.h"
+#include "broker/services/array.h"
+#include "broker/services/correspond.h"
+#include "broker/services/depend.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define PASS_SECONDS 0.005
+#define STEPS 1000      /* deps_next() between two looks at the clock */
+#define SLEEP_MAX 60.0  /* delays use the wall clock, which may be set */
+#define RETRY_MS 1000   /* after the journal could not be read */
+/* conditions of all jobs, 80 bytes each; further submits must wait */
+#define ALL_MAX 2000000
+#define REASON_MAX 512
+
+static void no_memory (void)
+{
+    log_error ("out of memory: the broker stops rather than lose a dependency");
+    abort ();
+}
+
+/* The result of an ended job. */
+static struct deps_past past_of_job (const struct job *job)
+{
+    return (struct deps_past){ job->t_start, job_result_phase (job) == JOB_COMPLETED };
+}
+
+/* -- jobs that are not in memory -- */
+
+struct antecedents {
+    size_t n, alloc;
+    struct antecedent {
+        uint64_t id;
+        bool known;
+        struct deps_past past;
+        struct job_array *array; /* state of an array's tasks; owned */
+    } list[];
+};
+
+void broker_antecedents_free (struct antecedents *a)
+{
+    for (size_t i = 0; a && i < a->n; i++)
+        job_array_destroy (a->list[i].array);
+    free (a);
+}
+
+/* The job to look up for the dependency. */
+static uint64_t named_job (const struct dependency *one)
+{
+    return one->array ? one->array : one->id;
+}
+
+static const struct antecedent *antecedent_find (const struct antecedents *a, uint64_t id)
+{
+    for (size_t i = 0; a && i < a->n; i++) {
+        if (a->list[i].id == id)
+            return &a->list[i];
+    }
+    return NULL;
+}
+
+static int antecedent_add (struct antecedents **a, const struct antecedent *one)
+{
+    struct antecedents *old = *a, *more = old;
+
+    if (!old || old->n == old->alloc) {
+        size_t alloc = old ? 2 * old->alloc : 4;
+        more = realloc (old, sizeof (*more) + alloc * sizeof (more->list[0]));
+        if (!more)
+            return -ENOMEM;
+        more->n = old ? more->n : 0;
+        more->alloc = alloc;
+        *a = more;
+    }
+    more->list[more->n++] = *one;
+    return 0;
+}
+
+/* -- looking them up, one after the other -- */
+
+struct finding {
+    struct broker *b;
+    uint64_t *ids;
+    size_t n, at;
+    bool has_viewer;
+    uid_t viewer;
+    struct antecedents *found;
+    broker_antecedents_f done;
+    void *arg;
+};
+
+static void finding_end (struct finding *f, int rc)
+{
+    uint64_t unknown = 0;
+
+    for (size_t i = 0; f->found && i < f->found->n && !unknown; i++) {
+        if (!f->found->list[i].known)
+            unknown = f->found->list[i].id;
+    }
+    f->done (rc, f->found, unknown, f->arg);
+    free (f->ids);
+    free (f);
+}
+
+static bool is_hidden (const struct finding *f, const struct entry *e)
+{
+    return f->has_viewer && !privacy_sees (f->b, f->viewer, e, PRIVATE_JOBS);
+}
+
+enum end { END_NONE, END_KNOWN, END_HIDDEN };
+
+/* Reads how the job ended. END_NONE: it has not, or its events cannot be replayed. */
+static enum end read_end (const struct finding *f, const struct journal_record *rec,
+                          struct antecedent *ret)
+{
+    struct entry *e = entry_replay (rec);
+    enum end end = e && e->job->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
+
+    if (e)
+        entry_find_queue (f->b, e);
+    if (e && is_hidden (f, e))
+        end = END_HIDDEN;
+    if (end == END_KNOWN) {
+        ret->past = past_of_job (e->job);
+        ret->array = e->job->array;
+        e->job->array = NULL;
+    }
+    entry_destroy (e);
+    return end;
+}
+
+static void find_next (struct finding *f);
+
+static void record_read (int rc, const struct journal_record *rec, void *arg)
+{
+    struct finding *f = arg;
+    struct antecedent one = { .id = f->ids[f->at] };
+    enum end end = rc == 0 && !f->b->dead ? read_end (f, rec, &one) : END_NONE;
+
+    f->b->under_way--;
+    one.known = end == END_KNOWN || (end == END_NONE && rc == 0 && rec->inactive);
+    if (f->b->dead)
+        rc = -ESHUTDOWN;
+    else if (rc == 0 && !one.known && end == END_NONE)
+        /* on disk, and not in the table yet */
+        rc = entry_find (f->b, one.id) ? 0 : -EAGAIN;
+    else if (rc == 0 || rc == -ENOENT)
+        rc = antecedent_add (&f->found, &one);
+    if (rc < 0)
+        finding_end (f, rc);
+    else
+        find_next (f);
+}
+
+/* Whether no look-up is needed: the job is in memory, or was looked up. Hidden jobs are
+ * added as unknown. */
+static bool needs_no_look (struct finding *f, uint64_t id, int *rc)
+{
+    const struct antecedent one = { .id = id };
+    const struct entry *e = id ? entry_find (f->b, id) : NULL;
+
+    if (id == 0 || antecedent_find (f->found, id))
+        return true;
+    if (e && is_hidden (f, e))
+        *rc = antecedent_add (&f->found, &one);
+    return e;
+}
+
+static void find_next (struct finding *f)
+{
+    struct broker *b = f->b;
+    int rc = 0;
+
+    while (rc == 0 && f->at < f->n && needs_no_look (f, f->ids[f->at], &rc))
+        f->at++;
+    if (rc == 0 && f->at < f->n)
+        rc = journal_read (b->journal, f->ids[f->at], JOURNAL_EVENTS, record_read, f);
+    else {
+        finding_end (f, rc);
+        return;
+    }
+    if (rc < 0)
+        finding_end (f, rc);
+    else
+        b->under_way++;
+}
+
+void broker_find_antecedents (struct broker *b, const struct dependencies *list,
+                              struct antecedents *found, const uid_t *viewer,
+                              broker_antecedents_f done, void *arg)
+{
+    struct finding *f = calloc (1, sizeof (*f));
+    uint64_t *ids = calloc (list->n + 1, sizeof (*ids));
+
+    if (!f || !ids) {
+        free (f);
+        free (ids);
+        done (-ENOMEM, found, 0, arg);
+        return;
+    }
+    *f = (struct finding){ .b = b, .ids = ids, .found = found, .has_viewer = viewer,
+                           .viewer = viewer ? *viewer : 0, .done = done, .arg = arg };
+    for (size_t i = 0; i < list->n; i++)
+        ids[f->n++] = named_job (&list->list[i]);
+    find_next (f);
+}
+
+/* -- arrays and their tasks -- */
+
+const struct job_array *broker_known_array (const struct broker *b,
+                                            const struct antecedents *found, uint64_t id)
+{
+    const struct entry *e = entry_find ((struct broker *)b, id);
+    const struct antecedent *a = e ? NULL : antecedent_find (found, id);
+
+    return e ? e->job->array : a ? a->array : NULL;
+}
+
+int broker_resolve_tasks (const struct broker *b, const struct antecedents *found,
+                          struct dependencies *list, struct error *err)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < list->n; i++) {
+        struct dependency *one = &list->list[i];
+        const struct job_array *a =
+            one->array ? broker_known_array (b, found, one->array) : NULL;
+        if (a && idset_has (a->spec.tasks, one->task)) {
+            one->id = job_array_task_id (a, one->array, one->task);
+        } else if (one->array) {
+            one->id = UINT64_MAX; /* no job's id: can never be satisfied */
+            rc = error_set (err, ENOENT,
+                            a ? "dependency: array %ju has no task %u"
+                              : "dependency: job %ju is no array, and has no task %u",
+                            (uintmax_t)one->array, one->task);
+        }
+    }
+    return rc;
+}
+
+/* Tells deps.h of tasks that have not started. */
+static void add_waiting_tasks (struct broker *b, const struct dependencies *list)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        const struct dependency *one = &list->list[i];
+        const struct entry *e = one->array ? entry_find (b, one->array) : NULL;
+        if (e && e->job->array && idset_has (e->job->array->waiting, one->task)
+            && deps_add (b->deps, one->id, e->job->userid, e->job->name) == -ENOMEM)
+            no_memory ();
+    }
+}
+
+/* The result of the task with this id; false: no such task, or it has not ended. */
+static bool past_of_task (const struct job_array *a, uint64_t array, uint64_t id,
+                          double t_start, struct deps_past *ret)
+{
+    uint32_t task = a ? job_array_task_of (a, array, id) : IDSET_END;
+
+    if (task == IDSET_END || idset_has (a->waiting, task) || idset_has (a->running, task))
+        return false;
+    ret->ok = idset_has (a->ok, task);
+    ret->t_start = idset_has (a->cancelled, task) ? 0 : t_start;
+    return true;
+}
+
+static bool past_of_any_task (struct broker *b, const struct antecedents *found,
+                              uint64_t id, struct deps_past *ret)
+{
+    uint32_t task;
+    const struct entry *e = broker_array_of (b, id, &task);
+    bool is = e && past_of_task (e->job->array, e->id, id, e->job->t_start, ret);
+
+    for (size_t i = 0; found && !is && i < found->n; i++)
+        is = past_of_task (found->list[i].array, found->list[i].id, id,
+                           found->list[i].past.t_start, ret);
+    return is;
+}
+
+bool broker_depend_has_room (const struct broker *b, size_t n)
+{
+    return deps_conditions (b->deps) + n <= ALL_MAX;
+}
+
+/* -- verdicts -- */
+
+static void decide (struct broker *b, uint64_t id, enum deps_verdict verdict)
+{
+    struct entry *e = entry_find (b, id);
+    char reason[REASON_MAX];
+
+    if (!e || e->job->state != JOB_DEPEND)
+        return;
+    if (verdict == DEPS_MET) {
+        broker_emit (b, e, "depend", NULL);
+    } else if (!e->keep_invalid) {
+        deps_reason (b->deps, id, reason, sizeof (reason));
+        broker_exception (b, e, "dependency", b->uid, reason);
+    }
+}
+
+static void pass (uv_timer_t *timer);
+
+static void pass_in (struct broker *b, double seconds)
+{
+    uv_timer_start (&b->deps_timer, pass, (uint64_t)(MAX (seconds, 0) * 1000), 0);
+}
+
+static void pass (uv_timer_t *timer)
+{
+    struct broker *b = timer->data;
+    double begin = clock_mono ();
+    enum deps_verdict verdict;
+    uint64_t id;
+    int rc;
+
+    if (b->stopping)
+        return;
+    do {
+        rc = deps_next (b->deps, clock_wall (), STEPS, &id, &verdict);
+        if (rc == 1)
+            decide (b, id, verdict);
+    } while (rc != 0 && clock_mono () - begin < PASS_SECONDS);
+    double when = deps_wakeup (b->deps);
+    if (rc != 0)
+        pass_in (b, 0);
+    else if (when > 0)
+        pass_in (b, MIN (when - clock_wall () + 0.001, SLEEP_MAX));
+}
+
+/* -- a job begins to wait -- */
+
+struct past {
+    struct broker *b;
+    const struct antecedents *found;
+};
+
+/* deps.h asks only for ended jobs. */
+static int past_of (uint64_t id, struct deps_past *ret, void *arg)
+{
+    const struct past *p = arg;
+    const struct entry *other = entry_find (p->b, id);
+    const struct antecedent *a = antecedent_find (p->found, id);
+
+    if (other)
+        *ret = past_of_job (other->job);
+    else if (a && a->known)
+        *ret = a->past;
+    else if (!past_of_any_task (p->b, p->found, id, ret))
+        return -ENOENT;
+    return 0;
+}
+
+static bool all_are_known (struct broker *b, const struct entry *e)
+{
+    for (size_t i = 0; i < e->depend.n; i++) {
+        uint64_t id = named_job (&e->depend.list[i]);
+        if (id && !entry_find (b, id) && !antecedent_find (e->found, id))
+            return false;
+    }
+    return true;
+}
+
+static void begin_to_wait (struct broker *b, struct entry *e)
+{
+    struct past past = { b, e->found };
+
+    broker_resolve_tasks (b, e->found, &e->depend, NULL);
+    if (e->job->array)
+        broker_correspond (b, e, &e->depend, e->found);
+    add_waiting_tasks (b, &e->depend);
+    if (e->job->state == JOB_DEPEND && e->depend.n == 0)
+        broker_emit (b, e, "depend", NULL);
+    else if (e->job->state == JOB_SCHED)
+        broker_enqueue (b, e); /* after a restart: finds the ready tasks */
+    else if (e->job->state == JOB_DEPEND
+             && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
+        no_memory ();
+    broker_depend_forget (b, e);
+    pass_in (b, 0);
+}
+
+static void look_up (struct broker *b);
+
+static void retry (uv_timer_t *timer)
+{
+    look_up (timer->data);
+}
+
+/* Some antecedents may still be unknown; then the job waits for one that never
+ * existed. */
+static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void *arg)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, b->looking_up);
+
+    (void)unknown;
+    b->looking_up = 0;
+    if (!e || !e->listed_lookup) { /* the job has gone meanwhile */
+        broker_antecedents_free (found);
+        rc = 0;
+    } else {
+        e->found = found;
+    }
+    if (b->dead)
+        return;
+    if (rc < 0) {
+        log_warning ("jobs that others wait for cannot be looked up: %s; tried again",
+                     strerror (-rc));
+        uv_timer_start (&b->lookup_timer, retry, RETRY_MS, 0);
+    } else {
+        look_up (b);
+    }
+}
+
+/* Looks up one job after another: after a restart there may be many. */
+static void look_up (struct broker *b)
+{
+    struct entry *e;
+
+    while ((e = b->lookups) && !b->looking_up && !b->stopping) {
+        if ((e->job->state != JOB_DEPEND && !e->corr_unknown) || all_are_known (b, e)) {
+            begin_to_wait (b, e);
+            continue;
+        }
+        struct antecedents *found = e->found;
+        e->found = NULL;
+        b->looking_up = e->id;
+        broker_find_antecedents (b, &e->depend, found, NULL, looked_up, b);
+        return; /* looked_up() continues */
+    }
+}
+
+void broker_depend (struct broker *b, struct entry *e)
+{
+    if (e->depend.n == 0 && e->job->state == JOB_DEPEND) {
+        broker_emit (b, e, "depend", NULL);
+    } else if (e->submitting) {
+        return; /* take_in() of submit.c calls again */
+    } else if (all_are_known (b, e)) {
+        begin_to_wait (b, e);
+    } else {
+        DL_APPEND2 (b->lookups, e, lookup_prev, lookup_next);
+        e->listed_lookup = true;
+        look_up (b);
+    }
+}
+
+void broker_depend_forget (struct broker *b, struct entry *e)
+{
+    if (e->listed_lookup)
+        DL_DELETE2 (b->lookups, e, lookup_prev, lookup_next);
+    e->listed_lookup = false;
+    broker_antecedents_free (e->found);
+    e->found = NULL;
+    dependencies_release (&e->depend);
+}
+
+/* An array has started when none of its tasks waits. */
+static bool is_all_started (const struct job *job)
+{
+    return job->array && job->state == JOB_RUN;
+}
+
+void broker_depend_add (struct broker *b, const struct entry *e)
+{
+    const struct job *job = e->job;
+
+    if (job->state == JOB_INACTIVE)
+        return;
+    if (deps_add (b->deps, e->id, job->userid, job->name) == -ENOMEM)
+        no_memory ();
+    if (job->array ? is_all_started (job) : job->t_start > 0)
+        deps_started (b->deps, e->id, job->t_start);
+}
+
+void broker_depend_tasks (struct broker *b, const struct entry *e,
+                          const struct idset *tasks)
+{
+    broker_correspond_event (b, e, IDSET_END);
+    IDSET_FOREACH (tasks, task)
+    {
+        deps_ended (b->deps, job_array_task_id (e->job->array, e->id, task), false);
+    }
+    if (deps_busy (b->deps))
+        pass_in (b, 0);
+}
+
+void broker_depend_event (struct broker *b, const struct entry *e, const char *name)
+{
+    if (!strcmp (name, "start") || is_all_started (e->job))
+        deps_started (b->deps, e->id, e->job->t_start);
+    else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
+        deps_ended (b->deps, e->id, past_of_job (e->job).ok);
+    else if (!e->job->array)
+        return;
+    if (e->job->array && !strcmp (name, "exception"))
+        broker_depend_tasks (b, e, e->job->array->cancelled);
+    if (deps_busy (b->deps))
+        pass_in (b, 0);
+}
+
+const char *broker_depend_reason (const struct broker *b, const struct entry *e)
+{
+    if (e->job->state != JOB_DEPEND)
+        return NULL;
+    return deps_verdict (b->deps, e->id) == DEPS_NEVER ? "DependencyNeverSatisfied"
+                                                       : "Dependency";
+}

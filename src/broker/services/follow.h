@@ -1,0 +1,12 @@
+/* follow.h - GET /v1/jobs/ID/output: text from the frames of a growing spool
+ */
+#ifndef FLUXQ_BROKER_SERVICES_FOLLOW_H
+#define FLUXQ_BROKER_SERVICES_FOLLOW_H
+
+#include "broker/core/broker.h"
+
+void watch_output (struct broker *b,
+                   struct entry *e); /* the spool exists, or the job is over */
+void watch_follow (struct broker *b, struct entry *e, struct http_request *req);
+
+#endif

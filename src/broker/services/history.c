@@ -1,0 +1,126 @@
+/* history.c - removes old or surplus ended jobs from the journal
+ *
+ * Once a minute the reader thread lists some jobs that `history` no longer keeps
+ * (journal_old()). This file skips jobs that are still needed and removes the rest in a
+ * small transaction. After a full list the next one follows at once; between two of them
+ * other work has its turn. Needed are jobs in memory (keep-finished, also those with
+ * waiting clients), and jobs that a waiting job depends on, as a restart looks them up
+ * again. The journal itself skips jobs with a remembered Idempotency-Key, and arrays that
+ * still have tasks.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <utlist.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/services/history.h"
+
+#define FIRST_MS 5000
+#define EVERY_MS 60000
+#define SLICE 16 /* jobs in one transaction */
+
+/* The ids that waiting jobs depend on, sorted; NULL: no memory. */
+static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
+{
+    const struct entry *e;
+    size_t n = 0;
+
+    DL_FOREACH2 (b->waiting, e, waiting_next)
+    {
+        n += e->nneeds;
+    }
+    uint64_t *ids = calloc (n + 1, sizeof (*ids));
+    if (!ids)
+        return NULL;
+    *ret_n = n;
+    n = 0;
+    DL_FOREACH2 (b->waiting, e, waiting_next)
+    {
+        for (size_t i = 0; i < e->nneeds; i++)
+            ids[n++] = e->needs[i];
+    }
+    qsort (ids, n, sizeof (*ids), compare_u64);
+    return ids;
+}
+
+static void look (struct broker *b, uint64_t after);
+
+static void look_again (struct broker *b, bool at_once)
+{
+    b->history.busy = false;
+    if (b->dead)
+        return;
+    if (at_once)
+        look (b, b->history.after);
+    else if (b->history.compact)
+        journal_compact (b->journal);
+    if (!at_once)
+        b->history.compact = false;
+}
+
+static void removed (int rc, const struct error *err, void *arg)
+{
+    struct broker *b = arg;
+
+    (void)err;
+    b->under_way--;
+    look_again (b, rc == 0 && b->history.full && !b->stopping);
+}
+
+static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
+{
+    struct broker *b = arg;
+    struct journal_txn *t = journal_txn_create ();
+    size_t nneeded = 0, found = 0;
+    autofree uint64_t *needed = list_needed (b, &nneeded);
+
+    b->under_way--;
+    for (size_t i = 0; rc == 0 && needed && t && !b->dead && i < n; i++) {
+        b->history.after = ids[i];
+        if (entry_find (b, ids[i])
+            || bsearch (&ids[i], needed, nneeded, sizeof (*needed), compare_u64))
+            continue;
+        journal_txn_prune (t, ids[i]);
+        found++;
+    }
+    b->history.full = n == SLICE;
+    b->history.removed += found;
+    if (found == 0) {
+        journal_txn_destroy (t);
+        look_again (b, rc == 0 && needed && b->history.full);
+        return;
+    }
+    b->under_way++;
+    if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, removed, b) < 0)
+        removed (-EAGAIN, NULL, b);
+}
+
+static void look (struct broker *b, uint64_t after)
+{
+    const struct config_history *h = &b->config->history;
+
+    if (b->history.busy || b->recovering || b->stopping)
+        return;
+    b->under_way++;
+    b->history.busy = true;
+    if (journal_old (b->journal, h->jobs, h->keep, after, SLICE, listed, b) < 0)
+        listed (-EAGAIN, NULL, 0, b);
+}
+
+static void look_cb (uv_timer_t *h)
+{
+    look (h->data, 0);
+}
+
+void broker_history_start (struct broker *b)
+{
+    uv_timer_start (&b->history.timer, look_cb, FIRST_MS, EVERY_MS);
+}
+
+void broker_history_compact (struct broker *b)
+{
+    b->history.compact = true;
+    look (b, 0);
+}

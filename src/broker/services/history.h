@@ -1,0 +1,12 @@
+/* history.h - removes old or surplus ended jobs from the journal
+ */
+#ifndef FLUXQ_BROKER_SERVICES_HISTORY_H
+#define FLUXQ_BROKER_SERVICES_HISTORY_H
+
+#include "broker/core/broker.h"
+
+void broker_history_start (struct broker *b);
+/* Starts a round now; after it the journal returns its free space to the file system. */
+void broker_history_compact (struct broker *b);
+
+#endif

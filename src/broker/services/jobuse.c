@@ -1,0 +1,155 @@
+/* jobuse.c - usage of a job's steps, from the agents' reports to the job's record
+ *
+ *   FRAME_USAGE --> exec_host usage() --> e->steps --finish or requeue--> event "usage"
+ *
+ * The event is {attempt, steps: [...], steps_not_kept}: for each step its times, size,
+ * status and figures (sum, mean, minimum, maximum, and the node of each), and the figures
+ * of each rank if there are few. On local machines the spool is the user's file, so a
+ * user can write anything there about his own jobs: the data is bounded here, and no
+ * decision depends on it. After a restart the executor reports everything again.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/turn.h"
+#include "broker/services/jobuse.h"
+#include "common/log.h"
+#include "common/stepuse.h"
+
+#define STEPS_MAX 256   /* of a job; further steps are only counted */
+#define DETAILED_MAX 16 /* steps with the figures of each rank */
+
+static const char *node_of (const struct entry *e, uint32_t rank)
+{
+    return e->r && rank < e->r->nranks ? e->r->ranks[rank].node : "";
+}
+
+static bool is_time (unsigned figure)
+{
+    return figure == USE_USER || figure == USE_SYSTEM;
+}
+
+/* Seconds or bytes. */
+static json_t *value_of (unsigned figure, uint64_t value)
+{
+    if (is_time (figure))
+        return json_real ((double)value / 1e6);
+    return json_integer ((json_int_t)MIN (value, (uint64_t)INT64_MAX));
+}
+
+static json_t *spread_json (const struct entry *e, unsigned figure,
+                            const struct use_spread *s)
+{
+    return json_pack ("{s:o s:o s:o s:s s:o s:s}", "sum", value_of (figure, s->sum),
+                      "mean", value_of (figure, s->sum / s->n), "min",
+                      value_of (figure, s->min), "min_node", node_of (e, s->min_rank),
+                      "max", value_of (figure, s->max), "max_node",
+                      node_of (e, s->max_rank));
+}
+
+static json_t *ranks_json (const struct entry *e, const struct stepuse *s)
+{
+    json_t *list = json_array ();
+
+    for (uint32_t i = 0; i < s->nreported; i++) {
+        const struct use_rank *r = &s->ranks[i];
+        json_t *o = json_pack ("{s:I s:s}", "rank", (json_int_t)r->rank, "node",
+                               node_of (e, r->rank));
+
+        for (unsigned f = 0; f < USE_FIGURES; f++)
+            if (r->use.known & (1U << f))
+                json_object_set_new (o, use_names[f], value_of (f, r->use.v[f]));
+        json_array_append_new (list, o);
+    }
+    return list;
+}
+
+static json_t *step_json (const struct entry *e, const struct stepuse *s, bool detailed)
+{
+    json_t *o = json_pack ("{s:s s:o s:f s:f s:I s:I s:i s:I}", "step", s->step, "name",
+                           broker_text (s->name), "begin", (double)s->begin_ms / 1e3,
+                           "end", (double)s->end_ms / 1e3, "ntasks",
+                           (json_int_t)s->ntasks, "nnodes", (json_int_t)s->nnodes,
+                           "status", s->status, "reported", (json_int_t)s->nreported);
+
+    for (unsigned f = 0; o && f < USE_FIGURES; f++)
+        if (s->spread[f].n > 0)
+            json_object_set_new (o, use_names[f], spread_json (e, f, &s->spread[f]));
+    if (o && detailed && s->ranks)
+        json_object_set_new (o, "ranks", ranks_json (e, s));
+    return o;
+}
+
+static bool is_numbered (const char *step)
+{
+    return *step >= '0' && *step <= '9';
+}
+
+/* The index of the step in the list; the list's length: not there. */
+static size_t find_step (json_t *list, const char *step)
+{
+    json_t *o;
+    size_t i;
+
+    json_array_foreach (list, i, o) {
+        if (!strcmp (json_string_value (json_object_get (o, "step")), step))
+            return i;
+    }
+    return json_array_size (list);
+}
+
+static void host_usage (void *arg, uint64_t id, const char *text, size_t len)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+    struct stepuse s;
+
+    if (!e || e->job->finished || stepuse_decode (text, len, &s) < 0)
+        return;
+    if (!e->steps)
+        e->steps = json_array ();
+    size_t at = find_step (e->steps, s.step);
+    bool is_new = at == json_array_size (e->steps);
+    if (is_new && at >= STEPS_MAX + (is_numbered (s.step) ? 0 : 2)) {
+        e->steps_not_kept++;
+    } else {
+        json_t *o = step_json (e, &s, at < DETAILED_MAX || !is_numbered (s.step));
+
+        if (is_new)
+            json_array_append_new (e->steps, o);
+        else
+            json_array_set_new (e->steps, at, o);
+    }
+    stepuse_release (&s);
+}
+
+json_t *jobuse_json (const struct entry *e)
+{
+    if (json_array_size (e->steps) == 0)
+        return NULL;
+    return json_pack ("{s:i s:O s:I}", "attempt", (int)e->job->restarts, "steps",
+                      e->steps, "steps_not_kept", (json_int_t)e->steps_not_kept);
+}
+
+void jobuse_emit (struct broker *b, struct entry *e)
+{
+    json_t *context = jobuse_json (e);
+
+    if (context)
+        broker_emit (b, e, "usage", context);
+    jobuse_drop (e);
+}
+
+void jobuse_drop (struct entry *e)
+{
+    json_decref (e->steps);
+    e->steps = NULL;
+    e->steps_not_kept = 0;
+}
+
+void jobuse_host_init (struct broker *b)
+{
+    b->host.usage = host_usage;
+}

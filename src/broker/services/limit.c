@@ -1,0 +1,168 @@
+/* limit.c - changes the time limit of a waiting or running job
+ *
+ *   POST /v1/jobs/ID/limit --waits--> event jobspec-update: it is queued anew
+ *                          --runs---> match_extend() --> event resource-update
+ *                                                        --commit--> tell its agent
+ *
+ * After a restart the events have the limit, and the agent is told again, in case it was
+ * not.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api/api.h"
+#include "broker/core/broker.h"
+#include "broker/core/plan.h"
+#include "broker/core/turn.h"
+#include "broker/services/deadline.h"
+#include "broker/services/limit.h"
+#include "broker/services/reserve.h"
+#include "broker/services/watch.h"
+#include "common/clock.h"
+#include "jobspec/jobspec.h"
+
+void broker_limit_changed (struct broker *b, struct entry *e)
+{
+    if (!e->xjob || e->job->finished)
+        return;
+    e->xjob->time_limit = e->job->duration;
+    e->xjob->limit_changed = true;
+    b->ops->limit (b->exec, e->xjob);
+}
+
+/* Changes a running job: 0, or the reason why it cannot keep its nodes for so long. */
+static int change_running (struct broker *b, struct entry *e, double limit, uid_t uid,
+                           struct error *err)
+{
+    double end = limit > 0 ? e->r->starttime + limit : 0;
+    double before = e->r->expiration;
+    double deadline = e->job->t_deadline;
+    double begun = e->job->t_start > 0 ? e->job->t_start : clock_wall ();
+
+    if (deadline > 0 && (limit <= 0 || begun + limit > deadline))
+        return error_set (err, EINVAL, "it could not end by its deadline any more");
+    int rc = match_extend (broker_matcher_of (b, e), e->id, end, err);
+
+    if (rc < 0)
+        return rc;
+    e->r->expiration = end;
+    rc = broker_emit (b, e, "resource-update",
+                      json_pack ("{s:f s:f s:I}", "expiration", end, "duration", limit,
+                                 "userid", (json_int_t)uid));
+    if (rc < 0) {
+        match_extend (broker_matcher_of (b, e), e->id, before, NULL);
+        e->r->expiration = before;
+        return error_set (err, -rc, "it cannot be recorded now");
+    }
+    broker_plan_due (b); /* a shorter limit may let other jobs start */
+    return 0;
+}
+
+static int change_waiting (struct broker *b, struct entry *e, double limit, uid_t uid,
+                           struct error *err)
+{
+    const struct job *job = e->job;
+    double least = e->time_min > 0 ? e->time_min : limit;
+
+    if (limit > 0 && limit < e->time_min)
+        return error_set (err, EINVAL, "its --time-min is more");
+    if (job->t_deadline > 0
+        && (least <= 0 || MAX (clock_wall (), job->t_begin) + least > job->t_deadline))
+        return error_set (err, EINVAL, "it could not end by its deadline any more");
+    broker_watch_deadline (b, e, false);
+    int rc = broker_emit (b, e, "jobspec-update",
+                          json_pack ("{s:f s:I}", "attributes.system.duration", limit,
+                                     "userid", (json_int_t)uid));
+    broker_watch_deadline (b, e, true);
+    return rc < 0 ? error_set (err, -rc, "it cannot be recorded now") : 0;
+}
+
+/* Reads {"limit": SECONDS} or {"change": SECONDS}. 0 with *ret (0: none), or the reply
+ * was sent. */
+static int read_limit (struct http_request *req, const struct job *job, json_t *body,
+                       double *ret)
+{
+    struct error err = { 0 };
+    double limit = 0, change = 0;
+    int given = json_get_double (body, "limit", 0, JOBSPEC_DURATION_MAX, &limit,
+                                 JSON_OPTIONAL_KEY, "request", &err);
+    int changed = given < 0 ? 0
+                            : json_get_double (body, "change", -JOBSPEC_DURATION_MAX,
+                                               JOBSPEC_DURATION_MAX, &change,
+                                               JSON_OPTIONAL_KEY, "request", &err);
+
+    if (given >= 0 && changed >= 0 && given + changed != 1)
+        error_set (&err, EINVAL, "request: give one of limit and change");
+    else if (changed == 1 && job->duration <= 0)
+        error_set (&err, EINVAL, "job %ju has no time limit that could be moved",
+                   (uintmax_t)job->id);
+    else if (changed == 1 && job->duration + change <= 0)
+        error_set (&err, EINVAL, "nothing would be left of the time limit of job %ju",
+                   (uintmax_t)job->id);
+    if (err.code) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return -EINVAL;
+    }
+    *ret = changed == 1 ? MIN (job->duration + change, JOBSPEC_DURATION_MAX) : limit;
+    return 0;
+}
+
+static bool state_is_refused (struct http_request *req, const struct entry *e,
+                              const struct api_path *path)
+{
+    const struct job *job = e->job;
+
+    if (job->array && strchr (path->arg, '_'))
+        http_reply_problem (req, 409, "wrong-state",
+                            "the tasks of array %ju that wait have one time limit: name "
+                            "%ju",
+                            (uintmax_t)e->id, (uintmax_t)e->id);
+    else if (job->array && job->state >= JOB_RUN)
+        http_reply_problem (req, 409, "wrong-state",
+                            "no task of array %ju waits: name those that run",
+                            (uintmax_t)e->id);
+    else if (job->state > JOB_RUN || job->finished || (job->state == JOB_RUN && !e->r))
+        http_reply_problem (req, 409, "wrong-state", "job %ju has ended, or ends",
+                            (uintmax_t)e->id);
+    else if (job->state == JOB_NEW || e->submitting)
+        http_reply_problem (req, 409, "wrong-state", "job %ju is not yet taken in",
+                            (uintmax_t)e->id);
+    else
+        return false;
+    return true;
+}
+
+/* Users may only lower the limit, as in Slurm. */
+static bool is_raised (const struct job *job, double limit)
+{
+    return job->duration > 0 && (limit <= 0 || limit > job->duration);
+}
+
+void api_job_limit (struct broker *b, struct http_request *req,
+                    const struct api_path *path)
+{
+    static const char *const keys[] = { "limit", "change", NULL };
+    struct error err = { 0 };
+    struct entry *e = api_entry (b, req, path, NULL);
+    double limit;
+
+    if (!e || !api_require (b, req, e))
+        return;
+    autojson json_t *body = api_body (req, keys);
+    if (!body || state_is_refused (req, e, path)
+        || read_limit (req, e->job, body, &limit) < 0)
+        return;
+    if (is_raised (e->job, limit) && !api_is_operator (b, req)) {
+        http_reply_problem (req, 403, "not-operator",
+                            "only operators extend a time limit; you may lower it");
+        return;
+    }
+    uid_t uid = http_request_uid (req);
+    int rc = e->job->state == JOB_RUN ? change_running (b, e, limit, uid, &err)
+                                      : change_waiting (b, e, limit, uid, &err);
+    if (rc < 0)
+        http_reply_problem (req, 409, "wrong-state", "job %ju keeps its time limit: %s",
+                            (uintmax_t)e->id, err.text);
+    else
+        broker_reply_after_commit (b, req, json_pack ("{s:f}", "time_limit", limit));
+}

@@ -1,0 +1,373 @@
+/* placing.c - placement of a job's nodes among racks and zones: request, wait, result
+ *
+ *     submit, recovery --> placing_make(): the request with the placement of the job or
+ *                          queue ("pack:rack"); for --switches a second one, bounded
+ *     into the queue   --> placing_choose(): the bounded one, until its time is over
+ *     the time is over --> placing_pass(): into the queue again, now anywhere
+ *     alloc            --> placing_to_alloc(): the places, for the record
+ *
+ * A job does not wait for a bound that the machine can never meet; if its user asked to
+ * wait for ever, the job is refused, as any request that can never be met. The time
+ * counts from the job's first possible start, and does not start over for a second
+ * attempt.
+ */
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/plan.h"
+#include "broker/services/nodegroups.h"
+#include "broker/services/placing.h"
+#include "broker/services/queuenodes.h"
+#include "broker/services/reserve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/parse.h"
+
+#define NAMES_MAX 8 /* places named in the record */
+
+/* -- levels -- */
+
+static const char *innermost (const struct broker *b)
+{
+    const struct topology *t = &b->topology;
+
+    return t->n > 0 ? t->level[t->n - 1].name : NULL;
+}
+
+static bool is_level (const struct broker *b, const char *name)
+{
+    for (size_t i = 0; i < b->topology.n; i++)
+        if (!strcmp (b->topology.level[i].name, name))
+            return true;
+    return false;
+}
+
+static int refuse_level (const struct broker *b, const char *option, const char *name,
+                         struct error *err)
+{
+    autostrbuf struct strbuf names;
+
+    strbuf_init (&names, 1024);
+    if (!innermost (b))
+        return error_set (err, EINVAL,
+                          "%s: this broker knows of no racks or zones (the setting "
+                          "topology is empty); leave the option out",
+                          option);
+    for (size_t i = 0; i < b->topology.n; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", b->topology.level[i].name);
+    return error_set (err, EINVAL, "%s: there is no level %s; there is %s", option, name,
+                      names.buf);
+}
+
+/* -- the configuration -- */
+
+/* Whether the executor's setting topology has this level ("": any level). */
+static bool section_has (json_t *section, const char *name)
+{
+    json_t *entry;
+    size_t i;
+
+    json_array_foreach (json_object_get (section, "topology"), i, entry) {
+        const char *level = json_string_value (json_object_get (entry, "level"));
+        if (level && (!*name || !strcmp (level, name)))
+            return true;
+    }
+    return false;
+}
+
+int placing_check_config (const struct config *c, struct error *err)
+{
+    json_t *section = config_executor_section (c, c->executor);
+
+    for (size_t i = 0; i < c->nqueues; i++) {
+        const struct config_queue *q = &c->queues[i];
+        if (q->placement.kind <= PLACEMENT_ANY
+            || section_has (section, q->placement.level))
+            continue;
+        json_t *queues = json_object_get (yaml_root (c->doc), "queues");
+        return yaml_error (c->doc, json_object_get (queues, q->name), "placement", err,
+                           "queue %s: placement: %s.topology has no level %s", q->name,
+                           c->executor, q->placement.level);
+    }
+    return 0;
+}
+
+/* -- the placement asked for -- */
+
+/* The job's placement, else its queue's where the job's request allows it. */
+static int find_wish (const struct broker *b, const struct jobspec *js, unsigned queue,
+                      struct placement *ret, struct error *err)
+{
+    const char *last = innermost (b);
+
+    *ret = js->placement.kind != PLACEMENT_NONE ? js->placement
+                                                : b->config->queues[queue].placement;
+    if (ret->kind <= PLACEMENT_ANY) {
+        ret->kind = PLACEMENT_NONE;
+        return 0;
+    }
+    if (!ret->level[0] && last)
+        snprintf (ret->level, sizeof (ret->level), "%s", last);
+    return is_level (b, ret->level) ? 0 : refuse_level (b, "placement", ret->level, err);
+}
+
+static struct match_request *make_request (struct broker *b, const struct jobspec *js,
+                                           unsigned queue, struct placement *wish,
+                                           int64_t most, bool own, struct error *err)
+{
+    struct match_request *req =
+        broker_request (b, js, b->config->queues[queue].name, NULL, err);
+
+    if (!req || (wish->kind == PLACEMENT_NONE && most == 0))
+        return req ? match_request_share (b->matcher, req) : NULL;
+    if (match_request_place (req, wish, most, err) < 0) {
+        wish->kind = PLACEMENT_NONE; /* the queue's placement does not apply */
+        if (own) {
+            match_request_destroy (req);
+            return NULL;
+        }
+    }
+    return match_request_share (b->matcher, req);
+}
+
+/* Makes the request with the bound, on the innermost level. */
+static int make_close (struct broker *b, struct placing *p, const struct jobspec *js,
+                       unsigned queue, struct error *err)
+{
+    struct placement pack = { .kind = PLACEMENT_PACK };
+    const char *last = innermost (b);
+
+    if (!last)
+        return refuse_level (b, "switches", "", err);
+    snprintf (pack.level, sizeof (pack.level), "%s", last);
+    p->level = last;
+    p->most = js->switches.count;
+    p->wait = js->switches.wait < 0 ? b->config->switches_wait : js->switches.wait;
+    p->close = make_request (b, js, queue, &pack, p->most, true, err);
+    return p->close ? 0 : -EINVAL;
+}
+
+int placing_make (struct broker *b, struct entry *e, unsigned queue, struct error *err)
+{
+    struct placement wish;
+    const struct jobspec *js = e->js;
+    bool own = js->placement.kind != PLACEMENT_NONE;
+
+    if (find_wish (b, js, queue, &wish, err) < 0
+        || !(e->req = make_request (b, js, queue, &wish, 0, own, err)))
+        return -EINVAL;
+    if (wish.kind == PLACEMENT_NONE && js->switches.count == 0)
+        return 0;
+    if (!(e->placing = calloc (1, sizeof (*e->placing))))
+        return error_set (err, ENOMEM, "out of memory");
+    e->placing->e = e;
+    e->placing->wish = wish;
+    return js->switches.count > 0 ? make_close (b, e->placing, js, queue, err) : 0;
+}
+
+int placing_make_again (struct broker *b, struct entry *e, unsigned queue,
+                        struct error *err)
+{
+    if (placing_make (b, e, queue, err) == 0)
+        return 0;
+    if (!e->req)
+        e->req = broker_request (b, e->js, b->config->queues[queue].name, NULL, err);
+    return e->req ? 0 : -EINVAL;
+}
+
+int placing_check (struct broker *b, const struct entry *e, struct error *err)
+{
+    const struct placing *p = e->placing;
+
+    return p && p->close && isinf (p->wait) ? nodegroups_could_run (b, p->close, err) : 0;
+}
+
+void placing_copy (struct entry *to, const struct entry *from)
+{
+    const struct placing *p = from->placing;
+
+    if (!p || !(to->placing = malloc (sizeof (*p))))
+        return; /* already placed; its record says less */
+    *to->placing = *p;
+    to->placing->e = to;
+    to->placing->due = (struct due){ 0 };
+    if (p->close)
+        to->placing->close = match_request_ref (p->close);
+}
+
+void placing_done (struct broker *b, struct entry *e)
+{
+    struct placing *p = e->placing;
+
+    if (!p)
+        return;
+    due_remove (&b->placings, &p->due);
+    match_request_destroy (p->close);
+    p->close = NULL;
+}
+
+void placing_drop (struct broker *b, struct entry *e)
+{
+    if (!e->placing)
+        return;
+    if (b)
+        due_remove (&b->placings, &e->placing->due);
+    match_request_destroy (e->placing->close);
+    free (e->placing);
+    e->placing = NULL;
+}
+
+/* -- until when -- */
+
+/* INFINITY: for ever. For a job without a record, counted from now. */
+static double end_of_wait (const struct placing *p)
+{
+    const struct job *job = p->e->job;
+    double from = job && job->t_eligible > 0 ? job->t_eligible : clock_wall ();
+
+    return MAX (from, job ? job->t_begin : 0) + p->wait;
+}
+
+/* Whether the machine can meet the bound; assumed while this cannot be determined. */
+static bool can_be (struct broker *b, const struct placing *p)
+{
+    return b->recovering || !broker_is_prepared (b)
+           || match_satisfiability (broker_matcher_of (b, p->e), p->close, NULL)
+                  != -ENOENT;
+}
+
+static bool waits (struct broker *b, const struct placing *p)
+{
+    return p && p->close
+           && (isinf (p->wait) || (end_of_wait (p) > clock_wall () && can_be (b, p)));
+}
+
+const struct match_request *placing_choose (struct broker *b, struct entry *e)
+{
+    struct placing *p = e->placing;
+
+    if (!waits (b, p))
+        return e->req;
+    if (e->job && !isinf (p->wait)
+        && due_set (&b->placings, &p->due, end_of_wait (p)) < 0)
+        return e->req; /* no memory: nothing would end the wait */
+    return p->close;
+}
+
+void placing_pass (struct broker *b)
+{
+    struct due *first;
+
+    while ((first = due_first (&b->placings)) && first->at <= clock_wall ()) {
+        struct entry *e = CONTAINER_OF (first, struct placing, due)->e;
+        due_remove (&b->placings, first);
+        if (e->job->state == JOB_SCHED)
+            broker_enqueue (b, e);
+    }
+}
+
+double placing_wakeup (const struct broker *b)
+{
+    const struct due *first = due_first (&b->placings);
+
+    return first ? first->at : 0;
+}
+
+/* -- in words -- */
+
+static void add_count (struct strbuf *sb, int64_t n, const char *level)
+{
+    strbuf_addf (sb, "%jd %s%s", (intmax_t)n, level, n == 1 ? "" : "s");
+}
+
+static void add_wait (struct strbuf *sb, struct broker *b, const struct placing *p)
+{
+    if (isinf (p->wait)) {
+        strbuf_adds (sb, ", however long that takes");
+    } else if (p->close && p->e->job && p->e->job->state < JOB_RUN && p->wait > 0
+               && !can_be (b, p)) {
+        strbuf_adds (sb, ", which can never be: not waited for");
+    } else {
+        strbuf_adds (sb, ", waits ");
+        strbuf_add_duration (sb, p->wait);
+        strbuf_adds (sb, " for that");
+    }
+}
+
+void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry *e)
+{
+    const struct placing *p = e->placing;
+
+    if (!p)
+        return;
+    if (p->most > 0) {
+        strbuf_adds (sb, "in at most ");
+        add_count (sb, p->most, p->level);
+        add_wait (sb, b, p);
+    }
+    if (p->wish.kind == PLACEMENT_NONE)
+        return;
+    strbuf_adds (sb, sb->len ? "; " : "");
+    if (p->wish.kind == PLACEMENT_SPREAD)
+        strbuf_addf (sb, "spread over all %ss, if it can be", p->wish.level);
+    else
+        strbuf_addf (sb, "packed into few %ss, if it can be", p->wish.level);
+}
+
+/* "a/r1": the node's place on this level, with its outer places; false: none. */
+static bool add_place (struct strbuf *sb, const struct broker *b, const char *node,
+                       const char *level)
+{
+    struct machine_node_info info;
+    int index = machine_node_find (b->graph, node);
+
+    strbuf_reset (sb);
+    if (index < 0 || machine_node_info (b->graph, index, &info) < 0)
+        return false;
+    for (const struct machine_place *x = info.places; x->level; x++) {
+        strbuf_addf (sb, "%s%s", sb->len ? "/" : "", x->name);
+        if (!strcmp (x->level, level))
+            return true;
+    }
+    return false;
+}
+
+/* The places of the job's nodes, each once. */
+static json_t *places_of (const struct broker *b, const struct rset *r, const char *level)
+{
+    json_t *set = json_object ();
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 4096);
+    for (size_t i = 0; set && i < r->nranks; i++)
+        if (add_place (&sb, b, r->ranks[i].node, level) && !sb.err)
+            json_object_set_new (set, sb.buf, json_null ());
+    return set;
+}
+
+int placing_to_alloc (json_t *context, const struct broker *b, const struct entry *e)
+{
+    const struct placing *p = e->placing;
+    const char *level = !p ? NULL : p->most > 0 ? p->level : p->wish.level;
+    autojson json_t *set = p ? places_of (b, e->r, level) : NULL;
+    autostrbuf struct strbuf sb;
+    const char *name;
+    json_t *unused;
+    size_t told = 0;
+
+    strbuf_init (&sb, 64 * 1024);
+    if (!p || json_object_size (set) == 0)
+        return 0;
+    add_count (&sb, (int64_t)json_object_size (set), level);
+    json_object_foreach (set, name, unused) {
+        if (told++ == NAMES_MAX)
+            strbuf_adds (&sb, ", ...");
+        if (told > NAMES_MAX)
+            break;
+        strbuf_addf (&sb, "%s%s", told == 1 ? ": " : ", ", name);
+    }
+    return sb.err ? -1 : json_object_set_new (context, "places", json_string (sb.buf));
+}

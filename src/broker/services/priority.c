@@ -1,0 +1,432 @@
+/* priority.c - priorities of waiting jobs and usage of users: computed, kept and shown
+ *
+ *   alloc, free --> broker_account(): usage of the user (sched/usage.h)
+ *   ENQUEUE ------> broker_rank(): the rank that the queue orders by (sched/priority.h)
+ *   timer --------> a round: takes fair-share factors and the machine's size anew, ranks
+ *                   all waiting jobs again, in slices of a few ms, and gives jobs with a
+ *                   changed rank to the scheduler again
+ *
+ * The journal has the usage of ended jobs as settings "usage/UID" = "CORE_SECONDS AT
+ * NAME", written in the transaction of the `free` event. The usage cannot be derived from
+ * the jobs: a start reads only the newest ended ones (keep-finished), and with a
+ * half-life of days many more count. Running jobs add their usage themselves.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/api/api.h"
+#include "broker/api/privacy.h"
+#include "broker/core/broker.h"
+#include "broker/core/plan.h"
+#include "broker/core/turn.h"
+#include "broker/services/priority.h"
+#include "broker/services/userlimits.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+#define SLICE_SECONDS 0.002
+#define SLICE_PAUSE_MS 1
+#define STEPS_A_LOOK 32 /* steps between two looks at the clock */
+#define LIMIT_DEFAULT 1000
+#define LIMIT_MAX 10000
+
+/* -- one job -- */
+
+static struct priority_job describe (const struct broker *b, const struct entry *e,
+                                     double now)
+{
+    const struct job *job = e->job;
+    double since = job_age_since (job);
+
+    return (struct priority_job){
+        .urgency = job->urgency,
+        .queue = b->config->queues[e->queue].priority,
+        .since = since > 0 ? since : now,
+        .size = priority_size (job->ncores, b->all_cores, job->nnodes, b->all_nodes),
+        .fair_share = usage_fair_share (b->usage, job->userid, now),
+        .setback = job->setback,
+        .nice = job->nice,
+    };
+}
+
+/* With the job's age counted from now: its rank, minus the lowest rank among the waiting
+ * jobs of its queue and urgency. */
+int64_t broker_setback (const struct broker *b, const struct entry *e)
+{
+    double now = clock_wall ();
+    struct priority_job job = describe (b, e, now);
+    const struct entry *w;
+
+    job.since = now;
+    job.setback = 0;
+    int64_t own = priority_rank (&b->config->priority.weights, &job, now, b->started);
+    int64_t last = own;
+    DL_FOREACH2 (b->waiting, w, waiting_next)
+    if (w->queue == e->queue && w->job->urgency == e->job->urgency
+        && w->job->state == JOB_SCHED)
+        last = MIN (last, w->job->priority);
+    return own - last;
+}
+
+int64_t broker_priority (const struct broker *b, const struct entry *e,
+                         struct priority *ret)
+{
+    double now = clock_wall ();
+    struct priority_job job = describe (b, e, now);
+    struct priority p;
+
+    priority_sum (&b->config->priority.weights, &job, now, &p);
+    if (ret)
+        *ret = p;
+    return p.sum;
+}
+
+void broker_rank (const struct broker *b, struct entry *e)
+{
+    double now = clock_wall ();
+    struct priority_job job = describe (b, e, now);
+
+    e->job->priority =
+        priority_rank (&b->config->priority.weights, &job, now, b->started);
+}
+
+/* -- usage -- */
+
+static void keep (const struct broker *b, const struct job *job, double now,
+                  struct journal_txn *t)
+{
+    autostrbuf struct strbuf value;
+    char name[32];
+
+    strbuf_init (&value, 512);
+    snprintf (name, sizeof (name), "usage/%u", (unsigned)job->userid);
+    strbuf_addf (&value, "%.6f %.6f %s", usage_past (b->usage, job->userid, now), now,
+                 job->user);
+    if (!value.err)
+        journal_txn_setting (t, name, value.buf);
+}
+
+void broker_account (struct broker *b, const struct entry *e, const struct held *held,
+                     double now, struct journal_txn *t)
+{
+    const struct job *job = e->job;
+
+    if (job->allocated == (held != NULL)
+        && (!held || (held->cores == job->ncores && held->since == job->t_cores)))
+        return;
+    if (held)
+        usage_end (b->usage, job->userid, held->cores, held->since, now);
+    if (job->allocated
+        && usage_begin (b->usage, job->userid, job->ncores, job->t_cores, now) < 0)
+        log_error ("job %ju: what it uses is not counted: out of memory",
+                   (uintmax_t)e->id);
+    if (held)
+        keep (b, job, now, t);
+}
+
+/* "CORE_SECONDS AT NAME" */
+static int load_usage (const char *name, const char *value, void *arg)
+{
+    struct broker *b = arg;
+    int64_t uid;
+    char *end;
+
+    if (strncmp (name, "usage/", 6) != 0)
+        return 0;
+    double core_seconds = strtod (value, &end), at = strtod (end, &end);
+    int rc = parse_int (name + 6, 0, UINT32_MAX, &uid, name, NULL);
+    if (rc == 0)
+        rc = usage_restore (b->usage, (uint32_t)uid, core_seconds, at, clock_wall ());
+    if (rc == 0 && *end == ' ')
+        rc = usage_name (b->usage, (uint32_t)uid, end + 1);
+    if (rc < 0)
+        log_warning ("journal: setting %s is no usage: %s", name, value);
+    return rc == -ENOMEM ? rc : 0;
+}
+
+int broker_load_usage (struct broker *b, struct error *err)
+{
+    if (!(b->usage = usage_create (b->config->priority.half_life)))
+        return error_set (err, ENOMEM, "out of memory");
+    return journal_load_settings (b->journal, load_usage, b, err);
+}
+
+static void forget (uint32_t uid, void *arg)
+{
+    char name[32];
+    snprintf (name, sizeof (name), "usage/%u", (unsigned)uid);
+    journal_txn_setting (arg, name, NULL);
+}
+
+/* Drops users without usage or jobs, here and on disk. */
+static void drop_idle_users (struct broker *b)
+{
+    struct journal_txn *t = journal_txn_create ();
+
+    if (!t)
+        return; /* the next round tries again */
+    usage_drop_idle (b->usage, clock_wall (), forget, t);
+    if (journal_txn_empty (t))
+        journal_txn_destroy (t);
+    else /* what is not deleted counts as nothing */
+        journal_commit (b->journal, t, JOURNAL_MAY_FAIL, NULL, NULL);
+}
+
+/* -- rounds -- */
+
+static void round_begin (struct broker *b)
+{
+    usage_round (b->usage);
+    b->round.under_way = true;
+    b->round.counted = false;
+    b->round.node = -1;
+    b->round.cores = 0;
+    b->round.nodes = 0;
+    b->round.at = b->waiting;
+}
+
+/* Counts the next node; false: no more. */
+static bool count_node (struct broker *b)
+{
+    struct machine_node_info info;
+
+    b->round.node = machine_node_next (b->graph, b->round.node);
+    if (b->round.node < 0)
+        return false;
+    if (machine_node_info (b->graph, b->round.node, &info) == 0) {
+        b->round.cores += info.cores;
+        b->round.nodes++;
+    }
+    return true;
+}
+
+static void rank_again (struct broker *b, struct entry *e)
+{
+    int64_t before = e->job->priority;
+
+    usage_name (b->usage, e->job->userid, NULL); /* users with waiting jobs count */
+    broker_rank (b, e);
+    if (e->job->priority != before && e->job->state == JOB_SCHED)
+        broker_enqueue (b, e);
+}
+
+/* false: the round is over. */
+static bool round_step (struct broker *b)
+{
+    if (!b->round.counted) {
+        b->round.counted = !count_node (b);
+        if (b->round.counted) {
+            b->all_cores = b->round.cores;
+            b->all_nodes = b->round.nodes;
+        }
+        return true;
+    }
+    struct entry *e = b->round.at;
+    if (!e)
+        return false;
+    b->round.at = e->waiting_next;
+    rank_again (b, e);
+    return true;
+}
+
+static void slice_cb (uv_timer_t *timer)
+{
+    struct broker *b = timer->data;
+    double begin = clock_mono ();
+    bool more = true;
+
+    if (b->stopping)
+        return;
+    if (!b->round.under_way)
+        round_begin (b);
+    for (unsigned n = 1; more; n++) {
+        more = round_step (b);
+        if (n % STEPS_A_LOOK == 0 && clock_mono () - begin > SLICE_SECONDS)
+            break;
+    }
+    if (!more) {
+        b->round.under_way = false;
+        drop_idle_users (b);
+    }
+    double pause = more ? SLICE_PAUSE_MS : b->config->priority.interval * 1000.0;
+    uv_timer_start (&b->priorities, slice_cb, (uint64_t)pause, 0);
+}
+
+void broker_priorities_due (struct broker *b)
+{
+    b->round.under_way = false;
+    uv_timer_start (&b->priorities, slice_cb, 0, 0);
+}
+
+void broker_priority_reconfigured (struct broker *b)
+{
+    usage_set_half_life (b->usage, b->config->priority.half_life, clock_wall ());
+    broker_priorities_due (b);
+}
+
+/* -- the list of those that wait -- */
+
+void broker_list_waiting (struct broker *b, struct entry *e, bool is)
+{
+    if (is == e->listed_waiting)
+        return;
+    e->listed_waiting = is;
+    userlimits_waiting (b, e, is);
+    if (is) {
+        DL_APPEND2 (b->waiting, e, waiting_prev, waiting_next);
+        usage_name (b->usage, e->job->userid, e->job->user);
+        return;
+    }
+    if (b->round.at == e)
+        b->round.at = e->waiting_next;
+    DL_DELETE2 (b->waiting, e, waiting_prev, waiting_next);
+}
+
+/* -- GET /v1/jobs/ID/priority -- */
+
+static json_t *describe_terms (const struct broker *b, const struct entry *e,
+                               const struct priority *p, const struct priority_job *job)
+{
+    const struct priority_weights *w = &b->config->priority.weights;
+    const struct {
+        const char *name;
+        int64_t weight;
+        double factor;
+        int64_t points;
+    } terms[] = {
+        { "urgency", PRIORITY_URGENCY_WEIGHT, e->job->urgency, p->urgency },
+        { "queue", w->queue, job->queue, p->queue },
+        { "age", w->age, p->age_factor, p->age },
+        { "size", w->size, p->size_factor, p->size },
+        { "fair-share", w->fair_share, job->fair_share, p->fair_share },
+    };
+    json_t *list = json_array ();
+
+    for (size_t i = 0; i < ARRAY_SIZE (terms); i++)
+        json_array_append_new (
+            list, json_pack ("{s:s s:I s:f s:I}", "name", terms[i].name, "weight",
+                             (json_int_t)terms[i].weight, "factor", terms[i].factor,
+                             "points", (json_int_t)terms[i].points));
+    if (job->setback > 0) /* applies only to jobs requeued at the end */
+        json_array_append_new (list,
+                               json_pack ("{s:s s:i s:f s:I}", "name", "requeue",
+                                          "weight", -1, "factor", (double)job->setback,
+                                          "points", (json_int_t)-job->setback));
+    if (job->nice != 0)
+        json_array_append_new (list, json_pack ("{s:s s:i s:f s:I}", "name", "nice",
+                                                "weight", -1, "factor", (double)job->nice,
+                                                "points", (json_int_t)-job->nice));
+    return list;
+}
+
+static json_t *describe_priority (const struct broker *b, const struct entry *e)
+{
+    double now = clock_wall ();
+    const struct priority_job job = describe (b, e, now);
+    struct priority p;
+
+    priority_sum (&b->config->priority.weights, &job, now, &p);
+    return json_pack (
+        "{s:I s:s s:I s:s s:b s:I s:o s:f s:f s:I s:I s:I s:I s:f s:f s:f s:I}", "id",
+        (json_int_t)e->id, "user", e->job->user, "userid", (json_int_t)e->job->userid,
+        "queue", e->job->queue, "held", (int)(e->job->urgency == 0), "priority",
+        (json_int_t)p.sum, "terms", describe_terms (b, e, &p, &job), "age",
+        MAX (0.0, now - job.since), "age_max", b->config->priority.weights.age_max,
+        "cores", (json_int_t)e->job->ncores, "cores_all", (json_int_t)b->all_cores,
+        "nodes", (json_int_t)e->job->nnodes, "nodes_all", (json_int_t)b->all_nodes,
+        "usage", usage_of (b->usage, e->job->userid, now), "usage_all",
+        usage_all (b->usage, now), "share", usage_share (b->usage), "users",
+        (json_int_t)usage_count (b->usage));
+}
+
+void api_job_priority (struct broker *b, struct http_request *req,
+                       const struct api_path *path)
+{
+    struct entry *e = api_entry (b, req, path, NULL);
+
+    if (!e)
+        return;
+    if (e->job->state >= JOB_RUN)
+        http_reply_problem (req, 409, "wrong-state",
+                            "job %ju does not wait any more (%s): it has no priority",
+                            (uintmax_t)e->id, job_phase_name (job_phase (e->job)));
+    else {
+        json_t *o = describe_priority (b, e);
+        if (!privacy_sees (b, http_request_uid (req), e, PRIVATE_USAGE)) {
+            static const char *const usage[] = { "usage", "priority", "share" };
+            for (size_t i = 0; i < ARRAY_SIZE (usage); i++)
+                json_object_set_new (o, usage[i], json_null ());
+            json_object_set_new (o, "terms", json_array ());
+        }
+        if (!privacy_sees_usage (b, http_request_uid (req), PRIVACY_ANYONE))
+            json_object_set_new (o, "usage_all", json_null ());
+        api_reply_json (req, 200, o);
+    }
+}
+
+/* -- GET /v1/fair-share -- */
+
+static json_t *describe_user (const struct broker *b, const struct usage_user *user,
+                              double all)
+{
+    autojson json_t *name = broker_text (user->name);
+
+    return json_pack ("{s:I s:O s:f s:f s:f s:I s:f}", "userid", (json_int_t)user->uid,
+                      "user", name, "usage", user->core_seconds, "usage_part",
+                      all > 0 ? MIN (1.0, user->core_seconds / all) : 0.0, "share",
+                      usage_share (b->usage), "cores", (json_int_t)user->cores, "factor",
+                      user->factor);
+}
+
+static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t after,
+                               int64_t limit)
+{
+    double now = clock_wall (), all = usage_all (b->usage, now);
+    size_t n = 0;
+    int64_t shown = 0, next = -1;
+    autofree uint32_t *uids = usage_uids (b->usage, &n);
+    json_t *list = uids ? json_array () : NULL;
+    struct usage_user user;
+
+    if (!list)
+        return NULL;
+    for (size_t i = 0; i < n; i++) {
+        if (uids[i] <= after || !privacy_sees_usage (b, viewer, uids[i])
+            || !usage_look (b->usage, uids[i], now, &user))
+            continue;
+        if (shown++ == limit) {
+            next = json_integer_value (
+                json_object_get (json_array_get (list, (size_t)limit - 1), "userid"));
+            break;
+        }
+        json_array_append_new (list, describe_user (b, &user, all));
+    }
+    json_t *o = json_pack ("{s:o s:o s:I s:f s:f}", "users", list, "next",
+                      next < 0 ? json_null () : json_integer ((json_int_t)next), "total",
+                      (json_int_t)n, "usage_all", all, "half_life",
+                      b->config->priority.half_life);
+    if (!privacy_sees_usage (b, viewer, PRIVACY_ANYONE)) {
+        json_object_set_new (o, "usage_all", json_null ());
+        json_object_set_new (o, "total", json_integer ((json_int_t)json_array_size (list)));
+    }
+    return o;
+}
+
+void api_fair_share (struct broker *b, struct http_request *req,
+                     const struct api_path *path)
+{
+    const char *limit_text = http_request_query (req, "limit");
+    const char *after_text = http_request_query (req, "after");
+    int64_t limit = LIMIT_DEFAULT, after = -1;
+    struct error err = { 0 };
+
+    (void)path;
+    if ((limit_text && parse_int (limit_text, 1, LIMIT_MAX, &limit, "limit", &err) < 0)
+        || (after_text
+            && parse_int (after_text, 0, UINT32_MAX, &after, "after", &err) < 0))
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    else
+        api_reply_json (req, 200, describe_users (b, http_request_uid (req), after, limit));
+}

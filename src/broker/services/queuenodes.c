@@ -1,0 +1,115 @@
+/* queuenodes.c - the nodes of a queue: a property of nodes, and a constraint of the jobs
+ *
+ * Where queues select nodes (exec/podset.h), the executor gives each node the property
+ * "queue:NAME" for each of its queues, and jobs of that queue require it besides their
+ * own constraints. So the planner, its reasons and forecasts treat it as any constraint.
+ * Where no queue selects nodes, no job has such a constraint.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/services/queuenodes.h"
+#include "exec/podset.h"
+
+int broker_queues_init (struct broker *b)
+{
+    autojson json_t *sets = config_pods (b->config);
+
+    b->queues_select = b->ops->queues && podset_selects (sets);
+    return sets ? 0 : -ENOMEM;
+}
+
+int broker_tell_queues (struct broker *b, const struct config *c)
+{
+    if (!b->ops->queues)
+        return 0;
+    autojson json_t *sets = config_pods (c);
+    return sets ? b->ops->queues (b->exec, sets) : -ENOMEM;
+}
+
+int broker_check_queues (const struct broker *b, const struct config *c,
+                         struct error *err)
+{
+    autojson json_t *sets = config_pods (c);
+
+    if (!b->ops->queues || b->queues_select == podset_selects (sets))
+        return 0;
+    return error_set (
+        err, EINVAL,
+        "%s: the %s queue that selects nodes (node-selector, tolerations or "
+        "resources below pods) needs a restart of fluxqd",
+        c->path, b->queues_select ? "end of the last" : "first");
+}
+
+const char *broker_no_parts (const struct broker *b)
+{
+    static const char nowhere[] =
+        "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
+        "--cpus-per-task=1";
+
+    return b->ops->no_parts ? b->ops->no_parts (
+               config_executor_section (b->config, b->config->executor))
+                            : nowhere;
+}
+
+struct match_request *broker_request (struct broker *b, const struct jobspec *js,
+                                      const char *queue, const json_t *more,
+                                      struct error *err)
+{
+    struct jobspec asked = *js; /* everything but the constraints is borrowed */
+    autojson json_t *all = json_array ();
+    autojson json_t *both = json_pack ("{s:O}", "and", all);
+    int rc = all && both ? 0 : -1;
+
+    if (js->constraints)
+        rc |= json_array_append (all, js->constraints);
+    if (more)
+        rc |= json_array_append (all, (json_t *)more);
+    if (queue && b->queues_select) {
+        autofree char *name = NULL;
+
+        if (asprintf (&name, PODSET_PROPERTY "%s", queue) < 0)
+            name = NULL;
+        rc |= json_array_append_new (all, json_pack ("{s:[s]}", "properties", name));
+    }
+    if (rc < 0) {
+        error_set (err, ENOMEM, "out of memory");
+        return NULL;
+    }
+    asked.constraints = json_array_size (all) > 1    ? both
+                        : json_array_size (all) == 1 ? json_array_get (all, 0)
+                                                     : NULL;
+    const char *why = broker_no_parts (b);
+    if (!why)
+        return match_request_create_divided (&asked, err);
+    if (!match_asks_for_parts (&asked))
+        return match_request_create (&asked, err);
+    error_set (err, ENOTSUP, "%s", why);
+    return NULL;
+}
+
+bool broker_node_is_of (const struct broker *b, const char *const *properties,
+                        const char *queue)
+{
+    size_t len = strlen (PODSET_PROPERTY);
+
+    if (!b->queues_select)
+        return true;
+    for (; *properties; properties++)
+        if (strncmp (*properties, PODSET_PROPERTY, len) == 0
+            && strcmp (*properties + len, queue) == 0)
+            return true;
+    return false;
+}
+
+json_t *broker_node_queues (const struct broker *b, const char *const *properties)
+{
+    json_t *list = json_array ();
+
+    for (size_t i = 0; list && i < b->config->nqueues; i++)
+        if (broker_node_is_of (b, properties, b->config->queues[i].name))
+            json_array_append_new (list, json_string (b->config->queues[i].name));
+    return list;
+}

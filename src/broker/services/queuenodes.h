@@ -1,0 +1,29 @@
+/* queuenodes.h - the nodes of a queue: a property of nodes, and a constraint of the jobs
+ */
+#ifndef FLUXQ_BROKER_SERVICES_QUEUENODES_H
+#define FLUXQ_BROKER_SERVICES_QUEUENODES_H
+
+#include "broker/core/broker.h"
+
+/* Finds out whether queues select nodes; call before any request is made. 0 or
+ * -ENOMEM. */
+int broker_queues_init (struct broker *b);
+/* Tells the executor which nodes each queue selects. 0 or -ENOMEM. */
+int broker_tell_queues (struct broker *b, const struct config *c);
+/* Whether configuration c can replace the current one. 0 or -EINVAL. */
+int broker_check_queues (const struct broker *b, const struct config *c,
+                         struct error *err);
+/* Why jobs cannot get fractions of a CPU; NULL: they can. */
+const char *broker_no_parts (const struct broker *b);
+/* The match request for a job of the queue (a name, or NULL); more: another constraint,
+ * or NULL. Returns and fails as match_request_create() does. */
+struct match_request *broker_request (struct broker *b, const struct jobspec *js,
+                                      const char *queue, const json_t *more,
+                                      struct error *err);
+/* By a node's properties: whether the queue has the node, and the names of all queues
+ * that have it (a new reference). */
+bool broker_node_is_of (const struct broker *b, const char *const *properties,
+                        const char *queue);
+json_t *broker_node_queues (const struct broker *b, const char *const *properties);
+
+#endif

@@ -1,0 +1,32 @@
+/* resize.h - resizing of running malleable jobs (resize.c)
+ *
+ *     if (resize_job (b, e, 6, "asked for", uid, &err) < 0) ...   // it begins
+ *     ... events resize, and when it is done resized
+ */
+#ifndef FLUXQ_BROKER_SERVICES_RESIZE_H
+#define FLUXQ_BROKER_SERVICES_RESIZE_H
+
+#include "broker/core/broker.h"
+
+/* Begins to resize a running malleable job to nnodes, one of its sizes: 0, and the event
+ * is emitted; -EBUSY: no such nodes now, -EINVAL, -ENOMEM, with a reason in err. reason:
+ * one line for the log. */
+enum resize_by { RESIZE_BY_BROKER, RESIZE_BY_USER, RESIZE_BY_SCHEDULER };
+int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
+                enum resize_by by, uint32_t userid, struct error *err);
+/* For JOB_ACT_RESIZE, and after a restart: tells the executor. */
+void broker_resize (struct broker *b, struct entry *e);
+/* Whether the executor can resize jobs at all. -EINVAL. */
+int resize_check (const struct broker *b, const struct jobspec *js, struct error *err);
+/* -- malleable.c -- */
+/* After a pass: checks whether to ask for nodes back, or to offer some. */
+void malleable_due (struct broker *b);
+/* For the job for which nodes were asked back: appends which jobs give them. */
+void malleable_add_reason (const struct broker *b, const struct entry *e,
+                           struct strbuf *sb);
+/* -- resize.c -- */
+void resize_host_init (struct broker *b);
+/* Frees the earlier allocations of the job. */
+void resize_forget (struct entry *e);
+
+#endif

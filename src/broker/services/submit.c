@@ -1,0 +1,684 @@
+/* submit.c - POST /v1/jobs: check, number, write, then answer
+ *
+ *   body --> jobspec --> queue --> can it run? --> user --> journal --> 201 {"id":N}
+ *
+ * The job enters the table only when its transaction is on disk: a failed write leaves
+ * nothing behind.
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/api/api.h"
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/pause.h"
+#include "broker/core/plan.h"
+#include "broker/core/sizes.h"
+#include "broker/core/turn.h"
+#include "broker/core/users.h"
+#include "broker/services/adopt.h"
+#include "broker/services/deadline.h"
+#include "broker/services/depend.h"
+#include "broker/services/foresee.h"
+#include "broker/services/nodegroups.h"
+#include "broker/services/placing.h"
+#include "broker/services/queueusers.h"
+#include "broker/services/reserve.h"
+#include "broker/services/reserve_job.h"
+#include "broker/services/resize.h"
+#include "broker/services/submit.h"
+#include "broker/services/userlimits.h"
+#include "broker/services/watch.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+#define PENDING_MAX 1000000
+#define LARGE                                                                            \
+    (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
+
+struct submission {
+    struct broker *b;
+    uv_work_t work; /* parses a large jobspec */
+    struct error err;
+    struct http_request *req; /* NULL: made outside fluxq */
+    struct submit_foreign foreign;
+    bool gone; /* the client left; a numbered job is kept anyway */
+    struct entry *e;
+    uid_t uid;
+    int urgency;
+    bool by_operator;
+    bool allow_infeasible;
+    bool test_only; /* only check, and tell when the job would start */
+    char *queue;    /* by name: a reload may change its index */
+    char *key;
+    bool completed; /* the queue's settings were added to the jobspec's JSON */
+    char *text;     /* jobspec */
+    struct submission *prev, *next; /* broker.submissions: under way, with a key */
+    struct submission *later_prev, *later_next; /* broker.unjudged */
+    bool listed;
+};
+
+static void submission_free (struct submission *s)
+{
+    s->b->under_way--;
+    entry_destroy (s->e);
+    free (s->key);
+    free (s->queue);
+    free (s->text);
+    free (s->foreign.jobspec);
+    free ((char *)s->foreign.name);
+    free (s);
+}
+
+/* The request ends with its reply, and must not call client_left() then. */
+static void detach (struct submission *s)
+{
+    if (!s->gone && s->req)
+        http_request_set_aux (s->req, NULL, NULL);
+    if (s->listed)
+        DL_DELETE (s->b->submissions, s);
+    s->listed = false;
+}
+
+static void refuse (struct submission *s, int status, const char *code, const char *text)
+{
+    detach (s);
+    if (!s->req)
+        s->foreign.done (0, status, text, s->foreign.arg);
+    else if (!s->gone)
+        http_reply_problem (s->req, status, code, "%s", text);
+    submission_free (s);
+}
+
+static void retry_after (struct submission *s, const char *seconds)
+{
+    if (s->req && !s->gone)
+        http_reply_header (s->req, "Retry-After", seconds);
+}
+
+static void client_left (void *aux)
+{
+    struct submission *s = aux;
+    s->gone = true;
+}
+
+/* Applies the queue and its limits, and adds defaults to the jobspec's JSON. */
+static int apply_queue (struct submission *s, struct error *err)
+{
+    const struct config *c = s->b->config;
+    struct jobspec *js = s->e->js;
+    const struct config_queue *q;
+    struct jobspec_sizes sizes;
+
+    q = js->queue ? config_find_queue (c, js->queue) : config_default_queue (c);
+    if (!q) {
+        autostrbuf struct strbuf names;
+        strbuf_init (&names, 400);
+        for (size_t i = 0; i < c->nqueues; i++)
+            strbuf_addf (&names, "%s%s", i ? ", " : "", c->queues[i].name);
+        return error_set (err, ENOENT, "queue '%s' does not exist; there is %s",
+                          js->queue, names.buf);
+    }
+    if (!(s->queue = strdup (q->name)))
+        return error_set (err, ENOMEM, "out of memory");
+    jobspec_get_sizes (js, &sizes);
+    if (q->max_nodes && sizes.min_nodes > q->max_nodes)
+        return error_set (err, EINVAL,
+                          "queue %s allows at most %jd nodes a job, %jd are asked for",
+                          q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
+    if (sizes_check_most (js, q, err) < 0)
+        return -EINVAL;
+    if (!js->has_duration)
+        js->duration = q->default_time > 0 ? q->default_time : q->max_time;
+    if (js->time_min > 0 && js->duration > 0 && js->time_min > js->duration) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, 64);
+        strbuf_add_duration (&text, js->duration);
+        return error_set (err, EINVAL, "--time-min is more than the time limit of %s",
+                          text.buf);
+    }
+    if (q->max_time > 0 && (js->duration == 0 || js->duration > q->max_time)) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, 64);
+        strbuf_add_duration (&text, q->max_time);
+        return error_set (err, EINVAL,
+                          "queue %s allows at most %s; ask for less with --time", q->name,
+                          text.buf);
+    }
+    if (!js->image && q->image) {
+        json_t *system =
+            json_object_get (json_object_get (js->root, "attributes"), "system");
+        json_t *own = json_object_get (system, "fluxq");
+        if (!own && json_object_set_new (system, "fluxq", own = json_object ()) < 0)
+            return error_set (err, ENOMEM, "out of memory");
+        if (json_object_set_new (own, "image", json_string (q->image)) < 0
+            || !(js->image = strdup (q->image)))
+            return error_set (err, ENOMEM, "out of memory");
+        s->completed = true;
+    }
+    return 0;
+}
+
+static const char *name_of_resource (const char *type, void *arg)
+{
+    const struct broker *b = arg;
+    return b->ops->resource (b->exec, type);
+}
+
+/* Renames the job's resources to the names that nodes use. */
+static int apply_names (struct submission *s, struct error *err)
+{
+    int rc = s->b->ops->resource ? jobspec_rename (s->e->js, name_of_resource, s->b) : 0;
+    if (rc < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    s->completed |= rc > 0;
+    return 0;
+}
+
+/* -ENOENT etc. and the code for the client. */
+static int check (struct submission *s, const char **code, struct error *err)
+{
+    struct broker *b = s->b;
+    struct entry *e = s->e;
+
+    *code = "bad-jobspec";
+    int rc = apply_names (s, err);
+    if (rc == 0)
+        rc = apply_queue (s, err);
+    if (rc < 0) {
+        *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
+        return rc;
+    }
+    if (e->js->nice < 0 && !s->by_operator) {
+        *code = "not-operator";
+        return error_set (err, EPERM,
+                          "--nice: only operators may add to a job's priority");
+    }
+    if (e->js->array.tasks && idset_count (e->js->array.tasks) > b->config->array_max)
+        return error_set (err, EINVAL,
+                          "array: %u tasks are asked for, an array may have at most %u "
+                          "here (array-max)",
+                          idset_count (e->js->array.tasks), b->config->array_max);
+    if (broker_check_deadline (e->js, clock_wall (), err) < 0)
+        return -EINVAL;
+    if (placing_make (b, e, (unsigned)config_queue_index (b->config, s->queue), err) < 0)
+        return -EINVAL;
+    entry_take_sizes (e);
+    const struct config_queue *q = config_find_queue (b->config, s->queue);
+    if (resize_check (b, e->js, err) < 0)
+        return -EINVAL;
+    if (b->ops->check && s->req /* else the executor made the jobspec */
+        && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
+        return -EINVAL;
+    if (e->js->reservation)
+        return broker_reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
+    *code = "infeasible";
+    if (b->recovering || s->allow_infeasible)
+        return 0;
+    rc = nodegroups_could_run (b, e->req, err);
+    if (rc == 0)
+        rc = placing_check (b, e, err);
+    if (rc < 0 && b->queues_select)
+        error_prefix (err, "queue %s", s->queue);
+    return rc;
+}
+
+static json_t *submit_context (const struct submission *s, const struct exec_user *user)
+{
+    const struct jobspec *js = s->e->js;
+    json_t *o =
+        json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
+                   (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1,
+                   "groupid", (json_int_t)user->gid, "user", user->name, "name", js->name,
+                   "queue", s->queue, "duration", js->duration);
+    int rc = o ? sizes_to_submit (o, js) : -1;
+    if (js->begin > 0)
+        rc |= json_object_set_new (o, "begin", json_real (js->begin));
+    if (js->array.text)
+        rc |= json_object_set_new (o, "array", json_string (js->array.text));
+    if (!s->req)
+        rc |= json_object_set_new (
+            o, "adopted",
+            json_pack ("{s:s s:s}", "name", s->foreign.name, "key", s->key));
+    if (js->nice != 0)
+        rc |= json_object_set_new (o, "nice", json_integer (js->nice));
+    if (js->deadline > 0)
+        rc |= json_object_set_new (o, "deadline", json_real (js->deadline));
+    if (rc < 0) {
+        json_decref (o);
+        return NULL;
+    }
+    return o;
+}
+
+/* The submit is on disk: puts the job into the table. */
+static void take_in (struct broker *b, struct entry *e)
+{
+    e->submitting = false;
+    entry_insert (b, e);
+    entry_count (b, e);
+    entry_find_queue (b, e);
+    e->fresh = true;
+    DL_APPEND2 (b->fresh, e, fresh_prev, fresh_next);
+    adopt_insert (b, e);
+    broker_depend_add (b, e);
+    if (e->job->state == JOB_DEPEND)
+        broker_depend (b, e);
+    else
+        broker_enqueue (b, e);
+    watch_event (b, e, "submit");
+}
+
+static uint64_t tasks_of (const struct submission *s)
+{
+    return s->e->js->array.tasks ? idset_count (s->e->js->array.tasks) : 1;
+}
+
+/* Counts the submit while it is being written; then the entry counts. */
+static void reserve (struct submission *s, int sign)
+{
+    userlimits_reserve (s->b, s->uid, sign * (int64_t)tasks_of (s),
+                        sign * (int64_t)s->e->spec_bytes);
+}
+
+static void committed (int rc, const struct error *err, void *arg)
+{
+    struct submission *s = arg;
+    struct broker *b = s->b;
+    struct entry *e = s->e;
+    char text[64];
+
+    reserve (s, -1);
+    if (rc < 0) {
+        bool unknown = rc == -EINPROGRESS;
+        log_warning ("a submit by uid %u %s: %s", (unsigned)s->uid,
+                     unknown ? "got no answer" : "was refused", err->text);
+        if (unknown)
+            retry_after (s, "1");
+        refuse (s, 503, unknown ? "commit-unknown" : "journal", err->text);
+        return;
+    }
+    s->e = NULL;
+    take_in (b, e);
+    detach (s);
+    if (!s->req) {
+        s->foreign.done (e->id, 201, "", s->foreign.arg);
+    } else if (!s->gone) {
+        snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)e->id);
+        http_reply (s->req, 201, NULL, text, strlen (text));
+    }
+    submission_free (s);
+}
+
+static void answer_test (struct submission *s)
+{
+    json_t *o = s->b->recovering ? NULL : broker_foresee (s->b, s->e);
+
+    if (!o) {
+        refuse (s, 503, "busy",
+                s->b->recovering ? "the broker does not know its nodes yet"
+                                 : "out of memory");
+        return;
+    }
+    detach (s);
+    if (!s->gone)
+        api_reply_json (s->req, 200, o);
+    else
+        json_decref (o);
+    submission_free (s);
+}
+
+static void number_and_write (struct submission *s, const struct exec_user *user)
+{
+    struct broker *b = s->b;
+    struct entry *e = s->e;
+    int queue = config_queue_index (b->config, s->queue);
+
+    if (queue < 0) {
+        refuse (s, 422, "unknown-queue", "its queue was removed a moment ago");
+        return;
+    }
+    e->queue = (unsigned)queue;
+    e->spec_bytes = strlen (s->text);
+    if (!broker_is_operator (b, user->uid)
+        && queueusers_check (&b->config->queues[queue], user, &s->err) < 0) {
+        refuse (s, 403, "not-in-queue", s->err.text);
+        return;
+    }
+    if (s->test_only) {
+        answer_test (s);
+        return;
+    }
+    if (userlimits_check (b, s->uid, tasks_of (s), e->spec_bytes, &s->err) < 0) {
+        /* 429: the executor tries again */
+        refuse (s, s->req ? 403 : 429, "over-limit", s->err.text);
+        return;
+    }
+    struct journal_txn *t = journal_txn_create ();
+    json_t *context = submit_context (s, user);
+    if (!t || !context || !(e->job = job_create (b->next_id))) {
+        journal_txn_destroy (t);
+        json_decref (context);
+        refuse (s, 503, "busy", "out of memory");
+        return;
+    }
+    e->id = b->next_id;
+    b->next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
+    e->submitting = true;
+    entry_take_depend (e);
+    entry_take_reservation (e);
+    journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
+    if (b->next_id > e->id + 1)
+        journal_txn_keep_ids (t, b->next_id - 1);
+    broker_emit_into (b, t);
+    int rc = broker_emit (b, e, "submit", context);
+    broker_emit_into (b, NULL);
+    if (rc < 0 || (e->job->state != JOB_SCHED && e->job->state != JOB_DEPEND)) {
+        journal_txn_destroy (t);
+        refuse (s, 500, "bad-request", "the job could not be taken in");
+        return;
+    }
+    if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, committed, s) < 0) {
+        retry_after (s, "1");
+        refuse (s, 429, "busy",
+                "too many submits wait for the disk; try again in a second");
+        return;
+    }
+    reserve (s, 1);
+}
+
+static void user_known (int rc, const struct exec_user *user, void *arg)
+{
+    struct submission *s = arg;
+    char text[200];
+
+    if (s->gone) {
+        detach (s);
+        submission_free (s);
+    } else if (s->b->dead) {
+        refuse (s, 503, "busy", "the broker is about to stop");
+    } else if (rc == -ENOENT) {
+        snprintf (text, sizeof (text), "uid %u has no entry in this machine's passwd",
+                  (unsigned)s->uid);
+        refuse (s, 403, "not-owner", text);
+    } else if (rc < 0) {
+        snprintf (text, sizeof (text), "uid %u cannot be looked up just now: %s",
+                  (unsigned)s->uid, strerror (-rc));
+        retry_after (s, "5");
+        refuse (s, 503, "busy", text);
+    } else {
+        number_and_write (s, user);
+    }
+}
+
+/* The antecedents exist, or not. */
+static void antecedents_known (int rc, struct antecedents *found, uint64_t unknown,
+                               void *arg)
+{
+    struct submission *s = arg;
+    char text[100];
+
+    s->e->found = found;
+    if (s->gone) {
+        detach (s);
+        submission_free (s);
+    } else if (s->b->dead || rc < 0) {
+        retry_after (s, "1");
+        refuse (s, 503, "busy", "the jobs that it waits for cannot be looked up now");
+    } else if (unknown) {
+        snprintf (text, sizeof (text), "dependency: there is no job %ju",
+                  (uintmax_t)unknown);
+        refuse (s, 422, "unknown-job", text);
+    } else if (broker_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
+        refuse (s, 422, "unknown-job", s->err.text);
+    } else {
+        users_find (s->b->users, s->uid, user_known, s);
+    }
+}
+
+static void find_antecedents (struct submission *s)
+{
+    const struct dependencies *list = &s->e->js->depend;
+
+    if (broker_depend_has_room (s->b, list->n)) {
+        broker_find_antecedents (s->b, list, NULL, &s->uid, antecedents_known, s);
+        return;
+    }
+    retry_after (s, "10");
+    refuse (s, 429, "busy", "too many jobs wait for others already");
+}
+
+/* Only root can start processes of other users. */
+static bool refuse_foreign (struct broker *b, struct http_request *req)
+{
+    if (!b->ops->runs_here || b->uid == 0 || http_request_uid (req) == b->uid)
+        return false;
+    http_reply_problem (req, 403, "not-owner",
+                        "this broker belongs to uid %u and runs jobs for that user only; "
+                        "you are uid %u",
+                        (unsigned)b->uid, (unsigned)http_request_uid (req));
+    return true;
+}
+
+/* A key that the user gave before: answers with the first id, and makes no job. */
+static bool repeated (struct broker *b, struct http_request *req, const char *key)
+{
+    char text[64];
+    struct submission *s;
+
+    if (!key)
+        return false;
+    DL_FOREACH (b->submissions, s) {
+        if (s->uid == http_request_uid (req) && !strcmp (s->key, key)) {
+            http_reply_header (req, "Retry-After", "1");
+            http_reply_problem (
+                req, 409, "busy",
+                "the first submit with this Idempotency-Key is being written; "
+                "ask again in a second");
+            return true;
+        }
+    }
+    uint64_t id = journal_find_key (b->journal, http_request_uid (req), key);
+    if (!id)
+        return false;
+    snprintf (text, sizeof (text), "{\"id\":%ju,\"repeated\":true}", (uintmax_t)id);
+    http_reply (req, 200, NULL, text, strlen (text));
+    return true;
+}
+
+static struct submission *submission_create (struct broker *b, struct http_request *req,
+                                             const char *key)
+{
+    struct submission *s = calloc (1, sizeof (*s));
+    if (!s)
+        return NULL;
+    s->b = b;
+    b->under_way++;
+    s->req = req;
+    s->uid = http_request_uid (req);
+    if ((key && !(s->key = strdup (key))) || !(s->e = calloc (1, sizeof (*s->e)))) {
+        submission_free (s);
+        return NULL;
+    }
+    return s;
+}
+
+static int read_query (struct submission *s, struct error *err)
+{
+    const char *urgency = http_request_query (s->req, "urgency");
+    const char *allow = http_request_query (s->req, "allow-infeasible");
+    const char *test = http_request_query (s->req, "test-only");
+    int64_t value = 16;
+
+    if (urgency && parse_int (urgency, 0, 31, &value, "urgency", err) < 0)
+        return -EINVAL;
+    if (value > 16 && !api_is_operator (s->b, s->req))
+        return error_set (err, EINVAL, "urgency: only operators may go above 16");
+    s->urgency = (int)value;
+    s->by_operator = api_is_operator (s->b, s->req);
+    s->allow_infeasible = allow && strcmp (allow, "0") != 0;
+    s->test_only = test && strcmp (test, "0") != 0;
+    return 0;
+}
+
+/* The text for the journal: the jobspec as received and checked, unless something was
+ * added. Encoding costs a quarter of a submit. */
+static char *keep_text (const struct submission *s)
+{
+    size_t len = 0;
+    const char *body = s->req ? http_request_body (s->req, &len) : s->foreign.jobspec;
+
+    if (!s->req)
+        len = strlen (body);
+    return s->completed ? jobspec_encode (s->e->js) : strndup (body, len);
+}
+
+static void parse (struct submission *s)
+{
+    size_t len;
+    const char *body = http_request_body (s->req, &len);
+    struct jobspec *js = jobspec_parse (body, len, &s->err);
+    if (js && jobspec_check_names (js, &s->err) < 0) {
+        jobspec_destroy (js);
+        js = NULL;
+    }
+    s->e->js = js;
+}
+
+static void parse_work (uv_work_t *w)
+{
+    parse (w->data);
+}
+
+static void judge (struct submission *s)
+{
+    const char *code = "bad-jobspec", *full = s->test_only ? NULL : pause_refusal (s->b);
+
+    if (full) {
+        retry_after (s, "5");
+        refuse (s, 503, "paused", full);
+        return;
+    }
+    if (!s->e->js || check (s, &code, &s->err) < 0 || !(s->text = keep_text (s)))
+        refuse (s, 422, code, s->err.text);
+    else if (s->e->js->depend.n && !s->test_only)
+        find_antecedents (s);
+    else
+        users_find (s->b->users, s->uid, user_known, s);
+}
+
+/* After node changes a match would first prepare the matchers, so the submit waits. */
+static void parsed (struct submission *s)
+{
+    struct broker *b = s->b;
+
+    if (!s->e->js || b->recovering || b->stopping || broker_is_prepared (b)) {
+        judge (s);
+        return;
+    }
+    log_debug ("a submission of uid %u waits until all nodes were looked at",
+               (unsigned)s->uid);
+    DL_APPEND2 (b->unjudged, s, later_prev, later_next);
+    broker_plan_due (b);
+}
+
+bool broker_submit_later (struct broker *b)
+{
+    struct submission *s = b->unjudged;
+
+    if (!s)
+        return false;
+    DL_DELETE2 (b->unjudged, s, later_prev, later_next);
+    if (s->gone) {
+        detach (s);
+        submission_free (s);
+    } else if (b->dead) {
+        refuse (s, 503, "busy", "the broker is about to stop");
+    } else {
+        judge (s);
+    }
+    return true;
+}
+
+static void parse_done (uv_work_t *w, int status)
+{
+    struct submission *s = w->data;
+
+    if (status < 0 || s->b->dead)
+        refuse (s, 503, "busy", "the broker is about to stop");
+    else
+        parsed (s);
+}
+
+/* -- adopted jobs, see adopt.c -- */
+
+void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
+{
+    struct submission *s = calloc (1, sizeof (*s));
+    bool full = b->npending >= PENDING_MAX || b->stopping;
+
+    if (s) {
+        b->under_way++;
+        s->b = b;
+        s->uid = f->uid;
+        s->urgency = f->urgency;
+        s->foreign = *f;
+        s->foreign.name = strdup (f->name);
+        s->key = strdup (f->key);
+        s->e = calloc (1, sizeof (*s->e));
+    }
+    if (!s || !s->foreign.name || !s->key || !s->e || full) {
+        if (s)
+            submission_free (s);
+        f->done (0, 429, full ? "the queue is full" : "out of memory", f->arg);
+        return;
+    }
+    s->e->js = jobspec_parse (f->jobspec, strlen (f->jobspec), &s->err);
+    parsed (s);
+}
+
+void api_submit (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    const char *key = http_request_header (req, "Idempotency-Key");
+    size_t len;
+
+    (void)path;
+    http_request_body (req, &len);
+    if (key && (strlen (key) > 200 || !*key)) {
+        http_reply_problem (req, 400, "bad-request",
+                            "Idempotency-Key: 1 to 200 characters");
+        return;
+    }
+    if (refuse_foreign (b, req) || repeated (b, req, key))
+        return;
+    if (b->npending >= PENDING_MAX || b->stopping) {
+        http_reply_header (req, "Retry-After", "10");
+        http_reply_problem (req, 429, "busy",
+                            b->stopping ? "the broker is about to stop"
+                                        : "the queue is full");
+        return;
+    }
+    struct submission *s = submission_create (b, req, key);
+    if (!s) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    if (read_query (s, &err) < 0) {
+        refuse (s, 400, "bad-request", err.text);
+        return;
+    }
+    http_request_set_aux (req, s, client_left);
+    if (key) {
+        DL_APPEND (b->submissions, s);
+        s->listed = true;
+    }
+    s->work.data = s;
+    if (len > LARGE && uv_queue_work (b->loop, &s->work, parse_work, parse_done) == 0)
+        return;
+    parse (s);
+    parsed (s);
+}

@@ -1,0 +1,82 @@
+/* urgency.c - POST /v1/jobs/ID/urgency: holds and releases jobs, moves them up and
+ * down */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api/api.h"
+#include "broker/core/broker.h"
+#include "broker/core/turn.h"
+#include "broker/services/watch.h"
+#include "common/printable.h"
+
+#define HOLD_REASON_MAX 400
+
+/* A user cannot release a job held by an operator, nor hold it again in their own
+ * name. */
+static bool urgency_is_refused (struct broker *b, struct http_request *req,
+                                const struct entry *e, int64_t urgency)
+{
+    const char *note = e->job->hold_note;
+
+    if (e->job->state >= JOB_RUN)
+        http_reply_problem (req, 409, "wrong-state",
+                            "job %ju does not wait any more (%s)", (uintmax_t)e->id,
+                            job_phase_name (job_phase (e->job)));
+    else if (api_is_operator (b, req))
+        return false;
+    else if (urgency > 16)
+        http_reply_problem (req, 403, "not-operator",
+                            "urgency above 16 is for operators");
+    else if (e->job->held_by_operator)
+        http_reply_problem (req, 403, "not-operator",
+                            "job %ju is held by operator%s%s: only operators release it",
+                            (uintmax_t)e->id, note ? ", " : "", note ? note : "");
+    else
+        return false;
+    return true;
+}
+
+void api_job_urgency (struct broker *b, struct http_request *req,
+                      const struct api_path *path)
+{
+    static const char *const keys[] = { "urgency", "reason", NULL };
+    const char *reason = NULL;
+    struct error err = { 0 };
+    struct entry *e = api_entry (b, req, path, NULL);
+    int64_t urgency = 0;
+
+    if (!e || !api_require (b, req, e))
+        return;
+    if (e->job->array && strchr (path->arg, '_')) {
+        http_reply_problem (req, 409, "wrong-state",
+                            "the tasks of array %ju that wait are held and released "
+                            "together: name %ju",
+                            (uintmax_t)e->id, (uintmax_t)e->id);
+        return;
+    }
+    autojson json_t *body = api_body (req, keys);
+    if (!body)
+        return;
+    if (json_get_int (body, "urgency", 0, 31, &urgency, JSON_REQUIRED, "request", &err)
+            < 0
+        || json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", &err)
+               < 0
+        || (reason && printable_check (reason, "reason", &err) < 0)) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    if (reason && (urgency > 0 || !*reason || strlen (reason) > HOLD_REASON_MAX)) {
+        http_reply_problem (req, 400, "bad-request",
+                            "reason: 1 to %d bytes, and with urgency 0 only",
+                            HOLD_REASON_MAX);
+        return;
+    }
+    if (urgency_is_refused (b, req, e, urgency))
+        return;
+    json_t *context = json_pack ("{s:I s:I}", "urgency", (json_int_t)urgency, "userid",
+                                 (json_int_t)http_request_uid (req));
+    if (reason)
+        json_object_set_new (context, "note", broker_text (reason));
+    broker_emit (b, e, "urgency", context);
+    broker_reply_after_commit (b, req, json_object ());
+}

@@ -1,0 +1,295 @@
+/* userlimits.c - see userlimits.h
+ */
+#include "broker/services/userlimits.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <utlist.h>
+
+#include "broker/api/api.h"
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "common/clock.h"
+#include "common/io.h"
+#include "common/userdir.h"
+
+#define MEASURE_MS 1000
+#define MEASURE_PART 20 /* measuring takes at most 1/MEASURE_PART of the time */
+
+struct tally {
+    UT_hash_handle hh;
+    uid_t uid;
+    int64_t jobs, bytes; /* waiting, without tasks of arrays */
+    uint64_t output;     /* as of the last measurement */
+};
+
+struct output {
+    uid_t uid;
+    uint64_t bytes;
+};
+
+struct userlimits {
+    struct broker *b;
+    struct tally *tallies;
+    uv_timer_t timer;
+    uv_work_t work;
+    bool measuring, again, released;
+    const char *jobs_dir;
+    double took;            /* seconds, of the last measurement */
+    struct output *outputs; /* the worker's, one for each user */
+    size_t noutputs, alloc;
+};
+
+static struct tally *tally_of (struct userlimits *u, uid_t uid, bool make)
+{
+    struct tally *t;
+
+    HASH_FIND (hh, u->tallies, &uid, sizeof (uid), t);
+    if (t || !make || !(t = calloc (1, sizeof (*t))))
+        return t;
+    t->uid = uid;
+    HASH_ADD (hh, u->tallies, uid, sizeof (t->uid), t);
+    return t;
+}
+
+/* -- waiting jobs -- */
+
+void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes)
+{
+    struct tally *t = b->userlimits ? tally_of (b->userlimits, uid, true) : NULL;
+
+    if (!t)
+        return;
+    t->jobs += jobs;
+    t->bytes += bytes;
+}
+
+void userlimits_waiting (struct broker *b, const struct entry *e, bool waits)
+{
+    int64_t jobs = e->job->array ? 0 : 1, bytes = (int64_t)e->spec_bytes;
+
+    userlimits_reserve (b, e->job->userid, waits ? jobs : -jobs, waits ? bytes : -bytes);
+}
+
+static uint64_t jobs_of (struct broker *b, const struct tally *t, uid_t uid)
+{
+    uint64_t n = t ? (uint64_t)MAX (t->jobs, 0) : 0;
+    const struct entry *e;
+
+    DL_FOREACH2 (b->arrays, e, array_next)
+        if (e->job->userid == uid && e->job->array)
+            n += idset_count (e->job->array->waiting);
+    return n;
+}
+
+int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes,
+                      struct error *err)
+{
+    const struct config *c = b->config;
+    const struct tally *t = b->userlimits ? tally_of (b->userlimits, uid, false) : NULL;
+    uint64_t waiting = jobs_of (b, t, uid), held = t ? (uint64_t)MAX (t->bytes, 0) : 0;
+
+    if (broker_is_operator (b, uid))
+        return 0;
+    if (c->user_jobs_max > 0 && waiting + jobs > c->user_jobs_max)
+        return error_set (err, EDQUOT,
+                          "a user may have %ju jobs waiting here (user-jobs-max): you have "
+                          "%ju, and this is %ju more",
+                          (uintmax_t)c->user_jobs_max, (uintmax_t)waiting,
+                          (uintmax_t)jobs);
+    if (c->user_bytes_max > 0 && held + bytes > c->user_bytes_max)
+        return error_set (err, EDQUOT,
+                          "the scripts and environments of a user's waiting jobs may have "
+                          "%ju KiB here (user-bytes-max): yours have %ju, and this one %ju",
+                          (uintmax_t)c->user_bytes_max >> 10, (uintmax_t)held >> 10,
+                          (uintmax_t)bytes >> 10);
+    if (c->user_output_max > 0 && t && t->output > c->user_output_max)
+        return error_set (err, EDQUOT,
+                          "the output that is kept of a user's jobs may have %ju MiB here "
+                          "(user-output-max): that of yours has %ju; it goes with the oldest "
+                          "jobs, or ask an operator",
+                          (uintmax_t)c->user_output_max >> 20, (uintmax_t)t->output >> 20);
+    return 0;
+}
+
+static void add_limit (json_t *o, const char *name, uint64_t limit)
+{
+    json_object_set_new (o, name, limit > 0 ? json_integer ((json_int_t)limit) : json_null ());
+}
+
+json_t *userlimits_json (struct broker *b, uid_t uid)
+{
+    const struct tally *t = b->userlimits ? tally_of (b->userlimits, uid, false) : NULL;
+    bool none = broker_is_operator (b, uid);
+    json_t *o = json_pack ("{s:I s:I s:I}", "jobs", (json_int_t)jobs_of (b, t, uid), "bytes",
+                           t ? (json_int_t)MAX (t->bytes, 0) : 0, "output",
+                           t ? (json_int_t)t->output : 0);
+
+    if (!o)
+        return NULL;
+    add_limit (o, "jobs_max", none ? 0 : b->config->user_jobs_max);
+    add_limit (o, "bytes_max", none ? 0 : b->config->user_bytes_max);
+    add_limit (o, "output_max", none ? 0 : b->config->user_output_max);
+    return o;
+}
+
+/* -- kept output, on a worker thread -- */
+
+static void add_output (struct userlimits *u, uid_t uid, uint64_t bytes)
+{
+    for (size_t i = 0; i < u->noutputs; i++) {
+        if (u->outputs[i].uid == uid) {
+            u->outputs[i].bytes += bytes;
+            return;
+        }
+    }
+    if (u->noutputs == u->alloc) {
+        size_t alloc = u->alloc ? 2 * u->alloc : 64;
+        struct output *list = realloc (u->outputs, alloc * sizeof (*list));
+        if (!list)
+            return;
+        u->outputs = list;
+        u->alloc = alloc;
+    }
+    u->outputs[u->noutputs++] = (struct output){ uid, bytes };
+}
+
+/* Stays on this mount: a file system mounted by a user is not touched. */
+static uint64_t file_bytes (int dir, const char *name)
+{
+    struct stat st;
+    autoclose int fd = userdir_openat (dir, name, O_PATH | O_NOFOLLOW | O_CLOEXEC, 0);
+
+    return fd >= 0 && fstat (fd, &st) == 0 && S_ISREG (st.st_mode)
+               ? (uint64_t)st.st_blocks * 512
+               : 0;
+}
+
+/* Adds up the spools in a job's directory. The directory is its user's: no file in it is
+ * opened. */
+static void measure_job (struct userlimits *u, int jobs, const char *name)
+{
+    struct stat st;
+    int fd = userdir_openat (jobs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    DIR *dir = fd < 0 || fstat (fd, &st) < 0 ? NULL : fdopendir (fd);
+    uid_t uid = dir ? st.st_uid : 0;
+    struct dirent *d;
+    uint64_t bytes = 0;
+
+    if (!dir) {
+        if (fd >= 0)
+            close (fd);
+        return;
+    }
+    while ((d = readdir (dir)))
+        if (!strncmp (d->d_name, "spool-", 6))
+            bytes += file_bytes (fd, d->d_name);
+    closedir (dir);
+    if (bytes > 0)
+        add_output (u, uid, bytes);
+}
+
+static void measure_work (uv_work_t *w)
+{
+    struct userlimits *u = w->data;
+    double begin = clock_mono ();
+    DIR *dir = opendir (u->jobs_dir);
+    struct dirent *d;
+
+    u->noutputs = 0;
+    while (dir && (d = readdir (dir)))
+        if (d->d_name[0] >= '0' && d->d_name[0] <= '9')
+            measure_job (u, dirfd (dir), d->d_name);
+    if (dir)
+        closedir (dir);
+    u->took = clock_mono () - begin;
+}
+
+static void freed (uv_handle_t *h)
+{
+    struct userlimits *u = h->data;
+    struct tally *t, *next;
+
+    HASH_ITER (hh, u->tallies, t, next) {
+        HASH_DELETE (hh, u->tallies, t);
+        free (t);
+    }
+    free (u->outputs);
+    free (u);
+}
+
+static void measured (uv_work_t *w, int status)
+{
+    struct userlimits *u = w->data;
+    struct tally *t, *next;
+
+    u->measuring = false;
+    if (u->released) {
+        uv_close ((uv_handle_t *)&u->timer, freed);
+        return;
+    }
+    HASH_ITER (hh, u->tallies, t, next)
+        t->output = 0;
+    for (size_t i = 0; status == 0 && i < u->noutputs; i++)
+        if ((t = tally_of (u, u->outputs[i].uid, true)))
+            t->output = u->outputs[i].bytes;
+    if (u->again)
+        userlimits_output_changed (u->b);
+}
+
+static void measure_due (uv_timer_t *timer)
+{
+    struct userlimits *u = timer->data;
+
+    u->again = false;
+    u->work.data = u;
+    u->measuring = uv_queue_work (u->b->loop, &u->work, measure_work, measured) == 0;
+}
+
+void userlimits_output_changed (struct broker *b)
+{
+    struct userlimits *u = b->userlimits;
+
+    if (!u || b->config->user_output_max == 0)
+        return;
+    u->again = true;
+    if (!u->measuring && !uv_is_active ((uv_handle_t *)&u->timer))
+        uv_timer_start (&u->timer, measure_due,
+                        MAX ((uint64_t)MEASURE_MS,
+                             (uint64_t)(u->took * 1000 * MEASURE_PART)),
+                        0);
+}
+
+/* -- begin and end -- */
+
+int userlimits_init (struct broker *b, struct error *err)
+{
+    struct userlimits *u = calloc (1, sizeof (*u));
+
+    if (!u)
+        return error_set (err, ENOMEM, "out of memory");
+    u->b = b;
+    u->jobs_dir = b->jobs_dir;
+    uv_timer_init (b->loop, &u->timer);
+    u->timer.data = u;
+    b->userlimits = u;
+    userlimits_output_changed (b);
+    return 0;
+}
+
+void userlimits_release (struct broker *b)
+{
+    struct userlimits *u = b->userlimits;
+
+    if (!u)
+        return;
+    b->userlimits = NULL;
+    u->released = true;
+    uv_timer_stop (&u->timer);
+    if (!u->measuring)
+        uv_close ((uv_handle_t *)&u->timer, freed);
+}

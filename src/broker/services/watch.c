@@ -1,0 +1,214 @@
+/* watch.c - requests that wait: for a job's result, for changes, for a commit
+ *
+ * The waiter of a request is attached to it as aux; when the client leaves, the waiter
+ * goes.
+ */
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/api/api.h"
+#include "broker/api/privacy.h"
+#include "broker/core/broker.h"
+#include "broker/core/turn.h"
+#include "broker/services/watch.h"
+#include "common/clock.h"
+
+/* -- GET /v1/jobs/ID/wait -- */
+
+struct waiter {
+    struct http_request *req;
+    struct entry *e;
+    struct waiter *prev, *next;
+};
+
+json_t *watch_result_json (const struct broker *b, struct http_request *req,
+                           const struct entry *e)
+{
+    char text[300] = "";
+    if (privacy_sees (b, http_request_uid (req), e, PRIVATE_ARGUMENTS))
+        job_result_text (e->job, text, sizeof (text));
+    return json_pack ("{s:I s:s s:i s:s}", "id", (json_int_t)e->id, "state",
+                      job_phase_name (job_result_phase (e->job)), "exit_code",
+                      job_exit_code (e->job), "text", text);
+}
+
+static void waiter_left (struct http_request *req, void *arg)
+{
+    struct waiter *w = arg;
+    (void)req;
+    DL_DELETE (w->e->waiters, w);
+    free (w);
+}
+
+static void answer_result (const struct broker *b, struct http_request *req,
+                           const struct entry *e)
+{
+    json_t *value = watch_result_json (b, req, e);
+    autofree char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
+
+    json_decref (value);
+    if (text)
+        http_stream_write (req, text, strlen (text));
+    http_stream_end (req);
+}
+
+/* The answer is a stream, so that the broker notices when the client goes. It ends empty
+ * when the broker stops. */
+void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
+{
+    struct waiter *w;
+
+    if (e->result_told) {
+        api_reply_json (req, 200, watch_result_json (b, req, e));
+        return;
+    }
+    if (!(w = calloc (1, sizeof (*w)))) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    w->req = req;
+    w->e = e;
+    DL_APPEND (e->waiters, w);
+    http_stream_begin (req, "application/json", waiter_left, w);
+}
+
+void watch_result (struct broker *b, struct entry *e)
+{
+    struct waiter *w, *next;
+
+    DL_FOREACH_SAFE (e->waiters, w, next)
+    {
+        DL_DELETE (e->waiters, w);
+        answer_result (b, w->req, e);
+        free (w);
+    }
+}
+
+/* -- GET /v1/watch -- */
+
+struct watcher {
+    struct broker *b;
+    struct http_request *req;
+    struct api_filter filter;
+    struct watcher *prev, *next;
+};
+
+static void watcher_free (struct watcher *w)
+{
+    api_filter_release (&w->filter);
+    free (w);
+}
+
+static void watcher_left (struct http_request *req, void *arg)
+{
+    struct watcher *w = arg;
+    (void)req;
+    DL_DELETE (w->b->watchers, w);
+    watcher_free (w);
+}
+
+void api_watch (struct broker *b, struct http_request *req, const struct api_path *path)
+{
+    struct error err = { 0 };
+    struct watcher *w = calloc (1, sizeof (*w));
+
+    (void)path;
+    if (!w) {
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    w->b = b;
+    w->req = req;
+    if (api_filter_init (&w->filter, b, req, http_request_query (req, "user"), NULL,
+                         http_request_query (req, "queue"), NULL,
+                         http_request_query (req, "ids"), &err)
+        < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        watcher_free (w);
+        return;
+    }
+    DL_APPEND (b->watchers, w);
+    http_stream_begin (req, "application/x-ndjson", watcher_left, w);
+    http_stream_write (req, "{\"sync\":true}\n", 14);
+}
+
+void watch_event (struct broker *b, const struct entry *e, const char *name)
+{
+    struct watcher *w, *next;
+    char line[256];
+
+    if (!b->watchers)
+        return;
+    int len = snprintf (
+        line, sizeof (line),
+        "{\"id\":%ju,\"event\":\"%s\",\"state\":\"%s\",\"timestamp\":%.6f}\n",
+        (uintmax_t)e->id, name, job_phase_name (job_phase (e->job)), clock_wall ());
+    DL_FOREACH_SAFE (b->watchers, w, next)
+    {
+        if (api_filter_match (&w->filter, e))
+            http_stream_write (w->req, line, (size_t)len);
+    }
+}
+
+/* The broker stops: ends the streams, and tells clients that wait for a result to ask
+ * again. */
+void watch_close (struct broker *b)
+{
+    struct watcher *w, *next;
+    struct waiter *wait, *more;
+    struct entry *e, *following;
+
+    HASH_ITER (hh, b->jobs, e, following) {
+        DL_FOREACH_SAFE (e->waiters, wait, more)
+        {
+            DL_DELETE (e->waiters, wait);
+            http_stream_end (wait->req);
+            free (wait);
+        }
+    }
+    DL_FOREACH_SAFE (b->watchers, w, next)
+    {
+        DL_DELETE (b->watchers, w);
+        http_stream_end (w->req);
+        watcher_free (w);
+    }
+}
+
+/* -- replies that need this turn's commit -- */
+
+struct later {
+    struct http_request *req; /* NULL: the client left */
+    json_t *value;
+};
+
+static void later_left (void *aux)
+{
+    ((struct later *)aux)->req = NULL;
+}
+
+static void later_reply (void *arg)
+{
+    struct later *l = arg;
+    if (l->req) {
+        http_request_set_aux (l->req, NULL, NULL);
+        api_reply_json (l->req, 200, l->value);
+    } else {
+        json_decref (l->value);
+    }
+    free (l);
+}
+
+void broker_reply_after_commit (struct broker *b, struct http_request *req, json_t *value)
+{
+    struct later *l = calloc (1, sizeof (*l));
+    if (!l || !value) {
+        free (l);
+        json_decref (value);
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
+    }
+    l->req = req;
+    l->value = value;
+    http_request_set_aux (req, l, later_left);
+    broker_after_commit (b, later_reply, l);
+}

@@ -231,4 +231,14 @@ test_expect_success 'a job of 20 nodes: two levels of agents; one killed between
     wait_job_state $id NODE_FAIL && job_field $id result_text | grep "node1: its agent was lost" &&
     nothing_left && lib_gone $worker && ! find "$BROKER_STATE" -name "socket-*" | grep . && stop_broker
 '
+# A broker looks through the machine's processes when it starts. Those of other brokers are no
+# business of its own: with a descriptor for each of them, one busy user would stop all others.
+test_expect_success 'the agents of another broker take no descriptor' '
+    BROKER_STATE=$PWD/busy && start_broker --local 8 && T_MARK=t1020-$$-others && export T_MARK &&
+    begin_job others -N 8 -o /dev/null -- sleep 1000 &&
+    mkdir -m 700 own && { "$FLUXQ_BUILD_DIR/src/broker/fluxqd" --local 1 --state-dir own/state \
+        --runtime-dir own/run 2>own/log & } && own=$! && test_when_finished "kill $own 2>/dev/null || :" &&
+    wait_until 30 test -S own/run/fluxqd.sock && ls -l /proc/$own/fd >own/fds &&
+    ! grep pidfd own/fds && kill $own && wait $own && fluxq-cancel $id && nothing_left && stop_broker
+'
 test_done

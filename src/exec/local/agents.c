@@ -43,6 +43,7 @@ struct agent_process {
 
 struct agents {
     uv_loop_t *loop;
+    char *jobs_dir;
     uv_signal_t sigchld;
     struct agent_process *list;
     size_t strays; /* found by the last look; at least 1 if a look is due */
@@ -338,6 +339,17 @@ static int uid_of (const char *pid, uid_t *ret)
     return 0;
 }
 
+/* Returns the number behind JOBS_DIR/ in the launch file's path; 0: it is no job of this
+ * broker. */
+static uint64_t job_of (const struct agents *a, const char *launch)
+{
+    size_t len = strlen (a->jobs_dir);
+    if (strncmp (launch, a->jobs_dir, len) != 0 || launch[len] != '/')
+        return 0;
+    return strtoull (launch + len + 1, NULL, 10);
+}
+
+/* Agents of other brokers are left out: each one in the list takes a descriptor. */
 static void note_agent (const char *name, pid_t pid, void *arg)
 {
     struct agents *a = arg;
@@ -352,6 +364,7 @@ static void note_agent (const char *name, pid_t pid, void *arg)
     const char *launch = word_after (words, (size_t)n, "--launch");
     const char *number = word_after (words, (size_t)n, "--rank");
     if (strcmp (base ? base + 1 : words, "fluxq-shell") != 0 || !launch || !number
+        || job_of (a, launch) == 0
         || parse_int (number, 0, INT32_MAX, &rank, "rank", NULL) < 0
         || uid_of (name, &uid) < 0)
         return;
@@ -475,18 +488,7 @@ void agents_kill (struct agents *a, const void *arg)
     }
 }
 
-/* Returns the number behind JOBS_DIR/ in the launch file's path; 0: it is no job of this
- * broker. */
-static uint64_t job_of (const struct agent_process *p, const char *jobs_dir)
-{
-    size_t len = strlen (jobs_dir);
-    if (strncmp (p->launch, jobs_dir, len) != 0 || p->launch[len] != '/')
-        return 0;
-    return strtoull (p->launch + len + 1, NULL, 10);
-}
-
-void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
-                        size_t nlive)
+void agents_end_strays (struct agents *a, const uint64_t *live, size_t nlive)
 {
     struct agent_process *p, *next;
 
@@ -494,16 +496,16 @@ void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *
     {
         if (!p->launch)
             continue;
-        uint64_t id = job_of (p, jobs_dir);
-        if (id && bsearch (&id, live, nlive, sizeof (id), compare_u64))
+        uint64_t id = job_of (a, p->launch);
+        if (bsearch (&id, live, nlive, sizeof (id), compare_u64))
             continue; /* waits for its adoption */
-        if (id && runs (p) && !p->killed) {
+        if (runs (p) && !p->killed) {
             log_info ("agent %d belongs to no job that runs and is ended", (int)p->pid);
             p->killed = true;
             kill_below (p);
             continue;
         }
-        if (id && runs (p))
+        if (runs (p))
             send_signal (p, SIGKILL);
         process_free (p);
     }
@@ -602,11 +604,13 @@ void agents_forget (struct agents *a, const void *arg)
             p->on_exit = NULL;
 }
 
-struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
-                              void *arg, struct error *err)
+struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
+                              void (*on_no_strays) (void *arg), void *arg,
+                              struct error *err)
 {
     struct agents *a = calloc (1, sizeof (*a));
-    if (!a) {
+    if (!a || asprintf (&a->jobs_dir, "%s/jobs", state_dir) < 0) {
+        free (a);
         error_set (err, ENOMEM, "out of memory");
         return NULL;
     }
@@ -624,7 +628,10 @@ struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
 
 static void agents_free (uv_handle_t *h)
 {
-    free (h->data);
+    struct agents *a = h->data;
+
+    free (a->jobs_dir);
+    free (a);
 }
 
 void agents_destroy (struct agents *a)

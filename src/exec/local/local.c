@@ -198,7 +198,8 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
     x->announce.data = x;
     if (!(x->http = httpc_create (host->loop, err))
         || !(x->remains = remains_create (x->cgroup, host->state_dir))
-        || !(x->agents = agents_create (host->loop, local_jobs_no_strays, x, err))) {
+        || !(x->agents = agents_create (host->loop, host->state_dir, local_jobs_no_strays,
+                                          x, err))) {
         destroy (x);
         return -EIO;
     }
@@ -261,9 +262,7 @@ static int connect_agent (struct exec *x, struct exec_job *job,
 /* Called once at the start, before jobs have adopted their agents, then periodically. */
 static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
 {
-    char dir[4200];
-    snprintf (dir, sizeof (dir), "%s/jobs", x->host->state_dir);
-    agents_end_strays (x->agents, dir, live, nlive);
+    agents_end_strays (x->agents, live, nlive);
     remains_sweep (x->remains, live, nlive);
 }
 

@@ -23,9 +23,10 @@ struct agents;
 typedef void (*agent_exit_f) (uint32_t rank, int status, bool status_known, void *arg);
 
 /* Becomes a subreaper, so that this process inherits the orphans of a killed agent; finds
- * the agents that run already. on_no_strays: agents_strays() is false again. */
-struct agents *agents_create (uv_loop_t *loop, void (*on_no_strays) (void *arg),
-                              void *arg, struct error *err);
+ * the agents of jobs in STATE_DIR/jobs that run already. on_no_strays: agents_strays() is false again. */
+struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
+                              void (*on_no_strays) (void *arg), void *arg,
+                              struct error *err);
 void agents_destroy (struct agents *a); /* processes continue */
 /* Spawns an agent. argv: the agent's, including its rank. The agent runs in directory
  * dir_fd, and its stderr is log_fd. NULL: errno in err. */
@@ -63,8 +64,7 @@ bool agents_strays (const struct agents *a);
 void agents_forget (struct agents *a, const void *arg);
 /* Kills agents found at the start that belong to none of these jobs (sorted ids); the
  * others wait for adoption. */
-void agents_end_strays (struct agents *a, const char *jobs_dir, const uint64_t *live,
-                        size_t nlive);
+void agents_end_strays (struct agents *a, const uint64_t *live, size_t nlive);
 
 /* Sends SIGKILL to the processes for which is_meant is true, to all of their sessions,
  * and to the descendants of these; returns the number of the former. On any thread. */

@@ -1,62 +1,36 @@
-# src/broker: fluxqd
+# src/broker: fluxqd. The services come from $(SERVICES_FILES).
 noinst_LIBRARIES += src/broker/libbroker.a
 src_broker_libbroker_a_SOURCES = \
-	src/broker/services/adopt.c \
 	src/broker/api/api.c \
 	src/broker/api/admin.c \
 	src/broker/api/job.c \
 	src/broker/api/list.c \
 	src/broker/services/reservations.c \
-	src/broker/services/array.c \
-	src/broker/services/avoid.c \
 	src/broker/core/broker.c \
-	src/broker/api/callers.c \
-	src/broker/services/cancel.c \
 	src/broker/api/columns.c \
 	src/broker/config/config.c \
 	src/broker/config/queue.c \
 	src/broker/config/value.c \
-	src/broker/services/correspond.c \
-	src/broker/services/deadline.c \
-	src/broker/services/depend.c \
-	src/broker/services/follow.c \
 	src/broker/services/foresee.c \
-	src/broker/services/history.c \
 	src/broker/api/job_ids.c \
 	src/broker/core/jobs.c \
-	src/broker/services/jobuse.c \
 	src/broker/core/turn.c \
-	src/broker/services/limit.c \
-	src/broker/services/malleable.c \
 	src/broker/services/moves.c \
 	src/broker/api/namelist.c \
-	src/broker/services/nodegroups.c \
-	src/broker/services/nodes.c \
-	src/broker/core/pause.c \
-	src/broker/services/placing.c \
-	src/broker/core/plan.c \
-	src/broker/services/priority.c \
 	src/broker/api/privacy.c \
-	src/broker/services/queuenodes.c \
 	src/broker/services/queueusers.c \
 	src/broker/core/recover.c \
-	src/broker/services/relay.c \
 	src/broker/core/reload.c \
+	src/broker/core/service.c \
 	src/broker/services/reservation.c \
-	src/broker/services/reserve.c \
 	src/broker/services/reserve_job.c \
-	src/broker/services/resize.c \
 	src/broker/core/sizes.c \
-	src/broker/services/serialize.c \
-	src/broker/core/start.c \
 	src/broker/api/subuid.c \
 	src/broker/services/submit.c \
-	src/broker/services/suspects.c \
 	src/broker/services/urgency.c \
-	src/broker/services/userlimits.c \
 	src/broker/core/users.c \
-	src/broker/services/watch.c \
-	src/broker/watchdog.c
+	src/broker/watchdog.c $(SERVICES_FILES)
+nodist_src_broker_libbroker_a_SOURCES = src/broker/core/table.c
 
 sbin_PROGRAMS += src/broker/fluxqd
 src_broker_fluxqd_SOURCES = src/broker/main.c

@@ -9,6 +9,7 @@
 #include <config.h>
 
 #include "broker/config/config.h"
+#include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/watchdog.h"
 #include "common/agent_path.h"
@@ -290,7 +291,7 @@ static int journal_only (struct config *c, bool repair, struct error *err)
 static int run (struct config *c, struct error *err)
 {
     uv_loop_t *loop = uv_default_loop ();
-    struct broker *b = broker_create (loop, c, err); /* takes c over */
+    struct broker *b = broker_create (loop, c, api_handle, err);
 
     if (!b)
         return -EIO;

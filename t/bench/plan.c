@@ -23,7 +23,7 @@
 #include "sched/sched.h"
 #include "measure.h"
 
-#define TRIES 1 /* a call, as in src/broker/core/plan.c */
+#define TRIES 1 /* a call, as in src/broker/services/plan.c */
 #define EPOCH 1.7e9
 #define LIMIT_MIN 600.0
 #define LIMIT_MAX 86400.0

@@ -72,14 +72,6 @@ bool api_is_operator (const struct broker *b, struct http_request *req)
     return broker_is_operator (b, http_request_uid (req));
 }
 
-bool broker_is_operator (const struct broker *b, uid_t uid)
-{
-    bool found = uid == 0 || uid == b->uid;
-    for (size_t i = 0; i < b->noperators && !found; i++)
-        found = b->operators[i] == uid;
-    return found;
-}
-
 void api_handle (struct http_request *req, void *arg)
 {
     struct broker *b = arg;

@@ -159,6 +159,5 @@ void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
 /* -- api.c -- */
 void api_handle (struct http_request *req, void *arg); /* arg: struct broker */
 bool api_is_operator (const struct broker *b, struct http_request *req);
-bool broker_is_operator (const struct broker *b, uid_t uid);
 
 #endif

@@ -2,11 +2,10 @@
  */
 #include <errno.h>
 
-#include "broker/api/api.h"
-#include "broker/api/callers.h"
 #include "broker/api/subuid.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/service.h"
 #include "common/log.h"
 
 static bool is_privileged (uid_t uid, void *arg)
@@ -76,7 +75,7 @@ static void read_subuids (struct broker *b)
     log_warning ("subordinate uids could not be read: out of memory");
 }
 
-void broker_callers_configure (struct broker *b)
+static void configure (struct broker *b)
 {
     const struct config_clients *c = &b->config->clients;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
@@ -89,8 +88,30 @@ void broker_callers_configure (struct broker *b)
     read_subuids (b);
 }
 
-void broker_callers_init (struct broker *b)
+static int begin (struct broker *b, struct error *err)
 {
+    (void)err;
     http_server_set_users (b->http, is_privileged, account_of);
-    broker_callers_configure (b);
+    configure (b);
+    return 0;
 }
+
+static void reloaded (struct broker *b, const struct config *old)
+{
+    (void)old;
+    configure (b);
+}
+
+static void release (struct broker *b)
+{
+    subuids_destroy (b->callers.subuids);
+}
+
+const struct broker_service service_callers = {
+    .name = "callers",
+    .begin = begin,
+    .reloaded = reloaded,
+    .release = release,
+};
+
+

@@ -9,7 +9,6 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/services/array.h"
 #include "broker/services/depend.h"
 #include "broker/services/priority.h"

@@ -5,7 +5,6 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "broker/api/api.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"

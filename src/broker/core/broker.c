@@ -1,11 +1,13 @@
 /* broker.c - creates and destroys the parts of fluxqd
  */
-#include "broker/api/subuid.h"
+#include "broker/config/config.h"
 #include "broker/core/broker.h"
-#include "broker/core/pause.h"
-#include "broker/services/nodegroups.h"
-#include "broker/services/placing.h"
-#include "broker/services/userlimits.h"
+#include "broker/core/jobs.h"
+#include "broker/core/recover.h"
+#include "broker/core/reload.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
+#include "broker/core/users.h"
 
 #include <errno.h>
 #include <pwd.h>
@@ -14,24 +16,6 @@
 #include <time.h>
 #include <utlist.h>
 
-#include "broker/api/api.h"
-#include "broker/api/callers.h"
-#include "broker/config/config.h"
-#include "broker/core/jobs.h"
-#include "broker/core/plan.h"
-#include "broker/core/recover.h"
-#include "broker/core/reload.h"
-#include "broker/core/start.h"
-#include "broker/core/turn.h"
-#include "broker/core/users.h"
-#include "broker/services/cancel.h"
-#include "broker/services/history.h"
-#include "broker/services/nodes.h"
-#include "broker/services/queuenodes.h"
-#include "broker/services/relay.h"
-#include "broker/services/reserve.h"
-#include "broker/services/suspects.h"
-#include "broker/services/watch.h"
 #include "common/agent_api.h"
 #include "common/clock.h"
 #include "common/io.h"
@@ -51,7 +35,7 @@ static void end_of_turn (uv_prepare_t *h)
 {
     struct broker *b = h->data;
     exec_claim_check (b->host.claim); /* before the flush: nothing is answered yet */
-    broker_plan (b);
+    services_call (end_of_turn, b);
     broker_flush (b);
 }
 
@@ -174,6 +158,14 @@ int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
     return 0;
 }
 
+bool broker_is_operator (const struct broker *b, uid_t uid)
+{
+    bool found = uid == 0 || uid == b->uid;
+    for (size_t i = 0; i < b->noperators && !found; i++)
+        found = b->operators[i] == uid;
+    return found;
+}
+
 static int load_queue_setting (const char *name, const char *value, void *arg)
 {
     struct broker *b = arg;
@@ -202,10 +194,8 @@ static int init_plan (struct broker *b, struct error *err)
         || !(b->matcher = matcher_create (b->graph, b->config->match_policy))
         || !(b->sched = sched_create (b->matcher, b->config->queue_policy,
                                       b->config->reservation_depth))
-        || !(b->deps = deps_create ()) || !(b->users = users_create (b->loop)))
+        || !(b->users = users_create (b->loop)))
         return error_set (err, ENOMEM, "out of memory");
-    if (!broker_no_parts (b))
-        machine_divide_cpus (b->graph);
     return 0;
 }
 
@@ -231,7 +221,8 @@ int exec_check_config (const struct config *c, struct error *err)
         ops ? ops->check_config (c->doc, config_executor_section (c, c->executor), err)
             : -EINVAL;
 
-    return rc < 0 ? rc : placing_check_config (c, err);
+    services_arrange ();
+    return rc < 0 ? rc : services_check_config (c, err);
 }
 
 static json_t *exec_section (const struct broker *b)
@@ -244,17 +235,18 @@ static int find_exec (struct broker *b, struct error *err)
     if (!(b->ops = find_executor (b->config, err))
         || topology_read (b->config->doc, exec_section (b), b->ops->name,
                           b->ops->topology, &b->topology, err)
-               < 0
-        || placing_check_config (b->config, err) < 0)
+               < 0)
         return -EINVAL;
-    return broker_queues_init (b) < 0 ? error_set (err, ENOMEM, "out of memory") : 0;
+    return services_check_config (b->config, err);
 }
 
 /* Sets what executors learn about the broker, and claims the executor's resources: from
  * here on no other broker may be active. */
 static int init_host (struct broker *b, struct error *err)
 {
-    exec_host_init (b);
+    b->host.arg = b;
+    b->host.loop = b->loop;
+    services_call (host, b, &b->host);
     b->host.state_dir = b->config->state_dir;
     b->host.runtime_dir = b->config->runtime_dir;
     b->host.cluster_id = b->config->cluster_id;
@@ -267,9 +259,20 @@ static int init_host (struct broker *b, struct error *err)
 static int init_exec (struct broker *b, struct error *err)
 {
     exec_claim_begin (b->host.claim);
-    int rc = b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
-    if (rc == 0 && broker_tell_queues (b, b->config) < 0)
-        rc = error_set (err, ENOMEM, "out of memory");
+    return b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
+}
+
+/* The hooks `init`, `load` or `begin` of all services. */
+static int init_services (struct broker *b, size_t hook, struct error *err)
+{
+    typedef int (*hook_f) (struct broker *b, struct error *err);
+    int rc = 0;
+
+    for (const struct broker_service **s = services; *s && rc == 0; s++) {
+        hook_f fn = *(const hook_f *)((const char *)*s + hook);
+        if (fn)
+            rc = fn (b, err);
+    }
     return rc;
 }
 
@@ -368,14 +371,13 @@ static int init_journal (struct broker *b, struct error *err)
     return b->journal ? 0 : -EIO;
 }
 
-static int init_http (struct broker *b, struct error *err)
+static int init_http (struct broker *b, http_handler_f handle, struct error *err)
 {
-    if (!(b->http = http_server_create (b->loop, api_handle, b, err)))
+    if (!(b->http = http_server_create (b->loop, handle, b, err)))
         return -EIO;
     http_server_set_names (b->http, b->config->listen_names);
     if (b->config->munge_socket)
         http_server_set_munge_socket (b->http, b->config->munge_socket);
-    broker_callers_init (b);
     if (http_server_listen_unix (b->http, b->socket_path, b->uid == 0 ? 0666 : 0600, err)
         < 0)
         return -EIO;
@@ -387,11 +389,14 @@ static int init_http (struct broker *b, struct error *err)
     return 0;
 }
 
-struct broker *broker_create (uv_loop_t *loop, struct config *config, struct error *err)
+struct broker *broker_create (uv_loop_t *loop, struct config *config,
+                              http_handler_f handle, struct error *err)
 {
+    services_arrange ();
     struct broker *b = calloc (1, sizeof (*b));
 
-    if (!b) {
+    if (!b || !(b->states = calloc (1, services_state_size () + 1))) {
+        free (b);
         error_set (err, ENOMEM, "out of memory");
         config_destroy (config);
         return NULL;
@@ -403,21 +408,18 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config, struct err
     b->recovering = true;
     init_handles (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
-        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || pause_init (b, err) < 0
-        || userlimits_init (b, err) < 0
-        || init_plan (b, err) < 0
-        || nodegroups_init (b, err) < 0 || init_host (b, err) < 0
-        || init_journal (b, err) < 0 || nodes_init (b, err) < 0
-        || init_queues (b, err) < 0 || broker_reserve_init (b, err) < 0
+        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
+        || init_services (b, offsetof (struct broker_service, init), err) < 0
+        || init_host (b, err) < 0 || init_journal (b, err) < 0 || init_queues (b, err) < 0
+        || init_services (b, offsetof (struct broker_service, load), err) < 0
         || broker_recover (b, err) < 0 || init_exec (b, err) < 0
-        || init_http (b, err) < 0) {
+        || init_http (b, handle, err) < 0
+        || init_services (b, offsetof (struct broker_service, begin), err) < 0) {
         broker_destroy (b);
         return NULL;
     }
     start_handles (b);
-    pause_begin (b);
     jobs_remove_leftovers (b);
-    broker_history_start (b);
     return b;
 }
 
@@ -437,9 +439,7 @@ void broker_stop (struct broker *b)
         return;
     b->stopping = true;
     b->stop_by = clock_mono () + FAREWELL_SECONDS;
-    watch_close (b);
-    relay_close_all (b);
-    broker_cancels_close (b);
+    services_call (stop, b);
     uv_timer_start (&b->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
 }
 
@@ -462,12 +462,10 @@ void broker_destroy (struct broker *b)
     if (!b)
         return;
     b->stopping = b->dead = true;
-    pause_release (b);
-    userlimits_release (b);
+    services_call (close, b);
     if (b->journal)
         broker_flush (b);
-    relay_close_all (b);
-    broker_cancels_close (b);
+    services_call (stop, b);
     http_server_destroy (b->http);
     if (b->exec)
         b->ops->destroy (b->exec);
@@ -477,28 +475,23 @@ void broker_destroy (struct broker *b)
     uv_handle_t *all[] = BROKER_HANDLES (b);
     for (size_t i = 0; i < ARRAY_SIZE (all); i++)
         uv_close (all[i], NULL);
+    for (struct broker_timer *t = b->timers; t; t = t->next)
+        uv_close ((uv_handle_t *)&t->uv, NULL);
     exec_claim_rest (b->host.claim);
     uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks and running workers */
     exec_claim_release (b->host.claim);
     HASH_ITER (hh, b->jobs, e, next)
         entry_remove (b, e);
-    broker_reserve_release (b);
+    services_call (release, b);
     sched_destroy (b->sched);
-    usage_destroy (b->usage);
-    deps_destroy (b->deps);
-    due_release (&b->deadlines);
-    due_release (&b->placings);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
     topology_release (&b->topology);
     users_destroy (b->users);
-    nodes_release (b);
-    nodegroups_release (b);
-    suspects_release (b);
     config_destroy (b->config);
     config_destroy (b->first);
     free (b->operators);
-    subuids_destroy (b->callers.subuids);
+    free (b->states);
     free (b->gone);
     free (b->jobs_dir);
     free (b->socket_path);

@@ -106,6 +106,8 @@ struct giver {
 
 struct broker {
     uv_loop_t *loop;
+    char *states;                /* of the services, see service.h */
+    struct broker_timer *timers; /* of the services */
     struct config *config;
     struct config *first; /* the configuration of the start, after a reload replaced it */
     struct journal *journal;
@@ -233,7 +235,11 @@ struct broker {
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
-struct broker *broker_create (uv_loop_t *loop, struct config *config, struct error *err);
+/* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */
+struct broker *broker_create (uv_loop_t *loop, struct config *config,
+                              http_handler_f handle, struct error *err);
+/* Root, the broker's own user, and the users of `operators:`. */
+bool broker_is_operator (const struct broker *b, uid_t uid);
 /* Looks up the uids of the names in `operators:`; the caller frees. Blocks, so only at
  * start and reload. */
 int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,

@@ -5,20 +5,10 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/plan.h"
-#include "broker/core/start.h"
-#include "broker/services/adopt.h"
-#include "broker/services/array.h"
-#include "broker/services/correspond.h"
-#include "broker/services/deadline.h"
-#include "broker/services/depend.h"
-#include "broker/services/jobuse.h"
-#include "broker/services/placing.h"
-#include "broker/services/priority.h"
-#include "broker/services/resize.h"
+#include "broker/core/service.h"
+#include "broker/core/users.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -32,9 +22,14 @@ struct entry *entry_find (struct broker *b, uint64_t id)
     return e;
 }
 
+struct entry *entry_new (void)
+{
+    return calloc (1, services_slot_size ());
+}
+
 struct entry *entry_create (uint64_t id)
 {
-    struct entry *e = calloc (1, sizeof (*e));
+    struct entry *e = entry_new ();
     if (!e)
         return NULL;
     e->id = id;
@@ -75,54 +70,37 @@ void entry_drop_spec (struct entry *e)
     e->js = NULL;
 }
 
-/* Notes the ids of arrays, too, if the job waits for one of their tasks. */
-static void note_needs (struct entry *e)
+void exec_job_free (struct exec_job *x)
 {
-    const struct dependencies *d = &e->js->depend;
-
-    free (e->needs);
-    e->nneeds = 0;
-    e->needs = d->n ? calloc (2 * d->n, sizeof (*e->needs)) : NULL;
-    for (size_t i = 0; e->needs && i < d->n; i++) {
-        e->needs[e->nneeds++] = d->list[i].id;
-        e->needs[e->nneeds++] = d->list[i].array;
-    }
-}
-
-void entry_take_depend (struct entry *e)
-{
-    note_needs (e);
-    e->depend = e->js->depend;
-    e->js->depend = (struct dependencies){ 0 };
-    e->keep_invalid = e->js->keep_invalid_depend;
-}
-
-void entry_take_reservation (struct entry *e)
-{
-    e->reservation = e->js->reservation;
-    e->js->reservation = NULL;
+    if (!x)
+        return;
+    users_release (&x->user);
+    free ((char *)x->dir);
+    free ((char *)x->spool);
+    free ((char *)x->prolog);
+    free ((char *)x->epilog);
+    free ((char *)x->name);
+    free ((char *)x->queue);
+    free ((char *)x->namespace_);
+    free ((char *)x->adopted);
+    free ((char *)x->adopted_key);
+    free ((char *)x->requeue_reason);
+    json_decref (x->mounts);
+    free (x);
 }
 
 void entry_destroy (struct entry *e)
 {
     if (!e)
         return;
+    services_call (drop, e);
     entry_drop_spec (e);
     match_request_destroy (e->req);
-    match_request_destroy (e->avoiding);
-    placing_drop (NULL, e);
-    dependencies_release (&e->depend);
-    broker_antecedents_free (e->found);
-    broker_correspond_release (e);
     rset_destroy (e->r);
     rset_destroy (e->r_given_back);
-    resize_forget (e);
     exec_job_free (e->xjob);
     job_destroy (e->job);
-    jobuse_drop (e);
-    free (e->needs);
     free (e->note);
-    free (e->reservation);
     free (e);
 }
 
@@ -140,18 +118,21 @@ static void list_active (struct broker *b, struct entry *e, bool is)
     e->listed_active = is;
 }
 
+static void list_waiting (struct broker *b, struct entry *e, bool is)
+{
+    if (is && !e->listed_waiting)
+        DL_APPEND2 (b->waiting, e, waiting_prev, waiting_next);
+    else if (!is && e->listed_waiting)
+        DL_DELETE2 (b->waiting, e, waiting_prev, waiting_next);
+    e->listed_waiting = is;
+}
+
 void entry_remove (struct broker *b, struct entry *e)
 {
+    services_call (goes, b, e);
     HASH_DELETE (hh, b->jobs, e);
     list_active (b, e, false);
-    broker_list_waiting (b, e, false);
-    broker_forget_fresh (b, e);
-    broker_depend_forget (b, e);
-    broker_array_dequeue (b, e);
-    broker_list_array (b, e, false);
-    broker_watch_deadline (b, e, false);
-    placing_drop (b, e);
-    adopt_remove (b, e);
+    list_waiting (b, e, false);
     entry_destroy (e);
 }
 
@@ -181,14 +162,18 @@ void entry_find_queue (struct broker *b, struct entry *e)
     e->queue = (unsigned)i;
 }
 
-void entry_count (struct broker *b, struct entry *e)
+static void count (struct broker *b, struct entry *e, enum job_state before)
 {
     ++*counter (b, e->job->state);
     b->nwhole += is_active_array (e->job, e->job->state);
-    broker_list_array (b, e, true);
-    broker_watch_deadline (b, e, e->job->state < JOB_RUN);
+    services_call (moved, b, e, before);
     list_active (b, e, e->job->state == JOB_RUN || e->job->state == JOB_CLEANUP);
-    broker_list_waiting (b, e, e->job->state < JOB_RUN);
+    list_waiting (b, e, e->job->state < JOB_RUN);
+}
+
+void entry_count (struct broker *b, struct entry *e)
+{
+    count (b, e, JOB_NEW);
 }
 
 void entry_moved (struct broker *b, struct entry *e, enum job_state before)
@@ -197,9 +182,7 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before)
         return;
     --*counter (b, before);
     b->nwhole -= is_active_array (e->job, before);
-    entry_count (b, e);
-    if (before == JOB_RUN && b->config->start_serialize > 0)
-        broker_starts_due (b); /* for starts that waited for this job's start */
+    count (b, e, before);
 }
 
 /* -- directories of removed jobs: one worker at a time, so that starts get one too -- */

@@ -9,7 +9,11 @@ struct entry *entry_find (struct broker *b, uint64_t id);
 struct entry *entry_create (uint64_t id); /* not put into the table; NULL: no memory */
 /* An entry outside the table, made by replaying rec's events; NULL: no memory. */
 struct entry *entry_replay (const struct journal_record *rec);
+/* An entry without a record, for a submit that is not numbered; NULL: no memory. */
+struct entry *entry_new (void);
 void entry_destroy (struct entry *e);
+/* Frees the executor's part of a job; NULL: does nothing. */
+void exec_job_free (struct exec_job *x);
 void entry_insert (struct broker *b, struct entry *e);
 void entry_remove (struct broker *b, struct entry *e);        /* also destroys e */
 int entry_cmp (const struct entry *a, const struct entry *b); /* by id */
@@ -27,8 +31,5 @@ void jobs_remove_leftovers (struct broker *b);
 uint64_t jobs_last_dir (const struct broker *b);
 void entry_set_note (struct entry *e, const char *text);
 void entry_drop_spec (struct entry *e);
-/* Move the dependencies, or the reservation's name, from the jobspec to the entry. */
-void entry_take_depend (struct entry *e);
-void entry_take_reservation (struct entry *e);
 
 #endif

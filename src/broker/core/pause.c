@@ -1,6 +1,9 @@
 /* pause.c - see pause.h
  */
+#include "broker/core/broker.h"
 #include "broker/core/pause.h"
+#include "broker/core/turn.h"
+#include "broker/core/service.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -12,9 +15,6 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
-#include "broker/core/plan.h"
-#include "broker/core/start.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
@@ -460,7 +460,7 @@ int pause_examine (struct broker *b, double since, void (*done) (bool is_ours, v
 
 /* -- begin and end -- */
 
-int pause_init (struct broker *b, struct error *err)
+static int init (struct broker *b, struct error *err)
 {
     struct pause *p = calloc (1, sizeof (*p));
 
@@ -479,14 +479,16 @@ int pause_init (struct broker *b, struct error *err)
                : 0;
 }
 
-void pause_begin (struct broker *b)
+static int begin (struct broker *b, struct error *err)
 {
+    (void)err;
     if (lstat (b->pause->socket_path, &b->pause->socket) < 0)
         log_warning ("%s: %s", b->pause->socket_path, strerror (errno));
     schedule (b->pause);
+    return 0;
 }
 
-void pause_release (struct broker *b)
+static void close_pause (struct broker *b)
 {
     struct pause *p = b->pause;
 
@@ -498,3 +500,10 @@ void pause_release (struct broker *b)
     if (!p->looking)
         uv_close ((uv_handle_t *)&p->timer, freed);
 }
+
+const struct broker_service service_pause = {
+    .name = "pause",
+    .init = init,
+    .begin = begin,
+    .close = close_pause,
+};

@@ -31,13 +31,6 @@
 
 struct broker;
 
-/* Call when the directories exist. 0 or a negative errno. */
-int pause_init (struct broker *b, struct error *err);
-/* Starts the looks; the socket exists. */
-void pause_begin (struct broker *b);
-/* Ends the looks; one under way ends with the loop. */
-void pause_release (struct broker *b);
-
 /* Notes that an operation failed with errnum, a shortage (see error_shortage()). what:
  * one line for the log, with the reason. */
 void pause_note (struct broker *b, const char *what, int errnum);

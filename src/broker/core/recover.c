@@ -13,18 +13,11 @@
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/plan.h"
 #include "broker/core/recover.h"
+#include "broker/core/service.h"
 #include "broker/core/sizes.h"
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
-#include "broker/services/adopt.h"
-#include "broker/services/avoid.h"
-#include "broker/services/correspond.h"
-#include "broker/services/depend.h"
-#include "broker/services/placing.h"
-#include "broker/services/priority.h"
-#include "broker/services/reserve.h"
 #include "common/log.h"
 #include "common/milli.h"
 
@@ -33,25 +26,16 @@ struct loading {
     struct entry *last;
 };
 
-/* The queue may have been removed since. */
-static unsigned queue_of (const struct broker *b, const struct job *job)
-{
-    int i = job->queue ? config_queue_index (b->config, job->queue) : -ENOENT;
-
-    return (unsigned)(i >= 0 ? i : config_default_queue (b->config) - b->config->queues);
-}
-
 /* All events of the last job have been applied. */
 static void settle (struct loading *l)
 {
     struct entry *e = l->last;
-    struct error err = { 0 };
 
     if (!e)
         return;
-    if (e->js && placing_make_again (l->b, e, queue_of (l->b, e->job), &err) < 0)
-        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
-    broker_avoid_prepare (l->b, e);
+    if (e->job->queue)
+        entry_find_queue (l->b, e);
+    services_call (replayed, l->b, e);
     entry_drop_spec (e);
     l->last = NULL;
 }
@@ -75,10 +59,8 @@ static int on_job (const struct journal_job_row *row, void *arg)
     if (e->js)
         entry_take_sizes (e);
     e->spec_bytes = row->of ? 0 : row->jobspec_len;
-    if (e->js && !row->of) /* tasks wait with their array */
-        entry_take_depend (e);
     if (e->js)
-        entry_take_reservation (e);
+        services_call (take, b, e, row->of != 0);
     return 0;
 }
 
@@ -138,9 +120,8 @@ static void resume_waiting (struct broker *b, struct entry *e)
         broker_act (b, e, JOB_ACT_PRIORITY);
         break;
     case JOB_SCHED:
-        broker_correspond_again (b, e);
-        broker_rank (b, e);
-        broker_enqueue (b, e);
+        services_call (waits_again, b, e);
+        broker_act (b, e, JOB_ACT_ENQUEUE);
         break;
     case JOB_INACTIVE:
         e->result_told = true;
@@ -160,8 +141,6 @@ int broker_recover (struct broker *b, struct error *err)
     struct loading l = { b, NULL };
     size_t n = 0;
 
-    if (broker_load_usage (b, err) < 0)
-        return -EIO;
     if (journal_load (b->journal, b->config->keep_finished, on_job, on_event, &l, err)
         < 0)
         return -EIO;
@@ -174,9 +153,7 @@ int broker_recover (struct broker *b, struct error *err)
     for (size_t i = 0; i < n; i++) {
         entry_find_queue (b, list[i]);
         entry_count (b, list[i]);
-        adopt_insert (b, list[i]);
-        broker_account (b, list[i], NULL, b->started, NULL);
-        broker_depend_add (b, list[i]);
+        services_call (comes, b, list[i]);
     }
     size_t active = b->npending + b->nrunning;
     for (size_t i = 0; i < n; i++) {
@@ -317,6 +294,14 @@ int broker_book (struct broker *b, struct entry *e)
     return rc;
 }
 
+static bool is_booked (struct broker *b, struct entry *e)
+{
+    for (const struct broker_service **s = services; *s; s++)
+        if ((*s)->books && (*s)->books (b, e))
+            return true;
+    return false;
+}
+
 static void book (struct broker *b, struct entry *e)
 {
     struct error err = { EINVAL, "there is none" };
@@ -326,7 +311,7 @@ static void book (struct broker *b, struct entry *e)
     if (!e->r)
         log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)e->id,
                    err.text);
-    else if (!broker_reserve_book (b, e))
+    else if (!is_booked (b, e))
         broker_book (b, e);
 }
 
@@ -354,8 +339,7 @@ void broker_recovered_nodes (struct broker *b)
     autofree uint64_t *live = calloc (n + 1, sizeof (*live));
 
     b->recovering = false;
-    broker_reserve_nodes (b);
-    b->avoid_due = true;
+    services_call (nodes_known, b);
     for (size_t i = 0; list && live && i < n; i++) {
         enum job_state state = list[i]->job->state;
         if ((state != JOB_RUN && state != JOB_CLEANUP)
@@ -368,10 +352,8 @@ void broker_recovered_nodes (struct broker *b)
         live[nlive++] = list[i]->id;
         resume_running (b, list[i]);
     }
-    adopt_tell_all (b);
     if (live)
         b->ops->sweep (b->exec, live, nlive);
-    broker_reserve_booked (b);
-    broker_priorities_due (b);
+    services_call (recovered, b);
     broker_plan_due (b);
 }

@@ -5,18 +5,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "broker/api/callers.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/plan.h"
 #include "broker/core/reload.h"
-#include "broker/core/start.h"
+#include "broker/core/service.h"
 #include "broker/core/turn.h"
-#include "broker/services/placing.h"
-#include "broker/services/priority.h"
-#include "broker/services/queuenodes.h"
-#include "broker/services/reserve.h"
 #include "common/log.h"
 
 static bool same (const char *a, const char *b)
@@ -31,8 +25,8 @@ static bool same_section (const struct config *a, const struct config *b,
     return x && y ? json_equal (x, y) : !x && !y;
 }
 
-static int check_fixed (const struct broker *b, const struct config *old,
-                        const struct config *new, struct error *err)
+static int check_fixed (const struct config *old, const struct config *new,
+                        struct error *err)
 {
     const struct {
         const char *key;
@@ -50,7 +44,7 @@ static int check_fixed (const struct broker *b, const struct config *old,
             return error_set (err, EINVAL,
                               "%s: a change of '%s' needs a restart of fluxqd", new->path,
                               fixed[i].key);
-    return broker_check_queues (b, new, err);
+    return 0;
 }
 
 /* Queue states set by operators override the file, as after a restart. */
@@ -139,11 +133,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     b->config = new;
     http_server_set_names (b->http, new->listen_names);
     log_set_level (new->log_level);
-    broker_callers_configure (b);
-    broker_sched_set_policy (b, old);
-    broker_priority_reconfigured (b);
-    for (size_t i = 0; i < new->nqueues; i++)
-        broker_sched_queue_set (b, (unsigned)i, new->queues[i].started);
+    services_call (reloaded, b, old);
     HASH_ITER (hh, b->jobs, e, next) {
         entry_find_queue (b, e);
         if (e->job->state == JOB_SCHED)
@@ -155,6 +145,16 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
         b->first = old; /* the executor may use its YAML until the end */
     else
         config_destroy (old);
+}
+
+static int check_reload (struct broker *b, const struct config *new, struct error *err)
+{
+    int rc = 0;
+
+    for (const struct broker_service **s = services; *s && rc == 0; s++)
+        if ((*s)->check_reload)
+            rc = (*s)->check_reload (b, new, err);
+    return rc;
 }
 
 int broker_reload (struct broker *b, json_t *applied, struct error *err)
@@ -171,16 +171,16 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
         config_destroy (new);
         return error_set (err, ENOMEM, "out of memory");
     }
-    if (check_fixed (b, b->config, new, err) < 0 || placing_check_config (new, err) < 0
-        || check_queues (b, new, err) < 0
+    if (check_fixed (b->config, new, err) < 0
+        || services_check_config (new, err) < 0 || check_queues (b, new, err) < 0
         || broker_find_operators (new, &operators, &n, err) < 0) {
         config_destroy (new);
         return -EINVAL;
     }
-    if (broker_tell_queues (b, new) < 0) {
+    if (check_reload (b, new, err) < 0) {
         free (operators);
         config_destroy (new);
-        return error_set (err, ENOMEM, "out of memory");
+        return -EINVAL;
     }
     free (b->operators);
     b->operators = operators;

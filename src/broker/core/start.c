@@ -17,48 +17,18 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
-#include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
+#include "broker/core/service.h"
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
 #include "broker/core/users.h"
-#include "broker/services/adopt.h"
-#include "broker/services/avoid.h"
-#include "broker/services/follow.h"
-#include "broker/services/jobuse.h"
-#include "broker/services/nodegroups.h"
-#include "broker/services/nodes.h"
-#include "broker/services/priority.h"
-#include "broker/services/relay.h"
-#include "broker/services/resize.h"
-#include "broker/services/serialize.h"
-#include "broker/services/suspects.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
 
 #define RETRY_MS 2000
-
-void exec_job_free (struct exec_job *x)
-{
-    if (!x)
-        return;
-    users_release (&x->user);
-    free ((char *)x->dir);
-    free ((char *)x->spool);
-    free ((char *)x->prolog);
-    free ((char *)x->epilog);
-    free ((char *)x->name);
-    free ((char *)x->queue);
-    free ((char *)x->namespace_);
-    free ((char *)x->adopted);
-    free ((char *)x->adopted_key);
-    free ((char *)x->requeue_reason);
-    json_decref (x->mounts);
-    free (x);
-}
 
 /* A look-up for a start; the entry may have gone when the answer comes. */
 struct preparation {
@@ -95,7 +65,7 @@ static void close_attempt (struct broker *b, struct entry *e)
     e->xjob = NULL;
     rset_destroy (e->r_given_back);
     e->r_given_back = NULL;
-    resize_forget (e);
+    services_call (attempt_over, b, e);
     entry_drop_spec (e);
     e->recovered = e->start_again = false;
     if (e->job->state != JOB_CLEANUP)
@@ -311,7 +281,7 @@ static void hand_over (struct broker *b, struct entry *e)
     b->ops->recover (b->exec, e->xjob);
     if (e->job->state == JOB_CLEANUP)
         b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
-    broker_resize (b, e);
+    services_call (picked_up, b, e);
 }
 
 /* A look-up failed for the moment. A job found running waits as long as it takes; for a
@@ -350,7 +320,7 @@ static void broker_retry_starts (struct broker *b)
     uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
 }
 
-void broker_starts_due (struct broker *b)
+static void starts_due (struct broker *b)
 {
     if (!b->dead)
         uv_timer_start (&b->retry, retry_due, 0, 0);
@@ -482,13 +452,21 @@ static void spec_read (int rc, const struct journal_record *rec, void *arg)
     preparation_free (p);
 }
 
+static bool is_held_back (struct broker *b, struct entry *e)
+{
+    for (const struct broker_service **s = services; *s; s++)
+        if ((*s)->holds_start && (*s)->holds_start (b, e))
+            return e->start_again = true;
+    return false;
+}
+
 void broker_start (struct broker *b, struct entry *e)
 {
     if (e->starting || e->xjob)
         return;
     if (e->job->state != JOB_RUN && !e->recovered)
         return; /* cancelled before the start: broker_kill() or cleanup follows */
-    if (waits_for_pause (b, e) || e->examined || broker_start_waits (b, e))
+    if (waits_for_pause (b, e) || e->examined || is_held_back (b, e))
         return;
     struct preparation *p = calloc (1, sizeof (*p));
     if (!p) {
@@ -538,47 +516,42 @@ static void host_ready (void *arg, uint64_t id)
     if (!e || e->job->state != JOB_RUN || e->job->started)
         return;
     entry_set_note (e, NULL);
-    suspects_started (b, e);
+    services_call (ready, b, e);
     broker_emit (b, e, "start", NULL);
-    if (b->config->start_serialize > 0)
-        broker_starts_due (b);
 }
 
-enum again {
-    AGAIN_LATER,   /* the start has failed */
-    AGAIN_AT_ONCE, /* its nodes are drained; does not count as a failed start */
+enum requeue_as {
+    REQUEUE_LATER,   /* the start has failed */
+    REQUEUE_AT_ONCE, /* its nodes are drained; does not count as a failed start */
     /* does not count either: the broker is short of something; the job keeps its place */
-    AGAIN_PAUSED,
+    REQUEUE_IN_PLACE,
 };
 
 /* Requeues the job: at once after a good start, else after growing delays, and without
  * the nodes at fault (hostlist, or NULL). */
 static int queue_again (struct broker *b, struct entry *e, const char *reason,
-                        const char *nodes, enum again how)
+                        const char *nodes, enum requeue_as how)
 {
-    bool at_once = how != AGAIN_LATER;
-    bool at_end = b->config->requeue_at_end && how != AGAIN_PAUSED;
+    bool at_once = how != REQUEUE_LATER;
+    bool at_end = b->config->requeue_at_end && how != REQUEUE_IN_PLACE;
     const struct config *c = b->config;
     unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
-    autofree char *avoid = failed || at_once ? broker_avoid_more (e->job, nodes) : NULL;
-    json_t *context = json_pack ("{s:o s:f s:s s:s*}", "reason", broker_text (reason),
-                                 "begin", failed ? clock_wall () + wait : 0.0, "order",
-                                 at_end ? "end" : "old", "avoid", avoid);
+    const struct service_requeue requeue = { .nodes = nodes,
+                                             .avoids = failed || at_once,
+                                             .at_end = at_end };
+    json_t *context = json_pack ("{s:o s:f s:s}", "reason", broker_text (reason), "begin",
+                                 failed ? clock_wall () + wait : 0.0, "order",
+                                 at_end ? "end" : "old");
 
     if (at_once)
         json_object_set_new (context, "uncounted", json_true ());
-    if (at_end) {
+    if (at_end)
         json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
-        json_object_set_new (context, "setback",
-                             json_integer ((json_int_t)broker_setback (b, e)));
-    }
+    services_call (requeues, b, e, &requeue, context);
     entry_set_note (e, reason);
-    jobuse_emit (b, e);
-    int rc = broker_emit (b, e, "requeue", context);
-    if (rc == 0)
-        broker_avoid_prepare (b, e);
-    return rc;
+    services_call (attempt_ends, b, e);
+    return broker_emit (b, e, "requeue", context);
 }
 
 /* Requeues the job as if it had not been tried. */
@@ -586,7 +559,7 @@ static void start_was_short (struct broker *b, struct entry *e, const char *text
 {
     log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)e->id, text);
     if (e->job->state == JOB_RUN)
-        queue_again (b, e, text, NULL, AGAIN_PAUSED);
+        queue_again (b, e, text, NULL, REQUEUE_IN_PLACE);
     else
         broker_act (b, e, JOB_ACT_CLEANUP);
 }
@@ -596,15 +569,15 @@ static void judge_failure (struct broker *b, struct entry *e,
 {
     log_warning ("job %ju: start failed: %s", (uintmax_t)e->id, why->text);
     if (e->job->state == JOB_RUN && why->drained) {
-        queue_again (b, e, why->text, NULL, AGAIN_AT_ONCE);
+        queue_again (b, e, why->text, NULL, REQUEUE_AT_ONCE);
         return;
     }
-    if (e->job->state == JOB_RUN && why->suspects)
-        suspects_failed (b, e, why->suspects, why->text);
+    if (e->job->state == JOB_RUN)
+        services_call (start_failed, b, e, why);
     if (e->job->state == JOB_RUN && why->retry
         && (!e->job->started || may_run_again (b, e->js))
         && e->job->failed_starts < b->config->start_retries) {
-        queue_again (b, e, why->text, why->nodes, AGAIN_LATER);
+        queue_again (b, e, why->text, why->nodes, REQUEUE_LATER);
         return;
     }
     if (e->job->state == JOB_RUN)
@@ -729,7 +702,7 @@ static bool survives (struct broker *b, struct entry *e, const char *text, char 
 
     if (tries < b->config->start_retries) {
         snprintf (buf, size, "node lost: %s", text);
-        return queue_again (b, e, buf, NULL, AGAIN_LATER) == 0;
+        return queue_again (b, e, buf, NULL, REQUEUE_LATER) == 0;
     }
     snprintf (buf, size, "%s", text);
     if (tries > 0)
@@ -754,7 +727,7 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
         text = lost;
     }
     const char *type = exception_of (reason);
-    jobuse_emit (b, e);
+    services_call (attempt_ends, b, e);
     if (type && !e->job->has_exception)
         broker_exception (b, e, type, b->uid, text);
     broker_emit (b, e, "finish",
@@ -773,7 +746,7 @@ static void host_released (void *arg, uint64_t id)
 static void host_cleaned (void *arg, uint64_t id)
 {
     struct entry *e = entry_find (arg, id);
-    relay_job_over (arg, id);
+    services_call (cleaned, arg, id);
     if (e)
         close_attempt (arg, e);
 }
@@ -782,7 +755,7 @@ static void host_output (void *arg, uint64_t id)
 {
     struct entry *e = entry_find (arg, id);
     if (e)
-        watch_output (arg, e);
+        services_call (output, arg, e);
 }
 
 static void host_note (void *arg, uint64_t id, const char *text)
@@ -792,11 +765,9 @@ static void host_note (void *arg, uint64_t id, const char *text)
         entry_set_note (e, text);
 }
 
-void exec_host_init (struct broker *b)
+static void host_init (struct broker *b, struct exec_host *h)
 {
-    struct exec_host *h = &b->host;
-    h->arg = b;
-    h->loop = b->loop;
+    (void)b;
     h->ready = host_ready;
     h->start_failed = host_start_failed;
     h->shortage = host_shortage;
@@ -805,9 +776,18 @@ void exec_host_init (struct broker *b)
     h->cleaned = host_cleaned;
     h->output = host_output;
     h->note = host_note;
-    jobuse_host_init (b);
-    resize_host_init (b);
-    nodes_host_init (b);
-    nodegroups_host_init (b);
-    adopt_host_init (b);
 }
+
+static const struct service_act acts[] = {
+    { JOB_ACT_START, broker_start },
+    { JOB_ACT_CLEANUP, broker_cleanup },
+    { JOB_ACT_KILL, broker_kill },
+    { 0, NULL },
+};
+
+const struct broker_service service_start = {
+    .name = "start",
+    .host = host_init,
+    .acts = acts,
+    .starts_due = starts_due,
+};

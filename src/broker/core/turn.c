@@ -8,27 +8,11 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/plan.h"
-#include "broker/core/start.h"
+#include "broker/core/service.h"
 #include "broker/core/turn.h"
-#include "broker/services/adopt.h"
-#include "broker/services/array.h"
-#include "broker/services/avoid.h"
-#include "broker/services/depend.h"
-#include "broker/services/follow.h"
-#include "broker/services/limit.h"
-#include "broker/services/placing.h"
-#include "broker/services/priority.h"
-#include "broker/services/reserve.h"
-#include "broker/services/resize.h"
-#include "broker/services/userlimits.h"
-#include "broker/services/watch.h"
 #include "common/clock.h"
 #include "common/log.h"
 
-#define INNER                                                                            \
-    (JOB_ACT_VALIDATE | JOB_ACT_DEPEND | JOB_ACT_PRIORITY | JOB_ACT_ENQUEUE              \
-     | JOB_ACT_DEQUEUE | JOB_ACT_FREE | JOB_ACT_CLEAN)
 #define MAX_TOLD 8 /* events of one job in one turn */
 #define TEXT_MAX 65536
 
@@ -96,16 +80,25 @@ void broker_emit_into (struct broker *b, struct journal_txn *txn)
     b->submit_txn = txn;
 }
 
+static bool has_listener (const struct broker *b, const struct entry *e)
+{
+    for (const struct broker_service **s = services; *s; s++)
+        if ((*s)->listens && (*s)->listens (b, e))
+            return true;
+    return false;
+}
+
 static void note_event (struct broker *b, struct entry *e, const struct event *ev,
-                        const struct held *held)
+                        struct job_change *change)
 {
     autofree char *context = event_encode_context (ev);
     struct journal_txn *txn = b->submit_txn ? b->submit_txn : current_turn (b)->txn;
 
     journal_txn_event (txn, e->id, ev->timestamp, ev->name,
                        context && *context ? context : NULL);
-    broker_account (b, e, held, ev->timestamp, txn);
-    if (b->submit_txn || (!b->watchers && !e->adopted))
+    change->txn = txn;
+    change->now = ev->timestamp;
+    if (b->submit_txn || !has_listener (b, e))
         return;
     struct follow_up *f = follow_up (b, e);
     if (f->ntold < MAX_TOLD)
@@ -116,9 +109,11 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
 {
     struct error err = { 0 };
     unsigned actions = 0;
-    enum job_state before = e->job->state;
-    bool holds = e->job->allocated;
-    const struct held held = { e->job->ncores, e->job->t_cores };
+    struct job_change change = { .name = name,
+                                 .before = e->job->state,
+                                 .held = e->job->allocated,
+                                 .held_cores = e->job->ncores,
+                                 .held_since = e->job->t_cores };
     struct event *ev = event_create (clock_wall (), name, context);
 
     if (!ev)
@@ -131,12 +126,10 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     if (rc < 0) {
         log_debug ("job %ju: %s: %s", (uintmax_t)e->id, name, err.text);
     } else {
-        note_event (b, e, ev, holds ? &held : NULL);
-        if (e->job->state != before)
-            entry_moved (b, e, before);
-        broker_depend_event (b, e, ev->name);
-        if (e->job->state == JOB_INACTIVE && before != JOB_INACTIVE)
-            broker_array_task_ended (b, e);
+        note_event (b, e, ev, &change);
+        if (e->job->state != change.before)
+            entry_moved (b, e, change.before);
+        services_call (event, b, e, &change);
         if (e->job->finished && !e->job->requeue && !e->result_told)
             actions |= BROKER_ACT_RESULT;
         broker_act (b, e, actions);
@@ -164,39 +157,24 @@ int broker_exception (struct broker *b, struct entry *e, const char *type,
                                    broker_text (note)));
 }
 
-/* Cancels the booking; waiting jobs may fit now. */
-static void give_back (struct broker *b, struct entry *e)
+static void perform (struct broker *b, struct entry *e, unsigned action)
 {
-    match_cancel (broker_matcher_of (b, e), e->id);
-    broker_reserve_freed (b, e);
-    if (e->xjob)
-        e->r_given_back = e->r;
-    else
-        rset_destroy (e->r);
-    e->r = NULL;
-    e->realm = NULL;
-    broker_plan_due (b);
-    broker_emit (b, e, "free", NULL);
+    for (const struct broker_service **s = services; *s; s++)
+        for (const struct service_act *a = (*s)->acts; a && a->action; a++)
+            if (a->action == action)
+                a->fn (b, e);
 }
 
 static void act_inner (struct broker *b, struct entry *e, unsigned actions)
 {
+    static const unsigned order[] = { JOB_ACT_DEPEND,  JOB_ACT_PRIORITY, JOB_ACT_DEQUEUE,
+                                      JOB_ACT_ENQUEUE, JOB_ACT_FREE };
+
     if (actions & JOB_ACT_VALIDATE)
         broker_emit (b, e, "validate", NULL);
-    if (actions & JOB_ACT_DEPEND)
-        broker_depend (b, e);
-    if (actions & JOB_ACT_PRIORITY)
-        broker_emit (
-            b, e, "priority",
-            json_pack ("{s:I}", "priority", (json_int_t)broker_priority (b, e, NULL)));
-    if (actions & JOB_ACT_DEQUEUE)
-        broker_dequeue (b, e);
-    if (actions & JOB_ACT_ENQUEUE) {
-        broker_rank (b, e);
-        broker_enqueue (b, e);
-    }
-    if (actions & JOB_ACT_FREE)
-        give_back (b, e);
+    for (size_t i = 0; i < ARRAY_SIZE (order); i++)
+        if (actions & order[i])
+            perform (b, e, order[i]);
     if (actions & JOB_ACT_CLEAN && !e->xjob) /* else when the executor has cleaned up */
         broker_emit (b, e, "clean", NULL);
 }
@@ -205,46 +183,58 @@ void broker_act (struct broker *b, struct entry *e, unsigned actions)
 {
     if (actions & JOB_ACT_INACTIVE)
         journal_txn_inactive (current_turn (b)->txn, e->id);
-    if (actions & ~(unsigned)INNER && !b->submit_txn)
-        follow_up (b, e)->actions |= actions & ~(unsigned)INNER;
-    act_inner (b, e, actions & INNER);
+    if (actions & ~(unsigned)BROKER_INNER && !b->submit_txn)
+        follow_up (b, e)->actions |= actions & ~(unsigned)BROKER_INNER;
+    act_inner (b, e, actions & BROKER_INNER);
 }
 
 static void become_inactive (struct broker *b, struct entry *e)
 {
     exec_job_free (e->xjob);
     e->xjob = NULL;
-    broker_avoid_prepare (b, e);
     entry_drop_spec (e);
     match_request_destroy (e->req);
-    placing_done (b, e);
     e->req = NULL;
     entry_set_note (e, NULL);
-    watch_output (b, e);
-    userlimits_output_changed (b);
+    services_call (ended, b, e);
     entry_retire (b, e);
 }
 
 /* After the commit. A job that is being cleaned up needs no kill. */
 static void act_outer (struct broker *b, struct entry *e, unsigned actions)
 {
-    adopt_tell (b, e);
-    if (actions & JOB_ACT_START)
-        broker_start (b, e);
+    static const unsigned order[] = { JOB_ACT_START,  JOB_ACT_CLEANUP,
+                                      JOB_ACT_KILL,   JOB_ACT_LIMIT,
+                                      JOB_ACT_RESIZE, BROKER_ACT_RESULT };
+
     if (actions & JOB_ACT_CLEANUP)
-        broker_cleanup (b, e);
-    else if (actions & JOB_ACT_KILL)
-        broker_kill (b, e);
-    if (actions & JOB_ACT_LIMIT)
-        broker_limit_changed (b, e);
-    if (actions & JOB_ACT_RESIZE)
-        broker_resize (b, e);
-    if (actions & (BROKER_ACT_RESULT | JOB_ACT_INACTIVE) && !e->result_told) {
+        actions &= ~(unsigned)JOB_ACT_KILL;
+    if (actions & JOB_ACT_INACTIVE)
+        actions |= BROKER_ACT_RESULT;
+    if (e->result_told)
+        actions &= ~BROKER_ACT_RESULT;
+    if (actions & BROKER_ACT_RESULT)
         e->result_told = true;
-        watch_result (b, e);
-    }
+    for (size_t i = 0; i < ARRAY_SIZE (order); i++)
+        if (actions & order[i])
+            perform (b, e, order[i]);
     if (actions & JOB_ACT_INACTIVE)
         become_inactive (b, e); /* may free e */
+}
+
+void broker_enqueue (struct broker *b, struct entry *e)
+{
+    services_call (enqueue, b, e);
+}
+
+void broker_starts_due (struct broker *b)
+{
+    services_call (starts_due, b);
+}
+
+void broker_plan_due (struct broker *b)
+{
+    b->plan_due = true;
 }
 
 static void turn_done (int rc, const struct error *err, void *arg)
@@ -264,8 +254,8 @@ static void turn_done (int rc, const struct error *err, void *arg)
         struct entry *e = entry_find (b, t->list[i].id);
         if (!e)
             continue;
-        for (unsigned k = 0; k < t->list[i].ntold; k++)
-            watch_event (b, e, t->list[i].told[k]);
+        services_call (committed, b, e,
+                       (const char (*)[EVENT_NAME_MAX])t->list[i].told, t->list[i].ntold);
         act_outer (b, e, t->list[i].actions);
     }
     free (t->list);

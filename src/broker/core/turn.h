@@ -10,7 +10,16 @@
 int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *context);
 /* Performs `actions`: the inner ones now, the outer ones after the commit. */
 #define BROKER_ACT_RESULT (1U << 16) /* outer: the result is final, answer the waiters */
+#define BROKER_INNER                                                                     \
+    (JOB_ACT_VALIDATE | JOB_ACT_DEPEND | JOB_ACT_PRIORITY | JOB_ACT_ENQUEUE              \
+     | JOB_ACT_DEQUEUE | JOB_ACT_FREE | JOB_ACT_CLEAN)
 void broker_act (struct broker *b, struct entry *e, unsigned actions);
+/* Puts a job in SCHED into the queue, or updates its place there. */
+void broker_enqueue (struct broker *b, struct entry *e);
+/* Tries starts that wait again at once, as their reason may be over. */
+void broker_starts_due (struct broker *b);
+/* Asks for a pass over the queue at the end of this turn. */
+void broker_plan_due (struct broker *b);
 /* Emits an exception of severity 0. type: "cancel", "timeout", ...; note may be NULL. */
 int broker_exception (struct broker *b, struct entry *e, const char *type,
                       uint32_t userid, const char *note);

@@ -17,8 +17,8 @@
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/core/users.h"
-#include "broker/services/adopt.h"
 #include "broker/services/submit.h"
+#include "broker/core/service.h"
 #include "common/log.h"
 
 #define ADOPT_SECONDS 3
@@ -58,7 +58,7 @@ static struct entry *find (const struct broker *b, const char *key)
 
 static void tick (uv_timer_t *timer);
 
-void adopt_insert (struct broker *b, struct entry *e)
+static void insert (struct broker *b, struct entry *e)
 {
     if (!e->job->adopted_key || e->adopted || find (b, e->job->adopted_key))
         return;
@@ -76,7 +76,7 @@ void adopt_insert (struct broker *b, struct entry *e)
                         ADOPT_SECONDS * 1000);
 }
 
-void adopt_remove (struct broker *b, struct entry *e)
+static void leave (struct broker *b, struct entry *e)
 {
     if (!e->adopted)
         return;
@@ -138,18 +138,18 @@ static void tell (struct broker *b, struct entry *e)
     b->ops->foreign_state (b->exec, &s);
 }
 
-void adopt_tell (struct broker *b, struct entry *e)
+static void tell_state (struct broker *b, struct entry *e)
 {
     if (e->adopted && !b->dead && b->ops->foreign_state)
         tell (b, e);
 }
 
-void adopt_tell_all (struct broker *b)
+static void tell_all (struct broker *b)
 {
     struct adopted *a, *next;
 
     HASH_ITER (hh, b->adopted, a, next)
-        adopt_tell (b, a->e);
+        tell_state (b, a->e);
 }
 
 static void tick (uv_timer_t *timer)
@@ -159,7 +159,7 @@ static void tick (uv_timer_t *timer)
 
     HASH_ITER (hh, b->adopted, a, next) {
         if (a->e->job->state < JOB_RUN && !b->recovering)
-            adopt_tell (b, a->e);
+            tell_state (b, a->e);
     }
     if (!b->adopted)
         uv_timer_stop (timer);
@@ -188,7 +188,7 @@ static void answer (struct adoption *a, uint64_t id, bool again, const char *tex
     if (!b->dead) {
         b->ops->adopted (b->exec, a->key, id, again, text);
         if (e)
-            adopt_tell (b, e);
+            tell_state (b, e);
         else if (id)
             tell_ended (a, id);
     }
@@ -252,7 +252,7 @@ static void host_adopt (void *arg, const struct exec_foreign *f)
 
     if (e) {
         b->ops->adopted (b->exec, f->key, e->id, false, "");
-        adopt_tell (b, e);
+        tell_state (b, e);
         return;
     }
     if (!(a = calloc (1, sizeof (*a))))
@@ -284,8 +284,35 @@ static void host_adopt_gone (void *arg, uint64_t id, const char *text)
     broker_exception (b, e, "cancel", b->uid, text);
 }
 
-void adopt_host_init (struct broker *b)
+static void host_init (struct broker *b, struct exec_host *host)
 {
-    b->host.adopt = host_adopt;
-    b->host.adopt_gone = host_adopt_gone;
+    (void)b;
+    host->adopt = host_adopt;
+    host->adopt_gone = host_adopt_gone;
 }
+
+static bool listens (const struct broker *b, const struct entry *e)
+{
+    (void)b;
+    return e->adopted;
+}
+
+static void committed (struct broker *b, struct entry *e,
+                       const char (*names)[EVENT_NAME_MAX], unsigned n)
+{
+    (void)names;
+    (void)n;
+    tell_state (b, e);
+}
+
+const struct broker_service service_adopt = {
+    .name = "adopt",
+    .host = host_init,
+    .comes = insert,
+    .goes = leave,
+    .listens = listens,
+    .committed = committed,
+    .recovered = tell_all,
+};
+
+

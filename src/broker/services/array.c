@@ -21,6 +21,7 @@
 #include "broker/services/depend.h"
 #include "broker/services/placing.h"
 #include "broker/services/reserve.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -28,7 +29,7 @@
 
 /* -- the list of arrays, and the next task of each -- */
 
-void broker_list_array (struct broker *b, struct entry *e, bool is)
+static void list_array (struct broker *b, struct entry *e, bool is)
 {
     is = is && e->job->array;
     if (is == e->listed_array)
@@ -56,6 +57,11 @@ static void set_head (struct broker *b, struct entry *e, uint64_t head)
 void broker_array_dequeue (struct broker *b, struct entry *e)
 {
     set_head (b, e, 0);
+}
+
+uint64_t broker_queued_id (const struct entry *e)
+{
+    return e->job->array ? e->head : e->id;
 }
 
 uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
@@ -164,7 +170,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->submitting = false;
     entry_insert (b, e);
     entry_count (b, e);
-    broker_depend_add (b, e);
+    services_call (comes, b, e);
     return e;
 }
 
@@ -182,7 +188,7 @@ struct entry *broker_array_start (struct broker *b, uint64_t head)
     return e;
 }
 
-void broker_array_task_ended (struct broker *b, const struct entry *e)
+static void task_ended (struct broker *b, const struct entry *e)
 {
     struct entry *array = e->job->array_job ? entry_find (b, e->job->array_job) : NULL;
 
@@ -216,3 +222,29 @@ int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *
         broker_depend_tasks (b, e, tasks);
     return rc;
 }
+
+static void moved (struct broker *b, struct entry *e, enum job_state before)
+{
+    (void)before;
+    list_array (b, e, true);
+}
+
+static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
+{
+    if (e->job->state == JOB_INACTIVE && change->before != JOB_INACTIVE)
+        task_ended (b, e);
+}
+
+static void leave (struct broker *b, struct entry *e)
+{
+    set_head (b, e, 0);
+    list_array (b, e, false);
+}
+
+const struct broker_service service_array = {
+    .name = "array",
+    .order = SERVICE_AFTER, /* deps.h hears of the task first */
+    .moved = moved,
+    .event = on_event,
+    .goes = leave,
+};

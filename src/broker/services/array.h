@@ -5,11 +5,11 @@
 
 #include "broker/core/broker.h"
 
-/* Call when the job's record may have become an array's, and before the entry goes. */
-void broker_list_array (struct broker *b, struct entry *e, bool is);
 /* Makes the array's next task the one to queue. Returns its job id, which the caller
  * gives to the scheduler, or 0: no task may start now. */
 uint64_t broker_array_enqueue (struct broker *b, struct entry *e);
+/* The id by which the scheduler knows the job. */
+uint64_t broker_queued_id (const struct entry *e);
 void broker_array_dequeue (struct broker *b, struct entry *e);
 /* The array that has kept this job id for one of its tasks. O(arrays). */
 struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
@@ -21,7 +21,6 @@ const char *broker_array_reason (const struct broker *b, const struct entry *e,
                                  char *text, size_t size);
 /* Makes a job of the task that was placed; NULL: no array has queued that id. */
 struct entry *broker_array_start (struct broker *b, uint64_t head);
-void broker_array_task_ended (struct broker *b, const struct entry *e);
 /* Cancels these tasks, all of which wait. */
 int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
                          uint32_t userid, const char *note);

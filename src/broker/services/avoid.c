@@ -14,11 +14,12 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/services/avoid.h"
 #include "broker/services/placing.h"
 #include "broker/services/queuenodes.h"
 #include "broker/services/reserve.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -37,7 +38,7 @@ static void add_names (struct hostlist *to, const char *names)
     hostlist_destroy (hl);
 }
 
-char *broker_avoid_more (const struct job *job, const char *nodes)
+static char *all_to_avoid (const struct job *job, const char *nodes)
 {
     struct hostlist *all = hostlist_create ();
     char *text = NULL;
@@ -62,7 +63,7 @@ static void drop (struct broker *b, struct entry *e)
     b->navoiding--;
 }
 
-void broker_avoid_prepare (struct broker *b, struct entry *e)
+static void prepare (struct broker *b, struct entry *e)
 {
     struct error err = { 0 };
 
@@ -95,7 +96,7 @@ const struct match_request *broker_avoid_choose (struct broker *b, struct entry 
     return e->avoids ? e->avoiding : placing_choose (b, e);
 }
 
-void broker_avoid_recheck (struct broker *b)
+static void recheck (struct broker *b)
 {
     struct entry *e;
 
@@ -115,3 +116,41 @@ void broker_avoid_recheck (struct broker *b)
             broker_enqueue (b, e);
     }
 }
+
+static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
+{
+    if (!strcmp (change->name, "requeue"))
+        prepare (b, e);
+}
+
+static void on_requeue (struct broker *b, struct entry *e,
+                        const struct service_requeue *how, json_t *context)
+{
+    autofree char *avoid = how->avoids ? all_to_avoid (e->job, how->nodes) : NULL;
+
+    (void)b;
+    if (avoid)
+        json_object_set_new (context, "avoid", json_string (avoid));
+}
+
+static void on_drop (struct entry *e)
+{
+    match_request_destroy (e->avoiding);
+}
+
+static void nodes_known (struct broker *b)
+{
+    b->avoid_due = true;
+}
+
+const struct broker_service service_avoid = {
+    .name = "avoid",
+    .order = SERVICE_AFTER, /* placing.c makes the usual request first */
+    .replayed = prepare,
+    .event = on_event,
+    .requeues = on_requeue,
+    .ended = drop,
+    .drop = on_drop,
+    .nodes_known = nodes_known,
+    .pass_begins = recheck,
+};

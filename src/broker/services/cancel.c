@@ -14,8 +14,8 @@
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/array.h"
-#include "broker/services/cancel.h"
 #include "broker/services/watch.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/printable.h"
 
@@ -315,7 +315,7 @@ static void conclude (struct cancelling *c)
     cancelling_free (c);
 }
 
-void broker_cancels_close (struct broker *b)
+static void stop (struct broker *b)
 {
     struct cancelling *c, *next;
 
@@ -526,3 +526,8 @@ void api_cancel (struct broker *b, struct http_request *req, const struct api_pa
     }
     api_filter_release (&f);
 }
+
+const struct broker_service service_cancel = {
+    .name = "cancel",
+    .stop = stop,
+};

@@ -11,10 +11,11 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/services/array.h"
 #include "broker/services/correspond.h"
 #include "broker/services/depend.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
 #include "common/log.h"
 
 #define NOTE_MAX 128
@@ -31,7 +32,7 @@ static void no_memory (void)
     abort ();
 }
 
-void broker_correspond_release (struct entry *e)
+static void release (struct entry *e)
 {
     struct correspondence *c, *next;
 
@@ -172,10 +173,16 @@ void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t
     }
 }
 
-void broker_correspond_again (struct broker *b, struct entry *e)
+static void waits_again (struct broker *b, struct entry *e)
 {
     for (size_t i = 0; e->job->array && !e->depend.any && i < e->depend.n; i++)
         e->corr_unknown |= e->depend.list[i].kind == DEPENDENCY_AFTERCORR;
     if (e->corr_unknown)
         broker_depend (b, e);
 }
+
+const struct broker_service service_correspond = {
+    .name = "correspond",
+    .drop = release,
+    .waits_again = waits_again,
+};

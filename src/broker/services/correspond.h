@@ -13,8 +13,5 @@ void broker_correspond (struct broker *b, struct entry *e, struct dependencies *
                         const struct antecedents *found);
 /* The task of array `of` has ended; IDSET_END: some of its tasks will never start. */
 void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t task);
-/* After a restart, for a job in the queue. */
-void broker_correspond_again (struct broker *b, struct entry *e);
-void broker_correspond_release (struct entry *e);
 
 #endif

@@ -11,6 +11,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -119,3 +120,26 @@ void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
         set_timer (b);
     }
 }
+
+static void moved (struct broker *b, struct entry *e, enum job_state before)
+{
+    (void)before;
+    broker_watch_deadline (b, e, e->job->state < JOB_RUN);
+}
+
+static void leave (struct broker *b, struct entry *e)
+{
+    broker_watch_deadline (b, e, false);
+}
+
+static void release (struct broker *b)
+{
+    due_release (&b->deadlines);
+}
+
+const struct broker_service service_deadline = {
+    .name = "deadline",
+    .moved = moved,
+    .goes = leave,
+    .release = release,
+};

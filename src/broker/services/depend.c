@@ -20,11 +20,11 @@
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/plan.h"
 #include "broker/core/turn.h"
 #include "broker/services/array.h"
 #include "broker/services/correspond.h"
 #include "broker/services/depend.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -383,6 +383,8 @@ static bool all_are_known (struct broker *b, const struct entry *e)
     return true;
 }
 
+static void forget (struct broker *b, struct entry *e);
+
 static void begin_to_wait (struct broker *b, struct entry *e)
 {
     struct past past = { b, e->found };
@@ -398,7 +400,7 @@ static void begin_to_wait (struct broker *b, struct entry *e)
     else if (e->job->state == JOB_DEPEND
              && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
         no_memory ();
-    broker_depend_forget (b, e);
+    forget (b, e);
     pass_in (b, 0);
 }
 
@@ -468,7 +470,7 @@ void broker_depend (struct broker *b, struct entry *e)
     }
 }
 
-void broker_depend_forget (struct broker *b, struct entry *e)
+static void forget (struct broker *b, struct entry *e)
 {
     if (e->listed_lookup)
         DL_DELETE2 (b->lookups, e, lookup_prev, lookup_next);
@@ -484,7 +486,7 @@ static bool is_all_started (const struct job *job)
     return job->array && job->state == JOB_RUN;
 }
 
-void broker_depend_add (struct broker *b, const struct entry *e)
+static void add (struct broker *b, struct entry *e)
 {
     const struct job *job = e->job;
 
@@ -508,8 +510,10 @@ void broker_depend_tasks (struct broker *b, const struct entry *e,
         pass_in (b, 0);
 }
 
-void broker_depend_event (struct broker *b, const struct entry *e, const char *name)
+static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
+    const char *name = change->name;
+
     if (!strcmp (name, "start") || is_all_started (e->job))
         deps_started (b->deps, e->id, e->job->t_start);
     else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
@@ -529,3 +533,61 @@ const char *broker_depend_reason (const struct broker *b, const struct entry *e)
     return deps_verdict (b->deps, e->id) == DEPS_NEVER ? "DependencyNeverSatisfied"
                                                        : "Dependency";
 }
+
+/* Notes the ids of arrays, too, if the job waits for one of their tasks. */
+static void note_needs (struct entry *e)
+{
+    const struct dependencies *d = &e->js->depend;
+
+    free (e->needs);
+    e->nneeds = 0;
+    e->needs = d->n ? calloc (2 * d->n, sizeof (*e->needs)) : NULL;
+    for (size_t i = 0; e->needs && i < d->n; i++) {
+        e->needs[e->nneeds++] = d->list[i].id;
+        e->needs[e->nneeds++] = d->list[i].array;
+    }
+}
+
+/* Tasks wait with their array. */
+static void take (struct broker *b, struct entry *e, bool task)
+{
+    (void)b;
+    if (task)
+        return;
+    note_needs (e);
+    e->depend = e->js->depend;
+    e->js->depend = (struct dependencies){ 0 };
+    e->keep_invalid = e->js->keep_invalid_depend;
+}
+
+static void drop (struct entry *e)
+{
+    dependencies_release (&e->depend);
+    broker_antecedents_free (e->found);
+    free (e->needs);
+}
+
+static int init (struct broker *b, struct error *err)
+{
+    b->deps = deps_create ();
+    return b->deps ? 0 : error_no_memory (err, NULL);
+}
+
+static void release (struct broker *b)
+{
+    deps_destroy (b->deps);
+}
+
+static const struct service_act acts[] = { { JOB_ACT_DEPEND, broker_depend }, { 0, NULL } };
+
+const struct broker_service service_depend = {
+    .name = "depend",
+    .init = init,
+    .release = release,
+    .take = take,
+    .comes = add,
+    .event = on_event,
+    .acts = acts,
+    .goes = forget,
+    .drop = drop,
+};

@@ -28,14 +28,9 @@ int broker_resolve_tasks (const struct broker *b, const struct antecedents *foun
 bool broker_depend_has_room (const struct broker *b, size_t n);
 /* Performs JOB_ACT_DEPEND: the job goes on, or begins to wait. */
 void broker_depend (struct broker *b, struct entry *e);
-/* Tells deps.h of a job new in the table. Call in the order of ids. */
-void broker_depend_add (struct broker *b, const struct entry *e);
-/* Call after each event. */
-void broker_depend_event (struct broker *b, const struct entry *e, const char *name);
 /* Tells deps.h that these tasks of an array never start. */
 void broker_depend_tasks (struct broker *b, const struct entry *e,
                           const struct idset *tasks);
-void broker_depend_forget (struct broker *b, struct entry *e);
 /* "Dependency", "DependencyNeverSatisfied", or NULL: the job waits for no other. */
 const char *broker_depend_reason (const struct broker *b, const struct entry *e);
 

@@ -21,6 +21,7 @@
 
 #include "broker/core/broker.h"
 #include "broker/services/follow.h"
+#include "broker/core/service.h"
 #include "common/cut.h"
 #include "common/frame.h"
 #include "common/parse.h"
@@ -446,7 +447,7 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
 }
 
 /* The spool may exist now, or the job is over. */
-void watch_output (struct broker *b, struct entry *e)
+static void output (struct broker *b, struct entry *e)
 {
     struct follower *f, *next;
 
@@ -462,3 +463,9 @@ void watch_output (struct broker *b, struct entry *e)
         step (f);
     }
 }
+
+const struct broker_service service_follow = {
+    .name = "follow",
+    .output = output,
+    .ended = output,
+};

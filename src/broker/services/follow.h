@@ -5,8 +5,6 @@
 
 #include "broker/core/broker.h"
 
-void watch_output (struct broker *b,
-                   struct entry *e); /* the spool exists, or the job is over */
 void watch_follow (struct broker *b, struct entry *e, struct http_request *req);
 
 #endif

@@ -16,6 +16,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/services/history.h"
+#include "broker/core/service.h"
 
 #define FIRST_MS 5000
 #define EVERY_MS 60000
@@ -114,9 +115,11 @@ static void look_cb (uv_timer_t *h)
     look (h->data, 0);
 }
 
-void broker_history_start (struct broker *b)
+static int begin (struct broker *b, struct error *err)
 {
+    (void)err;
     uv_timer_start (&b->history.timer, look_cb, FIRST_MS, EVERY_MS);
+    return 0;
 }
 
 void broker_history_compact (struct broker *b)
@@ -124,3 +127,8 @@ void broker_history_compact (struct broker *b)
     b->history.compact = true;
     look (b, 0);
 }
+
+const struct broker_service service_history = {
+    .name = "history",
+    .begin = begin,
+};

@@ -5,7 +5,6 @@
 
 #include "broker/core/broker.h"
 
-void broker_history_start (struct broker *b);
 /* Starts a round now; after it the journal returns its free space to the file system. */
 void broker_history_compact (struct broker *b);
 

@@ -15,6 +15,7 @@
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/jobuse.h"
+#include "broker/core/service.h"
 #include "common/log.h"
 #include "common/stepuse.h"
 
@@ -133,23 +134,35 @@ json_t *jobuse_json (const struct entry *e)
                       e->steps, "steps_not_kept", (json_int_t)e->steps_not_kept);
 }
 
-void jobuse_emit (struct broker *b, struct entry *e)
+static void drop (struct entry *e);
+
+static void emit (struct broker *b, struct entry *e)
 {
     json_t *context = jobuse_json (e);
 
     if (context)
         broker_emit (b, e, "usage", context);
-    jobuse_drop (e);
+    drop (e);
 }
 
-void jobuse_drop (struct entry *e)
+static void drop (struct entry *e)
 {
     json_decref (e->steps);
     e->steps = NULL;
     e->steps_not_kept = 0;
 }
 
-void jobuse_host_init (struct broker *b)
+static void host_init (struct broker *b, struct exec_host *host)
 {
-    b->host.usage = host_usage;
+    (void)b;
+    host->usage = host_usage;
 }
+
+const struct broker_service service_jobuse = {
+    .name = "jobuse",
+    .host = host_init,
+    .attempt_ends = emit,
+    .drop = drop,
+};
+
+

@@ -12,16 +12,15 @@
 
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
-#include "broker/services/limit.h"
 #include "broker/services/reserve.h"
 #include "broker/services/watch.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "jobspec/jobspec.h"
 
-void broker_limit_changed (struct broker *b, struct entry *e)
+static void tell_executor (struct broker *b, struct entry *e)
 {
     if (!e->xjob || e->job->finished)
         return;
@@ -166,3 +165,10 @@ void api_job_limit (struct broker *b, struct http_request *req,
     else
         broker_reply_after_commit (b, req, json_pack ("{s:f}", "time_limit", limit));
 }
+
+static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor }, { 0, NULL } };
+
+const struct broker_service service_limit = {
+    .name = "limit",
+    .acts = acts,
+};

@@ -16,9 +16,10 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
+#include "broker/services/array.h"
 #include "broker/services/reserve.h"
 #include "broker/services/resize.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "sched/giveback.h"
@@ -250,7 +251,7 @@ static void on_timer (uv_timer_t *t)
         again_in (b, look);
 }
 
-void malleable_due (struct broker *b)
+static void round_due (struct broker *b)
 {
     if (!uv_is_active ((uv_handle_t *)&b->giver.timer)
         || uv_timer_get_due_in (&b->giver.timer) > (uint64_t)(ROUND_SECONDS * 1000.0))
@@ -274,3 +275,8 @@ void malleable_add_reason (const struct broker *b, const struct entry *e,
         comma = " and ";
     }
 }
+
+const struct broker_service service_malleable = {
+    .name = "malleable",
+    .pass_ends = round_due,
+};

@@ -14,8 +14,9 @@
  * each time, and sent as a whole.
  */
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/services/nodegroups.h"
+#include "broker/services/array.h"
+#include "broker/core/service.h"
 
 #include <errno.h>
 #include <utlist.h>
@@ -39,19 +40,21 @@ struct nodegroups {
     bool told;     /* a list of needs was sent */
 };
 
-int nodegroups_init (struct broker *b, struct error *err)
+static int init (struct broker *b, struct error *err)
 {
     b->groups = calloc (1, sizeof (*b->groups));
     return b->groups ? 0 : error_set (err, ENOMEM, "out of memory");
 }
 
-void nodegroups_release (struct broker *b)
+static void release (struct broker *b)
 {
     if (b->groups)
         growth_destroy (b->groups->empty);
     free (b->groups);
     b->groups = NULL;
 }
+
+static void pass_ends (struct broker *b);
 
 static void host_groups (void *arg, const struct exec_group *list, size_t n)
 {
@@ -64,12 +67,13 @@ static void host_groups (void *arg, const struct exec_group *list, size_t n)
     x->n = MIN (n, EXEC_GROUPS_MAX);
     growth_destroy (x->empty);
     x->empty = NULL;
-    nodegroups_due (b);
+    pass_ends (b);
 }
 
-void nodegroups_host_init (struct broker *b)
+static void host_init (struct broker *b, struct exec_host *host)
 {
-    b->host.groups = host_groups;
+    (void)b;
+    host->groups = host_groups;
 }
 
 /* -- models -- */
@@ -191,7 +195,7 @@ static void on_timer (uv_timer_t *timer)
         look (b);
 }
 
-void nodegroups_due (struct broker *b)
+static void pass_ends (struct broker *b)
 {
     struct nodegroups *x = b->groups;
 
@@ -299,3 +303,11 @@ void nodegroups_foresee (struct broker *b, const struct entry *e,
     strbuf_add_time (&sb, clock_wall () + delay);
     snprintf (why->text, sizeof (why->text), "%s", sb.buf);
 }
+
+const struct broker_service service_nodegroups = {
+    .name = "nodegroups",
+    .init = init,
+    .release = release,
+    .host = host_init,
+    .pass_ends = pass_ends,
+};

@@ -5,11 +5,6 @@
 
 #include "broker/core/broker.h"
 
-int nodegroups_init (struct broker *b, struct error *err);
-void nodegroups_host_init (struct broker *b);
-void nodegroups_release (struct broker *b);
-/* After a pass: looks soon for jobs that need nodes to be made, once a second at most. */
-void nodegroups_due (struct broker *b);
 /* As match_satisfiability() of b->matcher, but counts nodes that could be made, too. */
 int nodegroups_could_run (struct broker *b, const struct match_request *req,
                           struct error *err);

@@ -7,12 +7,13 @@
 #include <string.h>
 
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/core/recover.h"
 #include "broker/services/moves.h"
 #include "broker/services/nodes.h"
 #include "broker/services/reserve.h"
 #include "broker/services/suspects.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -61,7 +62,7 @@ static void drain_drop (struct broker *b, struct drain *d)
     free (d);
 }
 
-void nodes_release (struct broker *b)
+static void release (struct broker *b)
 {
     struct drain *d, *next;
     HASH_ITER (hh, b->drains, d, next)
@@ -75,7 +76,7 @@ static int load_setting (const char *name, const char *value, void *arg)
     return !strncmp (name, "drain/", 6) ? drain_set (arg, name + 6, value) : 0;
 }
 
-int nodes_init (struct broker *b, struct error *err)
+static int load (struct broker *b, struct error *err)
 {
     if (!(b->moves = moves_create ()))
         return error_set (err, ENOMEM, "out of memory");
@@ -262,14 +263,15 @@ static void host_nodes_complete (void *arg)
         broker_recovered_nodes (b);
 }
 
-void nodes_host_init (struct broker *b)
+static void host_init (struct broker *b, struct exec_host *host)
 {
-    b->host.node = host_node;
-    b->host.node_foreign = host_node_foreign;
-    b->host.node_zones = host_node_zones;
-    b->host.node_gone = host_node_gone;
-    b->host.node_failed = host_node_failed;
-    b->host.nodes_complete = host_nodes_complete;
+    (void)b;
+    host->node = host_node;
+    host->node_foreign = host_node_foreign;
+    host->node_zones = host_node_zones;
+    host->node_gone = host_node_gone;
+    host->node_failed = host_node_failed;
+    host->nodes_complete = host_nodes_complete;
 }
 
 static int keep (struct broker *b, const char *name, const char *reason,
@@ -349,3 +351,10 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
     broker_plan_due (b);
     return 0;
 }
+
+const struct broker_service service_nodes = {
+    .name = "nodes",
+    .load = load,
+    .release = release,
+    .host = host_init,
+};

@@ -5,9 +5,6 @@
 
 #include "broker/core/broker.h"
 
-int nodes_init (struct broker *b, struct error *err);
-void nodes_host_init (struct broker *b);
-void nodes_release (struct broker *b);
 /* Applies the node changes that waited for the matchers, until `has_time` returns false.
  * false: some are left. */
 bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin);

@@ -13,17 +13,19 @@
  */
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/services/nodegroups.h"
 #include "broker/services/placing.h"
 #include "broker/services/queuenodes.h"
 #include "broker/services/reserve.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
 
 #include <errno.h>
 #include <math.h>
 #include <string.h>
 
 #include "common/clock.h"
+#include "common/log.h"
 #include "common/parse.h"
 
 #define NAMES_MAX 8 /* places named in the record */
@@ -78,7 +80,7 @@ static bool section_has (json_t *section, const char *name)
     return false;
 }
 
-int placing_check_config (const struct config *c, struct error *err)
+static int check_config (const struct config *c, struct error *err)
 {
     json_t *section = config_executor_section (c, c->executor);
 
@@ -168,14 +170,17 @@ int placing_make (struct broker *b, struct entry *e, unsigned queue, struct erro
     return js->switches.count > 0 ? make_close (b, e->placing, js, queue, err) : 0;
 }
 
-int placing_make_again (struct broker *b, struct entry *e, unsigned queue,
-                        struct error *err)
+/* Drops parts of the placement that are not possible any more. */
+static void replayed (struct broker *b, struct entry *e)
 {
-    if (placing_make (b, e, queue, err) == 0)
-        return 0;
+    struct error err = { 0 };
+
+    if (!e->js || placing_make (b, e, e->queue, &err) == 0)
+        return;
     if (!e->req)
-        e->req = broker_request (b, e->js, b->config->queues[queue].name, NULL, err);
-    return e->req ? 0 : -EINVAL;
+        e->req = broker_request (b, e->js, b->config->queues[e->queue].name, NULL, &err);
+    if (!e->req)
+        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
 }
 
 int placing_check (struct broker *b, const struct entry *e, struct error *err)
@@ -198,7 +203,7 @@ void placing_copy (struct entry *to, const struct entry *from)
         to->placing->close = match_request_ref (p->close);
 }
 
-void placing_done (struct broker *b, struct entry *e)
+static void done (struct broker *b, struct entry *e)
 {
     struct placing *p = e->placing;
 
@@ -209,12 +214,10 @@ void placing_done (struct broker *b, struct entry *e)
     p->close = NULL;
 }
 
-void placing_drop (struct broker *b, struct entry *e)
+static void drop (struct entry *e)
 {
     if (!e->placing)
         return;
-    if (b)
-        due_remove (&b->placings, &e->placing->due);
     match_request_destroy (e->placing->close);
     free (e->placing);
     e->placing = NULL;
@@ -257,7 +260,7 @@ const struct match_request *placing_choose (struct broker *b, struct entry *e)
     return p->close;
 }
 
-void placing_pass (struct broker *b)
+static void pass_begins (struct broker *b)
 {
     struct due *first;
 
@@ -269,7 +272,7 @@ void placing_pass (struct broker *b)
     }
 }
 
-double placing_wakeup (const struct broker *b)
+static double wakeup (const struct broker *b)
 {
     const struct due *first = due_first (&b->placings);
 
@@ -348,7 +351,7 @@ static json_t *places_of (const struct broker *b, const struct rset *r, const ch
     return set;
 }
 
-int placing_to_alloc (json_t *context, const struct broker *b, const struct entry *e)
+static int allocates (const struct broker *b, const struct entry *e, json_t *context)
 {
     const struct placing *p = e->placing;
     const char *level = !p ? NULL : p->most > 0 ? p->level : p->wish.level;
@@ -371,3 +374,22 @@ int placing_to_alloc (json_t *context, const struct broker *b, const struct entr
     }
     return sb.err ? -1 : json_object_set_new (context, "places", json_string (sb.buf));
 }
+
+static void release (struct broker *b)
+{
+    due_release (&b->placings);
+}
+
+const struct broker_service service_placing = {
+    .name = "placing",
+    .order = SERVICE_FIRST, /* makes e->req */
+    .check_config = check_config,
+    .release = release,
+    .replayed = replayed,
+    .ended = done,
+    .goes = done,
+    .drop = drop,
+    .pass_begins = pass_begins,
+    .wakeup = wakeup,
+    .allocates = allocates,
+};

@@ -15,37 +15,20 @@ struct placing {
     struct due due;              /* in broker.placings: the end of the wait */
 };
 
-/* Checks that the executor has the levels that queues name. -EINVAL with line and
- * column. */
-int placing_check_config (const struct config *c, struct error *err);
 /* Makes e->req and e->placing from e->js; queue: its index. -EINVAL: the jobspec is
  * wrong, or names an unknown level; -ENOMEM. */
 int placing_make (struct broker *b, struct entry *e, unsigned queue, struct error *err);
-/* The same for a job accepted earlier: drops parts of its placement that are not possible
- * any more. */
-int placing_make_again (struct broker *b, struct entry *e, unsigned queue,
-                        struct error *err);
 /* For jobs that wait for their placement without limit: whether the machine could ever
  * meet it. Returns as match_satisfiability(). */
 int placing_check (struct broker *b, const struct entry *e, struct error *err);
 /* Gives a task the placement of its array. */
 void placing_copy (struct entry *to, const struct entry *from);
-/* The job has stopped waiting: keeps the placement for the record only. */
-void placing_done (struct broker *b, struct entry *e);
-/* b: NULL if the job never began to wait. */
-void placing_drop (struct broker *b, struct entry *e);
 
 /* The request to queue the job with now (or, for a forecast, to match it with). */
 const struct match_request *placing_choose (struct broker *b, struct entry *e);
-/* Before each pass: queues jobs again if their wait for a placement is over. */
-void placing_pass (struct broker *b);
-/* The unix time when the next such wait ends; 0: none. */
-double placing_wakeup (const struct broker *b);
 
 /* Appends "in at most 2 racks, waits 5:00 for that; packed into few racks, if it can be";
  * nothing for a job without a placement. */
 void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry *e);
-/* Sets the key "places" of the event: "2 racks: a/r1, a/r2". 0 or -1. */
-int placing_to_alloc (json_t *context, const struct broker *b, const struct entry *e);
 
 #endif

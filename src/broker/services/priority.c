@@ -18,10 +18,9 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/core/turn.h"
 #include "broker/services/priority.h"
-#include "broker/services/userlimits.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -53,7 +52,7 @@ static struct priority_job describe (const struct broker *b, const struct entry 
 
 /* With the job's age counted from now: its rank, minus the lowest rank among the waiting
  * jobs of its queue and urgency. */
-int64_t broker_setback (const struct broker *b, const struct entry *e)
+static int64_t setback (const struct broker *b, const struct entry *e)
 {
     double now = clock_wall ();
     struct priority_job job = describe (b, e, now);
@@ -108,22 +107,31 @@ static void keep (const struct broker *b, const struct job *job, double now,
         journal_txn_setting (t, name, value.buf);
 }
 
-void broker_account (struct broker *b, const struct entry *e, const struct held *held,
-                     double now, struct journal_txn *t)
+/* Counts the cores that the job's user holds from now on. */
+static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
     const struct job *job = e->job;
+    double now = change->now;
 
-    if (job->allocated == (held != NULL)
-        && (!held || (held->cores == job->ncores && held->since == job->t_cores)))
+    if (job->allocated == change->held
+        && (!change->held
+            || (change->held_cores == job->ncores && change->held_since == job->t_cores)))
         return;
-    if (held)
-        usage_end (b->usage, job->userid, held->cores, held->since, now);
+    if (change->held)
+        usage_end (b->usage, job->userid, change->held_cores, change->held_since, now);
     if (job->allocated
         && usage_begin (b->usage, job->userid, job->ncores, job->t_cores, now) < 0)
         log_error ("job %ju: what it uses is not counted: out of memory",
                    (uintmax_t)e->id);
-    if (held)
-        keep (b, job, now, t);
+    if (change->held)
+        keep (b, job, now, change->txn);
+}
+
+static void comes (struct broker *b, struct entry *e)
+{
+    const struct job_change none = { .now = b->started };
+
+    on_event (b, e, &none);
 }
 
 /* "CORE_SECONDS AT NAME" */
@@ -146,7 +154,7 @@ static int load_usage (const char *name, const char *value, void *arg)
     return rc == -ENOMEM ? rc : 0;
 }
 
-int broker_load_usage (struct broker *b, struct error *err)
+static int load (struct broker *b, struct error *err)
 {
     if (!(b->usage = usage_create (b->config->priority.half_life)))
         return error_set (err, ENOMEM, "out of memory");
@@ -254,34 +262,34 @@ static void slice_cb (uv_timer_t *timer)
     uv_timer_start (&b->priorities, slice_cb, (uint64_t)pause, 0);
 }
 
-void broker_priorities_due (struct broker *b)
+static void round_due (struct broker *b)
 {
     b->round.under_way = false;
     uv_timer_start (&b->priorities, slice_cb, 0, 0);
 }
 
-void broker_priority_reconfigured (struct broker *b)
+static void reloaded (struct broker *b, const struct config *old)
 {
+    (void)old;
     usage_set_half_life (b->usage, b->config->priority.half_life, clock_wall ());
-    broker_priorities_due (b);
+    round_due (b);
 }
 
 /* -- the list of those that wait -- */
 
-void broker_list_waiting (struct broker *b, struct entry *e, bool is)
+static void move_on (struct broker *b, struct entry *e)
 {
-    if (is == e->listed_waiting)
-        return;
-    e->listed_waiting = is;
-    userlimits_waiting (b, e, is);
-    if (is) {
-        DL_APPEND2 (b->waiting, e, waiting_prev, waiting_next);
-        usage_name (b->usage, e->job->userid, e->job->user);
-        return;
-    }
     if (b->round.at == e)
         b->round.at = e->waiting_next;
-    DL_DELETE2 (b->waiting, e, waiting_prev, waiting_next);
+}
+
+static void moved (struct broker *b, struct entry *e, enum job_state before)
+{
+    (void)before;
+    if (e->job->state >= JOB_RUN)
+        move_on (b, e);
+    else if (!e->listed_waiting)
+        usage_name (b->usage, e->job->userid, e->job->user);
 }
 
 /* -- GET /v1/jobs/ID/priority -- */
@@ -430,3 +438,40 @@ void api_fair_share (struct broker *b, struct http_request *req,
     else
         api_reply_json (req, 200, describe_users (b, http_request_uid (req), after, limit));
 }
+
+static void act_priority (struct broker *b, struct entry *e)
+{
+    broker_emit (
+        b, e, "priority",
+        json_pack ("{s:I}", "priority", (json_int_t)broker_priority (b, e, NULL)));
+}
+
+static void on_requeue (struct broker *b, struct entry *e,
+                        const struct service_requeue *how, json_t *context)
+{
+    if (how->at_end)
+        json_object_set_new (context, "setback",
+                             json_integer ((json_int_t)setback (b, e)));
+}
+
+static void release (struct broker *b)
+{
+    usage_destroy (b->usage);
+}
+
+static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority }, { 0, NULL } };
+
+const struct broker_service service_priority = {
+    .name = "priority",
+    .order = SERVICE_FIRST, /* before the events that an event causes */
+    .load = load,
+    .release = release,
+    .reloaded = reloaded,
+    .comes = comes,
+    .moved = moved,
+    .event = on_event,
+    .acts = acts,
+    .goes = move_on,
+    .requeues = on_requeue,
+    .recovered = round_due,
+};

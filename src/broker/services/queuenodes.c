@@ -11,17 +11,21 @@
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/services/queuenodes.h"
+#include "broker/core/service.h"
 #include "exec/podset.h"
 
-int broker_queues_init (struct broker *b)
+static int init (struct broker *b, struct error *err)
 {
     autojson json_t *sets = config_pods (b->config);
 
     b->queues_select = b->ops->queues && podset_selects (sets);
-    return sets ? 0 : -ENOMEM;
+    if (!broker_no_parts (b))
+        machine_divide_cpus (b->graph);
+    return sets ? 0 : error_no_memory (err, NULL);
 }
 
-int broker_tell_queues (struct broker *b, const struct config *c)
+/* Tells the executor which nodes each queue selects. */
+static int tell_queues (struct broker *b, const struct config *c)
 {
     if (!b->ops->queues)
         return 0;
@@ -29,8 +33,7 @@ int broker_tell_queues (struct broker *b, const struct config *c)
     return sets ? b->ops->queues (b->exec, sets) : -ENOMEM;
 }
 
-int broker_check_queues (const struct broker *b, const struct config *c,
-                         struct error *err)
+static int check (const struct broker *b, const struct config *c, struct error *err)
 {
     autojson json_t *sets = config_pods (c);
 
@@ -113,3 +116,23 @@ json_t *broker_node_queues (const struct broker *b, const char *const *propertie
             json_array_append_new (list, json_string (b->config->queues[i].name));
     return list;
 }
+
+static int begin (struct broker *b, struct error *err)
+{
+    return tell_queues (b, b->config) < 0 ? error_no_memory (err, NULL) : 0;
+}
+
+static int check_reload (struct broker *b, const struct config *c, struct error *err)
+{
+    if (check (b, c, err) < 0)
+        return -EINVAL;
+    return tell_queues (b, c) < 0 ? error_no_memory (err, NULL) : 0;
+}
+
+const struct broker_service service_queuenodes = {
+    .name = "queuenodes",
+    .order = SERVICE_AFTER, /* check_reload tells the executor: nothing may refuse after it */
+    .init = init,
+    .begin = begin,
+    .check_reload = check_reload,
+};

@@ -5,14 +5,6 @@
 
 #include "broker/core/broker.h"
 
-/* Finds out whether queues select nodes; call before any request is made. 0 or
- * -ENOMEM. */
-int broker_queues_init (struct broker *b);
-/* Tells the executor which nodes each queue selects. 0 or -ENOMEM. */
-int broker_tell_queues (struct broker *b, const struct config *c);
-/* Whether configuration c can replace the current one. 0 or -EINVAL. */
-int broker_check_queues (const struct broker *b, const struct config *c,
-                         struct error *err);
 /* Why jobs cannot get fractions of a CPU; NULL: they can. */
 const char *broker_no_parts (const struct broker *b);
 /* The match request for a job of the queue (a name, or NULL); more: another constraint,

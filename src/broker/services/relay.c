@@ -26,7 +26,7 @@
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/services/relay.h"
+#include "broker/core/service.h"
 #include "common/log.h"
 #include "common/session.h"
 #include "exec/agentstream.h"
@@ -532,7 +532,7 @@ static void agent_is_gone (struct relay *r)
         pump (r); /* carries what is under way, then the end */
 }
 
-void relay_job_over (struct broker *b, uint64_t id)
+static void cleaned (struct broker *b, uint64_t id)
 {
     struct relay *r, *next;
 
@@ -543,7 +543,7 @@ void relay_job_over (struct broker *b, uint64_t id)
     }
 }
 
-void relay_close_all (struct broker *b)
+static void stop (struct broker *b)
 {
     struct error err = { 0 };
     struct relay *r, *next;
@@ -557,3 +557,9 @@ void relay_close_all (struct broker *b)
             relay_end (r);
     }
 }
+
+const struct broker_service service_relay = {
+    .name = "relay",
+    .stop = stop,
+    .cleaned = cleaned,
+};

@@ -8,9 +8,9 @@
 
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
-#include "broker/core/plan.h"
 #include "broker/core/recover.h"
 #include "broker/core/turn.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -320,12 +320,12 @@ static int load_setting (const char *name, const char *value, void *arg)
     return 0;
 }
 
-int broker_reserve_init (struct broker *b, struct error *err)
+static int load (struct broker *b, struct error *err)
 {
     return journal_load_settings (b->journal, load_setting, b, err);
 }
 
-void broker_reserve_nodes (struct broker *b)
+static void nodes_known (struct broker *b)
 {
     struct reservation *r, *next;
     double now = clock_wall ();
@@ -354,7 +354,7 @@ static const struct reservation *was_in (const struct broker *b, const struct en
     return r && r->active && e->r && e->r->starttime >= r->made ? r : NULL;
 }
 
-bool broker_reserve_book (struct broker *b, struct entry *e)
+static bool books (struct broker *b, struct entry *e)
 {
     const struct reservation *r = was_in (b, e);
     struct error err = { 0 };
@@ -371,7 +371,7 @@ bool broker_reserve_book (struct broker *b, struct entry *e)
     return true;
 }
 
-void broker_reserve_booked (struct broker *b)
+static void recovered (struct broker *b)
 {
     struct reservation *r, *next;
 
@@ -385,7 +385,7 @@ void broker_reserve_booked (struct broker *b)
     set_timer (b);
 }
 
-void broker_reserve_release (struct broker *b)
+static void release (struct broker *b)
 {
     struct reservation *r, *next;
 
@@ -495,7 +495,7 @@ void broker_sched_queue_set (struct broker *b, unsigned queue, bool started)
         realm_queue_set (r->realm, queue, started);
 }
 
-void broker_sched_set_policy (struct broker *b, const struct config *old)
+static void reloaded (struct broker *b, const struct config *old)
 {
     const struct config *c = b->config;
 
@@ -507,6 +507,8 @@ void broker_sched_set_policy (struct broker *b, const struct config *old)
             matcher_set_policy (realm_matcher (r->realm), c->match_policy);
         sched_set_policy (realm_sched (r->realm), c->queue_policy, c->reservation_depth);
     }
+    for (size_t i = 0; i < c->nqueues; i++)
+        broker_sched_queue_set (b, (unsigned)i, c->queues[i].started);
 }
 
 void broker_reserve_node_changed (struct broker *b, const char *node)
@@ -534,3 +536,28 @@ void broker_reserve_freed (struct broker *b, const struct entry *e)
         for (size_t i = 0; r->active && i < e->r->nranks; i++)
             realm_mirror (r->realm, b->graph, e->r->ranks[i].node);
 }
+
+static void take (struct broker *b, struct entry *e, bool task)
+{
+    (void)b;
+    (void)task;
+    e->reservation = e->js->reservation;
+    e->js->reservation = NULL;
+}
+
+static void drop (struct entry *e)
+{
+    free (e->reservation);
+}
+
+const struct broker_service service_reserve = {
+    .name = "reserve",
+    .load = load,
+    .release = release,
+    .reloaded = reloaded,
+    .take = take,
+    .drop = drop,
+    .nodes_known = nodes_known,
+    .books = books,
+    .recovered = recovered,
+};

@@ -80,14 +80,6 @@ struct journal_txn *reserve_txn (const struct broker *b, const struct reservatio
                                  bool gone);
 
 /* -- reserve.c -- */
-int broker_reserve_init (struct broker *b, struct error *err);
-void broker_reserve_release (struct broker *b);
-/* At start-up, when the nodes are known: reserve_nodes before the running jobs are
- * booked, reserve_book for each of them (true: booked in its reservation), reserve_booked
- * after. */
-void broker_reserve_nodes (struct broker *b);
-bool broker_reserve_book (struct broker *b, struct entry *e);
-void broker_reserve_booked (struct broker *b);
 /* The scheduler that has the job queued; NULL: none, as its reservation does not exist or
  * does not admit the job. */
 struct sched *broker_sched_of (struct broker *b, const struct entry *e);
@@ -110,8 +102,6 @@ int broker_sched_next (struct broker *b, double now, unsigned tries,
                        struct sched_decision *ret);
 double broker_sched_wakeup (const struct broker *b);
 void broker_sched_queue_set (struct broker *b, unsigned queue, bool started);
-/* The configuration has replaced `old`. */
-void broker_sched_set_policy (struct broker *b, const struct config *old);
 /* changed: the node's state or size is different; moved: it came or went. */
 void broker_reserve_node_changed (struct broker *b, const char *node);
 void broker_reserve_node_moved (struct broker *b, const char *node);

@@ -4,8 +4,8 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/pause.h"
-#include "broker/core/plan.h"
 #include "broker/services/nodegroups.h"
+#include "broker/services/array.h"
 #include "broker/services/reserve.h"
 #include "broker/services/reserve_job.h"
 #include "broker/services/resize.h"

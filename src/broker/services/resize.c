@@ -15,7 +15,6 @@
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/plan.h"
 #include "broker/core/recover.h"
 #include "broker/core/sizes.h"
 #include "broker/core/turn.h"
@@ -23,6 +22,7 @@
 #include "broker/services/reserve.h"
 #include "broker/services/resize.h"
 #include "broker/services/watch.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -45,7 +45,7 @@ static int retire (struct entry *e, struct rset *r)
     return 0;
 }
 
-void resize_forget (struct entry *e)
+static void drop (struct entry *e)
 {
     for (size_t i = 0; i < e->nretired; i++)
         rset_destroy (e->retired[i]);
@@ -205,7 +205,7 @@ int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *r
                : shrink (b, e, nnodes, reason, by, userid, err);
 }
 
-void broker_resize (struct broker *b, struct entry *e)
+static void tell_executor (struct broker *b, struct entry *e)
 {
     const struct job_resize *to = &e->job->resize;
 
@@ -276,9 +276,10 @@ static void host_resized (void *arg, uint64_t id, uint32_t generation, bool done
     }
 }
 
-void resize_host_init (struct broker *b)
+static void host_init (struct broker *b, struct exec_host *host)
 {
-    b->host.resized = host_resized;
+    (void)b;
+    host->resized = host_resized;
 }
 
 int resize_check (const struct broker *b, const struct jobspec *js, struct error *err)
@@ -369,3 +370,20 @@ void api_job_resize (struct broker *b, struct http_request *req,
         broker_reply_after_commit (b, req, answer (e, from));
     }
 }
+
+static void attempt_over (struct broker *b, struct entry *e)
+{
+    (void)b;
+    drop (e);
+}
+
+static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor }, { 0, NULL } };
+
+const struct broker_service service_resize = {
+    .name = "resize",
+    .host = host_init,
+    .acts = acts,
+    .attempt_over = attempt_over,
+    .picked_up = tell_executor,
+    .drop = drop,
+};

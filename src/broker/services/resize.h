@@ -14,19 +14,12 @@
 enum resize_by { RESIZE_BY_BROKER, RESIZE_BY_USER, RESIZE_BY_SCHEDULER };
 int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
                 enum resize_by by, uint32_t userid, struct error *err);
-/* For JOB_ACT_RESIZE, and after a restart: tells the executor. */
-void broker_resize (struct broker *b, struct entry *e);
 /* Whether the executor can resize jobs at all. -EINVAL. */
 int resize_check (const struct broker *b, const struct jobspec *js, struct error *err);
 /* -- malleable.c -- */
-/* After a pass: checks whether to ask for nodes back, or to offer some. */
-void malleable_due (struct broker *b);
 /* For the job for which nodes were asked back: appends which jobs give them. */
 void malleable_add_reason (const struct broker *b, const struct entry *e,
                            struct strbuf *sb);
 /* -- resize.c -- */
-void resize_host_init (struct broker *b);
-/* Frees the earlier allocations of the job. */
-void resize_forget (struct entry *e);
 
 #endif

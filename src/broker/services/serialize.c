@@ -10,7 +10,8 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/services/serialize.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
 
 static bool is_large (const struct broker *b, const struct entry *e)
 {
@@ -34,7 +35,7 @@ static bool goes_before (const struct entry *a, const struct entry *b)
            || (a->job->t_alloc <= b->job->t_alloc && a->id < b->id);
 }
 
-bool broker_start_waits (struct broker *b, struct entry *e)
+static bool holds_start (struct broker *b, struct entry *e)
 {
     const struct entry *other;
     char text[160];
@@ -51,9 +52,30 @@ bool broker_start_waits (struct broker *b, struct entry *e)
                   "time",
                   (uintmax_t)other->id, b->config->start_serialize);
         entry_set_note (e, text);
-        e->start_again = true;
         return true;
     }
     entry_set_note (e, NULL);
     return false;
 }
+
+/* For starts that waited for this job's start. */
+static void moved (struct broker *b, struct entry *e, enum job_state before)
+{
+    (void)e;
+    if (before == JOB_RUN && b->config->start_serialize > 0)
+        broker_starts_due (b);
+}
+
+static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
+{
+    (void)e;
+    if (b->config->start_serialize > 0 && !strcmp (change->name, "start"))
+        broker_starts_due (b);
+}
+
+const struct broker_service service_serialize = {
+    .name = "serialize",
+    .moved = moved,
+    .event = on_event,
+    .holds_start = holds_start,
+};

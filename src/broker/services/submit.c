@@ -14,11 +14,10 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
-#include "broker/core/plan.h"
+#include "broker/core/service.h"
 #include "broker/core/sizes.h"
 #include "broker/core/turn.h"
 #include "broker/core/users.h"
-#include "broker/services/adopt.h"
 #include "broker/services/deadline.h"
 #include "broker/services/depend.h"
 #include "broker/services/foresee.h"
@@ -263,8 +262,7 @@ static void take_in (struct broker *b, struct entry *e)
     entry_find_queue (b, e);
     e->fresh = true;
     DL_APPEND2 (b->fresh, e, fresh_prev, fresh_next);
-    adopt_insert (b, e);
-    broker_depend_add (b, e);
+    services_call (comes, b, e);
     if (e->job->state == JOB_DEPEND)
         broker_depend (b, e);
     else
@@ -368,8 +366,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     e->id = b->next_id;
     b->next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
     e->submitting = true;
-    entry_take_depend (e);
-    entry_take_reservation (e);
+    services_call (take, b, e, false);
     journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
     if (b->next_id > e->id + 1)
         journal_txn_keep_ids (t, b->next_id - 1);
@@ -499,7 +496,7 @@ static struct submission *submission_create (struct broker *b, struct http_reque
     b->under_way++;
     s->req = req;
     s->uid = http_request_uid (req);
-    if ((key && !(s->key = strdup (key))) || !(s->e = calloc (1, sizeof (*s->e)))) {
+    if ((key && !(s->key = strdup (key))) || !(s->e = entry_new ())) {
         submission_free (s);
         return NULL;
     }
@@ -628,7 +625,7 @@ void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
         s->foreign = *f;
         s->foreign.name = strdup (f->name);
         s->key = strdup (f->key);
-        s->e = calloc (1, sizeof (*s->e));
+        s->e = entry_new ();
     }
     if (!s || !s->foreign.name || !s->key || !s->e || full) {
         if (s)

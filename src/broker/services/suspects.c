@@ -17,6 +17,7 @@
 #include "broker/core/broker.h"
 #include "broker/services/nodes.h"
 #include "broker/services/suspects.h"
+#include "broker/core/service.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 
@@ -57,7 +58,7 @@ void suspects_forget (struct broker *b, const char *node)
         drop (b, s);
 }
 
-void suspects_release (struct broker *b)
+static void release (struct broker *b)
 {
     struct suspect *s, *next;
 
@@ -170,15 +171,16 @@ static void failed_on (struct broker *b, const struct entry *e, const char *node
     drain_if_due (b, s);
 }
 
-void suspects_failed (struct broker *b, const struct entry *e, const char *nodes,
-                      const char *text)
+static void start_failed (struct broker *b, struct entry *e,
+                          const struct exec_start_failure *why)
 {
-    struct hostlist *hl = hostlist_decode (nodes, HOSTLIST_MAX, NULL);
+    struct hostlist *hl =
+        why->suspects ? hostlist_decode (why->suspects, HOSTLIST_MAX, NULL) : NULL;
     const char *name;
 
     if (b->config->drain_after_failures > 0)
         for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++)
-            failed_on (b, e, name, text);
+            failed_on (b, e, name, why->text);
     hostlist_destroy (hl);
 }
 
@@ -199,7 +201,8 @@ static void started_without (struct broker *b, const struct entry *e)
     hostlist_destroy (hl);
 }
 
-void suspects_started (struct broker *b, const struct entry *e)
+/* job->avoid is still set. */
+static void ready (struct broker *b, struct entry *e)
 {
     if (!b->suspects)
         return;
@@ -207,3 +210,10 @@ void suspects_started (struct broker *b, const struct entry *e)
         suspects_forget (b, e->r->ranks[i].node);
     started_without (b, e);
 }
+
+const struct broker_service service_suspects = {
+    .name = "suspects",
+    .release = release,
+    .start_failed = start_failed,
+    .ready = ready,
+};

@@ -10,9 +10,9 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "broker/api/api.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/userdir.h"
@@ -68,7 +68,7 @@ void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t byte
     t->bytes += bytes;
 }
 
-void userlimits_waiting (struct broker *b, const struct entry *e, bool waits)
+static void count (struct broker *b, const struct entry *e, bool waits)
 {
     int64_t jobs = e->job->array ? 0 : 1, bytes = (int64_t)e->spec_bytes;
 
@@ -222,6 +222,8 @@ static void freed (uv_handle_t *h)
     free (u);
 }
 
+static void measure_soon (struct broker *b);
+
 static void measured (uv_work_t *w, int status)
 {
     struct userlimits *u = w->data;
@@ -238,7 +240,7 @@ static void measured (uv_work_t *w, int status)
         if ((t = tally_of (u, u->outputs[i].uid, true)))
             t->output = u->outputs[i].bytes;
     if (u->again)
-        userlimits_output_changed (u->b);
+        measure_soon (u->b);
 }
 
 static void measure_due (uv_timer_t *timer)
@@ -250,7 +252,7 @@ static void measure_due (uv_timer_t *timer)
     u->measuring = uv_queue_work (u->b->loop, &u->work, measure_work, measured) == 0;
 }
 
-void userlimits_output_changed (struct broker *b)
+static void measure_soon (struct broker *b)
 {
     struct userlimits *u = b->userlimits;
 
@@ -266,7 +268,7 @@ void userlimits_output_changed (struct broker *b)
 
 /* -- begin and end -- */
 
-int userlimits_init (struct broker *b, struct error *err)
+static int init (struct broker *b, struct error *err)
 {
     struct userlimits *u = calloc (1, sizeof (*u));
 
@@ -277,11 +279,11 @@ int userlimits_init (struct broker *b, struct error *err)
     uv_timer_init (b->loop, &u->timer);
     u->timer.data = u;
     b->userlimits = u;
-    userlimits_output_changed (b);
+    measure_soon (b);
     return 0;
 }
 
-void userlimits_release (struct broker *b)
+static void close_limits (struct broker *b)
 {
     struct userlimits *u = b->userlimits;
 
@@ -293,3 +295,34 @@ void userlimits_release (struct broker *b)
     if (!u->measuring)
         uv_close ((uv_handle_t *)&u->timer, freed);
 }
+
+static void moved (struct broker *b, struct entry *e, enum job_state before)
+{
+    bool waits = e->job->state < JOB_RUN;
+
+    (void)before;
+    if (waits != e->listed_waiting)
+        count (b, e, waits);
+}
+
+static void leave (struct broker *b, struct entry *e)
+{
+    if (e->listed_waiting)
+        count (b, e, false);
+}
+
+/* Measures kept output again, soon. */
+static void ended (struct broker *b, struct entry *e)
+{
+    (void)e;
+    measure_soon (b);
+}
+
+const struct broker_service service_userlimits = {
+    .name = "userlimits",
+    .init = init,
+    .close = close_limits,
+    .moved = moved,
+    .goes = leave,
+    .ended = ended,
+};

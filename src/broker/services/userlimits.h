@@ -24,18 +24,12 @@
 struct broker;
 struct entry;
 
-int userlimits_init (struct broker *b, struct error *err);
-void userlimits_release (struct broker *b);
 /* Whether the user may have this many more jobs, with so many bytes of jobspec. 0 or
  * -EDQUOT. */
 int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes,
                       struct error *err);
 /* Counts a submit that is being written, or (negative) takes it back. */
 void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes);
-/* The job begins, or ceases, to wait. */
-void userlimits_waiting (struct broker *b, const struct entry *e, bool waits);
-/* A job has ended: measures kept output again, soon. */
-void userlimits_output_changed (struct broker *b);
 /* {"jobs", "jobs_max", "bytes", ...} of the user; a limit that does not apply is null. */
 json_t *userlimits_json (struct broker *b, uid_t uid);
 

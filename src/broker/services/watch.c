@@ -11,6 +11,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/turn.h"
 #include "broker/services/watch.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 
 /* -- GET /v1/jobs/ID/wait -- */
@@ -72,7 +73,7 @@ void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
     http_stream_begin (req, "application/json", waiter_left, w);
 }
 
-void watch_result (struct broker *b, struct entry *e)
+static void tell_result (struct broker *b, struct entry *e)
 {
     struct waiter *w, *next;
 
@@ -152,7 +153,7 @@ void watch_event (struct broker *b, const struct entry *e, const char *name)
 
 /* The broker stops: ends the streams, and tells clients that wait for a result to ask
  * again. */
-void watch_close (struct broker *b)
+static void stop (struct broker *b)
 {
     struct watcher *w, *next;
     struct waiter *wait, *more;
@@ -212,3 +213,26 @@ void broker_reply_after_commit (struct broker *b, struct http_request *req, json
     http_request_set_aux (req, l, later_left);
     broker_after_commit (b, later_reply, l);
 }
+
+static bool listens (const struct broker *b, const struct entry *e)
+{
+    (void)e;
+    return b->watchers;
+}
+
+static void committed (struct broker *b, struct entry *e,
+                       const char (*names)[EVENT_NAME_MAX], unsigned n)
+{
+    for (unsigned i = 0; i < n; i++)
+        watch_event (b, e, names[i]);
+}
+
+static const struct service_act acts[] = { { BROKER_ACT_RESULT, tell_result }, { 0, NULL } };
+
+const struct broker_service service_watch = {
+    .name = "watch",
+    .stop = stop,
+    .listens = listens,
+    .committed = committed,
+    .acts = acts,
+};

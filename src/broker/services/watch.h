@@ -6,12 +6,9 @@
 #include "broker/core/broker.h"
 
 void watch_event (struct broker *b, const struct entry *e, const char *name);
-void watch_result (struct broker *b,
-                   struct entry *e); /* the result is final: answers GET …/wait */
 void watch_wait (struct broker *b, struct entry *e, struct http_request *req);
 json_t *watch_result_json (const struct broker *b, struct http_request *req,
                            const struct entry *e);
-void watch_close (struct broker *b);
 /* Replies 200 with value (taken over) after the commit. */
 void broker_reply_after_commit (struct broker *b, struct http_request *req,
                                 json_t *value);

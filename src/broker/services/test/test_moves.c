@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/core/broker.h"
+#include "broker/core/service.h"
 #include "broker/services/moves.h"
 #include "broker/services/nodes.h"
 #include "common/clock.h"
@@ -306,13 +306,16 @@ static void expect_state (const struct broker *b, const char *name,
     assert_int_equal (info.state, state);
 }
 
+extern const struct broker_service service_nodes;
+
 /* 100 nodes, which the matcher begins to look at. */
 static struct broker *begin (void)
 {
     struct broker *b = calloc (1, sizeof (*b));
 
     assert_non_null (b);
-    nodes_host_init (b);
+    b->host.arg = b;
+    service_nodes.host (b, &b->host);
     b->moves = moves_create ();
     b->graph = machine_create ("cluster");
     b->matcher = matcher_create (b->graph, match_policy_find ("lonode"));

@@ -7,18 +7,16 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
-#include "broker/core/plan.h"
 #include "broker/core/sizes.h"
 #include "broker/core/turn.h"
 #include "broker/services/array.h"
 #include "broker/services/avoid.h"
 #include "broker/services/deadline.h"
-#include "broker/services/nodegroups.h"
 #include "broker/services/nodes.h"
-#include "broker/services/placing.h"
+#include "broker/services/priority.h"
 #include "broker/services/reserve.h"
-#include "broker/services/resize.h"
 #include "broker/services/submit.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 
@@ -38,12 +36,7 @@ static void wakeup_cb (uv_timer_t *timer)
     broker_plan_due (timer->data);
 }
 
-void broker_plan_due (struct broker *b)
-{
-    b->plan_due = true;
-}
-
-void broker_enqueue (struct broker *b, struct entry *e)
+static void enqueue (struct broker *b, struct entry *e)
 {
     if (e->submitting || !e->req)
         return; /* submit.c and recover.c call again when the job is accepted */
@@ -71,12 +64,7 @@ void broker_enqueue (struct broker *b, struct entry *e)
     broker_plan_due (b);
 }
 
-uint64_t broker_queued_id (const struct entry *e)
-{
-    return e->job->array ? e->head : e->id;
-}
-
-void broker_dequeue (struct broker *b, struct entry *e)
+static void dequeue (struct broker *b, struct entry *e)
 {
     if (e->job->array)
         broker_array_dequeue (b, e);
@@ -103,8 +91,9 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
     }
     json_t *o = json_pack ("{s:o s:s}", "R", r, "nodelist", nodelist);
     int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
-    if (rc == 0)
-        rc = placing_to_alloc (o, b, e);
+    for (const struct broker_service **x = services; *x && rc == 0; x++)
+        if ((*x)->allocates)
+            rc = (*x)->allocates (b, e, o);
     if (rc == 0 && d->duration != e->job->duration)
         rc = json_object_set_new (o, "duration", json_real (d->duration));
     if (rc == 0 && space)
@@ -156,7 +145,7 @@ static void allocate (struct broker *b, struct sched_decision *d)
     }
 }
 
-void broker_forget_fresh (struct broker *b, struct entry *e)
+static void forget_fresh (struct broker *b, struct entry *e)
 {
     if (e->fresh)
         DL_DELETE2 (b->fresh, e, fresh_prev, fresh_next);
@@ -165,11 +154,11 @@ void broker_forget_fresh (struct broker *b, struct entry *e)
 
 /* Drops the jobspecs of new jobs that did not start at once; the journal has them. A job
  * that is starting or has started still uses its jobspec. */
-static void let_go_of_fresh (struct broker *b)
+static void drop_fresh_specs (struct broker *b)
 {
     while (b->fresh) {
         struct entry *e = b->fresh;
-        broker_forget_fresh (b, e);
+        forget_fresh (b, e);
         if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
             entry_drop_spec (e);
     }
@@ -194,7 +183,7 @@ static bool prepare (struct broker *b, double begin)
     return rc != -EAGAIN && !b->unjudged;
 }
 
-void broker_plan (struct broker *b)
+static void plan (struct broker *b)
 {
     struct sched_decision d = { 0 };
     int rc = 0;
@@ -208,8 +197,7 @@ void broker_plan (struct broker *b)
         uv_idle_start (&b->again, again_cb);
         return;
     }
-    broker_avoid_recheck (b);
-    placing_pass (b);
+    services_call (pass_begins, b);
     while (!pause_reason (b)) {
         rc = broker_sched_next (b, clock_wall (), TRIES, &d);
         if (rc == 1)
@@ -227,14 +215,54 @@ void broker_plan (struct broker *b)
         return;
     }
     uv_idle_stop (&b->again);
-    let_go_of_fresh (b);
-    nodegroups_due (b);
-    malleable_due (b);
-    double when = broker_sched_wakeup (b), placed = placing_wakeup (b);
-    if (placed > 0 && (when <= 0 || placed < when))
-        when = placed;
+    drop_fresh_specs (b);
+    services_call (pass_ends, b);
+    double when = broker_sched_wakeup (b);
+    for (const struct broker_service **s = services; *s; s++) {
+        double own = (*s)->wakeup ? (*s)->wakeup (b) : 0;
+        if (own > 0 && (when <= 0 || own < when))
+            when = own;
+    }
     if (when > 0) {
         double wait = MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX);
         uv_timer_start (&b->wakeup, wakeup_cb, (uint64_t)(wait * 1000.0) + 1, 0);
     }
 }
+
+/* Cancels the booking; waiting jobs may fit now. */
+static void give_back (struct broker *b, struct entry *e)
+{
+    match_cancel (broker_matcher_of (b, e), e->id);
+    broker_reserve_freed (b, e);
+    if (e->xjob)
+        e->r_given_back = e->r;
+    else
+        rset_destroy (e->r);
+    e->r = NULL;
+    e->realm = NULL;
+    broker_plan_due (b);
+    broker_emit (b, e, "free", NULL);
+}
+
+static void rank_and_enqueue (struct broker *b, struct entry *e)
+{
+    broker_rank (b, e);
+    enqueue (b, e);
+}
+
+static const struct service_act acts[] = {
+    { JOB_ACT_ENQUEUE, rank_and_enqueue },
+    { JOB_ACT_DEQUEUE, dequeue },
+    { JOB_ACT_FREE, give_back },
+    { 0, NULL },
+};
+
+const struct broker_service service_plan = {
+    .name = "plan",
+    .enqueue = enqueue,
+    .acts = acts,
+    .goes = forget_fresh,
+    .end_of_turn = plan,
+};
+
+

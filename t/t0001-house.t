@@ -168,14 +168,14 @@ test_expect_success 'comments say the truth of the files that they name' '
 '
 
 test_expect_success 'a declaration under the heading of another file is refused, and a file that is not there' '
-    plant src/match/planted.h "/* planted.h - see gone.c */
-/* -- graph.c: graphs -- */
+    plant src/match/planner/planted.h "/* planted.h - see gone.c */
+/* -- claims.c: claims -- */
 size_t planner_count (const struct planner *p);
 /* -- planner.c -- */
 size_t planner_count (const struct planner *p);" &&
     test_expect_code 1 check_headings &&
-    printf "%s\n" "src/match/planted.h:1: there is no gone.c" \
-        "src/match/planted.h:3: planner_count() is not defined in graph.c" >expected &&
+    printf "%s\n" "src/match/planner/planted.h:1: there is no gone.c" \
+        "src/match/planner/planted.h:3: planner_count() is not defined in claims.c" >expected &&
     test_cmp expected report
 '
 

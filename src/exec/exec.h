@@ -24,8 +24,8 @@
 #include "common/yaml.h"
 #include "exec/topology.h"
 #include "jobspec/jobspec.h"
-#include "match/machine.h"
-#include "match/rset.h"
+#include "match/machine/machine.h"
+#include "match/machine/rset.h"
 
 struct exec; /* an instance */
 struct exec_claim;

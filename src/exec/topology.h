@@ -14,7 +14,7 @@
 #define FLUXQ_EXEC_TOPOLOGY_H
 
 #include "common/yaml.h"
-#include "match/machine.h"
+#include "match/machine/machine.h"
 
 enum topology_kind {
     TOPOLOGY_LABELS, /* {level: NAME, label: TEXT} */

@@ -24,7 +24,7 @@
 #ifndef FLUXQ_SCHED_GROWTH_H
 #define FLUXQ_SCHED_GROWTH_H
 
-#include "match/match.h"
+#include "match/machine/match.h"
 
 #define GROWTH_KINDS_MAX 64
 #define GROWTH_NODES_MAX 10000 /* of one kind that could be made */

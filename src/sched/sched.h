@@ -29,7 +29,7 @@
 #ifndef FLUXQ_SCHED_SCHED_H
 #define FLUXQ_SCHED_SCHED_H
 
-#include "match/match.h"
+#include "match/machine/match.h"
 #include "sched/policy.h"
 
 struct sched;

@@ -16,8 +16,8 @@
 #include <time.h>
 
 #include "jobspec/jobspec.h"
-#include "match/planner.h"
-#include "match/writer.h"
+#include "match/planner/planner.h"
+#include "match/writers/writer.h"
 #include "measure.h"
 
 #define HOUR 3600

@@ -19,9 +19,9 @@
 
 #include "common/macros.h"
 #include "jobspec/jobspec.h"
-#include "match/match.h"
-#include "sched/sched.h"
+#include "match/machine/match.h"
 #include "measure.h"
+#include "sched/sched.h"
 
 #define TRIES 1 /* a call, as in src/broker/services/plan.c */
 #define EPOCH 1.7e9

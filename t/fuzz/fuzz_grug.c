@@ -6,8 +6,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "match/reader.h"
-#include "match/writer.h"
+#include "match/readers/reader.h"
+#include "match/writers/writer.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 

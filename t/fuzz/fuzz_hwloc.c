@@ -3,7 +3,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "match/reader.h"
+#include "match/readers/reader.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 

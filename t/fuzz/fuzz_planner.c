@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner_private.h"
+#include "match/planner/planner_private.h"
 #include "match/test/inspect.h"
 #include "match/test/verify.h"
 

@@ -19,7 +19,7 @@
 #include "common/yaml.h"
 #include "jobspec/array.h"
 #include "jobspec/placement.h"
-#include "match/policy.h"
+#include "match/policies/policy.h"
 #include "sched/policy.h"
 #include "sched/priority.h"
 

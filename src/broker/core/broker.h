@@ -24,7 +24,7 @@
 #include "job/deps_due.h"
 #include "job/job.h"
 #include "jobspec/jobspec.h"
-#include "match/match.h"
+#include "match/machine/match.h"
 #include "net/http_server.h"
 #include "sched/sched.h"
 #include "sched/usage.h"

@@ -14,7 +14,7 @@
 #ifndef FLUXQ_BROKER_SERVICES_MOVES_H
 #define FLUXQ_BROKER_SERVICES_MOVES_H
 
-#include "match/machine.h"
+#include "match/machine/machine.h"
 
 struct moves;
 

@@ -16,7 +16,7 @@
 #include "common/gres.h"
 #include "common/yaml.h"
 #include "jobspec/jobspec.h"
-#include "match/rset.h"
+#include "match/machine/rset.h"
 
 /* Reads the key "gres" of kube: *ret, a new reference, maps names to resources. 0 or
  * -EINVAL with line and column, -ENOMEM. */

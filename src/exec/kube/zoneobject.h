@@ -13,7 +13,7 @@
 #ifndef FLUXQ_EXEC_KUBE_ZONEOBJECT_H
 #define FLUXQ_EXEC_KUBE_ZONEOBJECT_H
 
-#include "match/machine.h"
+#include "match/machine/machine.h"
 
 #include <jansson.h>
 #include <stdbool.h>

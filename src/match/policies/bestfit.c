@@ -1,5 +1,5 @@
 /* bestfit.c - the fullest nodes that still fit: large holes stay whole for large jobs */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 static int64_t used_share (const struct match_policy *p, const int64_t *free,
                            const int64_t *ever, unsigned dims)

@@ -3,8 +3,8 @@
  * Spreads jobs over the nodes as long as there are unused ones, and visits no more nodes
  * than the request needs.
  */
-#include "match/index.h"
-#include "match/policy.h"
+#include "match/index/index.h"
+#include "match/policies/policy.h"
 
 static int64_t free_cores (const struct match_policy *p, const int64_t *free,
                            const int64_t *ever, unsigned dims)

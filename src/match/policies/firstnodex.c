@@ -1,5 +1,5 @@
 /* firstnodex.c - whole nodes, the first that fit */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_firstnodex = {
     .name = "firstnodex",

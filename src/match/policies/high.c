@@ -1,5 +1,5 @@
 /* high.c - highest ids first */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_high = {
     .name = "high",

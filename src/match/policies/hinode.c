@@ -1,5 +1,5 @@
 /* hinode.c - node by node, highest ids first */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_hinode = {
     .name = "hinode",

@@ -1,5 +1,5 @@
 /* hinodex.c - whole nodes, highest ids first */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_hinodex = {
     .name = "hinodex",

@@ -2,7 +2,7 @@
  * fewest nodes, and of the nodes with room for everything the one with the fewest free
  * cores
  */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 static int64_t few_free_cores (const struct match_policy *p, const int64_t *free,
                                const int64_t *ever, unsigned dims)

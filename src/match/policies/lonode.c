@@ -1,5 +1,5 @@
 /* lonode.c - node by node, lowest ids first */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_lonode = {
     .name = "lonode",

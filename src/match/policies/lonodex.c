@@ -1,5 +1,5 @@
 /* lonodex.c - whole nodes, lowest ids first */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_lonodex = {
     .name = "lonodex",

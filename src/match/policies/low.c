@@ -1,5 +1,5 @@
 /* low.c - lowest ids first */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 const struct match_policy match_policy_low = {
     .name = "low",

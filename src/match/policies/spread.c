@@ -1,5 +1,5 @@
 /* spread.c - the emptiest nodes first: jobs disturb each other least */
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 static int64_t free_share (const struct match_policy *p, const int64_t *free,
                            const int64_t *ever, unsigned dims)

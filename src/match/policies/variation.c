@@ -5,7 +5,7 @@
  * processors, 2017.
  */
 #include "common/parse.h"
-#include "match/policy.h"
+#include "match/policies/policy.h"
 
 #define CLASS_WORST 9999
 

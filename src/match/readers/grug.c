@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/reader.h"
 #include "match/readers/grug_plan.h"
+#include "match/readers/reader.h"
 
 #define PATH_LENGTH_MAX (64 * 1024)
 

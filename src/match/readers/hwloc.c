@@ -16,9 +16,9 @@
 #include <libxml/xmlerror.h>
 
 #include "common/parse.h"
-#include "match/reader.h"
 #include "match/readers/hostname.h"
 #include "match/readers/hwloc_xml.h"
+#include "match/readers/reader.h"
 
 #define KB_PER_GB 1000000
 

@@ -5,7 +5,7 @@
 #ifndef FLUXQ_MATCH_READERS_JGF_H
 #define FLUXQ_MATCH_READERS_JGF_H
 
-#include "match/reader.h"
+#include "match/readers/reader.h"
 
 int jgf_read (struct graph *g, const char *text, size_t len,
               const struct match_reader_options *opt, struct error *err);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/parse.h"
-#include "match/reader.h"
+#include "match/readers/reader.h"
 
 #define UNIQ_MAX (INT64_C (1) << 62)
 #define PATH_LENGTH_MAX (64 * 1024)

@@ -21,7 +21,7 @@
 #define FLUXQ_MATCH_READERS_JGF_DOCUMENT_H
 
 #include "common/json.h"
-#include "match/graph.h"
+#include "match/graph/graph.h"
 
 #define JGF_SIZE_MAX INT64_C (999999999)
 #define JGF_NAME_MAX 255

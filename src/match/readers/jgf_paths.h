@@ -14,7 +14,7 @@
 #define FLUXQ_MATCH_READERS_JGF_PATHS_H
 
 #include "common/json.h"
-#include "match/graph.h"
+#include "match/graph/graph.h"
 
 struct jgf_paths {
     const struct graph *g;

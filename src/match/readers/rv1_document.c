@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/reader.h"
+#include "match/readers/reader.h"
 
 /* -- entries of R_lite -- */
 

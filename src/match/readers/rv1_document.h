@@ -16,7 +16,7 @@
 
 #include "common/hostlist.h"
 #include "common/json.h"
-#include "match/graph.h"
+#include "match/graph/graph.h"
 
 #define RV1_RANKS_MAX 1000000
 #define RV1_GROUPS_MAX (1u << 22) /* ranges of ids, over all ranks */

@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/reader.h"
+#include "match/readers/reader.h"
 #include "match/readers/rv1_document.h"
 
 #define NAME_SIZE 1024

@@ -8,7 +8,7 @@
 #ifndef FLUXQ_MATCH_READERS_RV1_SELECTION_H
 #define FLUXQ_MATCH_READERS_RV1_SELECTION_H
 
-#include "match/selection.h"
+#include "match/graph/selection.h"
 
 /* See match_reader.read_selection. with_graph: a graph under "scheduling" takes
  * precedence; if it has other vertices than g, ranks and ids decide. */

@@ -11,8 +11,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/reader.h"
 #include "match/readers/hostname.h"
+#include "match/readers/reader.h"
 #include "match/readers/rv1_document.h"
 #include "match/readers/rv1_selection.h"
 

@@ -14,7 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/match.h"
+#include "match/machine/match.h"
 
 static inline int64_t build_number (const char **p)
 {

@@ -6,7 +6,7 @@
 
 #include "common/test/unit.h"
 
-#include "match/writer.h"
+#include "match/writers/writer.h"
 
 /* Append, each ' as ". */
 static inline void add_quoted (struct strbuf *sb, const char *text)

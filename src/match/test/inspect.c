@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner_private.h"
+#include "match/planner/planner_private.h"
 
 /* -- bookings -- */
 

@@ -2,8 +2,8 @@
 #ifndef FLUXQ_MATCH_TEST_INSPECT_H
 #define FLUXQ_MATCH_TEST_INSPECT_H
 
-#include "match/planner.h"
-#include "match/rset.h"
+#include "match/machine/rset.h"
+#include "match/planner/planner.h"
 
 /* What the job has, as a selection (claims and the ways to them). NULL: it has nothing, or no
  * memory. */

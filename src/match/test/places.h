@@ -2,7 +2,7 @@
 #ifndef FLUXQ_MATCH_TEST_PLACES_H
 #define FLUXQ_MATCH_TEST_PLACES_H
 
-#include "match/machine.h"
+#include "match/machine/machine.h"
 
 /* Of a node that is in that rack alone; as long as the block that it stands in. */
 #define IN_RACK(rack)                                                                    \

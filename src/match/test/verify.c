@@ -9,8 +9,8 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "match/planner_private.h"
-#include "match/profile.h"
+#include "match/index/profile.h"
+#include "match/planner/planner_private.h"
 
 struct check {
     const struct planner *p;

@@ -2,7 +2,7 @@
 #ifndef FLUXQ_MATCH_TEST_VERIFY_H
 #define FLUXQ_MATCH_TEST_VERIFY_H
 
-#include "match/planner.h"
+#include "match/planner/planner.h"
 
 /* Recounts all summaries from the claims. 0, or -EUCLEAN with the first difference. */
 int planner_verify (const struct planner *p, struct error *err);

@@ -7,7 +7,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "match/graph_private.h" /* paths of a vertex */
+#include "match/graph/graph_private.h" /* paths of a vertex */
 #include "match/writers/order.h"
 
 #define CONTAINMENT "containment"

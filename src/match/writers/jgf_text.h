@@ -8,7 +8,7 @@
 #ifndef FLUXQ_MATCH_WRITERS_JGF_TEXT_H
 #define FLUXQ_MATCH_WRITERS_JGF_TEXT_H
 
-#include "match/writer.h"
+#include "match/writers/writer.h"
 
 /* brief: leaves out what is below a vertex that is claimed as a whole, and "writer" tells
  * readers to add it. Without an end of line. Appends nothing for an empty selection. 0,

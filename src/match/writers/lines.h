@@ -6,7 +6,7 @@
 #ifndef FLUXQ_MATCH_WRITERS_LINES_H
 #define FLUXQ_MATCH_WRITERS_LINES_H
 
-#include "match/writer.h"
+#include "match/writers/writer.h"
 
 /* Children before parents; the word `exclusive` or `shared` follows the amount. 0,
  * -ENOMEM, -E2BIG. */

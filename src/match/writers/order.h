@@ -12,7 +12,7 @@
 #ifndef FLUXQ_MATCH_WRITERS_ORDER_H
 #define FLUXQ_MATCH_WRITERS_ORDER_H
 
-#include "match/selection.h"
+#include "match/graph/selection.h"
 
 #define ORDER_NAME_SIZE 1024 /* room for the name of a vertex */
 

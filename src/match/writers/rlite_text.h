@@ -14,7 +14,7 @@
 #ifndef FLUXQ_MATCH_WRITERS_RLITE_TEXT_H
 #define FLUXQ_MATCH_WRITERS_RLITE_TEXT_H
 
-#include "match/writer.h"
+#include "match/writers/writer.h"
 
 struct rlite;
 

@@ -2,7 +2,7 @@
 #ifndef FLUXQ_MATCH_WRITERS_RV1_TEXT_H
 #define FLUXQ_MATCH_WRITERS_RV1_TEXT_H
 
-#include "match/writer.h"
+#include "match/writers/writer.h"
 
 enum rv1_scheduling { RV1_NONE, RV1_JGF, RV1_JGF_BRIEF }; /* the content of
                                                            * "scheduling" */

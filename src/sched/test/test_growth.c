@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "match/match_private.h"
+#include "match/machine/match_private.h"
 #include "match/test/build.h"
 #include "sched/growth.h"
 #include "sched/sched.h"

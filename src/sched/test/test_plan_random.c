@@ -8,10 +8,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "match/match_private.h"
+#include "match/machine/match_private.h"
 #include "match/test/build.h"
-#include "match/test/places.h"
 #include "match/test/inspect.h"
+#include "match/test/places.h"
 #include "match/test/verify.h"
 #include "sched/sched.h"
 

@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "match/match_private.h"
+#include "match/machine/match_private.h"
 #include "match/test/build.h"
 #include "sched/sched.h"
 

@@ -10,10 +10,10 @@
 
 #include "common/test/torture.h"
 #include "job/job.h"
-#include "match/machine_private.h"
+#include "match/machine/machine_private.h"
 #include "match/test/build.h"
-#include "match/test/places.h"
 #include "match/test/inspect.h"
+#include "match/test/places.h"
 #include "match/test/verify.h"
 #include "sched/sched.h"
 

@@ -2,7 +2,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "match/find.h"
+#include "match/search/find.h"
 #include "tools/match/commands.h"
 #include "tools/match/counts.h"
 #include "tools/match/output.h"

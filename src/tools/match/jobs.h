@@ -7,7 +7,7 @@
 #ifndef FLUXQ_TOOLS_MATCH_JOBS_H
 #define FLUXQ_TOOLS_MATCH_JOBS_H
 
-#include "match/selection.h"
+#include "match/graph/selection.h"
 
 enum job_info_state { JOB_ALLOCATED, JOB_RESERVED, JOB_CANCELED };
 

@@ -11,9 +11,9 @@
 
 #include <stdbool.h>
 
-#include "match/policy.h"
-#include "match/reader.h"
-#include "match/writer.h"
+#include "match/policies/policy.h"
+#include "match/readers/reader.h"
+#include "match/writers/writer.h"
 
 #define OPTIONS_FILTERS_MAX 64
 #define OPTIONS_TYPES_MAX 64

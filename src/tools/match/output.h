@@ -6,7 +6,7 @@
 #ifndef FLUXQ_TOOLS_MATCH_OUTPUT_H
 #define FLUXQ_TOOLS_MATCH_OUTPUT_H
 
-#include "match/shape.h"
+#include "match/request/shape.h"
 #include "tools/match/session.h"
 
 #define OUTPUT_MAX ((size_t)1 << 32) /* bytes of one answer */

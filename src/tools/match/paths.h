@@ -9,7 +9,7 @@
 #ifndef FLUXQ_TOOLS_MATCH_PATHS_H
 #define FLUXQ_TOOLS_MATCH_PATHS_H
 
-#include "match/graph.h"
+#include "match/graph/graph.h"
 
 struct path_place {
     uint32_t v, unit;

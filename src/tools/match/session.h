@@ -13,7 +13,7 @@
 
 #include <stdio.h>
 
-#include "match/planner.h"
+#include "match/planner/planner.h"
 #include "tools/match/jobs.h"
 #include "tools/match/options.h"
 

@@ -17,7 +17,7 @@
 #ifndef FLUXQ_TOOLS_SIM_CLUSTER_H
 #define FLUXQ_TOOLS_SIM_CLUSTER_H
 
-#include "match/machine.h"
+#include "match/machine/machine.h"
 
 #define CLUSTER_NODES_MAX 1000000 /* total of all groups */
 #define CLUSTER_GROUPS_MAX 64

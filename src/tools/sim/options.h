@@ -9,7 +9,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "match/policy.h"
+#include "match/policies/policy.h"
 #include "sched/policy.h"
 
 struct options {

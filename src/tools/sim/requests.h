@@ -10,7 +10,7 @@
 #ifndef FLUXQ_TOOLS_SIM_REQUESTS_H
 #define FLUXQ_TOOLS_SIM_REQUESTS_H
 
-#include "match/match.h"
+#include "match/machine/match.h"
 #include "tools/sim/trace.h"
 
 struct requests;

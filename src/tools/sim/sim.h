@@ -13,8 +13,8 @@
 #ifndef FLUXQ_TOOLS_SIM_SIM_H
 #define FLUXQ_TOOLS_SIM_SIM_H
 
-#include "match/policy.h"
-#include "match/rset.h"
+#include "match/machine/rset.h"
+#include "match/policies/policy.h"
 #include "sched/policy.h"
 #include "tools/sim/cluster.h"
 #include "tools/sim/trace.h"

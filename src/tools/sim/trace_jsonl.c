@@ -31,7 +31,7 @@
 
 #include "common/json.h"
 #include "common/parse.h"
-#include "match/rset.h"
+#include "match/machine/rset.h"
 #include "tools/sim/trace.h"
 
 #define PRIORITY_MAX (INT64_C (1) << 53)

@@ -12,7 +12,7 @@
 #include "broker/services/moves.h"
 #include "broker/services/nodes.h"
 #include "common/clock.h"
-#include "match/match.h"
+#include "match/machine/match.h"
 #include "match/test/places.h"
 
 static char said[1024];

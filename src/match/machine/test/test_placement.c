@@ -1,0 +1,448 @@
+/* Jobs in at most so many racks, packed, or spread, against brute force: every set of racks is
+ * tried. What would be wrong: a job in more racks than it allows; one that is refused, or
+ * waits, though some racks have room for it, or for more of it; one that is packed into more
+ * racks than are needed, or not spread evenly over them; a wish for which a job waits; an
+ * estimate that is not the first time at which it fits so. */
+#include "common/test/unit.h"
+
+#include <errno.h>
+#include <stdio.h>
+
+#include "match/machine/machine_private.h"
+#include "match/test/build.h"
+#include "match/test/places.h"
+
+#define NODES 10
+#define RACKS 5 /* and one for nodes that are in none: number 0 */
+#define CORES 6
+#define JOBS 12
+#define WORLDS 1500
+#define ROUNDS 12
+
+enum wish { NOTHING, MOST, PACK, SPREAD };
+
+struct asked {
+    bool nodes; /* not slots */
+    bool exclusive;
+    int64_t min, max, cores;
+    enum wish wish;
+    int64_t most;
+};
+
+struct world {
+    uint64_t random;
+    struct machine *g;
+    struct matcher *m;
+    int rack[NODES];
+    int64_t cores[NODES];
+    bool up[NODES];
+    int64_t used[JOBS][NODES];
+    bool whole[JOBS];
+    double end[JOBS]; /* 0: not there */
+    double now;
+};
+
+static int64_t below (struct world *w, int64_t n)
+{
+    return (int64_t)(build_random (&w->random) % (uint64_t)n);
+}
+
+static const struct machine_place *place_of (int rack, struct machine_place room[3])
+{
+    static const char *const zones[] = { NULL, "a", "a", "b", "b", NULL };
+    static const char *const racks[] = { NULL, "r1", "r2", "r1", "r2", "r1" };
+    int n = 0;
+
+    if (zones[rack])
+        room[n++] = (struct machine_place){ "zone", zones[rack] };
+    if (racks[rack])
+        room[n++] = (struct machine_place){ "rack", racks[rack] };
+    room[n] = (struct machine_place){ NULL, NULL };
+    return room;
+}
+
+static void make (struct world *w)
+{
+    static const char *const policies[] = { "lonode", "hinode", "low",     "high",
+                                            "first",  "spread", "bestfit", "locality" };
+    bool loose = below (w, 3) == 0;
+
+    w->now = 1000;
+    w->g = machine_create ("cluster");
+    w->m = matcher_create (
+        w->g, match_policy_find (policies[below (w, ARRAY_SIZE (policies))]));
+    for (int i = 0; i < NODES; i++) {
+        struct machine_place room[3];
+        char name[16];
+        snprintf (name, sizeof (name), "n%d", i);
+        w->rack[i] = (int)(loose ? below (w, RACKS + 1) : 1 + below (w, RACKS));
+        w->cores[i] = 1 + below (w, CORES);
+        w->up[i] = below (w, 8) > 0;
+        struct machine_node_spec spec = { .name = name,
+                                          .places = place_of (w->rack[i], room),
+                                          .cores = (uint32_t)w->cores[i] };
+        assert_int_equal (machine_node_add (w->g, &spec, NULL), i);
+        machine_node_set_state (w->g, i, w->up[i] ? MACHINE_NODE_UP : MACHINE_NODE_DOWN,
+                                NULL);
+    }
+}
+
+static void end_world (struct world *w)
+{
+    matcher_destroy (w->m);
+    machine_destroy (w->g);
+}
+
+/* -- the reference -- */
+
+/* Nodes or slots that fit on the node at that time; ever: were it empty and up. */
+static int64_t fit_on (const struct world *w, const struct asked *q, int i, double at,
+                       bool ever)
+{
+    int64_t free = w->cores[i], jobs = 0;
+
+    if (!ever && !w->up[i])
+        return 0;
+    for (int j = 0; j < JOBS && !ever; j++) {
+        if (w->end[j] <= at || w->used[j][i] == 0)
+            continue;
+        jobs++;
+        free = w->whole[j] ? 0 : free - w->used[j][i];
+    }
+    if (q->exclusive && jobs > 0)
+        return 0;
+    return q->nodes ? free >= q->cores : free / q->cores;
+}
+
+/* How many fit in each rack, and in none. */
+static void fit_in (const struct world *w, const struct asked *q, double at, bool ever,
+                    int64_t fit[RACKS + 1])
+{
+    for (int r = 0; r <= RACKS; r++)
+        fit[r] = 0;
+    for (int i = 0; i < NODES; i++)
+        fit[w->rack[i]] += fit_on (w, q, i, at, ever);
+}
+
+static int64_t sum_of (const int64_t fit[RACKS + 1], unsigned set)
+{
+    int64_t sum = 0;
+
+    for (int r = 1; r <= RACKS; r++)
+        sum += set >> r & 1 ? fit[r] : 0;
+    return sum;
+}
+
+/* The most that so many racks have between them. */
+static int64_t best (const int64_t fit[RACKS + 1], int64_t racks)
+{
+    int64_t most = 0;
+
+    for (unsigned set = 0; set < 2U << RACKS; set += 2)
+        if (__builtin_popcount (set) <= racks)
+            most = MAX (most, sum_of (fit, set));
+    return most;
+}
+
+/* How many it gets; 0: it does not fit. */
+static int64_t expected (const struct world *w, const struct asked *q, double at,
+                         bool ever)
+{
+    int64_t fit[RACKS + 1], most;
+
+    fit_in (w, q, at, ever, fit);
+    most = q->wish == MOST ? best (fit, q->most) : fit[0] + best (fit, RACKS);
+    return most < q->min ? 0 : MIN (most, q->max);
+}
+
+/* The first time at which it fits; -1: none. */
+static double expected_start (const struct world *w, const struct asked *q)
+{
+    double first = -1;
+
+    if (expected (w, q, w->now, false) > 0)
+        return w->now;
+    for (int j = 0; j < JOBS; j++)
+        if (w->end[j] > w->now && (first < 0 || w->end[j] < first)
+            && expected (w, q, w->end[j], false) > 0)
+            first = w->end[j];
+    return first;
+}
+
+/* -- what was given -- */
+
+/* Nodes, or slots, in each rack, and in none. */
+static int64_t given_in (const struct world *w, const struct asked *q,
+                         const struct rset *r, int64_t given[RACKS + 1])
+{
+    int64_t all = 0;
+
+    for (int i = 0; i <= RACKS; i++)
+        given[i] = 0;
+    for (size_t i = 0; i < r->nranks; i++) {
+        int64_t n = q->nodes ? 1 : r->ranks[i].slots;
+        given[w->rack[r->ranks[i].node_index]] += n;
+        all += n;
+    }
+    return all;
+}
+
+static int64_t racks_of (const int64_t given[RACKS + 1])
+{
+    int64_t n = 0;
+
+    for (int r = 1; r <= RACKS; r++)
+        n += given[r] > 0;
+    return n;
+}
+
+static void check_packed (const int64_t fit[RACKS + 1], const int64_t given[RACKS + 1],
+                          int64_t n)
+{
+    assert_int_equal (given[0], 0);
+    if (racks_of (given) > 1)
+        assert_true (best (fit, racks_of (given) - 1) < n);
+}
+
+/* Who has fewer by two than another has all that he could. */
+static void check_spread (const int64_t fit[RACKS + 1], const int64_t given[RACKS + 1])
+{
+    assert_int_equal (given[0], 0);
+    for (int r = 1; r <= RACKS; r++)
+        for (int s = 1; s <= RACKS; s++)
+            if (given[r] + 1 < given[s])
+                assert_int_equal (given[r], fit[r]);
+}
+
+static void check_given (const struct world *w, const struct asked *q,
+                         const struct rset *r, double at)
+{
+    int64_t fit[RACKS + 1], given[RACKS + 1], n = given_in (w, q, r, given);
+    bool enough;
+
+    fit_in (w, q, at, false, fit);
+    enough = fit[0] == 0 ? best (fit, RACKS) >= q->min : best (fit, RACKS) >= q->max;
+    if (q->wish == MOST) {
+        assert_int_equal (given[0], 0);
+        assert_true (racks_of (given) <= q->most);
+    }
+    if (q->wish == PACK && enough)
+        check_packed (fit, given, n);
+    if (q->wish == SPREAD && enough)
+        check_spread (fit, given);
+}
+
+/* -- rounds -- */
+
+static struct asked any_request (struct world *w)
+{
+    struct asked q = { .nodes = below (w, 2) == 0,
+                       .min = 1 + below (w, 6),
+                       .cores = 1 + below (w, 4),
+                       .wish = (enum wish)below (w, 4),
+                       .most = 1 + below (w, 3) };
+
+    q.exclusive = q.nodes && below (w, 4) == 0;
+    q.max = below (w, 4) == 0 ? q.min + below (w, 8) : q.min;
+    return q;
+}
+
+static struct match_request *compile (struct world *w, const struct asked *q)
+{
+    struct placement p = { .kind = q->wish == SPREAD ? PLACEMENT_SPREAD : PLACEMENT_PACK,
+                           .level = "rack" };
+    struct error err = { 0 };
+    char text[128], count[40];
+
+    snprintf (count, sizeof (count), q->min < q->max ? "%d-%d" : "%d", (int)q->min,
+              (int)q->max);
+    snprintf (text, sizeof (text),
+              q->nodes ? "node=%s%s>slot=1>core=%d" : "slot=%s%s>core=%d", count,
+              q->exclusive ? "!" : "", (int)q->cores);
+    struct match_request *req = build_request (text, 0, NULL, &err);
+    if (!req)
+        fail_msg ("%s: %s", text, err.text);
+    if (q->wish != NOTHING
+        && match_request_place (req, &p, q->wish == MOST ? q->most : 0, &err) < 0)
+        fail_msg ("%s: %s", text, err.text);
+    return match_request_share (w->m, req);
+}
+
+static void check_estimate (struct world *w, const struct asked *q,
+                            const struct match_request *req)
+{
+    double start = -1, wanted = expected_start (w, q);
+    struct rset *r = NULL;
+    int rc = match_earliest (w->m, req, w->now, 50, &start, &r, NULL);
+
+    if (expected (w, q, 0, true) == 0)
+        assert_int_equal (rc, -ENOENT);
+    else if (wanted < 0)
+        assert_int_equal (rc, -EBUSY);
+    else
+        assert_int_equal (rc, 0);
+    if (rc == 0) {
+        assert_true (start == wanted);
+        check_given (w, q, r, start);
+    }
+    rset_destroy (r);
+}
+
+static void start_job (struct world *w, const struct asked *q,
+                       const struct match_request *req)
+{
+    int j = (int)below (w, JOBS);
+    double length = 10 + (double)below (w, 200);
+    struct rset *r = NULL;
+    struct error why = { 0 };
+    int64_t given[RACKS + 1], n = expected (w, q, w->now, false);
+
+    if (w->end[j] > 0)
+        return;
+    int rc = match_allocate (w->m, (uint64_t)j + 1, req, w->now, length, &r, &why);
+    assert_int_equal (rc, n > 0 ? 0 : expected (w, q, 0, true) > 0 ? -EBUSY : -ENOENT);
+    if (rc < 0) {
+        assert_true (why.text[0]);
+        return;
+    }
+    assert_int_equal (given_in (w, q, r, given), n);
+    check_given (w, q, r, w->now);
+    for (size_t i = 0; i < r->nranks; i++)
+        w->used[j][r->ranks[i].node_index] = (int64_t)idset_count (r->ranks[i].cores);
+    w->whole[j] = q->exclusive;
+    w->end[j] = w->now + length;
+    rset_destroy (r);
+}
+
+static void end_jobs (struct world *w)
+{
+    w->now += (double)below (w, 60);
+    for (int j = 0; j < JOBS; j++) {
+        if (w->end[j] == 0 || w->end[j] > w->now)
+            continue;
+        assert_int_equal (match_cancel (w->m, (uint64_t)j + 1), 0);
+        w->end[j] = 0;
+        memset (w->used[j], 0, sizeof (w->used[j]));
+    }
+}
+
+static void test_random (void **state)
+{
+    uint64_t seed = build_seed ("test_placement");
+
+    (void)state;
+    for (int i = 0; i < WORLDS; i++) {
+        struct world w = { .random = seed + (uint64_t)i };
+        make (&w);
+        for (int round = 0; round < ROUNDS; round++) {
+            struct asked q = any_request (&w);
+            struct match_request *req = compile (&w, &q);
+            check_estimate (&w, &q, req);
+            start_job (&w, &q, req);
+            match_request_destroy (req);
+            end_jobs (&w);
+        }
+        end_world (&w);
+    }
+}
+
+/* -- by hand -- */
+
+/* Racks r0, r1, r2 of four nodes of 4 cores. */
+static void make_racks (struct world *w)
+{
+    w->g = machine_create ("cluster");
+    w->m = matcher_create (w->g, match_policy_find ("lonode"));
+    for (int i = 0; i < 12; i++) {
+        char name[16], rack[16];
+        snprintf (name, sizeof (name), "n%d", i);
+        snprintf (rack, sizeof (rack), "r%d", i / 4);
+        struct machine_node_spec spec = { .name = name,
+                                          .places = IN_RACK (rack),
+                                          .cores = 4 };
+        assert_int_equal (machine_node_add (w->g, &spec, NULL), i);
+    }
+}
+
+static void expect (struct world *w, uint64_t job, const char *tree,
+                    enum placement_kind kind, int64_t most, const char *answer)
+{
+    struct placement p = { .kind = kind, .level = "rack" };
+    struct match_request *req = build_request (tree, 0, NULL, NULL);
+    struct rset *r = NULL;
+    struct error why = { 0 };
+
+    assert_non_null (req);
+    assert_int_equal (match_request_place (req, &p, most, NULL), 0);
+    int rc = match_allocate (w->m, job, req, 100, 60, &r, &why);
+    char *nodes = rc == 0 ? rset_nodelist (r) : strdup (why.text);
+    assert_string_equal (nodes, answer);
+    free (nodes);
+    rset_destroy (r);
+    match_request_destroy (req);
+}
+
+static void test_by_hand (void **state)
+{
+    struct world w = { 0 };
+
+    (void)state;
+    make_racks (&w);
+    expect (&w, 1, "node=3!>slot=1>core=1", PLACEMENT_PACK, 0, "n[0-2]");
+    expect (&w, 2, "node=2>slot=1>core=4", PLACEMENT_PACK, 0, "n[4-5]");
+    expect (&w, 3, "node=3>slot=1>core=4", PLACEMENT_SPREAD, 0, "n[3,6,8]");
+    expect (
+        &w, 4, "node=4>slot=1>core=4", PLACEMENT_PACK, 1,
+        "needs 4 nodes with 1 slot of 4 cores each in at most 1 rack: 3 of 4 nodes fit "
+        "now (12 nodes are up)");
+    expect (
+        &w, 4, "node=5>slot=1>core=1", PLACEMENT_PACK, 1,
+        "needs 5 nodes with 1 slot of 1 core each in at most 1 rack: 4 of 5 nodes fit "
+        "the machine");
+    expect (&w, 4, "node=4>slot=1>core=4", PLACEMENT_PACK, 2, "n[7,9-11]");
+    end_world (&w);
+}
+
+static void test_refused (void **state)
+{
+    struct placement p = { .kind = PLACEMENT_PACK, .level = "rack" };
+    struct match_request *req =
+        build_request ("rack=1>node=2>slot=1>core=1", 0, NULL, NULL);
+    struct error err = { 0 };
+
+    (void)state;
+    assert_int_equal (match_request_place (req, &p, 0, &err), -ENOTSUP);
+    assert_string_equal (err.text,
+                         "resources[0]: it asks for places (rack) itself; leave "
+                         "out the placement and the number of switches");
+    match_request_destroy (req);
+}
+
+/* A machine without such a level: a wish does not matter, a bound is never met. */
+static void test_no_level (void **state)
+{
+    struct world w = { 0 };
+    struct machine_node_spec spec = { .name = "n0", .cores = 4 };
+
+    (void)state;
+    w.g = machine_create ("cluster");
+    w.m = matcher_create (w.g, match_policy_find ("lonode"));
+    expect (&w, 1, "node=1>slot=1>core=1", PLACEMENT_PACK, 0, "the machine has no nodes");
+    assert_int_equal (machine_node_add (w.g, &spec, NULL), 0);
+    expect (&w, 1, "node=1>slot=1>core=1", PLACEMENT_PACK, 0, "n0");
+    expect (&w, 2, "slot=2>core=1", PLACEMENT_SPREAD, 0, "n0");
+    expect (&w, 3, "slot=1>core=1", PLACEMENT_PACK, 1,
+            "needs 1 slot of 1 core in at most 1 rack: 0 of 1 slot fit the machine");
+    end_world (&w);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_by_hand),
+        cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_no_level),
+        cmocka_unit_test (test_random),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,183 @@
+/* inner.c - nodes in nodes: the data that a walk needs inside an outer node
+ *
+ * A node in a node counts as a part of the outer one. So that a walk can continue inside
+ * as it does above the nodes, each vertex of an outer node that has nodes below it (the
+ * outer node included) has a struct above of its own. These are rare and small. Their
+ * keys say that everything is free, which excludes nothing that fits, and no booking
+ * changes them.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "match/planner/planner_private.h"
+
+static bool has_nodes (const struct planner *p, uint32_t v)
+{
+    return (graph_vertex (p->g, v)->flags & GRAPH_ABOVE) != 0;
+}
+
+/* Counts vertices with nodes below them at or below v, and entries of their lists; `up`:
+ * the number of those that have v in their indexes. */
+static void count_inner (const struct planner *p, uint32_t v, size_t up, size_t *above,
+                         size_t *entries)
+{
+    bool node = graph_vertex (p->g, v)->type == GRAPH_NODE;
+
+    *entries += 1 + (node ? up : 0);
+    *above += has_nodes (p, v);
+    up = !has_nodes (p, v) ? 0 : node ? 1 : up + 1;
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        count_inner (p, child, up, above, entries);
+    }
+}
+
+static void inner_nodes (const struct planner *p, struct above *a, uint32_t v)
+{
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        if (graph_vertex (p->g, child)->type == GRAPH_NODE)
+            a->nodes[a->nnodes++] = child;
+        else if (has_nodes (p, child))
+            inner_nodes (p, a, child);
+    }
+}
+
+static int64_t score_of (const struct planner *p, uint32_t v)
+{
+    int64_t score = match_policy_score (&p->policy, p->g, v, 0);
+
+    return p->policy.high ? -score : score;
+}
+
+/* Few entries: by insertion, stable. */
+static void inner_sort (const struct planner *p, struct above *a)
+{
+    for (size_t i = 1; i < a->nnodes; i++) {
+        uint32_t v = a->nodes[i];
+        int64_t score = score_of (p, v);
+        size_t j = i;
+        for (; j > 0 && score_of (p, a->nodes[j - 1]) > score; j--)
+            a->nodes[j] = a->nodes[j - 1];
+        a->nodes[j] = v;
+    }
+}
+
+static void make_lists (struct planner *p, struct inner_make *k, struct above *a)
+{
+    a->loose = p->inner_lists + k->used;
+    GRAPH_CHILDREN (p->g, a->v, child)
+    {
+        if (graph_vertex (p->g, child)->type == GRAPH_NODE)
+            a->nown++;
+        else if (!has_nodes (p, child))
+            a->loose[a->nloose++] = child;
+    }
+    a->kids = a->loose + a->nloose;
+    GRAPH_CHILDREN (p->g, a->v, child)
+    {
+        const struct graph_vertex *x = graph_vertex (p->g, child);
+        if (x->type == GRAPH_NODE || !has_nodes (p, child))
+            continue;
+        a->kids[a->nkids++] = child;
+        p->type_above[x->type] = true;
+    }
+    a->nodes = a->kids + a->nkids;
+    inner_nodes (p, a, a->v);
+    inner_sort (p, a);
+    k->used += a->nloose + a->nkids + a->nnodes;
+    p->any_loose = p->any_loose || a->nloose > 0;
+}
+
+static void set_keys (const struct planner *p, struct above *a)
+{
+    for (size_t i = 0; i < a->nnodes; i++) {
+        struct index_key key = { .soonest = 0 };
+        sums_add (p, a->nodes[i], SUMS_EVER, key.ever);
+        key.ever[0] = 1;
+        memcpy (key.free, key.ever, sizeof (key.free));
+        index_set (a->index, i, &key);
+    }
+}
+
+static int inner_index (struct planner *p, struct above *a)
+{
+    a->index = index_create (p->ndims);
+    if (!a->index || index_reserve (a->index, a->nnodes) < 0)
+        return -ENOMEM;
+    set_keys (p, a);
+    return 0;
+}
+
+void inner_mend (struct planner *p, const struct level_node *node)
+{
+    for (size_t i = node->inner; i < p->ninner; i++) {
+        if (p->inner[i].v != node->v && !graph_is_below (p->g, p->inner[i].v, node->v))
+            return;
+        set_keys (p, &p->inner[i]);
+    }
+}
+
+static int enter_inner (struct planner *p, struct inner_make *k, uint32_t v)
+{
+    int rc = 0;
+
+    if (!has_nodes (p, v))
+        return 0;
+    struct above *a = &p->inner[p->ninner];
+    struct level_node *node = levels_node (p, v);
+    if (node)
+        node->inner = (uint32_t)p->ninner;
+    else
+        graph_vertex (p->g, v)->place = (uint32_t)p->ninner;
+    p->ninner++;
+    a->v = v;
+    make_lists (p, k, a);
+    if (inner_index (p, a) < 0)
+        return -ENOMEM;
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        if (rc == 0)
+            rc = enter_inner (p, k, child);
+    }
+    return rc;
+}
+
+void inner_destroy (struct planner *p)
+{
+    for (size_t i = 0; i < p->ninner; i++)
+        index_destroy (p->inner[i].index);
+    free (p->inner);
+    free (p->inner_lists);
+    p->inner = NULL;
+    p->inner_lists = NULL;
+    p->ninner = 0;
+}
+
+int inner_count (struct planner *p, struct inner_make *k, size_t *work)
+{
+    for (; k->at<p->nnodes && * work> 0; k->at++) {
+        size_t before = k->entries;
+        count_inner (p, p->nodes[k->at].v, 0, &k->above, &k->entries);
+        *work -= MIN (*work, k->entries - before);
+    }
+    if (k->at < p->nnodes)
+        return -EAGAIN;
+    k->at = 0;
+    p->inner = calloc (k->above + 1, sizeof (*p->inner));
+    p->inner_lists = malloc ((k->entries + 1) * sizeof (*p->inner_lists));
+    return p->inner && p->inner_lists ? 0 : -ENOMEM;
+}
+
+int inner_enter (struct planner *p, struct inner_make *k, size_t *work)
+{
+    int rc = 0;
+
+    for (; k->at<p->nnodes && * work> 0 && rc == 0; k->at++) {
+        size_t before = k->used;
+        rc = enter_inner (p, k, p->nodes[k->at].v);
+        *work -= MIN (*work, k->used - before + 1);
+    }
+    return rc == 0 && k->at < p->nnodes ? -EAGAIN : rc;
+}

@@ -1,0 +1,140 @@
+/* planner.h - bookings of resources over time, and what else fits
+ *
+ *     struct planner *p = planner_create (g, match_policy_find ("low"), &opt);
+ *     autoselection struct selection *s = NULL;
+ *     int rc = planner_match (p, PLANNER_ALLOCATE, job, shape, now, duration, &s, &why);
+ *     // 0: booked, the caller owns s;  -EBUSY: not now;  -ENODEV: never on this graph;
+ *     // -EEXIST: the job has a booking;  -EINVAL, -ENOMEM.  why: a sentence for its user
+ *     planner_cancel (p, job);
+ *
+ * The caller chooses the unit of time, the tick (fluxqd: microseconds, fluxq-match:
+ * seconds). Durations are > 0; PLANNER_FOREVER means until the end of time. A booking is
+ * allocated (the job has begun, and keeps its units until it is cancelled, even past its
+ * end) or reserved (from its start to its end). A unit is free "now" if it is not
+ * allocated, and not reserved at any time of the window. A unit is free later if no
+ * booking overlaps the window [at, at + duration).
+ *
+ * Costs: cancel and update take O(groups of units of the job * log nodes); match: see
+ * walk.h. A reservation is tried only at times at which a booking ends and the sums
+ * suffice (profile.h). The graph is borrowed; the caller reports changes of the graph
+ * with planner_changed().
+ */
+#ifndef FLUXQ_MATCH_PLANNER_PLANNER_H
+#define FLUXQ_MATCH_PLANNER_PLANNER_H
+
+#include "common/strbuf.h"
+#include "match/graph/selection.h"
+#include "match/policies/policy.h"
+#include "match/request/shape.h"
+
+#define PLANNER_FOREVER INT64_MAX
+
+struct planner;
+
+struct planner_options {
+    int64_t begin, end; /* of time: no booking begins before or ends after; end 0: no
+                         * end */
+    /* Fluxion's rule: a slot never spans vertices (sockets, nodes) */
+    bool together_slots;
+    /* nodes requested in a vertex may be anywhere below it, even if some nodes are its
+     * children; otherwise only those children match then */
+    bool any_depth;
+};
+
+enum planner_op {
+    PLANNER_ALLOCATE,                     /* now, or not at all */
+    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same, but tells "never" apart with
+                                           * -ENODEV and the reason of
+                                           * PLANNER_SATISFIABILITY */
+    PLANNER_ALLOCATE_ORELSE_RESERVE,      /* now, else at the earliest time, else never */
+    PLANNER_SATISFIABILITY,               /* could it ever fit, on an empty graph with all
+                                           * vertices up? books nothing, no selection */
+    PLANNER_WITHOUT_ALLOCATING,           /* as ALLOCATE, books nothing */
+    PLANNER_WITHOUT_ALLOCATING_FUTURE,    /* as ORELSE_RESERVE, books nothing */
+};
+
+struct planner *planner_create (struct graph *g, const struct match_policy *policy,
+                                const struct planner_options *opt);
+void planner_destroy (struct planner *p);
+struct graph *planner_graph (const struct planner *p);
+/* Takes effect with the next match, which then costs O(nodes log nodes). Bookings
+ * stay. */
+void planner_set_policy (struct planner *p, const struct match_policy *policy);
+/* Adds a type whose free counts the index keeps, besides node, core, gpu and memory. The
+ * index keeps at most 7 types in all and ignores later ones. 0 or -ENOMEM. */
+int planner_track (struct planner *p, const char *type);
+/* Reports a change of the graph at or below v; GRAPH_NONE: anywhere. Cheap: the next
+ * match does the work. If each change of status, properties or size in one node is
+ * reported at once, only that node is updated. After any other change, several changes at
+ * once, or an unreported change, all nodes are. (The planner cannot detect an unreported
+ * change that is followed by the report of a vertex that did not change.) */
+void planner_changed (struct planner *p, uint32_t v);
+
+/* After changes of the graph, a match first updates all data about the nodes at once,
+ * which takes as long as many matches on a large graph. A caller that cannot wait for
+ * that calls planner_prepare() before: each call does a piece of about `work` vertices (>
+ * 0; a million take a tenth of a second), and any operation or change is allowed between
+ * two calls. 0: everything is up to date; -EAGAIN: call again; -ENOMEM. Pieces grow when
+ * the graph changes so often that the update would never end. */
+int planner_prepare (struct planner *p, size_t work);
+/* True if the next match has little or nothing to update. O(1) */
+bool planner_is_prepared (const struct planner *p);
+/* True if the update has begun, and would start over if a node came or went now. O(1) */
+bool planner_is_preparing (const struct planner *p);
+int planner_match (struct planner *p, enum planner_op op, uint64_t job,
+                   const struct shape *shape, int64_t now, int64_t duration,
+                   struct selection **ret, struct error *why);
+/* Limits the search for a later time in PLANNER_ALLOCATE_ORELSE_RESERVE: it ends with
+ * -EINPROGRESS after about `work` visited nodes (10 million take a third of a second). An
+ * equal call continues the search where it stopped, or, if something became free
+ * meanwhile, starts over with twice the work. 0: searches are not limited. */
+void planner_search_in_pieces (struct planner *p, size_t work);
+/* True if the next call continues a search for this job. O(1) */
+bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now);
+/* Drops the unfinished search of the job, which asks for something else now, or for
+ * nothing. */
+void planner_search_forget (struct planner *p, uint64_t job);
+/* Books a selection from elsewhere (s->start, s->end). -EBUSY names the unit that is
+ * taken, -ENOENT a unit that does not exist, -EEXIST. Errors book nothing. */
+int planner_update (struct planner *p, uint64_t job, const struct selection *s,
+                    bool reserved, struct error *why);
+/* Reserves whole vertices regardless of the bookings there, which the caller has checked.
+ * A job with an allocation there keeps it until it is cancelled, even past s->start. */
+int planner_reserve_over (struct planner *p, uint64_t job, const struct selection *s,
+                          struct error *why);
+int planner_cancel (struct planner *p, uint64_t job); /* 0 or -ENOENT */
+/* Frees only these units of the job (also a part of a larger pick). *ret_empty: the job
+ * has no unit left, and its booking is gone. -ENOENT: the job has no booking; units that
+ * the job does not have are ignored. */
+int planner_cancel_part (struct planner *p, uint64_t job, const struct selection *s,
+                         bool *ret_empty);
+/* Changes the end of a booking (PLANNER_FOREVER: the end of time). -ENOENT; -EBUSY: a
+ * reservation is in the way, and why names it; nothing changes then. */
+int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why);
+
+struct planner_job {
+    uint64_t job;
+    int64_t start, end;
+    bool reserved;
+    size_t nclaims;
+};
+bool planner_find (const struct planner *p, uint64_t job, struct planner_job *ret);
+/* Iterates over the bookings by id: *ret is the first with an id > after; start with 0
+ * (job 0 itself is found by planner_find() only). false: no more. */
+bool planner_next (const struct planner *p, uint64_t after, struct planner_job *ret);
+size_t planner_count (const struct planner *p);
+/* Tells whether a unit of v is booked by the job; or allocated, or reserved, by any job.
+ * Units at or above v count; with `below`, v also counts as part of what lies below
+ * it. */
+bool planner_has (const struct planner *p, uint64_t job, uint32_t v, uint32_t unit,
+                  bool below);
+bool planner_is_allocated (const struct planner *p, uint32_t v, uint32_t unit);
+bool planner_is_reserved (const struct planner *p, uint32_t v, uint32_t unit);
+/* Grows whenever something becomes free, comes up or is added. */
+uint64_t planner_generation (const struct planner *p);
+/* Returns the amount of the type that is free now, summed over the graph, for listings.
+ * O(1) for tracked types. */
+int64_t planner_free (const struct planner *p, uint16_t type);
+size_t planner_memory (const struct planner *p);
+
+#endif

@@ -1,0 +1,63 @@
+/* walk_test.h - machines, requests and answers of the walk in one line each
+ *
+ *     struct rig r = rig_make ("cluster>rack*2>node*2>(core*4,memory/1024)", "low");
+ *     expect (&r, "node=1>slot=1>(core=2,memory=400)", "node0:core0-1,memory0=400");
+ *     rig_drop (&r);
+ *
+ *     machine = TYPE ["*" N] [":" SIZE | "/" AMOUNT] [">" machine | ">(" machine {","...} ")"]
+ *     request = TYPE "=" COUNT ["!"] ["?" PROPERTY] [">" ... as above], several by ","
+ *     COUNT   = MIN ["-" MAX ["*" FACTOR]] | "{" idset "}"
+ *
+ * N leaves are one group, AMOUNT is of a divisible one. Ids count up in each node, those of
+ * what is not in nodes in all. An answer tells what is booked, and where, and at which time
+ * if not now; or why it does not fit. A text that is wrong fails the test.
+ */
+#ifndef FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
+#define FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
+
+#include "common/test/unit.h"
+
+#include "match/planner/planner.h"
+#include "match/test/inspect.h"
+#include "match/test/verify.h"
+
+struct rig {
+    struct graph *g;
+    struct planner *p;
+    unsigned flags;     /* of shape_compile() */
+    json_t *constraint; /* of the whole; owned */
+    int64_t node_memory;
+    int64_t now;
+    uint64_t job; /* the last one */
+};
+
+struct rig rig_make (const char *machine, const char *policy);
+struct rig rig_make_with (const char *machine, const char *policy,
+                          const struct planner_options *opt);
+void rig_drop (struct rig *r);
+/* By its path below the root: "rack0/node1/core3". */
+void rig_find (const struct rig *r, const char *path, uint32_t *ret_v,
+               uint32_t *ret_unit);
+void rig_flag (struct rig *r, const char *path, uint8_t flag, bool on);
+void rig_property (struct rig *r, const char *path, const char *key, const char *value);
+/* RFC 31, for all requests from here on; NULL: none. */
+void rig_constraint (struct rig *r, const char *json);
+
+struct shape *rig_shape (const struct rig *r, const char *request);
+/* planner_match() as a job of its own, for 10 ticks. *ret: NULL when it does not fit. */
+int rig_ask (struct rig *r, enum planner_op op, const char *request,
+             struct selection **ret, struct error *why);
+/* What is claimed, as text: "node0:core0-3,gpu0 rack1". */
+void rig_tell (const struct rig *r, const struct selection *s, char *buf, size_t size);
+
+/* Allocate: the answer, or the reason, is that. */
+#define expect(r, request, answer)                                                       \
+    rig_expect ((r), PLANNER_ALLOCATE, (request), (answer), __FILE__, __LINE__)
+/* Or reserve: "at 10: node0:core0-3". */
+#define expect_later(r, request, answer)                                                 \
+    rig_expect ((r), PLANNER_ALLOCATE_ORELSE_RESERVE, (request), (answer), __FILE__,     \
+                __LINE__)
+void rig_expect (struct rig *r, enum planner_op op, const char *request,
+                 const char *answer, const char *file, int line);
+
+#endif

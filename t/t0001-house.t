@@ -92,7 +92,9 @@ test_expect_success 'a folder may not include one below it in the law' '
     refused src/cmd/planted.c "#include \"broker/core/broker.h\"" "include broker" &&
     refused src/exec/local/planted.c "#  include \"broker/core/broker.h\"" "include broker" &&
     refused src/shell/planted.c "#include \"jobspec/jobspec.h\"" "include jobspec" &&
-    refused src/job/test/planted.c "#include \"store/store.h\"" "include store"
+    refused src/job/test/planted.c "#include \"store/store.h\"" "include store" &&
+    refused src/match/planner/planted.c "#include \"match/search/search.h\"" "include room match/search" &&
+    refused src/match/graph/planted.c "#include \"match/index/index.h\"" "include room match/index"
 '
 
 test_expect_success 'a room may include of its folder only what the law names, and is named itself' '

@@ -16,7 +16,7 @@
 #include <time.h>
 
 #include "jobspec/jobspec.h"
-#include "match/planner/planner.h"
+#include "match/search/search.h"
 #include "match/writers/writer.h"
 #include "measure.h"
 
@@ -159,13 +159,13 @@ static struct shape *parse (const char *text)
 
 /* -- a decision -- */
 
-__attribute__ ((noinline)) static int bench_decide (struct planner *p, enum planner_op op,
+__attribute__ ((noinline)) static int bench_decide (struct planner *p, enum search_op op,
                                                     uint64_t job, const struct shape *s,
                                                     int64_t duration,
                                                     struct selection **ret)
 {
     struct error why;
-    return planner_match (p, op, job, s, 0, duration, ret, &why);
+    return search_match (p, op, job, s, 0, duration, ret, &why);
 }
 
 struct figures {
@@ -189,7 +189,7 @@ static double timed_write (const struct graph *g, const struct selection *s,
 }
 
 static struct figures measure (struct planner *p, const struct request *r, int times,
-                               enum planner_op op)
+                               enum search_op op)
 {
     double *d = calloc (3 * (size_t)times, sizeof (*d));
     double *w = d + times, *q = w + times;
@@ -259,7 +259,7 @@ static void book (struct planner *p, const struct request *r, int64_t duration,
 
     for (int i = 0; i < most; i++) {
         struct selection *sel = NULL;
-        int rc = bench_decide (p, PLANNER_ALLOCATE, from + (uint64_t)i, s,
+        int rc = bench_decide (p, SEARCH_ALLOCATE, from + (uint64_t)i, s,
                                duration + 60 * (int64_t)(i % 1000), &sel);
         selection_destroy (sel);
         if (rc < 0)
@@ -289,12 +289,12 @@ static void full_machine (const struct machine_shape *m, struct graph *g,
     for (size_t i = 0; i < 2; i++) {
         if (!wanted (m->name, fails[i].name))
             continue;
-        f = measure (p, &fails[i], times, PLANNER_ALLOCATE);
+        f = measure (p, &fails[i], times, SEARCH_ALLOCATE);
         print_figures (m->name, fails[i].name, policy, &f);
     }
     const struct request later = { "64 nodes, earliest start", WHOLE (64), NULL };
     if (wanted (m->name, later.name)) {
-        f = measure (p, &later, times, PLANNER_ALLOCATE_ORELSE_RESERVE);
+        f = measure (p, &later, times, SEARCH_ALLOCATE_ORELSE_RESERVE);
         print_figures (m->name, later.name, policy, &f);
     }
     planner_destroy (p);
@@ -312,11 +312,11 @@ static void rare_nodes (const struct machine_shape *m, struct graph *g,
 
     book (p, &one, HOUR, 1, RARE_NODES);
     if (wanted (m->name, none.name)) {
-        f = measure (p, &none, times, PLANNER_ALLOCATE);
+        f = measure (p, &none, times, SEARCH_ALLOCATE);
         print_figures (m->name, none.name, policy, &f);
     }
     if (wanted (m->name, later.name)) {
-        f = measure (p, &later, times, PLANNER_ALLOCATE_ORELSE_RESERVE);
+        f = measure (p, &later, times, SEARCH_ALLOCATE_ORELSE_RESERVE);
         print_figures (m->name, later.name, policy, &f);
     }
     planner_destroy (p);
@@ -352,14 +352,14 @@ static void stream (const struct machine_shape *m, struct graph *g, const char *
         shapes[i] = parse (text);
         free (text);
     }
-    bench_decide (p, PLANNER_SATISFIABILITY, 1, shapes[0], HOUR,
+    bench_decide (p, SEARCH_SATISFIABILITY, 1, shapes[0], HOUR,
                   NULL); /* makes the indexes */
     for (int i = 0; i < jobs; i++) {
         struct selection *sel = NULL;
         struct shape *s = shapes[draw (&seed) % 8];
         int64_t duration = 600 + draw (&seed) % (12 * HOUR);
         double t = now_us ();
-        int rc = bench_decide (p, PLANNER_ALLOCATE_ORELSE_RESERVE, (uint64_t)i + 1, s,
+        int rc = bench_decide (p, SEARCH_ALLOCATE_ORELSE_RESERVE, (uint64_t)i + 1, s,
                                duration, &sel);
         d[i] = now_us () - t;
         sum += d[i];
@@ -396,7 +396,7 @@ static void replan (const struct machine_shape *m, struct graph *g, const char *
     double t = now_us ();
     for (int i = 0; i < jobs; i++) {
         struct selection *sel = NULL;
-        if (bench_decide (p, PLANNER_ALLOCATE, 100000 + (uint64_t)i, s, HOUR, &sel) == 0)
+        if (bench_decide (p, SEARCH_ALLOCATE, 100000 + (uint64_t)i, s, HOUR, &sel) == 0)
             started++;
         selection_destroy (sel);
     }
@@ -423,7 +423,7 @@ static void on_machine (const struct machine_shape *m, const char *policy, int t
     for (size_t i = 0; i < sizeof (requests) / sizeof (requests[0]); i++) {
         if (!wanted (m->name, requests[i].name))
             continue;
-        struct figures f = measure (p, &requests[i], times, PLANNER_ALLOCATE);
+        struct figures f = measure (p, &requests[i], times, SEARCH_ALLOCATE);
         print_figures (m->name, requests[i].name, policy, &f);
     }
     memory += planner_memory (p);
@@ -458,7 +458,7 @@ static void scale (const char *policy, int times)
         struct planner *p = new_planner (g, policy);
         printf ("%u", nodes);
         for (size_t i = 0; i < 3; i++) {
-            struct figures f = measure (p, &rows[i], times, PLANNER_ALLOCATE);
+            struct figures f = measure (p, &rows[i], times, SEARCH_ALLOCATE);
             printf ("\t%.2f", f.decide);
         }
         printf ("\n");
@@ -477,7 +477,7 @@ static void one (const char *graph, const char *request, const char *policy, int
         struct planner *p = new_planner (g, policy);
         for (size_t r = 0; r < sizeof (requests) / sizeof (requests[0]); r++)
             if (!strcmp (requests[r].name, request))
-                measure (p, &requests[r], times, PLANNER_ALLOCATE);
+                measure (p, &requests[r], times, SEARCH_ALLOCATE);
         planner_destroy (p);
         graph_destroy (g);
     }
@@ -490,7 +490,7 @@ static void every_policy (int times)
     for (size_t i = 0; match_policies[i]; i++) {
         struct planner *p = new_planner (g, match_policies[i]->name);
         for (size_t r = 0; r < sizeof (requests) / sizeof (requests[0]); r++) {
-            struct figures f = measure (p, &requests[r], times, PLANNER_ALLOCATE);
+            struct figures f = measure (p, &requests[r], times, SEARCH_ALLOCATE);
             print_figures (machines[2].name, requests[r].name, match_policies[i]->name,
                            &f);
         }

@@ -9,7 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/planner_state.h"
+#include "match/search/search.h"
 #include "match/test/inspect.h"
 #include "match/test/verify.h"
 
@@ -162,7 +163,7 @@ static void check_why (const struct error *why)
 
 static void do_match (struct world *w)
 {
-    enum planner_op op = (enum planner_op)below (&w->in, 6);
+    enum search_op op = (enum search_op)below (&w->in, 6);
     uint64_t job = 1 + below (&w->in, JOBS);
     struct jobspec_resource top[2];
     size_t n = 1 + below (&w->in, 3) / 2;
@@ -180,11 +181,11 @@ static void do_match (struct world *w)
         return;
     }
     shape->node_memory = flags == 3 ? below (&w->in, 8) : 0;
-    int rc = planner_match (w->p, op, job, shape, w->now, any_number (&w->in), &s, &why);
+    int rc = search_match (w->p, op, job, shape, w->now, any_number (&w->in), &s, &why);
     if (rc < 0) {
         assert (!s);
         check_why (&why);
-    } else if (op != PLANNER_SATISFIABILITY) {
+    } else if (op != SEARCH_SATISFIABILITY) {
         assert (s && s->start >= w->now && s->end > s->start);
         for (size_t i = 1; i < s->n; i++)
             assert (s->picks[i].parent < i);

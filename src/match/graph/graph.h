@@ -1,5 +1,9 @@
 /* graph.h - the resource graph: typed vertices in a containment tree
  *
+ * This folder holds the resource graph and selections, which name units of it. Readers
+ * and the machine build and change the graph; everything else in match reads it. The
+ * folder uses no other folder of match.
+ *
  *     struct graph *g = graph_create ();
  *     struct graph_spec cluster = { .type = "cluster", .rank = -1, .uniq = -1 };
  *     struct graph_spec node = { .type = "node", .id = 3, .rank = 3, .uniq = -1 };

@@ -1,5 +1,9 @@
 /* index.h - the nodes below a vertex, in the policy's order, with what each could give
  *
+ * This folder holds structures of numbers that know nothing of graphs and jobs: this
+ * index, sums over time (profile.h) and ordered sets (ordered.h). The planner fills them;
+ * the planner and the search ask them which nodes and times may fit.
+ *
  *     struct index *x = index_create (3);             // dimensions: whole, core, gpu
  *     index_reserve (x, 16);
  *     index_set (x, 7, &key);                         // place 7, as the node there is now

@@ -22,18 +22,6 @@ const char *machine_node_state_name (enum machine_node_state state)
     return (size_t)state < ARRAY_SIZE (state_names) ? state_names[state] : "unknown";
 }
 
-void machine_changed (struct machine *g, uint32_t v)
-{
-    if (g->planner)
-        planner_changed (g->planner, v);
-}
-
-void machine_lost (struct machine *g, uint32_t v)
-{
-    machine_changed (g, v);
-    g->lost += g->planner != NULL;
-}
-
 /* -- strings -- */
 
 static void strings_free (char **list)
@@ -114,11 +102,6 @@ static void node_destroy (struct machine_node *n)
     gres_release (&n->gres_taken);
     zones_destroy (n);
     free (n);
-}
-
-struct machine_node *machine_node_at (const struct machine *g, int index)
-{
-    return index >= 0 && (size_t)index < g->size ? g->nodes[index] : NULL;
 }
 
 struct machine_node *machine_node_of (const struct machine *g, uint32_t v)

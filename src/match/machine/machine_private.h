@@ -2,7 +2,7 @@
  *
  *     const struct machine_node *n = g->nodes[i];     // or NULL: that index is vacant
  *     graph_vertex (g->graph, n->v) ...               // the node in the graph
- *     machine_book (g, n, NULL);                      // a job has something there now
+ *     machine_book (g, n, NULL, NULL);                // a job has a part of it now
  *
  * The graph holds sizes and bookings. The machine holds the rest: the node by its index,
  * the reports of executors, and the number of jobs on the node. Each change of the graph
@@ -90,14 +90,29 @@ struct machine {
     uint64_t layout; /* grows when nodes come, go or change size, places or properties */
 };
 
-struct machine_node *machine_node_at (const struct machine *g, int index); /* or NULL */
+/* NULL: no node has that index. */
+static inline struct machine_node *machine_node_at (const struct machine *g, int index)
+{
+    return index >= 0 && (size_t)index < g->size ? g->nodes[index] : NULL;
+}
+
 /* Returns the node at or above the vertex. */
 struct machine_node *machine_node_of (const struct machine *g, uint32_t v);
+
 /* Reports that the graph has changed at v. */
-void machine_changed (struct machine *g, uint32_t v);
+static inline void machine_changed (struct machine *g, uint32_t v)
+{
+    if (g->planner)
+        planner_changed (g->planner, v);
+}
+
 /* The same for a change after which only less is free: requests that did not fit need not
  * be tried again. */
-void machine_lost (struct machine *g, uint32_t v);
+static inline void machine_lost (struct machine *g, uint32_t v)
+{
+    machine_changed (g, v);
+    g->lost += g->planner != NULL;
+}
 
 /* Counts one more job on the node. taken: the job has the whole node, and was given these
  * amounts, and of generic resources gres (NULL: none). */

@@ -9,9 +9,10 @@
 #include <string.h>
 
 #include "match/machine/match_private.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/book.h"
+#include "match/planner/levels.h"
 #include "match/request/constraint.h"
-#include "match/search/plan_private.h"
+#include "match/search/search.h"
 #include "match/search/walk.h"
 
 #define TICKS 1e6 /* per second */
@@ -278,7 +279,7 @@ static int sizing_find (struct sizing *z)
 
 /* -- allocate -- */
 
-static int place_sized (struct matcher *m, enum planner_op op, uint64_t job,
+static int place_sized (struct matcher *m, enum search_op op, uint64_t job,
                         const struct shape *s, int64_t at, int64_t length,
                         struct selection **ret, struct error *why)
 {
@@ -288,25 +289,25 @@ static int place_sized (struct matcher *m, enum planner_op op, uint64_t job,
     w.end = length > INT64_MAX - at ? INT64_MAX : at + length;
     int rc = sizing_find (&z);
     if (rc == 0)
-        rc = planner_match (m->p, op, job, &z.sized, at, length, ret, why);
+        rc = search_match (m->p, op, job, &z.sized, at, length, ret, why);
     else if (rc == -EBUSY)
-        planner_why (m->p, s, &z.miss, false, why);
+        search_why (m->p, s, &z.miss, false, why);
     else
         error_no_memory (why, NULL);
     sizing_end (&z);
     return rc;
 }
 
-static int place_shape (struct matcher *m, enum planner_op op, uint64_t job,
+static int place_shape (struct matcher *m, enum search_op op, uint64_t job,
                         const struct shape *s, int64_t at, int64_t length,
                         struct selection **ret, struct error *why)
 {
     return is_elastic_inside (s) ? place_sized (m, op, job, s, at, length, ret, why)
-                                 : planner_match (m->p, op, job, s, at, length, ret, why);
+                                 : search_match (m->p, op, job, s, at, length, ret, why);
 }
 
 /* Tries the runs from the most nodes on. */
-static int place_spread (struct matcher *m, enum planner_op op, uint64_t job,
+static int place_spread (struct matcher *m, enum search_op op, uint64_t job,
                          const struct match_request *req, int64_t at, int64_t length,
                          struct selection **ret, struct error *why)
 {
@@ -324,7 +325,7 @@ static int place_spread (struct matcher *m, enum planner_op op, uint64_t job,
     return rc;
 }
 
-static int find_place (struct matcher *m, enum planner_op op, uint64_t job,
+static int find_place (struct matcher *m, enum search_op op, uint64_t job,
                        const struct match_request *req, double now, double duration,
                        struct rset **ret, struct error *why)
 {
@@ -339,7 +340,7 @@ static int find_place (struct matcher *m, enum planner_op op, uint64_t job,
     if (rc < 0)
         return rc;
     if (!(*ret = rset_of_selection (m->g, s))) {
-        if (op == PLANNER_ALLOCATE)
+        if (op == SEARCH_ALLOCATE)
             planner_cancel (m->p, job);
         return error_no_memory (why, NULL);
     }
@@ -352,7 +353,7 @@ int match_without_allocating (struct matcher *m, const struct match_request *req
                               double now, double duration, struct rset **ret,
                               struct error *why)
 {
-    return find_place (m, PLANNER_WITHOUT_ALLOCATING, 0, req, now, duration, ret, why);
+    return find_place (m, SEARCH_WITHOUT_ALLOCATING, 0, req, now, duration, ret, why);
 }
 
 /* Counts the job on the node with that index. */
@@ -380,7 +381,7 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
 {
     if (booking_find (m->p, job))
         return refuse_again (job, why);
-    int rc = find_place (m, PLANNER_ALLOCATE, job, req, now, duration, ret, why);
+    int rc = find_place (m, SEARCH_ALLOCATE, job, req, now, duration, ret, why);
     for (size_t i = 0; rc == 0 && i < (*ret)->nranks; i++)
         book (m, job, (*ret)->ranks[i].node_index, &(*ret)->ranks[i]);
     return rc;
@@ -464,7 +465,7 @@ static int ask_ever (struct matcher *m, const struct shape *s, struct error *why
         rc = sizing_try (&z);
     sizing_end (&z);
     if (rc == -EBUSY && !say_no_nodes (m->g, s, why))
-        planner_why (m->p, s, &z.miss, true, why);
+        search_why (m->p, s, &z.miss, true, why);
     return rc;
 }
 

@@ -1,5 +1,10 @@
 /* match.h - place requests on the graph
  *
+ * This folder holds what the broker asks of match: the machine with its nodes
+ * (machine.h), and jobs on it (this header). Reports of executors and jobspecs come in
+ * and become changes of the graph, requests and bookings; R comes out (rset.h). Nothing
+ * else in match uses this folder.
+ *
  *     struct match_request *req = match_request_create (js, &err);   // compiled once
  *     struct rset *r = NULL;
  *     int rc = match_allocate (m, job_id, req, now, duration, &r, &why);
@@ -7,15 +12,15 @@
  *     // -ENOENT: never on this machine;  -EEXIST: the job has a booking;  -ENOMEM
  *     match_cancel (m, job_id);
  *
- * The matcher applies the planner (planner.h) to jobs on a machine (machine.h). Times are
- * in seconds, and the resources of a job are given as R (rset.h). Jobs share nodes unless
- * the node vertex of the request, or the policy, is exclusive. An exclusive job shares no
- * node with another job and gets all that foreign use (machine_node_set_foreign()) leaves
- * there. Slots without a node vertex fill nodes in the order of the policy; slots below a
- * node vertex are all present on each of distinct nodes. Elastic counts get the largest
- * allowed size that fits now, outermost count first, and have equal sizes on all nodes of
- * the job. Summaries reject a request that cannot fit in O(1), and find the next node
- * that fits in O(log nodes); see walk.h.
+ * The matcher applies the search (search.h) and the planner (planner.h) to jobs on a
+ * machine. Times are in seconds, and the resources of a job are given as R. Jobs share
+ * nodes unless the node vertex of the request, or the policy, is exclusive. An exclusive
+ * job shares no node with another job and gets all that foreign use
+ * (machine_node_set_foreign()) leaves there. Slots without a node vertex fill nodes in
+ * the order of the policy; slots below a node vertex are all present on each of distinct
+ * nodes. Elastic counts get the largest allowed size that fits now, outermost count
+ * first, and have equal sizes on all nodes of the job. Summaries reject a request that
+ * cannot fit in O(1), and find the next node that fits in O(log nodes); see walk.h.
  */
 #ifndef FLUXQ_MATCH_MACHINE_MATCH_H
 #define FLUXQ_MATCH_MACHINE_MATCH_H
@@ -99,7 +104,7 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
                    double now, double duration, double *start, struct error *why);
 /* Searches in pieces: match_reserve() and match_resume() may return -EINPROGRESS from now
  * on. Nothing is decided then, and an equal call continues the search. See
- * planner_search_in_pieces(), planner_search_goes_on() and planner_search_forget(). */
+ * search_in_pieces(), search_goes_on() and search_forget(). */
 #define MATCH_SEARCH 200000 /* nodes: about 6 ms */
 void match_search_in_pieces (struct matcher *m, size_t work);
 bool match_search_goes_on (const struct matcher *m, uint64_t job, double now);

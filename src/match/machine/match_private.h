@@ -4,6 +4,7 @@
 
 #include "match/machine/machine_private.h"
 #include "match/machine/match.h"
+#include "match/request/shape.h"
 
 struct match_request {
     struct shape *shape;

@@ -7,12 +7,16 @@
 #include <string.h>
 
 #include "match/machine/match_private.h"
-#include "match/planner/planner_private.h"
-#include "match/search/plan_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
+#include "match/planner/freed.h"
+#include "match/planner/levels.h"
+#include "match/search/replan.h"
+#include "match/search/search.h"
 
 /* Finds the earliest start: 0, *start, and the resources then. -EBUSY, -ENOENT,
  * -ENOMEM. */
-static int plan (struct matcher *m, enum planner_op op, uint64_t job,
+static int plan (struct matcher *m, enum search_op op, uint64_t job,
                  const struct match_request *req, double now, double duration,
                  double *start, struct selection **ret, struct error *why)
 {
@@ -25,7 +29,7 @@ static int plan (struct matcher *m, enum planner_op op, uint64_t job,
             return error_set (why, ENOMEM, "out of memory");
         shape = &least;
     }
-    int rc = planner_match (m->p, op, job, shape, at, length, ret, why);
+    int rc = search_match (m->p, op, job, shape, at, length, ret, why);
     free (least.v);
     if (rc < 0)
         return rc == -ENODEV ? -ENOENT : rc;
@@ -41,7 +45,7 @@ int match_reserve (struct matcher *m, uint64_t job, const struct match_request *
     if (booking_find (m->p, job))
         return error_set (why, EEXIST, "job %llu has resources already",
                           (unsigned long long)job);
-    int rc = plan (m, PLANNER_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start, &s,
+    int rc = plan (m, SEARCH_ALLOCATE_ORELSE_RESERVE, job, req, now, duration, start, &s,
                    why);
     if (rc == 0 && match_has (m, job)) {
         planner_cancel (m->p, job);
@@ -54,7 +58,7 @@ int match_earliest (struct matcher *m, const struct match_request *req, double n
                     double duration, double *start, struct rset **ret, struct error *why)
 {
     autoselection struct selection *s = NULL;
-    int rc = plan (m, PLANNER_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, &s,
+    int rc = plan (m, SEARCH_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, &s,
                    why);
 
     if (rc == 0 && ret && !(*ret = rset_of_selection (m->g, s)))
@@ -64,17 +68,17 @@ int match_earliest (struct matcher *m, const struct match_request *req, double n
 
 void match_search_in_pieces (struct matcher *m, size_t work)
 {
-    planner_search_in_pieces (m->p, work);
+    search_in_pieces (m->p, work);
 }
 
 bool match_search_goes_on (const struct matcher *m, uint64_t job, double now)
 {
-    return planner_search_goes_on (m->p, job, match_ticks (now));
+    return search_goes_on (m->p, job, match_ticks (now));
 }
 
 void match_search_forget (struct matcher *m, uint64_t job)
 {
-    planner_search_forget (m->p, job);
+    search_forget (m->p, job);
 }
 
 /* -- after a change -- */
@@ -116,20 +120,20 @@ static bool is_same (const struct planner *p, const struct booking *b,
 
 /* Searches a new place for the reservation: as match_resume(). */
 static int find_again (struct matcher *m, struct booking *b, uint64_t job,
-                       const struct shape *shape, const struct freed_look *look,
+                       const struct shape *shape, const struct replan *replan,
                        bool lost)
 {
     autoselection struct selection *s = NULL;
-    int rc = planner_match_again (m->p, job, look, lost, shape, &s);
+    int rc = search_again (m->p, job, replan, lost, shape, &s);
 
     if (rc == -ENOMEM || rc == -EINPROGRESS)
         return rc;
-    if (rc == 0 && (!s || (s->start > look->now && is_same (m->p, b, s)))) {
+    if (rc == 0 && (!s || (s->start > replan->now && is_same (m->p, b, s)))) {
         booking_resume (m->p, b);
         return 1;
     }
     match_cancel (m, job);
-    if (rc < 0 || s->start <= look->now)
+    if (rc < 0 || s->start <= replan->now)
         return rc < 0 ? rc : -EAGAIN;
     return claims_add (m->p, job, s, true) < 0 ? -ENOENT : 1;
 }
@@ -140,7 +144,7 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
     struct booking *b = booking_find (m->p, job);
     int64_t at = match_ticks (now), length = match_ticks_of_duration (duration);
     struct shape least = { 0 };
-    struct freed_look look;
+    struct replan replan;
     int rc = levels_update (m->p);
 
     if (rc < 0)
@@ -150,8 +154,8 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
     bool lost = b
                 && (booking_start (b) <= at || booking_is_taken (m->p, b)
                     || req->spread.tasks > 0);
-    if (!freed_look (&look, m->p, req->shape, at, length,
-                     b ? booking_start (b) : INT64_MAX)
+    if (!replan_is_useful (&replan, m->p, req->shape, at, length,
+                           b ? booking_start (b) : INT64_MAX)
         && !lost) {
         if (b)
             booking_resume (m->p, b);
@@ -162,7 +166,7 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
     if (req->shape->elastic && match_least_shape (m, req, &least) < 0)
         return -ENOMEM;
     booking_send_away (m->p);
-    rc = find_again (m, b, job, req->shape->elastic ? &least : req->shape, &look, lost);
+    rc = find_again (m, b, job, req->shape->elastic ? &least : req->shape, &replan, lost);
     free (least.v);
     if (rc >= 0)
         *start = match_seconds (booking_start (booking_find (m->p, job)));

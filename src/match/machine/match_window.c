@@ -10,7 +10,7 @@
 
 #include "common/parse.h"
 #include "match/machine/match_private.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/claims.h"
 #include "match/request/constraint.h"
 
 struct window_of {

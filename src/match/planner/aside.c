@@ -12,7 +12,10 @@
  */
 #include <utlist.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
+#include "match/planner/overlap.h"
+#include "match/planner/sums.h"
 
 #define AWAY_MAX 32 /* per match */
 

@@ -12,7 +12,13 @@
 #include <utlist.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/planner/listed.h"
+#include "match/planner/overlap.h"
+#include "match/planner/sums.h"
 
 #define CLAIMS_MAX (UINT32_MAX - 1)
 
@@ -345,6 +351,40 @@ void booking_set_end (struct planner *p, struct booking *b, int64_t end)
     sums_book (p, b);
     p->changes++;
     levels_settle (p);
+}
+
+/* -- checks of a booking -- */
+
+static int refuse_claim (const struct planner *p, const struct claim *c, uint32_t by,
+                         const char *what, struct error *why)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, GRAPH_DEPTH_MAX * 512);
+    graph_path (p->g, c->v, c->unit, &sb);
+    if (by == GRAPH_NONE)
+        return error_set (why, EBUSY, "%s has less left than the job has of it", sb.buf);
+    return error_set (why, EBUSY, "%s is %s job %" PRIu64, sb.buf, what,
+                      claims_booking (p, &p->claims[by])->job);
+}
+
+int booking_check (const struct planner *p, const struct booking *b,
+                   const struct window *w, const char *what, struct error *why)
+{
+    CLAIMS_OF_JOB (p, b, i)
+    {
+        const struct claim *c = &p->claims[i];
+        const struct graph_vertex *x = graph_vertex (p->g, c->v);
+        uint32_t by = claims_in_way (p, c, w);
+        if (by != GRAPH_NONE)
+            return refuse_claim (p, c, by, what, why);
+        if (!(x->flags & GRAPH_DIVISIBLE))
+            continue;
+        int64_t used = w->now ? x->used : claims_most_used (p, c->v, w);
+        if (c->amount > x->size - used)
+            return refuse_claim (p, c, GRAPH_NONE, what, why);
+    }
+    return 0;
 }
 
 /* -- adding -- */

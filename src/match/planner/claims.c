@@ -11,7 +11,8 @@
  */
 #include <string.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
 
 #define EVENTS 128 /* of 64 claims: more need allocated memory */
 

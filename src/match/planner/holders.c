@@ -1,5 +1,8 @@
 /* holders.c - which jobs have a unit, and what is free */
-#include "match/planner/planner_private.h"
+#include "match/planner/book.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/planner/sums.h"
 
 static bool has_unit (const struct claim *c, uint32_t unit)
 {

@@ -10,7 +10,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/inner.h"
+#include "match/planner/levels.h"
+#include "match/planner/sums.h"
 
 static bool has_nodes (const struct planner *p, uint32_t v)
 {

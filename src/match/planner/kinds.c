@@ -5,7 +5,8 @@
  * order as an example of that kind. So a comparison of two numbers tells whether two
  * nodes are alike.
  */
-#include "match/planner/planner_private.h"
+#include "match/planner/kinds.h"
+#include "match/planner/levels.h"
 
 static bool all_up (const struct graph *g, uint32_t v)
 {

@@ -6,61 +6,21 @@
  * their keys from the entry. Between levels_hold() and levels_settle() a changed node is
  * in a list, once.
  *
- *     levels_update    without changes: does nothing; after planner_changed() of nodes:
- *                      updates these; else rebuilds everything (make.c)
- *     levels_spoil     forces a rebuild at the next update
+ * levels_update() does nothing without changes. After planner_changed() of nodes it
+ * updates these nodes; after levels_spoil() and other changes it rebuilds everything
+ * (make.c).
  */
 #include <errno.h>
 #include <string.h>
 
-#include "match/planner/planner_private.h"
-
-#include "match/index/profile.h"
+#include "match/planner/claims.h"
+#include "match/planner/inner.h"
+#include "match/planner/kinds.h"
+#include "match/planner/levels.h"
+#include "match/planner/properties.h"
+#include "match/planner/sums.h"
 
 #define MEND 32 /* cost of updating a node, in vertices */
-
-/* -- look-ups -- */
-
-const struct above *levels_above (const struct planner *p, uint32_t v)
-{
-    uint32_t i = graph_vertex (p->g, v)->place;
-
-    if (i < p->nabove && p->above[i].v == v)
-        return &p->above[i];
-    if (!p->nested)
-        return NULL;
-    if (i < p->nnodes && p->nodes[i].v == v)
-        i = p->nodes[i].inner;
-    return i < p->ninner && p->inner[i].v == v ? &p->inner[i] : NULL;
-}
-
-int levels_dim (const struct planner *p, uint16_t type)
-{
-    return p->dim_of[type];
-}
-
-uint32_t levels_node_of (const struct planner *p, uint32_t v)
-{
-    uint32_t node = GRAPH_NONE;
-
-    for (; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent) {
-        if (graph_vertex (p->g, v)->type != GRAPH_NODE)
-            continue;
-        node = v;
-        if (!p->stale && !p->nested)
-            break;
-    }
-    return node;
-}
-
-struct level_node *levels_node (const struct planner *p, uint32_t v)
-{
-    const struct graph_vertex *x = graph_vertex (p->g, v);
-
-    if (x->type != GRAPH_NODE || x->place >= p->measured || p->nodes[x->place].v != v)
-        return NULL;
-    return &p->nodes[x->place];
-}
 
 /* -- keys -- */
 
@@ -148,16 +108,6 @@ static void make_key (const struct planner *p, const struct level_node *node,
 
 /* -- nodes that were touched -- */
 
-static void mark (struct planner *p, struct level_node *node)
-{
-    size_t number = (size_t)(node - p->nodes);
-
-    if (node->dirty || number >= p->measured)
-        return;
-    node->dirty = true;
-    p->dirty[p->ndirty++] = (uint32_t)number;
-}
-
 /* Unused ones first, then by nodes that are not taken as a whole; between equals the last
  * added first. */
 static uint64_t kid_key (const struct planner *p, const struct above *a)
@@ -187,13 +137,6 @@ void levels_order_kid (struct planner *p, struct above *a)
         ordered_remove (&up->by_free, &a->in_parent);
     ordered_insert (&up->by_free, &a->in_parent, kid_key (p, a));
     a->in_order = true;
-}
-
-struct above *levels_next_kid (const struct above *a, const struct above *kid)
-{
-    struct ordered_link *l = kid ? ordered_above (&a->by_free, kid->in_parent.key)
-                                 : ordered_first (&a->by_free);
-    return l ? (struct above *)((char *)l - offsetof (struct above, in_parent)) : NULL;
 }
 
 /* held: indexes that are held; those of the node join them. kids: updates dependent data
@@ -269,7 +212,7 @@ void levels_touch (struct planner *p, uint32_t v)
     if (!node)
         return;
     levels_hold (p);
-    mark (p, node);
+    levels_mark (p, node);
     levels_settle (p);
 }
 
@@ -281,7 +224,7 @@ static void mark_below (struct planner *p, const struct claim *c)
     if (!a || c->reserved || !c->exclusive)
         return;
     for (size_t i = 0; i < a->nnodes; i++)
-        mark (p, &p->nodes[graph_vertex (p->g, a->nodes[i])->place]);
+        levels_mark (p, &p->nodes[graph_vertex (p->g, a->nodes[i])->place]);
 }
 
 void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more)
@@ -306,7 +249,7 @@ void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool m
         node->soonest = MIN (node->soonest, end);
     else if (end <= node->soonest)
         node->soonest_gone = true;
-    mark (p, node);
+    levels_mark (p, node);
 }
 
 void levels_loose (struct planner *p, uint32_t v, int sign)
@@ -325,13 +268,6 @@ void levels_loose (struct planner *p, uint32_t v, int sign)
 }
 
 /* -- changes of the graph -- */
-
-void levels_spoil (struct planner *p)
-{
-    p->stale = true;
-    p->making = p->totalled = false;
-    p->measured = 0;
-}
 
 static bool is_live (const struct planner *p, const struct level_node *node)
 {
@@ -394,7 +330,7 @@ static bool mend (struct planner *p, struct level_node *node)
     }
     sums_grow (p, more);
     inner_mend (p, node);
-    mark (p, node);
+    levels_mark (p, node);
     return !p->stale;
 }
 

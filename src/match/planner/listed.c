@@ -6,18 +6,29 @@
  */
 #include <stdlib.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/levels.h"
+#include "match/planner/listed.h"
 
-/* The caller must call levels_touch() for the node, too. */
-static void count (struct planner *p, const struct listed *l, int sign)
+/* The caller must mark the node, too. */
+static struct level_node *count (struct planner *p, const struct listed *l, int sign)
 {
     struct level_node *node = levels_node (p, l->node);
 
     if (!node)
-        return;
+        return NULL;
     node->listed += sign * (int64_t)l->cores;
     for (uint32_t v = node->parent; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent)
         p->above[graph_vertex (p->g, v)->place].listed += l->whole ? sign : 0;
+    return node;
+}
+
+/* The same between levels_hold() and levels_settle(), or during a rebuild. */
+static void recount (struct planner *p, const struct listed *l, int sign)
+{
+    struct level_node *node = count (p, l, sign);
+
+    if (node)
+        levels_mark (p, node);
 }
 
 /* Returns the entry of the node, new or the last one. NULL: no memory. */
@@ -64,10 +75,8 @@ void listed_add (struct planner *p, struct booking *b, const struct selection *s
 
 void listed_drop (struct planner *p, struct booking *b)
 {
-    for (size_t i = 0; i < b->nlisted && b->made == p->made; i++) {
-        count (p, &b->listed[i], -1);
-        levels_touch (p, b->listed[i].node); /* its claims there may be gone already */
-    }
+    for (size_t i = 0; i < b->nlisted && b->made == p->made; i++)
+        recount (p, &b->listed[i], -1); /* its claims there may be gone already */
     free (b->listed);
     b->listed = NULL;
     b->nlisted = 0;
@@ -75,8 +84,6 @@ void listed_drop (struct planner *p, struct booking *b)
 
 void listed_again (struct planner *p, const struct booking *b)
 {
-    for (size_t i = 0; i < b->nlisted; i++) {
-        count (p, &b->listed[i], 1);
-        levels_touch (p, b->listed[i].node);
-    }
+    for (size_t i = 0; i < b->nlisted; i++)
+        recount (p, &b->listed[i], 1);
 }

@@ -8,6 +8,7 @@ MATCH_PLANNER_SOURCES = \
 	src/match/planner/inner.c \
 	src/match/planner/kinds.c \
 	src/match/planner/levels.c \
+	src/match/planner/levels_lookup.c \
 	src/match/planner/listed.c \
 	src/match/planner/make.c \
 	src/match/planner/make_count.c \

@@ -35,7 +35,12 @@
 #include <string.h>
 
 #include "match/index/profile.h"
+#include "match/planner/inner.h"
+#include "match/planner/levels.h"
 #include "match/planner/make_private.h"
+#include "match/planner/overlap.h"
+#include "match/planner/properties.h"
+#include "match/planner/sums.h"
 
 #define PATIENCE 8 /* restarts before the pieces grow */
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "match/planner/make_private.h"
+#include "match/planner/sums.h"
 
 /* -- count -- */
 

@@ -2,7 +2,7 @@
 #ifndef FLUXQ_MATCH_PLANNER_MAKE_PRIVATE_H
 #define FLUXQ_MATCH_PLANNER_MAKE_PRIVATE_H
 
-#include "match/planner/planner_private.h"
+#include "match/planner/inner.h"
 
 #define NOWHERE GRAPH_NONE
 

@@ -14,7 +14,10 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/levels.h"
+#include "match/planner/overlap.h"
+#include "match/planner/properties.h"
+#include "match/planner/sums.h"
 
 /* -- the reach of a booking -- */
 

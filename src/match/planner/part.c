@@ -6,7 +6,10 @@
  */
 #include <errno.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
+#include "match/planner/levels.h"
+#include "match/planner/sums.h"
 
 struct giving {
     struct planner *p;

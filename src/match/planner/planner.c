@@ -6,7 +6,12 @@
 #include <string.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
+#include "match/planner/freed.h"
+#include "match/planner/levels.h"
+#include "match/planner/overlap.h"
+#include "match/planner/properties.h"
 
 #define FEW 64 /* nodes that a match can update itself */
 
@@ -111,7 +116,7 @@ size_t planner_memory (const struct planner *p)
     sum += HASH_OVERHEAD (hh, p->by_job);
     for (const struct booking *b = p->by_job; b; b = b->hh.next)
         sum += b->nlisted * sizeof (*b->listed) + overlap_memory (b);
-    sum += walk_room_memory (&p->room);
+    sum += p->room.bytes + p->room.npicks * sizeof (*p->room.picks);
     if (p->profile)
         sum += profile_memory (p->profile);
     for (size_t i = 0; i < p->nabove; i++) {
@@ -187,38 +192,6 @@ int planner_cancel (struct planner *p, uint64_t job)
 }
 
 /* -- extend, begin -- */
-
-static int refuse_claim (const struct planner *p, const struct claim *c, uint32_t by,
-                         const char *what, struct error *why)
-{
-    autostrbuf struct strbuf sb;
-
-    strbuf_init (&sb, GRAPH_DEPTH_MAX * 512);
-    graph_path (p->g, c->v, c->unit, &sb);
-    if (by == GRAPH_NONE)
-        return error_set (why, EBUSY, "%s has less left than the job has of it", sb.buf);
-    return error_set (why, EBUSY, "%s is %s job %" PRIu64, sb.buf, what,
-                      claims_booking (p, &p->claims[by])->job);
-}
-
-int booking_check (const struct planner *p, const struct booking *b,
-                   const struct window *w, const char *what, struct error *why)
-{
-    CLAIMS_OF_JOB (p, b, i)
-    {
-        const struct claim *c = &p->claims[i];
-        const struct graph_vertex *x = graph_vertex (p->g, c->v);
-        uint32_t by = claims_in_way (p, c, w);
-        if (by != GRAPH_NONE)
-            return refuse_claim (p, c, by, what, why);
-        if (!(x->flags & GRAPH_DIVISIBLE))
-            continue;
-        int64_t used = w->now ? x->used : claims_most_used (p, c->v, w);
-        if (c->amount > x->size - used)
-            return refuse_claim (p, c, GRAPH_NONE, what, why);
-    }
-    return 0;
-}
 
 int planner_extend (struct planner *p, uint64_t job, int64_t end, struct error *why)
 {

@@ -1,11 +1,13 @@
-/* planner.h - bookings of resources over time, and what else fits
+/* planner.h - bookings of resources over time
  *
  *     struct planner *p = planner_create (g, match_policy_find ("low"), &opt);
- *     autoselection struct selection *s = NULL;
- *     int rc = planner_match (p, PLANNER_ALLOCATE, job, shape, now, duration, &s, &why);
- *     // 0: booked, the caller owns s;  -EBUSY: not now;  -ENODEV: never on this graph;
- *     // -EEXIST: the job has a booking;  -EINVAL, -ENOMEM.  why: a sentence for its user
+ *     rc = planner_update (p, job, s, false, &why);    // books a selection
  *     planner_cancel (p, job);
+ *
+ * This folder holds the bookings of a graph, and the data that a search needs to skip
+ * what cannot fit: indexes of the nodes above each vertex, and sums over time. Selections
+ * and changes of the graph come in; the search (search/search.h) reads the state
+ * (planner_state.h) and books its results here. Nothing here searches.
  *
  * The caller chooses the unit of time, the tick (fluxqd: microseconds, fluxq-match:
  * seconds). Durations are > 0; PLANNER_FOREVER means until the end of time. A booking is
@@ -14,10 +16,8 @@
  * allocated, and not reserved at any time of the window. A unit is free later if no
  * booking overlaps the window [at, at + duration).
  *
- * Costs: cancel and update take O(groups of units of the job * log nodes); match: see
- * walk.h. A reservation is tried only at times at which a booking ends and the sums
- * suffice (profile.h). The graph is borrowed; the caller reports changes of the graph
- * with planner_changed().
+ * Costs: cancel and update take O(groups of units of the job * log nodes). The graph is
+ * borrowed; the caller reports changes of the graph with planner_changed().
  */
 #ifndef FLUXQ_MATCH_PLANNER_PLANNER_H
 #define FLUXQ_MATCH_PLANNER_PLANNER_H
@@ -25,7 +25,6 @@
 #include "common/strbuf.h"
 #include "match/graph/selection.h"
 #include "match/policies/policy.h"
-#include "match/request/shape.h"
 
 #define PLANNER_FOREVER INT64_MAX
 
@@ -39,18 +38,6 @@ struct planner_options {
     /* nodes requested in a vertex may be anywhere below it, even if some nodes are its
      * children; otherwise only those children match then */
     bool any_depth;
-};
-
-enum planner_op {
-    PLANNER_ALLOCATE,                     /* now, or not at all */
-    PLANNER_ALLOCATE_WITH_SATISFIABILITY, /* the same, but tells "never" apart with
-                                           * -ENODEV and the reason of
-                                           * PLANNER_SATISFIABILITY */
-    PLANNER_ALLOCATE_ORELSE_RESERVE,      /* now, else at the earliest time, else never */
-    PLANNER_SATISFIABILITY,               /* could it ever fit, on an empty graph with all
-                                           * vertices up? books nothing, no selection */
-    PLANNER_WITHOUT_ALLOCATING,           /* as ALLOCATE, books nothing */
-    PLANNER_WITHOUT_ALLOCATING_FUTURE,    /* as ORELSE_RESERVE, books nothing */
 };
 
 struct planner *planner_create (struct graph *g, const struct match_policy *policy,
@@ -81,19 +68,6 @@ int planner_prepare (struct planner *p, size_t work);
 bool planner_is_prepared (const struct planner *p);
 /* True if the update has begun, and would start over if a node came or went now. O(1) */
 bool planner_is_preparing (const struct planner *p);
-int planner_match (struct planner *p, enum planner_op op, uint64_t job,
-                   const struct shape *shape, int64_t now, int64_t duration,
-                   struct selection **ret, struct error *why);
-/* Limits the search for a later time in PLANNER_ALLOCATE_ORELSE_RESERVE: it ends with
- * -EINPROGRESS after about `work` visited nodes (10 million take a third of a second). An
- * equal call continues the search where it stopped, or, if something became free
- * meanwhile, starts over with twice the work. 0: searches are not limited. */
-void planner_search_in_pieces (struct planner *p, size_t work);
-/* True if the next call continues a search for this job. O(1) */
-bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now);
-/* Drops the unfinished search of the job, which asks for something else now, or for
- * nothing. */
-void planner_search_forget (struct planner *p, uint64_t job);
 /* Books a selection from elsewhere (s->start, s->end). -EBUSY names the unit that is
  * taken, -ENOENT a unit that does not exist, -EEXIST. Errors book nothing. */
 int planner_update (struct planner *p, uint64_t job, const struct selection *s,

@@ -18,7 +18,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/levels.h"
+#include "match/planner/properties.h"
+#include "match/planner/sums.h"
 #include "match/request/constraint.h"
 
 static bool has (const struct planner *p, uint32_t v, const char *name)

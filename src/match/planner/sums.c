@@ -12,7 +12,11 @@
 #include <string.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/planner/listed.h"
+#include "match/planner/properties.h"
+#include "match/planner/sums.h"
 
 /* -- of a subtree -- */
 

@@ -1,5 +1,9 @@
 /* policy.h - which of several fitting vertices a match takes
  *
+ * This folder holds the policies, one file for each. A vertex of the graph, or the free
+ * amounts of a node, come in; a score goes to the planner and the search, which order
+ * vertices by it. Policies see no bookings and no requests.
+ *
  *     const struct match_policy *p = match_policy_find ("low");
  *     struct match_policy own;
  *     if (match_policy_parse ("policy=low node_centric=true", &own, &err) == 0) ...

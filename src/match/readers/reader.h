@@ -1,5 +1,8 @@
 /* reader.h - a graph, or a job's resources, from text in another program's format
  *
+ * This folder holds the readers. A text comes in; a graph is filled, or a selection made.
+ * Readers know the graph, but no bookings and no jobs.
+ *
  *     const struct match_reader *r = match_reader_find ("jgf");
  *     rc = r->read (g, text, len, &opt, &err);               // into an empty graph
  *     rc = r->read_selection (g, text, len, &selection, &err);

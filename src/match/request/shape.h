@@ -1,5 +1,9 @@
 /* shape.h - a compiled request: the tree of RFC 14 with counts and constraints
  *
+ * This folder holds what a job asks for, without regard to any machine: shapes, and
+ * constraints on nodes (constraint.h). A parsed jobspec comes in; a compiled request goes
+ * to the search, which compares it with the graph.
+ *
  *     struct shape *s = shape_compile (js->resources, js->nresources, js->constraints,
  *                                      0, &err);
  *     const struct shape_vertex *top = &s->v[s->top];         // first of the siblings

@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
 #include "match/search/walk_private.h"
 
 /* -- the next node -- */

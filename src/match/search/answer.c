@@ -3,6 +3,8 @@
 #include <limits.h>
 #include <stdlib.h>
 
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
 #include "match/search/walk_private.h"
 
 static int add_below (struct walker *k, struct selection *s, uint32_t parent);
@@ -77,27 +79,10 @@ static uint32_t slot_node (const struct walker *k, uint32_t i)
     return node;
 }
 
-/* An outermost slot counts where its tasks run. */
-static bool outermost_slot (const struct walker *k, uint16_t r)
-{
-    uint16_t up = walk_req (k, r)->parent;
-    return walk_req (k, r)->kind != SHAPE_RESOURCE
-           && (up == SHAPE_NONE || walk_req (k, up)->slot == SHAPE_NONE);
-}
-
 enum {
     COVERED = 1, /* a claim above covers it */
     LISTED = 2
 }; /* the selection has all below it already */
-
-uint32_t walk_count_slots (const struct walker *k, uint32_t parts)
-{
-    uint32_t n = 0;
-
-    for (uint32_t i = parts; i != WALK_NONE; i = k->c[i].next)
-        n += outermost_slot (k, k->c[i].req) ? 1 : walk_count_slots (k, k->c[i].parts);
-    return n;
-}
 
 static int add_candidates (struct walker *k, struct selection *s, uint32_t list,
                            unsigned above);
@@ -121,7 +106,7 @@ static int add_candidate (struct walker *k, struct selection *s, uint32_t i,
     int rc = 0;
 
     if (walk_req (k, c->req)->kind != SHAPE_RESOURCE) {
-        if (outermost_slot (k, c->req) && (node = slot_node (k, i)) != GRAPH_NONE)
+        if (walk_is_outermost_slot (k, c->req) && (node = slot_node (k, i)) != GRAPH_NONE)
             rc = add_slot (k, s, node);
         return rc < 0 ? rc : add_candidates (k, s, c->parts, above);
     }

@@ -4,7 +4,19 @@
  *     walk_need       what a node must have to serve it
  *     walk_hopeless   the root's index excludes the request at once
  */
+#include "match/planner/levels.h"
+#include "match/planner/properties.h"
 #include "match/search/walk_private.h"
+
+bool walk_has_nodes (const struct walker *k, uint16_t r)
+{
+    if (k->type[r] == GRAPH_NODE)
+        return true;
+    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
+        if (walk_has_nodes (k, c))
+            return true;
+    return false;
+}
 
 /* -- bounds -- */
 

@@ -481,3 +481,14 @@ bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
     }
     return true;
 }
+
+uint32_t walk_count_slots (const struct walker *k, uint32_t parts)
+{
+    uint32_t n = 0;
+
+    for (uint32_t i = parts; i != WALK_NONE; i = k->c[i].next)
+        n += walk_is_outermost_slot (k, k->c[i].req)
+                 ? 1
+                 : walk_count_slots (k, k->c[i].parts);
+    return n;
+}

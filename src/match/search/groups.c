@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "match/planner/levels.h"
 #include "match/search/walk_private.h"
 
 struct group {
@@ -299,7 +300,8 @@ static bool needs_others (const struct groups *x, int64_t found, const struct ab
            && (found < x->least || (found < x->goal && x->nodes < root->nnodes));
 }
 
-void walk_groups (struct walker *k, uint16_t head, uint32_t base, bool excl)
+void walk_groups (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                  uint32_t base, bool excl)
 {
     const struct above *root = levels_above (k->p, k->g->root);
     const struct shape_groups *wish = &k->s->groups;
@@ -320,7 +322,7 @@ void walk_groups (struct walker *k, uint16_t head, uint32_t base, bool excl)
         return;
     }
     if (!root || needs_others (&x, found, root)) {
-        walk_gather (k, k->g->root, head, 1, 1, base, excl);
+        walk_gather (k, u, head, active, active, base, excl);
     } else {
         int64_t amount = shape_count_fit (walk_req (k, head), MIN (found, x.goal));
         if (wish->spread)

@@ -8,6 +8,7 @@
  */
 #include <stdlib.h>
 
+#include "match/planner/claims.h"
 #include "match/search/walk_private.h"
 
 /* -- siblings that can meet -- */

@@ -5,12 +5,14 @@ MATCH_SEARCH_SOURCES = \
 	src/match/search/bounds.c \
 	src/match/search/choose.c \
 	src/match/search/find.c \
+	src/match/search/gather.c \
 	src/match/search/groups.c \
 	src/match/search/held.c \
 	src/match/search/miss.c \
 	src/match/search/or_slots.c \
 	src/match/search/plan.c \
 	src/match/search/release.c \
+	src/match/search/replan.c \
 	src/match/search/slots.c \
 	src/match/search/walk.c \
 	src/match/search/ways.c \

@@ -10,7 +10,8 @@
 
 #include "common/gres.h"
 #include "common/milli.h"
-#include "match/search/plan_private.h"
+#include "match/planner/levels.h"
+#include "match/planner/sums.h"
 #include "match/search/walk_private.h"
 
 static const char *plural (int64_t n)
@@ -243,7 +244,7 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
                      w->p->total[0] == 1 ? " is" : "s are");
 }
 
-int planner_why (const struct planner *p, const struct shape *s,
+int search_why (const struct planner *p, const struct shape *s,
                  const struct walk_miss *miss, bool never, struct error *why)
 {
     struct window w = { .now = !never, .ever = never };

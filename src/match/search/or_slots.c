@@ -117,7 +117,7 @@ static bool gather_parts (struct mix *m, uint32_t u, int64_t slots)
         if ((base = walk_push (k, head)) == WALK_NONE)
             return false;
         k->shares = slots;
-        walk_collect (k, u, head, bit, base, true);
+        k->collect (k, u, head, bit, base, true);
         k->shares = shares;
         if (k->failed || !walk_sort (k, base + at))
             return false;

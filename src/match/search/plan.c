@@ -13,8 +13,14 @@
 #include <inttypes.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
-#include "match/search/plan_private.h"
+#include "match/planner/book.h"
+#include "match/planner/levels.h"
+#include "match/planner/overlap.h"
+#include "match/planner/properties.h"
+#include "match/planner/sums.h"
+#include "match/search/release.h"
+#include "match/search/replan.h"
+#include "match/search/search.h"
 #include "match/search/walk.h"
 
 #define WALK_COST                                                                        \
@@ -30,7 +36,7 @@ struct plan {
     int64_t enough_from,
         enough_until; /* the sums are known to suffice for these starts */
     struct selection *s;
-    const struct freed_look *look; /* or NULL: the job has no place */
+    const struct replan *replan; /* or NULL: the job has no place */
     bool lost;                     /* the place is not free any more */
     struct search *search;         /* or NULL: the search is not in pieces */
     size_t spent;                  /* nodes visited */
@@ -87,12 +93,12 @@ static int try_empty (struct plan *k)
 
 /* -- a search in pieces -- */
 
-void planner_search_in_pieces (struct planner *p, size_t work)
+void search_in_pieces (struct planner *p, size_t work)
 {
     p->search = (struct search){ .work = work };
 }
 
-bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now)
+bool search_goes_on (const struct planner *p, uint64_t job, int64_t now)
 {
     const struct search *s = &p->search;
 
@@ -100,7 +106,7 @@ bool planner_search_goes_on (const struct planner *p, uint64_t job, int64_t now)
            && s->layout == p->g->layout;
 }
 
-void planner_search_forget (struct planner *p, uint64_t job)
+void search_forget (struct planner *p, uint64_t job)
 {
     if (p->search.job == job)
         p->search.going_on = false;
@@ -118,7 +124,7 @@ static struct search *take_up (struct planner *p, uint64_t job, int64_t now)
 
     if (s->work == 0)
         return NULL;
-    if (planner_search_goes_on (p, job, now))
+    if (search_goes_on (p, job, now))
         return s;
     s->begun += s->going_on && s->begun < GROWTH_MAX;
     s->going_on = false;
@@ -235,13 +241,14 @@ static int64_t next_candidate (struct plan *k, struct release_search *ends, int6
 /* For a request with a place: false if the window at t cannot help. */
 static bool may_fit_at (const struct plan *k, int64_t t)
 {
-    return !k->look || (k->lost && t >= k->look->start) || freed_helps (k->look, t);
+    return !k->replan || (k->lost && t >= k->replan->start)
+           || replan_is_useful_at (k->replan, t);
 }
 
 /* True if no earlier time was found, and t is behind the job's own place. */
 static bool keeps_its_place (const struct plan *k, int64_t t)
 {
-    return k->look && !k->look->all && !k->lost && t > k->look->until;
+    return k->replan && !k->replan->all && !k->lost && t > k->replan->until;
 }
 
 /* Returns the time at which the search begins; -1. */
@@ -252,8 +259,8 @@ static int64_t begin_at (struct plan *k, struct release_search *ends)
     if (goes_on (k))
         return k->search->at;
     t = first_candidate (k);
-    if (t >= 0 && k->look && !k->look->all && !k->lost && t < k->look->from)
-        return next_candidate (k, ends, k->look->from);
+    if (t >= 0 && k->replan && !k->replan->all && !k->lost && t < k->replan->from)
+        return next_candidate (k, ends, k->replan->from);
     return t >= 0 && first_time (k, t) != t ? next_candidate (k, ends, t) : t;
 }
 
@@ -262,7 +269,7 @@ static int try_later (struct plan *k)
     struct overlap_need need;
     struct release_search ends = { .p = k->p, .need = &need, .duration = k->duration };
     bool possible =
-        goes_on (k) ? k->search->possible : k->look && k->look->start != INT64_MAX;
+        goes_on (k) ? k->search->possible : k->replan && k->replan->start != INT64_MAX;
     struct window w;
     int64_t t;
     int rc;
@@ -299,11 +306,11 @@ static int try_later (struct plan *k)
 
 /* -- top level -- */
 
-static int check (const struct plan *k, enum planner_op op, struct error *why)
+static int check (const struct plan *k, enum search_op op, struct error *why)
 {
     const struct planner *p = k->p;
-    bool later = op == PLANNER_ALLOCATE_ORELSE_RESERVE || op == PLANNER_SATISFIABILITY
-                 || op == PLANNER_WITHOUT_ALLOCATING_FUTURE;
+    bool later = op == SEARCH_ALLOCATE_ORELSE_RESERVE || op == SEARCH_SATISFIABILITY
+                 || op == SEARCH_WITHOUT_ALLOCATING_FUTURE;
     int64_t at = later ? MAX (k->now, p->opt.begin) : k->now;
     struct window w;
 
@@ -347,36 +354,36 @@ static int now_or_later (struct plan *k)
     return rc == -EBUSY && now ? try_now (k) : rc;
 }
 
-static int decide (struct plan *k, enum planner_op op)
+static int decide (struct plan *k, enum search_op op)
 {
     int rc;
 
     switch (op) {
-    case PLANNER_SATISFIABILITY:
+    case SEARCH_SATISFIABILITY:
         return try_empty (k);
-    case PLANNER_ALLOCATE_ORELSE_RESERVE:
-    case PLANNER_WITHOUT_ALLOCATING_FUTURE:
+    case SEARCH_ALLOCATE_ORELSE_RESERVE:
+    case SEARCH_WITHOUT_ALLOCATING_FUTURE:
         return now_or_later (k);
-    case PLANNER_ALLOCATE_WITH_SATISFIABILITY:
+    case SEARCH_ALLOCATE_WITH_SATISFIABILITY:
         rc = try_now (k);
         return rc == -EBUSY ? tell_never (k) : rc;
-    case PLANNER_ALLOCATE:
-    case PLANNER_WITHOUT_ALLOCATING:
+    case SEARCH_ALLOCATE:
+    case SEARCH_WITHOUT_ALLOCATING:
         return try_now (k);
     }
     return -EINVAL;
 }
 
-int planner_match_again (struct planner *p, uint64_t job, const struct freed_look *look,
+int search_again (struct planner *p, uint64_t job, const struct replan *replan,
                          bool lost, const struct shape *shape, struct selection **ret)
 {
     struct plan k = { .p = p,
                       .shape = shape,
-                      .now = look->now,
-                      .duration = look->duration,
-                      .look = look,
+                      .now = replan->now,
+                      .duration = replan->duration,
+                      .replan = replan,
                       .lost = lost,
-                      .search = take_up (p, job, look->now),
+                      .search = take_up (p, job, replan->now),
                       .enough_until = -1 };
     int rc = -EBUSY;
 
@@ -403,16 +410,16 @@ static int refuse (const struct plan *k, int rc, struct error *why)
         return error_set (why, ENOMEM, "no memory");
     if (rc == -EINPROGRESS)
         return error_set (why, EINPROGRESS, "the search for a time goes on");
-    return planner_why (k->p, k->shape, &k->miss, rc == -ENODEV, why);
+    return search_why (k->p, k->shape, &k->miss, rc == -ENODEV, why);
 }
 
-int planner_match (struct planner *p, enum planner_op op, uint64_t job,
+int search_match (struct planner *p, enum search_op op, uint64_t job,
                    const struct shape *shape, int64_t now, int64_t duration,
                    struct selection **ret, struct error *why)
 {
     struct plan k = { .p = p, .shape = shape, .now = now, .duration = duration };
-    bool books = op == PLANNER_ALLOCATE || op == PLANNER_ALLOCATE_WITH_SATISFIABILITY
-                 || op == PLANNER_ALLOCATE_ORELSE_RESERVE;
+    bool books = op == SEARCH_ALLOCATE || op == SEARCH_ALLOCATE_WITH_SATISFIABILITY
+                 || op == SEARCH_ALLOCATE_ORELSE_RESERVE;
     int rc = check (&k, op, why);
 
     if (ret)
@@ -424,7 +431,7 @@ int planner_match (struct planner *p, enum planner_op op, uint64_t job,
     if ((rc = levels_update (p)) == 0
         && (rc = properties_ask (p, shape->constraint)) == 0)
         rc = levels_update (p);
-    if (op == PLANNER_ALLOCATE_ORELSE_RESERVE)
+    if (op == SEARCH_ALLOCATE_ORELSE_RESERVE)
         k.search = take_up (p, job, now);
     if (rc == 0)
         rc = decide (&k, op);

@@ -11,8 +11,10 @@
  */
 #include <stddef.h>
 
-#include "match/planner/planner_private.h"
-#include "match/search/plan_private.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/planner/overlap.h"
+#include "match/search/release.h"
 
 /* A time at which bookings end, and the window that begins then. */
 struct end {

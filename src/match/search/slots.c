@@ -10,17 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "match/planner/levels.h"
 #include "match/search/walk_private.h"
-
-bool walk_has_nodes (const struct walker *k, uint16_t r)
-{
-    if (k->type[r] == GRAPH_NODE)
-        return true;
-    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
-        if (walk_has_nodes (k, c))
-            return true;
-    return false;
-}
 
 static bool has_further_child (const struct walker *k, uint32_t u, int32_t type)
 {
@@ -150,7 +141,7 @@ static bool cut_part (struct walker *k, uint32_t u, uint16_t head, uint16_t r, u
 
     if (base == WALK_NONE)
         return false;
-    walk_collect (k, u, head, UINT64_C (1) << i, base, true);
+    k->collect (k, u, head, UINT64_C (1) << i, base, true);
     bool cut = !k->failed && walk_sort (k, base + i)
                && walk_shares (k, base + i, least, 1) == 1
                && walk_cut (k, base + i, least, ret_list, score);
@@ -210,7 +201,7 @@ static void make_slots (struct walker *k, uint32_t u, uint16_t slot, int64_t slo
     if (base == WALK_NONE)
         return;
     k->shares = slots;
-    walk_collect (k, u, s->first, ~UINT64_C (0), base, true);
+    k->collect (k, u, s->first, ~UINT64_C (0), base, true);
     k->shares = shares;
     for (uint16_t r = s->first; r != SHAPE_NONE && slots > 0; r = walk_req (k, r)->next) {
         lists[i] = base + i;

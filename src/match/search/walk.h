@@ -10,7 +10,8 @@
 #ifndef FLUXQ_MATCH_SEARCH_WALK_H
 #define FLUXQ_MATCH_SEARCH_WALK_H
 
-#include "match/planner/planner_private.h"
+#include "match/planner/planner_state.h"
+#include "match/request/shape.h"
 
 /* Why it did not fit: the vertex of the request that was short, where, and by how much. */
 struct walk_miss {
@@ -23,5 +24,12 @@ struct walk_miss {
 
 int walk (struct planner *p, const struct shape *shape, const struct window *w,
           struct selection **ret, struct walk_miss *miss);
+
+/* -- miss.c -- */
+
+/* Writes a sentence for the user: why the request did not fit. Returns -EBUSY, or -ENODEV
+ * for never. */
+int search_why (const struct planner *p, const struct shape *s,
+                 const struct walk_miss *miss, bool never, struct error *why);
 
 #endif

@@ -1,6 +1,7 @@
 /* walk_private.h - what the files of a walk share
  *
- *     walk.c     checks whether a vertex serves a request, and with which of its parts
+ *     walk.c     one walk: the attempts
+ *     gather.c   checks whether a vertex serves a request, and with which of its parts
  *     above.c    the same above the nodes, by the indexes
  *     bounds.c   the least that the request needs; excludes hopeless requests
  *     slots.c    makes slots out of parts
@@ -19,6 +20,7 @@
 #ifndef FLUXQ_MATCH_SEARCH_WALK_PRIVATE_H
 #define FLUXQ_MATCH_SEARCH_WALK_PRIVATE_H
 
+#include "match/planner/claims.h"
 #include "match/search/walk.h"
 
 #define WALK_NONE UINT32_MAX
@@ -57,6 +59,16 @@ struct held { /* units that an earlier sibling takes */
     int64_t amount;
 };
 
+struct walker;
+
+/* Finds the parts requested in u for the siblings `head`; *parts: the first of their
+ * list. */
+typedef bool walk_parts_fn (struct walker *k, uint32_t u, uint16_t head, bool excl,
+                            uint32_t *parts);
+/* Gathers candidates below u for the active siblings `head`, a bit each. */
+typedef void walk_below_fn (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                            uint32_t base, bool excl);
+
 struct walker {
     struct planner *p;
     const struct graph *g;
@@ -64,6 +76,8 @@ struct walker {
     const struct match_policy *policy;
     const struct window *w;
     struct walk_miss *miss;
+    walk_below_fn *collect;    /* walk_collect(), by which slots get their parts */
+    walk_below_fn *gather_top; /* for the outermost vertices of the request */
     uint8_t properties; /* that all nodes of the request have; see properties.c */
     int32_t *type;      /* by vertex of the request: number of the type in the graph, -1:
                          * none */
@@ -110,6 +124,40 @@ static inline const struct shape_vertex *walk_req (const struct walker *k, uint1
     return &k->s->v[r];
 }
 
+/* An outermost slot counts where its tasks run. */
+static inline bool walk_is_outermost_slot (const struct walker *k, uint16_t r)
+{
+    uint16_t up = walk_req (k, r)->parent;
+    return walk_req (k, r)->kind != SHAPE_RESOURCE
+           && (up == SHAPE_NONE || walk_req (k, up)->slot == SHAPE_NONE);
+}
+
+/* The most that is useful: for one, and for all the slots that are made. */
+static inline int64_t walk_most (const struct shape_vertex *r)
+{
+    return shape_count_fit (r, JOBSPEC_COUNT_MAX);
+}
+
+static inline int64_t walk_goal (const struct walker *k, uint16_t r)
+{
+    int64_t most = walk_most (walk_req (k, r)), all;
+
+    if (k->quota > 0 && r == k->s->top)
+        return k->quota;
+    return __builtin_mul_overflow (most, k->shares, &all) ? INT64_MAX : all;
+}
+
+/* True if u is down or has another owner. */
+static inline bool walk_is_shut (const struct walker *k, uint32_t u)
+{
+    const struct graph_vertex *x = graph_vertex (k->g, u);
+
+    if (k->w->ever ? graph_is_leaving (k->g, u)
+                   : (x->flags & (GRAPH_DOWN | GRAPH_DRAINED)) != 0)
+        return true;
+    return x->nclaims > 0 && claims_taken (k->p, u, k->w);
+}
+
 /* -- choose.c -- */
 
 uint16_t walk_siblings (const struct walker *k, uint16_t head);
@@ -140,6 +188,8 @@ bool walk_make_slot (struct walker *k, uint16_t slot, const uint32_t *list,
  * memory. */
 bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t base,
                   uint32_t where, uint32_t *parts);
+/* Returns the number of slots in a list of parts that get tasks. */
+uint32_t walk_count_slots (const struct walker *k, uint32_t parts);
 /* Appends list `more` to *list; either may be WALK_NONE. */
 void walk_join (struct walker *k, uint32_t *list, uint32_t more);
 
@@ -177,6 +227,8 @@ int walk_ways_add (struct walker *k, struct selection *s);
 int walk_bind (struct walker *k);
 void walk_release (struct walker *k);
 
+/* -- gather.c -- */
+
 /* Gathers candidates for the siblings `head` (for those in `active`, a bit each) in u,
  * or, if u has none of their types, for those in `deeper` below u. */
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -185,8 +237,6 @@ void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
  * slot; -1: none. *ret_req is that vertex. */
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
                           uint16_t *ret_req);
-/* True if u is down or has another owner. */
-bool walk_is_shut (const struct walker *k, uint32_t u);
 /* True if nothing in u can be given: u is shut, held, or not allowed. Leaves are never
  * closed, except nodes.
  */
@@ -200,12 +250,10 @@ void walk_collect_further (struct walker *k, uint32_t u, uint16_t head, uint64_t
 /* Returns the active siblings to search at any depth below u: not those with candidates
  * among the children of u, if they were requested in u. */
 uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_t active);
-/* The most that is useful: for one, and for all the slots that are made. */
-int64_t walk_most (const struct shape_vertex *r);
-int64_t walk_goal (const struct walker *k, uint16_t r);
-
-/* Divisible memory that is free below u. */
-int64_t walk_free_memory (const struct walker *k, uint32_t u);
+/* Finds the parts requested in u, from the best candidates. If elastic counts leave
+ * nothing for a sibling, they are tried again at their least. excl: the parts are for
+ * this job alone. */
+walk_parts_fn walk_find_parts;
 
 /* -- zoned.c -- */
 
@@ -213,19 +261,17 @@ int64_t walk_free_memory (const struct walker *k, uint32_t u);
 bool walk_is_zoned (const struct walker *k, uint32_t u);
 bool walk_spans_zones (const struct walker *k, uint32_t u);
 /* Finds the parts requested in u (which is zoned), by `find`, in one of its zones. */
-typedef bool walk_parts_fn (struct walker *k, uint32_t u, uint16_t head, bool excl,
-                            uint32_t *parts);
 bool walk_parts_in_zone (struct walker *k, uint32_t u, walk_parts_fn *find, uint16_t head,
                          bool excl, uint32_t *parts);
 /* Gathers candidates below u, by `look`, from the zone that has most. */
-typedef void walk_below_fn (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                            uint32_t base, bool excl);
 void walk_below_in_zone (struct walker *k, uint32_t u, walk_below_fn *look, uint16_t head,
                          uint64_t active, uint32_t base, bool excl);
 /* Returns the zone of what was chosen in pick i of the first n, a node; GRAPH_NONE:
  * none. */
 uint32_t walk_zone_of (const struct walker *k, const struct selection *s, size_t n,
                        size_t i);
+/* Divisible memory that is free below u. */
+int64_t walk_free_memory (const struct walker *k, uint32_t u);
 bool walk_zone_has_memory (const struct walker *k, uint32_t zone); /* GRAPH_NONE: false */
 
 /* -- slots.c -- */
@@ -236,7 +282,6 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found);
 /* Makes one slot, part after part, each with its least need from what is not held. Holds
  * what the slot takes. For parts that may compete for the same units. */
 bool walk_make_tangled (struct walker *k, uint32_t u, uint16_t slot, struct candidate *c);
-bool walk_has_nodes (const struct walker *k, uint16_t r);
 
 /* -- or_slots.c -- */
 
@@ -249,7 +294,7 @@ void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
 /* walk_gather() from the root for the outermost vertex of the request, the only one,
  * placed as in k->s->groups. With too few candidates it sets k->group_miss and leaves the
  * list empty. */
-void walk_groups (struct walker *k, uint16_t head, uint32_t base, bool excl);
+walk_below_fn walk_groups;
 
 /* -- above.c -- */
 
@@ -268,6 +313,8 @@ bool walk_by_measure (const struct walker *k);
 int64_t walk_sum (const struct walker *k, const struct index *x, unsigned d);
 /* The amount of dimension d that a node must have for one r inside it. */
 int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d);
+/* True if r is a node or contains nodes. */
+bool walk_has_nodes (const struct walker *k, uint16_t r);
 /* True if all of one r is in one node; r may be the node itself. */
 bool walk_within_node (const struct walker *k, uint16_t r);
 /* The amounts that a node must have to serve one r, for the indexes. */
@@ -278,7 +325,5 @@ bool walk_hopeless (struct walker *k);
 /* -- answer.c -- */
 
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret);
-/* Returns the number of slots in a list of parts that get tasks. */
-uint32_t walk_count_slots (const struct walker *k, uint32_t parts);
 
 #endif

@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <stdlib.h>
 
+#include "match/planner/claims.h"
 #include "match/search/walk_private.h"
 
 static bool has_ways (const struct walker *k, uint32_t v)

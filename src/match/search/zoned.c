@@ -10,7 +10,23 @@
  * Sums and indexes know nodes, not zones: what they exclude is excluded, the rest is
  * decided here.
  */
+#include "match/planner/claims.h"
 #include "match/search/walk_private.h"
+
+int64_t walk_free_memory (const struct walker *k, uint32_t u)
+{
+    int64_t sum = 0;
+
+    GRAPH_CHILDREN (k->g, u, c)
+    {
+        const struct graph_vertex *x = graph_vertex (k->g, c);
+        if (x->first != GRAPH_NONE)
+            sum += walk_is_shut (k, c) ? 0 : walk_free_memory (k, c);
+        else if (x->type == GRAPH_MEMORY && (x->flags & GRAPH_DIVISIBLE))
+            sum += claims_free_amount (k->p, c, k->w);
+    }
+    return sum;
+}
 
 static bool is_zone (const struct walker *k, uint32_t v)
 {

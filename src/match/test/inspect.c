@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/book.h"
+#include "match/planner/levels.h"
+#include "match/planner/sums.h"
 
 /* -- bookings -- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "jobspec/request.h"
-#include "match/planner/planner.h"
+#include "match/search/search.h"
 #include "match/test/inspect.h"
 #include "match/test/verify.h"
 

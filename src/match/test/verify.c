@@ -10,7 +10,9 @@
 #include <string.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/planner/sums.h"
 
 struct check {
     const struct planner *p;

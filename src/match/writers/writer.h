@@ -1,5 +1,8 @@
 /* writer.h - a selection, or a whole graph, as text in another program's format
  *
+ * This folder holds the writers. A selection or a graph comes in, and a text goes out.
+ * Writers change nothing.
+ *
  *     const struct match_writer *w = match_writer_find ("rv1_nosched");
  *     rc = w->write (g, selection, &opt, &sb);
  *

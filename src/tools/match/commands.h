@@ -8,6 +8,7 @@
 #ifndef FLUXQ_TOOLS_MATCH_COMMANDS_H
 #define FLUXQ_TOOLS_MATCH_COMMANDS_H
 
+#include "match/search/search.h"
 #include "tools/match/session.h"
 
 /* Kind of a word of a command, for completion. */
@@ -42,7 +43,7 @@ const struct match_command *command_find_word (const char *word);
 /* Runs one line. */
 void command_run (struct session *s, const char *line, size_t len);
 
-/* The operations of match, NULL-terminated in the order of enum planner_op. */
+/* The operations of match, NULL-terminated in the order of enum search_op. */
 extern const char *const match_ops[];
 /* Prefixes of the terms of find, NULL-terminated. */
 extern const char *const find_terms[];

@@ -18,18 +18,18 @@
 #include "tools/match/output.h"
 
 const char *const match_ops[] = {
-    [PLANNER_ALLOCATE] = "allocate",
-    [PLANNER_ALLOCATE_WITH_SATISFIABILITY] = "allocate_with_satisfiability",
-    [PLANNER_ALLOCATE_ORELSE_RESERVE] = "allocate_orelse_reserve",
-    [PLANNER_SATISFIABILITY] = "satisfiability",
-    [PLANNER_WITHOUT_ALLOCATING] = "without_allocating",
-    [PLANNER_WITHOUT_ALLOCATING_FUTURE] = "without_allocating_future",
+    [SEARCH_ALLOCATE] = "allocate",
+    [SEARCH_ALLOCATE_WITH_SATISFIABILITY] = "allocate_with_satisfiability",
+    [SEARCH_ALLOCATE_ORELSE_RESERVE] = "allocate_orelse_reserve",
+    [SEARCH_SATISFIABILITY] = "satisfiability",
+    [SEARCH_WITHOUT_ALLOCATING] = "without_allocating",
+    [SEARCH_WITHOUT_ALLOCATING_FUTURE] = "without_allocating_future",
     NULL,
 };
 
 struct match {
     struct session *s;
-    enum planner_op op;
+    enum search_op op;
     const char *file;
     uint64_t job;
     struct shape *shape;
@@ -39,11 +39,11 @@ struct match {
     struct match_times t;
 };
 
-static bool parse_op (const char *name, enum planner_op *ret)
+static bool parse_op (const char *name, enum search_op *ret)
 {
     for (int i = 0; match_ops[i]; i++) {
         if (!strcmp (match_ops[i], name)) {
-            *ret = (enum planner_op)i;
+            *ret = (enum search_op)i;
             return true;
         }
     }
@@ -51,10 +51,10 @@ static bool parse_op (const char *name, enum planner_op *ret)
     return false;
 }
 
-static bool books (enum planner_op op)
+static bool books (enum search_op op)
 {
-    return op == PLANNER_ALLOCATE || op == PLANNER_ALLOCATE_WITH_SATISFIABILITY
-           || op == PLANNER_ALLOCATE_ORELSE_RESERVE;
+    return op == SEARCH_ALLOCATE || op == SEARCH_ALLOCATE_WITH_SATISFIABILITY
+           || op == SEARCH_ALLOCATE_ORELSE_RESERVE;
 }
 
 /* -- parse -- */
@@ -103,7 +103,7 @@ static int parse_text (struct match *m, const struct strbuf *text, struct error 
 
 static int decide (struct match *m, struct error *why)
 {
-    return planner_match (m->s->planner, m->op, m->job, m->shape, 0, m->duration,
+    return search_match (m->s->planner, m->op, m->job, m->shape, 0, m->duration,
                           &m->found, why);
 }
 
@@ -131,13 +131,13 @@ static void list_job (struct match *m)
 static void answer (struct match *m, enum match_verdict verdict)
 {
     fwrite (m->text.buf, 1, m->text.len, m->s->out);
-    if (m->op == PLANNER_SATISFIABILITY)
+    if (m->op == SEARCH_SATISFIABILITY)
         output_satisfiability (m->s, verdict != MATCH_NEVER, &m->t);
     else
         output_match (m->s, m->job, verdict, m->found ? m->found->start : 0, &m->t);
 }
 
-/* rc: of planner_match(). The user gets the reason if nothing was found. */
+/* rc: of search_match(). The user gets the reason if nothing was found. */
 static enum match_verdict verdict_of (const struct match *m, int rc,
                                       const struct error *why)
 {
@@ -192,7 +192,7 @@ static uint64_t next_job (struct session *s)
     return s->next_job;
 }
 
-static int run_one (struct session *s, enum planner_op op, const char *file)
+static int run_one (struct session *s, enum search_op op, const char *file)
 {
     struct match m = { .s = s, .op = op, .file = file, .job = next_job (s) };
     autostrbuf struct strbuf text;
@@ -215,7 +215,7 @@ static int run_one (struct session *s, enum planner_op op, const char *file)
 
 void do_match (struct session *s, int argc, char **argv)
 {
-    enum planner_op op;
+    enum search_op op;
 
     (void)argc;
     if (parse_op (argv[1], &op))
@@ -224,7 +224,7 @@ void do_match (struct session *s, int argc, char **argv)
 
 void do_multi_match (struct session *s, int argc, char **argv)
 {
-    enum planner_op op;
+    enum search_op op;
 
     if (!parse_op (argv[1], &op))
         return;

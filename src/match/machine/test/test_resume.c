@@ -8,7 +8,8 @@
 #include <stdio.h>
 
 #include "match/machine/match_private.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
 #include "match/test/build.h"
 #include "match/test/verify.h"
 

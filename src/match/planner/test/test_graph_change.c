@@ -139,23 +139,23 @@ static void test_leaving (void **state)
     uint64_t layout = s.g->layout;
     assert_int_equal (graph_set_leaving (s.g, s.node[0], false), 0);
     assert_int_equal (s.g->layout, layout);
-    assert_int_equal (planner_match (p, PLANNER_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
+    assert_int_equal (search_match (p, SEARCH_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
                       0);
     assert_int_equal (graph_set_flag (s.g, s.node[0], GRAPH_NONE, GRAPH_DOWN, true), 0);
     planner_changed (p, s.node[0]);
-    assert_int_equal (planner_match (p, PLANNER_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
+    assert_int_equal (search_match (p, SEARCH_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
                       0); /* it may come back */
     assert_int_equal (graph_set_leaving (s.g, s.node[0], true), 0);
     planner_changed (p, s.node[0]);
     assert_true (graph_is_leaving (s.g, s.node[0]));
     assert_false (graph_is_up (s.g, s.node[0], 0));
-    assert_int_equal (planner_match (p, PLANNER_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
+    assert_int_equal (search_match (p, SEARCH_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
                       -ENODEV);
     assert_int_equal (planner_verify (p, &why), 0);
     assert_int_equal (graph_set_leaving (s.g, s.node[0], false), 0);
     planner_changed (p, s.node[0]);
     assert_true (graph_is_up (s.g, s.node[0], 0));
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 1, two, 0, 9, NULL, &why), 0);
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 1, two, 0, 9, NULL, &why), 0);
     assert_int_equal (planner_verify (p, &why), 0);
     shape_destroy (two);
     planner_destroy (p);
@@ -208,15 +208,15 @@ static void test_withheld (void **state)
     assert_int_equal (graph_set_withheld (g, memory, 7), 0);
     planner_changed (p, memory);
     assert_int_equal (graph_withheld (g, memory), 7);
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 1, s, 0, 9, NULL, &err),
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 1, s, 0, 9, NULL, &err),
                       -EBUSY);
-    assert_int_equal (planner_match (p, PLANNER_SATISFIABILITY, 1, s, 0, 9, NULL, &err),
+    assert_int_equal (search_match (p, SEARCH_SATISFIABILITY, 1, s, 0, 9, NULL, &err),
                       0);
     assert_int_equal (planner_free (p, GRAPH_MEMORY), 9);
     assert_int_equal (planner_verify (p, &err), 0);
     assert_int_equal (graph_set_withheld (g, memory, 6), 0);
     planner_changed (p, memory);
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 1, s, 0, 9, NULL, &err), 0);
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 1, s, 0, 9, NULL, &err), 0);
     assert_int_equal (planner_free (p, GRAPH_MEMORY), 0);
     assert_int_equal (planner_verify (p, &err), 0);
     assert_int_equal (graph_resize (g, memory, 1, 4, NULL), 0);

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/search/search.h"
 
 #define NODE0 "/cluster0/rack0/node0"
 #define NODE1 "/cluster0/rack0/node1"
@@ -153,13 +155,13 @@ static void test_nodes_in_nodes (void **state)
     }
     for (uint64_t i = 1; i <= 2; i++) {
         assert_int_equal (planner_free (p, GRAPH_CORE), 6 - 2 * (int64_t)i);
-        assert_int_equal (planner_match (p, PLANNER_ALLOCATE, i, s, 0, 9, NULL, NULL), 0);
+        assert_int_equal (search_match (p, SEARCH_ALLOCATE, i, s, 0, 9, NULL, NULL), 0);
         machine_verify (p);
     }
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 4, s, 0, 9, NULL, NULL),
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 4, s, 0, 9, NULL, NULL),
                       -EBUSY);
     assert_int_equal (
-        planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 4, s, 0, 9, NULL, NULL), 0);
+        search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 4, s, 0, 9, NULL, NULL), 0);
     assert_true (planner_find (p, 4, &job));
     assert_int_equal (job.start, 9);
     shape_destroy (s);
@@ -177,10 +179,10 @@ static void test_no_nodes (void **state)
     for (int kind = 0; kind < 3; kind++) {
         struct graph *g = graph_create ();
         struct planner *p = machine_planner (g, "low");
-        assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 1, core, 0, 5, NULL, &err),
+        assert_int_equal (search_match (p, SEARCH_ALLOCATE, 1, core, 0, 5, NULL, &err),
                           -EBUSY);
         assert_int_equal (
-            planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 1, core, 0, 5, NULL, &err),
+            search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 1, core, 0, 5, NULL, &err),
             -ENODEV);
         assert_int_equal (planner_free (p, GRAPH_CORE), 0);
         if (kind > 0) {
@@ -189,11 +191,11 @@ static void test_no_nodes (void **state)
             machine_add (g, root, "core", 0, 2, 1, 0);
             planner_changed (p, GRAPH_NONE);
             assert_int_equal (
-                planner_match (p, PLANNER_ALLOCATE, 1, core, 0, 5, NULL, &err), 0);
+                search_match (p, SEARCH_ALLOCATE, 1, core, 0, 5, NULL, &err), 0);
             assert_int_equal (planner_free (p, GRAPH_CORE), 1);
             assert_int_equal (
-                planner_match (p, PLANNER_ALLOCATE, 2, core, 0, 5, NULL, &err), 0);
-            assert_int_equal (planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 3, core,
+                search_match (p, SEARCH_ALLOCATE, 2, core, 0, 5, NULL, &err), 0);
+            assert_int_equal (search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 3, core,
                                              0, 5, NULL, &err),
                               0);
         }
@@ -361,7 +363,7 @@ static void test_huge_sizes (void **state)
         machine_book (p, 1, false, "/cluster0/node0/memory5", 1 << 19, 0, 0, 10), 0);
     assert_int_equal (machine_book (p, 2, true, "/cluster0/node0", 1, 0, 10, 20), 0);
     assert_int_equal (
-        planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 3, s, 0, 11, NULL, &err), 0);
+        search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 3, s, 0, 11, NULL, &err), 0);
     machine_verify (p);
     shape_destroy (s);
     machine_done (p);

@@ -5,7 +5,9 @@
 
 #include <errno.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/search/search.h"
 
 #define NODE0 "/cluster0/rack0/node0"
 #define NODE1 "/cluster0/rack0/node1"
@@ -247,23 +249,23 @@ static void test_time_has_ends (void **state)
     assert_int_equal (machine_book (p, 1, false, NODE0 "/core0", 2, 0, 100, 200), 0);
     assert_int_equal (planner_extend (p, 1, 201, &err), -EINVAL);
     assert_int_equal (planner_extend (p, 1, 160, &err), 0);
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 2, core, 120, 81, &s, &err),
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 2, core, 120, 81, &s, &err),
                       -EINVAL);
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 2, core, 99, 1, &s, &err),
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 2, core, 99, 1, &s, &err),
                       -EINVAL);
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 2, core, 120, 0, &s, &err),
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 2, core, 120, 0, &s, &err),
                       -EINVAL);
     assert_int_equal (
-        planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 2, core, 120, 41, &s, &err),
+        search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 2, core, 120, 41, &s, &err),
         -EBUSY); /* from 160 on it is too long */
     assert_null (s);
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 2, core, 50,
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 2, core, 50,
                                      PLANNER_FOREVER, &s, &err),
                       0);
     assert_int_equal (s->start, 160);
     assert_int_equal (s->end, 200);
     assert_int_equal (
-        planner_match (p, PLANNER_ALLOCATE, 3, core, 200, PLANNER_FOREVER, NULL, &err),
+        search_match (p, SEARCH_ALLOCATE, 3, core, 200, PLANNER_FOREVER, NULL, &err),
         -EINVAL);
     shape_destroy (core);
     machine_done (p);

@@ -9,7 +9,11 @@
 #include <inttypes.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/aside.h"
+#include "match/planner/book.h"
+#include "match/planner/claims.h"
+#include "match/planner/levels.h"
+#include "match/search/search.h"
 #include "match/test/chance.h"
 
 #define ROUNDS 150
@@ -408,8 +412,8 @@ static void step_match (struct planner *p)
         shape_destroy (s);
         return;
     }
-    enum planner_op op = one_in (2) ? PLANNER_ALLOCATE : PLANNER_ALLOCATE_ORELSE_RESERVE;
-    int rc = planner_match (p, op, job, s, now, duration, &sel, &err);
+    enum search_op op = one_in (2) ? SEARCH_ALLOCATE : SEARCH_ALLOCATE_ORELSE_RESERVE;
+    int rc = search_match (p, op, job, s, now, duration, &sel, &err);
     assert_true (rc == 0 || rc == -EBUSY || rc == -ENODEV);
     assert_true ((rc == 0) == (sel != NULL));
     if (rc == 0) { /* what was chosen is free for one who asks each unit */

@@ -8,7 +8,8 @@
 #include <errno.h>
 
 #include "common/test/torture.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/levels.h"
+#include "match/search/search.h"
 
 /* What a step has to work with, made anew for each try, and what it must leave. */
 struct world {
@@ -131,7 +132,7 @@ static int step_part (struct world *w)
 static int step_match (struct world *w)
 {
     struct selection *s = NULL;
-    int rc = planner_match (w->p, PLANNER_ALLOCATE, 30, w->shape, 0, 5, &s, NULL);
+    int rc = search_match (w->p, SEARCH_ALLOCATE, 30, w->shape, 0, 5, &s, NULL);
 
     assert_true ((rc == 0) == (s != NULL));
     selection_destroy (s);
@@ -171,7 +172,7 @@ static void share_whole (struct world *w)
 
 static int step_reserve (struct world *w)
 {
-    return planner_match (w->p, PLANNER_ALLOCATE_ORELSE_RESERVE, 30, w->shape, 0, 50,
+    return search_match (w->p, SEARCH_ALLOCATE_ORELSE_RESERVE, 30, w->shape, 0, 50,
                           NULL, NULL);
 }
 

@@ -31,6 +31,7 @@ const struct match_policy match_policy_fewgpus = {
 
 #include "common/json.h"
 #include "match/planner/planner.h"
+#include "match/search/search.h"
 
 static uint32_t add (struct graph *g, uint32_t parent, const char *type, int64_t id,
                      uint32_t count)
@@ -71,7 +72,7 @@ static void takes_nodes_with_few_gpus (void **state)
     assert_non_null (s);
     struct planner *p =
         planner_create (g, &match_policy_fewgpus, &(struct planner_options){ 0 });
-    assert_int_equal (planner_match (p, PLANNER_ALLOCATE, 1, s, 0, 60, &sel, &err), 0);
+    assert_int_equal (search_match (p, SEARCH_ALLOCATE, 1, s, 0, 60, &sel, &err), 0);
     uint32_t node = graph_node_of (g, sel->picks[sel->n - 1].v);
     assert_int_equal (graph_vertex (g, node)->id, 1);
     selection_destroy (sel);

@@ -8,7 +8,7 @@
 #ifndef FLUXQ_MATCH_SEARCH_TEST_RANDOM_WORLD_H
 #define FLUXQ_MATCH_SEARCH_TEST_RANDOM_WORLD_H
 
-#include "match/planner/planner.h"
+#include "match/search/search.h"
 #include "match/search/test/reference.h"
 
 #define WORLD_JOBS 24 /* at a time */

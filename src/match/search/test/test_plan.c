@@ -4,19 +4,20 @@
 
 #include <errno.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/planner_state.h"
+#include "match/search/search.h"
 
 #define NODE0 "/cluster0/rack0/node0"
 #define NODE1 "/cluster0/rack0/node1"
 
 /* -- matching over time -- */
 
-static int match (struct planner *p, enum planner_op op, uint64_t job,
+static int match (struct planner *p, enum search_op op, uint64_t job,
                   const struct shape *s, int64_t now, int64_t duration, int64_t *start)
 {
     struct selection *sel = NULL;
     struct error err = { 0 };
-    int rc = planner_match (p, op, job, s, now, duration, &sel, &err);
+    int rc = search_match (p, op, job, s, now, duration, &sel, &err);
 
     if (start)
         *start = sel ? sel->start : -1;
@@ -25,7 +26,7 @@ static int match (struct planner *p, enum planner_op op, uint64_t job,
     return rc;
 }
 
-#define ORELSE PLANNER_ALLOCATE_ORELSE_RESERVE
+#define ORELSE SEARCH_ALLOCATE_ORELSE_RESERVE
 
 static void test_earliest_time (void **state)
 {
@@ -44,8 +45,8 @@ static void test_earliest_time (void **state)
     assert_int_equal (at, 0);
     assert_int_equal (match (p, ORELSE, 2, core3, 0, 50, &at), 0);
     assert_int_equal (at, 0);
-    assert_int_equal (match (p, PLANNER_ALLOCATE, 3, core3, 0, 50, &at), -EBUSY);
-    assert_int_equal (match (p, PLANNER_ALLOCATE, 1, core3, 0, 50, &at), -EEXIST);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, 3, core3, 0, 50, &at), -EBUSY);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, 1, core3, 0, 50, &at), -EEXIST);
     assert_int_equal (match (p, ORELSE, 3, node2, 0, 10, &at), 0);
     assert_int_equal (at, 100);
     assert_int_equal (match (p, ORELSE, 4, core3, 0, 50, &at), 0);
@@ -57,19 +58,19 @@ static void test_earliest_time (void **state)
     assert_int_equal (job.end, 161);
     machine_verify (p);
     assert_int_equal (match (p, ORELSE, 6, core5, 0, 5, &at), -ENODEV);
-    assert_int_equal (match (p, PLANNER_ALLOCATE, 6, core5, 0, 5, &at), -EBUSY);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, 6, core5, 0, 5, &at), -EBUSY);
     assert_int_equal (
-        match (p, PLANNER_ALLOCATE_WITH_SATISFIABILITY, 6, core5, 0, 5, &at), -ENODEV);
+        match (p, SEARCH_ALLOCATE_WITH_SATISFIABILITY, 6, core5, 0, 5, &at), -ENODEV);
     assert_int_equal (
-        match (p, PLANNER_ALLOCATE_WITH_SATISFIABILITY, 6, node2, 0, 5, &at), -EBUSY);
-    assert_int_equal (match (p, PLANNER_SATISFIABILITY, 1, node2, 0, 5, &at), 0);
+        match (p, SEARCH_ALLOCATE_WITH_SATISFIABILITY, 6, node2, 0, 5, &at), -EBUSY);
+    assert_int_equal (match (p, SEARCH_SATISFIABILITY, 1, node2, 0, 5, &at), 0);
     assert_int_equal (at, -1);
-    assert_int_equal (match (p, PLANNER_SATISFIABILITY, 1, core5, 0, 5, &at), -ENODEV);
+    assert_int_equal (match (p, SEARCH_SATISFIABILITY, 1, core5, 0, 5, &at), -ENODEV);
     assert_int_equal (planner_count (p), 5);
-    assert_int_equal (match (p, PLANNER_WITHOUT_ALLOCATING_FUTURE, 1, node2, 0, 5, &at),
+    assert_int_equal (match (p, SEARCH_WITHOUT_ALLOCATING_FUTURE, 1, node2, 0, 5, &at),
                       0);
     assert_int_equal (at, 161);
-    assert_int_equal (match (p, PLANNER_WITHOUT_ALLOCATING, 1, node2, 0, 5, &at), -EBUSY);
+    assert_int_equal (match (p, SEARCH_WITHOUT_ALLOCATING, 1, node2, 0, 5, &at), -EBUSY);
     assert_int_equal (planner_count (p), 5);
     shape_destroy (core3);
     shape_destroy (core5);
@@ -133,7 +134,7 @@ static void test_forever (void **state)
     assert_int_equal (match (p, ORELSE, 3, node, 0, PLANNER_FOREVER, &at), 0);
     assert_int_equal (at, 1000);
     assert_int_equal (match (p, ORELSE, 4, node, 0, 1, &at), -EBUSY);
-    assert_int_equal (match (p, PLANNER_ALLOCATE_WITH_SATISFIABILITY, 4, node, 0, 5, &at),
+    assert_int_equal (match (p, SEARCH_ALLOCATE_WITH_SATISFIABILITY, 4, node, 0, 5, &at),
                       -EBUSY);
     machine_verify (p);
     shape_destroy (node);
@@ -159,11 +160,11 @@ static void test_down_nodes (void **state)
     assert_int_equal (match (p, ORELSE, 2, core, 0, 10, &at), 0);
     assert_int_equal (at, 10);
     assert_int_equal (match (p, ORELSE, 3, node2, 0, 10, &at), -EBUSY);
-    assert_int_equal (match (p, PLANNER_SATISFIABILITY, 3, node2, 0, 10, &at), 0);
+    assert_int_equal (match (p, SEARCH_SATISFIABILITY, 3, node2, 0, 10, &at), 0);
     assert_int_equal (
-        match (p, PLANNER_ALLOCATE_WITH_SATISFIABILITY, 3, node2, 0, 10, &at), -EBUSY);
+        match (p, SEARCH_ALLOCATE_WITH_SATISFIABILITY, 3, node2, 0, 10, &at), -EBUSY);
     assert_int_equal (
-        match (p, PLANNER_ALLOCATE_WITH_SATISFIABILITY, 3, core, 0, 10, &at), -EBUSY);
+        match (p, SEARCH_ALLOCATE_WITH_SATISFIABILITY, 3, core, 0, 10, &at), -EBUSY);
     graph_set_flag (p->g, n0, 0, GRAPH_DOWN, false);
     planner_changed (p, n0);
     assert_int_equal (match (p, ORELSE, 3, node2, 0, 10, &at), 0);

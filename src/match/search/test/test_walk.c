@@ -7,7 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/planner_state.h"
+#include "match/search/search.h"
 
 /* -- orders -- */
 
@@ -23,7 +24,7 @@ static void expect_order (const char *policy, const char *request, const char *w
         autoselection struct selection *s = NULL;
         struct error why;
         uint32_t node;
-        assert_int_equal (rig_ask (&r, PLANNER_ALLOCATE, request, &s, &why), 0);
+        assert_int_equal (rig_ask (&r, SEARCH_ALLOCATE, request, &s, &why), 0);
         const struct pick *p = &s->picks[s->n - 1];
         node = graph_node_of (r.g, p->v);
         snprintf (one, sizeof (one), "%s%d:%d", i > 0 ? " " : "",
@@ -178,7 +179,7 @@ static void expect_slots (struct rig *r, const char *request, const char *wanted
     char text[256] = "", one[64], name[64];
     struct error why;
 
-    assert_int_equal (rig_ask (r, PLANNER_ALLOCATE, request, &s, &why), 0);
+    assert_int_equal (rig_ask (r, SEARCH_ALLOCATE, request, &s, &why), 0);
     for (size_t i = 0; i < s->n; i++) {
         if (graph_vertex (r->g, s->picks[i].v)->type != GRAPH_NODE)
             continue;
@@ -218,7 +219,7 @@ static void test_exclusive_nodes (void **state)
     expect (&r, "node=1!", "needs 1 whole node, 0 are free now (of 3)");
     expect (&r, "slot=1>core=3", "node0:core1-3");
     planner_cancel (r.p, 2);
-    assert_int_equal (rig_ask (&r, PLANNER_ALLOCATE, "node=1!>slot=1>core=1", &s, &why),
+    assert_int_equal (rig_ask (&r, SEARCH_ALLOCATE, "node=1!>slot=1>core=1", &s, &why),
                       0);
     for (size_t i = 1; i < s->n; i++) { /* all of it, and it alone is booked */
         assert_true (s->picks[i].exclusive);
@@ -395,9 +396,9 @@ static void test_status (void **state)
     rig_flag (&r, "rack0", GRAPH_DOWN, true);
     expect (&r, "slot=1>core=1", "needs 1 slot of 1 core, no node is up");
     /* Drained or not, it could be some day; what is too much could not. */
-    rig_expect (&r, PLANNER_SATISFIABILITY, "node=4>slot=1>core=4", "", __FILE__,
+    rig_expect (&r, SEARCH_SATISFIABILITY, "node=4>slot=1>core=4", "", __FILE__,
                 __LINE__);
-    rig_expect (&r, PLANNER_SATISFIABILITY, "node=5>slot=1>core=4",
+    rig_expect (&r, SEARCH_SATISFIABILITY, "node=5>slot=1>core=4",
                 "needs 5 nodes with 1 slot of 4 cores each, there are 4", __FILE__,
                 __LINE__);
     rig_drop (&r);
@@ -410,7 +411,7 @@ static int64_t granted (struct rig *r, const char *request)
     autoselection struct selection *s = NULL;
     struct error why;
 
-    assert_int_equal (rig_ask (r, PLANNER_WITHOUT_ALLOCATING, request, &s, &why), 0);
+    assert_int_equal (rig_ask (r, SEARCH_WITHOUT_ALLOCATING, request, &s, &why), 0);
     return s->granted;
 }
 
@@ -572,7 +573,7 @@ static void test_locality_packs (void **state)
         snprintf (request, sizeof (request), "slot=%d>core=1", slots);
         autoselection struct selection *s = NULL;
         struct error why;
-        int rc = rig_ask (&r, PLANNER_ALLOCATE, request, &s, &why);
+        int rc = rig_ask (&r, SEARCH_ALLOCATE, request, &s, &why);
         assert_int_equal (rc, sum >= slots ? 0 : -EBUSY);
         if (rc < 0)
             continue;
@@ -587,8 +588,8 @@ static void test_locality_packs (void **state)
 /* What is down may come back: no question answers that it is impossible. */
 static void test_down_is_not_never (void **state)
 {
-    static const enum planner_op ops[] = { PLANNER_ALLOCATE_WITH_SATISFIABILITY,
-                                           PLANNER_ALLOCATE_ORELSE_RESERVE };
+    static const enum search_op ops[] = { SEARCH_ALLOCATE_WITH_SATISFIABILITY,
+                                           SEARCH_ALLOCATE_ORELSE_RESERVE };
     struct rig r = rig_make (FOUR, "first");
     struct error why;
 
@@ -598,7 +599,7 @@ static void test_down_is_not_never (void **state)
         snprintf (path, sizeof (path), "node%d", down);
         rig_flag (&r, path, GRAPH_DOWN, true);
         assert_int_equal (
-            rig_ask (&r, PLANNER_SATISFIABILITY, "node=4>slot=1>core=1", NULL, &why), 0);
+            rig_ask (&r, SEARCH_SATISFIABILITY, "node=4>slot=1>core=1", NULL, &why), 0);
         for (size_t i = 0; i < ARRAY_SIZE (ops); i++) {
             assert_int_equal (rig_ask (&r, ops[i], "node=4>slot=1>core=1", NULL, &why),
                               -EBUSY);
@@ -606,7 +607,7 @@ static void test_down_is_not_never (void **state)
                               -ENODEV);
         }
         assert_int_equal (
-            rig_ask (&r, PLANNER_SATISFIABILITY, "node=5>slot=1>core=1", NULL, &why),
+            rig_ask (&r, SEARCH_SATISFIABILITY, "node=5>slot=1>core=1", NULL, &why),
             -ENODEV);
     }
     rig_drop (&r);
@@ -671,15 +672,15 @@ static void test_loose_vertices (void **state)
         expect (&r, "slot=1>storage=70", "storage0=70");
         expect (&r, "slot=1>ssd=2", "ssd0-1");
         assert_int_equal (
-            rig_ask (&r, PLANNER_ALLOCATE, "node=1>slot=1>core=1,storage=30!", &s, &why),
+            rig_ask (&r, SEARCH_ALLOCATE, "node=1>slot=1>core=1,storage=30!", &s, &why),
             0);
         assert_int_equal (
             planner_used (r.p, 0, (uint16_t)graph_type_find (r.g, "storage"), 0), 100);
         assert_int_equal (planner_cancel (r.p, 2), 0);
         rig_flag (&r, "rack0", GRAPH_DOWN, true);
-        assert_int_equal (rig_ask (&r, PLANNER_ALLOCATE, "slot=1>ssd=1", NULL, &why),
+        assert_int_equal (rig_ask (&r, SEARCH_ALLOCATE, "slot=1>ssd=1", NULL, &why),
                           -EBUSY);
-        assert_int_equal (rig_ask (&r, PLANNER_ALLOCATE, "ssd=1!", NULL, &why), -EBUSY);
+        assert_int_equal (rig_ask (&r, SEARCH_ALLOCATE, "ssd=1!", NULL, &why), -EBUSY);
         rig_drop (&r);
     }
 }
@@ -736,14 +737,14 @@ static void test_nodes_in_nodes (void **state)
                                  policies[i]);
         autoselection struct selection *s = NULL;
         struct error why;
-        assert_int_equal (rig_ask (&r, PLANNER_WITHOUT_ALLOCATING,
+        assert_int_equal (rig_ask (&r, SEARCH_WITHOUT_ALLOCATING,
                                    "node=1>socket=2>node=1>slot=1>core=4", NULL, &why),
                           0);
         assert_int_equal (
-            rig_ask (&r, PLANNER_WITHOUT_ALLOCATING, "socket=2>slot=1>gpu=1", NULL, &why),
+            rig_ask (&r, SEARCH_WITHOUT_ALLOCATING, "socket=2>slot=1>gpu=1", NULL, &why),
             0);
         assert_int_equal (
-            rig_ask (&r, PLANNER_ALLOCATE, "socket=1>node=1>slot=1>core=3", &s, &why), 0);
+            rig_ask (&r, SEARCH_ALLOCATE, "socket=1>node=1>slot=1>core=3", &s, &why), 0);
         assert_int_equal (selection_count (s, r.g, GRAPH_CORE) >= 3, 1);
         rig_drop (&r);
     }
@@ -771,9 +772,9 @@ static void test_reasons (void **state)
             "(4 nodes are up)");
     expect (&r, "node=1>slot=1>tape=1",
             "needs 1 node with 1 slot of 1 tape: the machine has no tape");
-    rig_expect (&r, PLANNER_ALLOCATE_ORELSE_RESERVE, "slot=1>core=9",
+    rig_expect (&r, SEARCH_ALLOCATE_ORELSE_RESERVE, "slot=1>core=9",
                 "needs 9 cores on a node, the largest has 8", __FILE__, __LINE__);
-    rig_expect (&r, PLANNER_SATISFIABILITY, "rack=1>slot=17>core=1",
+    rig_expect (&r, SEARCH_SATISFIABILITY, "rack=1>slot=17>core=1",
                 "needs 1 rack with 17 slots of 1 core each: 0 of 1 rack fit the machine",
                 __FILE__, __LINE__);
     rig_drop (&r);

@@ -14,8 +14,10 @@
 #include <string.h>
 
 #include "match/index/profile.h"
-#include "match/planner/planner_private.h"
+#include "match/planner/levels.h"
+#include "match/planner/properties.h"
 #include "match/request/constraint.h"
+#include "match/search/search.h"
 #include "match/search/test/random_world.h"
 #include "match/test/chance.h"
 #include "match/test/inspect.h"
@@ -223,12 +225,12 @@ static void expect_state (struct world *w, char *was, const char *what)
 /* -- steps -- */
 
 static const char *const op_names[] = {
-    [PLANNER_ALLOCATE] = "allocate",
-    [PLANNER_ALLOCATE_WITH_SATISFIABILITY] = "allocate_with_satisfiability",
-    [PLANNER_ALLOCATE_ORELSE_RESERVE] = "allocate_orelse_reserve",
-    [PLANNER_SATISFIABILITY] = "satisfiability",
-    [PLANNER_WITHOUT_ALLOCATING] = "without_allocating",
-    [PLANNER_WITHOUT_ALLOCATING_FUTURE] = "without_allocating_future",
+    [SEARCH_ALLOCATE] = "allocate",
+    [SEARCH_ALLOCATE_WITH_SATISFIABILITY] = "allocate_with_satisfiability",
+    [SEARCH_ALLOCATE_ORELSE_RESERVE] = "allocate_orelse_reserve",
+    [SEARCH_SATISFIABILITY] = "satisfiability",
+    [SEARCH_WITHOUT_ALLOCATING] = "without_allocating",
+    [SEARCH_WITHOUT_ALLOCATING_FUTURE] = "without_allocating_future",
 };
 
 struct wanted { /* of the reference */
@@ -254,15 +256,15 @@ static bool ref_possible (const struct world *w, const struct ref_request *q)
     return possible;
 }
 
-static struct wanted want (struct world *w, enum planner_op op,
+static struct wanted want (struct world *w, enum search_op op,
                            const struct ref_request *q, int64_t duration)
 {
     struct ref_window window = { .at = w->now, .end = w->now + duration, .now = true };
     struct wanted k = { .start = w->now };
     bool later =
-        op == PLANNER_ALLOCATE_ORELSE_RESERVE || op == PLANNER_WITHOUT_ALLOCATING_FUTURE;
+        op == SEARCH_ALLOCATE_ORELSE_RESERVE || op == SEARCH_WITHOUT_ALLOCATING_FUTURE;
 
-    if (op == PLANNER_SATISFIABILITY) {
+    if (op == SEARCH_SATISFIABILITY) {
         k.rc = ref_possible (w, q) ? 0 : -ENODEV;
         return k;
     }
@@ -272,7 +274,7 @@ static struct wanted want (struct world *w, enum planner_op op,
     if (k.n >= 0)
         return k;
     k.rc = -EBUSY;
-    if ((later || op == PLANNER_ALLOCATE_WITH_SATISFIABILITY) && !ref_possible (w, q))
+    if ((later || op == SEARCH_ALLOCATE_WITH_SATISFIABILITY) && !ref_possible (w, q))
         k.rc = -ENODEV;
     return k;
 }
@@ -349,7 +351,7 @@ static void try_policies (struct world *w, const struct asked *a, int64_t durati
             continue;
         w->p->policy = **m;
         w->p->stale = true;
-        int rc = planner_match (w->p, PLANNER_WITHOUT_ALLOCATING, 0, a->shape, w->now,
+        int rc = search_match (w->p, SEARCH_WITHOUT_ALLOCATING, 0, a->shape, w->now,
                                 duration, NULL, &why);
         if (rc != (n >= 0 ? 0 : -EBUSY))
             wrong ("policy %s: verdict %d", (*m)->name, rc);
@@ -378,7 +380,7 @@ static void check_job (const struct world *w, uint64_t job)
 
 static void step_match (struct world *w)
 {
-    enum planner_op op = (enum planner_op)below (ARRAY_SIZE (op_names));
+    enum search_op op = (enum search_op)below (ARRAY_SIZE (op_names));
     int64_t duration = between (1, 20);
     uint64_t job = w->next_job++;
     struct error why = { 0 };
@@ -387,8 +389,8 @@ static void step_match (struct world *w)
     char *before = NULL;
 
     if (one_in (2))
-        op = one_in (2) ? PLANNER_ALLOCATE : PLANNER_ALLOCATE_ORELSE_RESERVE;
-    bool books = op <= PLANNER_ALLOCATE_ORELSE_RESERVE;
+        op = one_in (2) ? SEARCH_ALLOCATE : SEARCH_ALLOCATE_ORELSE_RESERVE;
+    bool books = op <= SEARCH_ALLOCATE_ORELSE_RESERVE;
     tell ("%" PRId64 ": job %" PRIu64 " %s for %" PRId64 ": ", w->now, job, op_names[op],
           duration);
     request_make (w, &a);
@@ -399,7 +401,7 @@ static void step_match (struct world *w)
         wrong ("no memory");
     if (one_in (books ? 6 : 3))
         before = state_of (w);
-    int rc = planner_match (w->p, op, job, a.shape, w->now, duration, &s, &why);
+    int rc = search_match (w->p, op, job, a.shape, w->now, duration, &s, &why);
     compare (w, &k, rc, s);
     if (rc < 0 && (!why.code || !why.text[0] || why.code != -rc))
         wrong ("no reason is given");
@@ -413,7 +415,7 @@ static void step_match (struct world *w)
         free (k.claims);
         k = want (w, op, &a.q, duration);
         tell ("     again");
-        rc = planner_match (w->p, op, job, a.shape, w->now, duration, &s, &why);
+        rc = search_match (w->p, op, job, a.shape, w->now, duration, &s, &why);
         compare (w, &k, rc, s);
         verify (w);
     }

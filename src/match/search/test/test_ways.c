@@ -6,7 +6,8 @@
 
 #include <errno.h>
 
-#include "match/planner/planner_private.h"
+#include "match/planner/planner_state.h"
+#include "match/search/search.h"
 #include "match/test/chance.h"
 
 static const struct planner_options always = { 0 };
@@ -41,12 +42,12 @@ static size_t tell (const struct selection *s, const struct graph *g, size_t i,
     return at;
 }
 
-static int match (struct planner *p, enum planner_op op, uint64_t job,
+static int match (struct planner *p, enum search_op op, uint64_t job,
                   const char *resources, struct selection **ret)
 {
     struct shape *shape = machine_shape (resources);
     struct error why = { 0 };
-    int rc = planner_match (p, op, job, shape, 0, 10, ret, &why);
+    int rc = search_match (p, op, job, shape, 0, 10, ret, &why);
 
     shape_destroy (shape);
     machine_verify (p);
@@ -59,7 +60,7 @@ static void allocates (struct planner *p, uint64_t job, const char *resources,
     autoselection struct selection *s = NULL;
     autostrbuf struct strbuf sb;
 
-    assert_int_equal (match (p, PLANNER_ALLOCATE, job, resources, &s), 0);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, job, resources, &s), 0);
     strbuf_init (&sb, 1 << 20);
     assert_int_equal (tell (s, p->g, 0, &sb), s->n);
     assert_string_equal (sb.buf, expected);
@@ -69,8 +70,8 @@ static void is_busy (struct planner *p, const char *resources)
 {
     autoselection struct selection *s = NULL;
 
-    assert_int_equal (match (p, PLANNER_ALLOCATE, 999, resources, &s), -EBUSY);
-    assert_int_equal (match (p, PLANNER_SATISFIABILITY, 999, resources, NULL), 0);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, 999, resources, &s), -EBUSY);
+    assert_int_equal (match (p, SEARCH_SATISFIABILITY, 999, resources, NULL), 0);
 }
 
 static void done (struct planner *p)
@@ -154,10 +155,10 @@ static void test_reserved (void **state)
     allocates (p, 1, RACK (BOX (DISKS (4))), "cluster0(rack0(box0(disk0-3xc)))");
     allocates (p, 2, RACK (BOX (DISKS (2))), "cluster0(rack1(box1(disk0-1xc)))");
     assert_int_equal (
-        match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 3, POOL (BOX (DISKS (3))), &s), 0);
+        match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 3, POOL (BOX (DISKS (3))), &s), 0);
     assert_int_equal (s->start, 10);
     assert_int_equal (
-        match (p, PLANNER_ALLOCATE_ORELSE_RESERVE, 4, RACK (BOX (DISKS (3))), &t), 0);
+        match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 4, RACK (BOX (DISKS (3))), &t), 0);
     assert_int_equal (t->start, 10); /* the other box */
     assert_int_equal (planner_extend (p, 1, 12, &why), -EBUSY);
     done (p);
@@ -198,8 +199,8 @@ static void test_booked (void **state)
     autoselection struct selection *s = NULL, *t = NULL;
     struct error why = { 0 };
 
-    assert_int_equal (match (p, PLANNER_ALLOCATE, 1, WHOLE ("pool"), &s), 0);
-    assert_int_equal (match (p, PLANNER_ALLOCATE, 2, WHOLE ("rack"), &t), -EBUSY);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, 1, WHOLE ("pool"), &s), 0);
+    assert_int_equal (match (p, SEARCH_ALLOCATE, 2, WHOLE ("rack"), &t), -EBUSY);
     assert_int_equal (planner_update (q, 1, s, false, &why), 0);
     assert_int_equal (planner_update (q, 2, s, false, &why), -EBUSY);
     assert_int_equal (planner_remake (&q, &why), 0);
@@ -225,7 +226,7 @@ static void test_siblings (void **state)
     assert_int_equal (planner_cancel (p, 2), 0);
     /* one of them is below the other: not both */
     assert_int_equal (
-        match (p, PLANNER_SATISFIABILITY, 3, WHOLE ("pool") ", " WHOLE ("rack"), NULL),
+        match (p, SEARCH_SATISFIABILITY, 3, WHOLE ("pool") ", " WHOLE ("rack"), NULL),
         -ENODEV);
     allocates (p, 4, WHOLE ("pool") ", " RACK ("{type: core, count: 1, exclusive: true}"),
                "cluster0(rack0(node0(core0xc)) "
@@ -291,7 +292,7 @@ static void test_nodes_of_each (void **state)
     for (size_t i = 0; i < ARRAY_SIZE (policies); i++) {
         struct planner *p = power (policies[i]);
         autoselection struct selection *s = NULL;
-        assert_int_equal (match (p, PLANNER_ALLOCATE, 1,
+        assert_int_equal (match (p, SEARCH_ALLOCATE, 1,
                                  "{type: pdu, count: 3, with: [" NODES (1) "]}", &s),
                           0);
         assert_int_equal (selection_count (s, p->g, GRAPH_NODE), 3);
@@ -577,9 +578,9 @@ static void check_parents (const struct world *w, const struct selection *s)
 static void check_reserved (struct world *w, uint64_t job, const char *text)
 {
     autoselection struct selection *s = NULL;
-    int ever = match (w->p, PLANNER_SATISFIABILITY, job, text, NULL);
+    int ever = match (w->p, SEARCH_SATISFIABILITY, job, text, NULL);
 
-    assert_int_equal (match (w->p, PLANNER_ALLOCATE_ORELSE_RESERVE, job, text, &s), ever);
+    assert_int_equal (match (w->p, SEARCH_ALLOCATE_ORELSE_RESERVE, job, text, &s), ever);
     if (ever < 0)
         return;
     assert_int_equal (s->start, 10);
@@ -595,7 +596,7 @@ static bool one_match (struct world *w, uint64_t job, const struct wish *x)
     int64_t before = count_free (w);
 
     wish_text (w, x, text, sizeof (text));
-    int rc = match (w->p, PLANNER_ALLOCATE, job, text, &s);
+    int rc = match (w->p, SEARCH_ALLOCATE, job, text, &s);
     if (rc != (expected ? 0 : -EBUSY))
         fail_msg ("%s: %d, but it can%s be", text, rc, expected ? "" : "not");
     if (rc < 0) {
@@ -623,7 +624,7 @@ static bool two_match (struct world *w, uint64_t job, const struct wish *x,
     wish_text (w, x, one, sizeof (one));
     wish_text (w, y, other, sizeof (other));
     snprintf (text, sizeof (text), "%s, %s", one, other);
-    int rc = match (w->p, PLANNER_ALLOCATE, job, text, &s);
+    int rc = match (w->p, SEARCH_ALLOCATE, job, text, &s);
     if (rc < 0) {
         assert_int_equal (rc, -EBUSY);
         return false;

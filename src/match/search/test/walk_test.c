@@ -287,11 +287,11 @@ struct shape *rig_shape (const struct rig *r, const char *request)
     return s;
 }
 
-int rig_ask (struct rig *r, enum planner_op op, const char *request,
+int rig_ask (struct rig *r, enum search_op op, const char *request,
              struct selection **ret, struct error *why)
 {
     struct shape *s = rig_shape (r, request);
-    int rc = planner_match (r->p, op, ++r->job, s, r->now, 10, ret, why);
+    int rc = search_match (r->p, op, ++r->job, s, r->now, 10, ret, why);
     struct error err = { 0 };
 
     shape_destroy (s);
@@ -340,7 +340,7 @@ void rig_tell (const struct rig *r, const struct selection *s, char *buf, size_t
     strbuf_release (&sb);
 }
 
-void rig_expect (struct rig *r, enum planner_op op, const char *request,
+void rig_expect (struct rig *r, enum search_op op, const char *request,
                  const char *answer, const char *file, int line)
 {
     autoselection struct selection *s = NULL;

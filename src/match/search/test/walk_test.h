@@ -18,6 +18,7 @@
 #include "common/test/unit.h"
 
 #include "match/planner/planner.h"
+#include "match/search/search.h"
 #include "match/test/inspect.h"
 #include "match/test/verify.h"
 
@@ -44,20 +45,20 @@ void rig_property (struct rig *r, const char *path, const char *key, const char 
 void rig_constraint (struct rig *r, const char *json);
 
 struct shape *rig_shape (const struct rig *r, const char *request);
-/* planner_match() as a job of its own, for 10 ticks. *ret: NULL when it does not fit. */
-int rig_ask (struct rig *r, enum planner_op op, const char *request,
+/* search_match() as a job of its own, for 10 ticks. *ret: NULL when it does not fit. */
+int rig_ask (struct rig *r, enum search_op op, const char *request,
              struct selection **ret, struct error *why);
 /* What is claimed, as text: "node0:core0-3,gpu0 rack1". */
 void rig_tell (const struct rig *r, const struct selection *s, char *buf, size_t size);
 
 /* Allocate: the answer, or the reason, is that. */
 #define expect(r, request, answer)                                                       \
-    rig_expect ((r), PLANNER_ALLOCATE, (request), (answer), __FILE__, __LINE__)
+    rig_expect ((r), SEARCH_ALLOCATE, (request), (answer), __FILE__, __LINE__)
 /* Or reserve: "at 10: node0:core0-3". */
 #define expect_later(r, request, answer)                                                 \
-    rig_expect ((r), PLANNER_ALLOCATE_ORELSE_RESERVE, (request), (answer), __FILE__,     \
+    rig_expect ((r), SEARCH_ALLOCATE_ORELSE_RESERVE, (request), (answer), __FILE__,     \
                 __LINE__)
-void rig_expect (struct rig *r, enum planner_op op, const char *request,
+void rig_expect (struct rig *r, enum search_op op, const char *request,
                  const char *answer, const char *file, int line);
 
 #endif

@@ -1,0 +1,61 @@
+/* levels.h - the indexes of nodes above each vertex, and the keys of nodes */
+#ifndef FLUXQ_MATCH_PLANNER_LEVELS_H
+#define FLUXQ_MATCH_PLANNER_LEVELS_H
+
+#include "match/planner/planner_state.h"
+
+/* -- levels_lookup.c: finds nodes and the vertices above them -- */
+
+/* Returns the outermost node at or above v; GRAPH_NONE: v is in no node. */
+uint32_t levels_node_of (const struct planner *p, uint32_t v);
+/* Returns the entry of a node; NULL: not an outermost node, or the data is outdated. */
+struct level_node *levels_node (const struct planner *p, uint32_t v);
+const struct above *levels_above (const struct planner *p, uint32_t v);
+/* Returns the dimension of the type in the indexes; -1: not tracked. */
+int levels_dim (const struct planner *p, uint16_t type);
+/* Returns the next kid after `kid` (NULL: the first), the freest first; NULL: no more. */
+struct above *levels_next_kid (const struct above *a, const struct above *kid);
+/* Marks all data about nodes as outdated, to be rebuilt. O(1) */
+void levels_spoil (struct planner *p);
+/* Marks the key of a node as outdated. Between levels_hold() and levels_settle(), or
+ * during a rebuild. */
+void levels_mark (struct planner *p, struct level_node *node);
+
+/* -- levels.c: the indexes -- */
+
+/* Brings the indexes up to date after changes of the graph. -ENOMEM. O(nodes log nodes)
+ * when the layout changed, else O(1). */
+int levels_update (struct planner *p);
+/* Does a part of that, of about so many vertices: -EAGAIN: there is more. */
+int levels_update_some (struct planner *p, size_t work);
+/* Updates the key of a node in all indexes above it, after its claims or contents
+ * changed. */
+void levels_touch (struct planner *p, uint32_t node);
+/* Moves v, a vertex above nodes, among its parent's kids, after what is free below v, or
+ * whether v was seen, changed. */
+void levels_kid (struct planner *p, struct above *a);
+/* As levels_kid(), also during a rebuild. */
+void levels_order_kid (struct planner *p, struct above *a);
+void levels_hold (struct planner *p);
+void levels_settle (struct planner *p);
+/* During a rebuild: makes n of the pending keys. kids: also updates the kids by their
+ * settled indexes. */
+void levels_key (struct planner *p, size_t n, bool kids);
+/* Updates the keys after a claim of a booking with that end was added (more) or removed.
+ * For a changed end of an allocation: remove with the old end, add with the new one.
+ * Between levels_hold() and levels_settle(). */
+void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more);
+/* For v outside nodes: subtracts what is free at and below v, except in nodes, from
+ * loose_free, or adds it. Called before and after changes of allocated claims on v. */
+void levels_loose (struct planner *p, uint32_t v, int sign);
+/* Updates the amounts of a node, and whether it is up. */
+void levels_measure (struct planner *p, struct level_node *node);
+
+/* -- make.c: all anew, from graph and claims -- */
+
+/* Does a piece of a rebuild, of *work vertices, or of more if the rebuild had to start
+ * over too often; *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */
+int levels_make_some (struct planner *p, size_t *work);
+void levels_destroy (struct planner *p);
+
+#endif

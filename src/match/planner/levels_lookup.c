@@ -1,0 +1,73 @@
+/* levels_lookup.c - finds nodes and the vertices above them by handle, and marks outdated
+ * data about nodes
+ */
+#include <stddef.h>
+
+#include "match/planner/levels.h"
+
+const struct above *levels_above (const struct planner *p, uint32_t v)
+{
+    uint32_t i = graph_vertex (p->g, v)->place;
+
+    if (i < p->nabove && p->above[i].v == v)
+        return &p->above[i];
+    if (!p->nested)
+        return NULL;
+    if (i < p->nnodes && p->nodes[i].v == v)
+        i = p->nodes[i].inner;
+    return i < p->ninner && p->inner[i].v == v ? &p->inner[i] : NULL;
+}
+
+int levels_dim (const struct planner *p, uint16_t type)
+{
+    return p->dim_of[type];
+}
+
+uint32_t levels_node_of (const struct planner *p, uint32_t v)
+{
+    uint32_t node = GRAPH_NONE;
+
+    for (; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent) {
+        if (graph_vertex (p->g, v)->type != GRAPH_NODE)
+            continue;
+        node = v;
+        if (!p->stale && !p->nested)
+            break;
+    }
+    return node;
+}
+
+struct level_node *levels_node (const struct planner *p, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+
+    if (x->type != GRAPH_NODE || x->place >= p->measured || p->nodes[x->place].v != v)
+        return NULL;
+    return &p->nodes[x->place];
+}
+
+struct above *levels_next_kid (const struct above *a, const struct above *kid)
+{
+    struct ordered_link *l = kid ? ordered_above (&a->by_free, kid->in_parent.key)
+                                 : ordered_first (&a->by_free);
+    return l ? (struct above *)((char *)l - offsetof (struct above, in_parent)) : NULL;
+}
+
+/* -- outdated data -- */
+
+void levels_mark (struct planner *p, struct level_node *node)
+{
+    size_t number = (size_t)(node - p->nodes);
+
+    if (node->dirty || number >= p->measured)
+        return;
+    node->dirty = true;
+    p->dirty[p->ndirty++] = (uint32_t)number;
+}
+
+void levels_spoil (struct planner *p)
+{
+    p->stale = true;
+    p->making = p->totalled = false;
+    p->measured = 0;
+}

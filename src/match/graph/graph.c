@@ -134,10 +134,10 @@ static void link_last (struct graph *g, uint32_t parent, uint32_t v)
     x->order = before->order + 1;
 }
 
-static void mark_above (struct graph *g, uint32_t v)
+static void mark_upper (struct graph *g, uint32_t v)
 {
-    while (v != GRAPH_NONE && !(graph_vertex (g, v)->flags & GRAPH_ABOVE)) {
-        graph_vertex (g, v)->flags |= GRAPH_ABOVE;
+    while (v != GRAPH_NONE && !(graph_vertex (g, v)->flags & GRAPH_UPPER)) {
+        graph_vertex (g, v)->flags |= GRAPH_UPPER;
         v = graph_vertex (g, v)->parent;
     }
 }
@@ -174,7 +174,7 @@ static uint32_t vertex_add (struct graph *g, uint32_t parent, const struct draft
     names_add (g, v);
     units_count (g, d->type, d->count);
     if (d->type == GRAPH_NODE)
-        mark_above (g, parent);
+        mark_upper (g, parent);
     return v;
 }
 
@@ -302,16 +302,16 @@ void vertex_remove (struct graph *g, uint32_t v)
 }
 
 /* Updates v and the vertices above it, which lost nodes: do they have others? */
-static void unmark_above (struct graph *g, uint32_t v)
+static void unmark_upper (struct graph *g, uint32_t v)
 {
     for (; v != GRAPH_NONE; v = graph_vertex (g, v)->parent) {
         GRAPH_CHILDREN (g, v, c)
         {
             const struct graph_vertex *x = graph_vertex (g, c);
-            if (x->type == GRAPH_NODE || (x->flags & GRAPH_ABOVE))
+            if (x->type == GRAPH_NODE || (x->flags & GRAPH_UPPER))
                 return;
         }
-        graph_vertex (g, v)->flags &= (uint16_t)~GRAPH_ABOVE;
+        graph_vertex (g, v)->flags &= (uint16_t)~GRAPH_UPPER;
     }
 }
 
@@ -337,7 +337,7 @@ int graph_remove (struct graph *g, uint32_t v, struct error *err)
         vertex_remove (g, gone);
     }
     if (nodes)
-        unmark_above (g, parent);
+        unmark_upper (g, parent);
     if (edges)
         edges_cut (g);
     return 0;
@@ -428,8 +428,8 @@ int graph_move (struct graph *g, uint32_t v, uint32_t parent, struct error *err)
         graph_vertex (g, u)->depth =
             (uint8_t)(graph_vertex (g, graph_vertex (g, u)->parent)->depth + 1);
     names_add_child (g, v);
-    mark_above (g, parent);
-    unmark_above (g, old);
+    mark_upper (g, parent);
+    unmark_upper (g, old);
     g->layout += 2; /* old and new place: planner_changed() cannot name both */
     return 0;
 }

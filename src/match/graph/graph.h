@@ -56,7 +56,7 @@ enum graph_flags {
     GRAPH_DRAINED = 2,   /* by an operator: as down; running jobs go on */
     GRAPH_DIVISIBLE = 4, /* a pool of which jobs take parts, as MiB of memory; otherwise a
                           * unit goes to one job as a whole, whatever its size */
-    GRAPH_ABOVE = 8,     /* has nodes below it in the tree */
+    GRAPH_UPPER = 8,     /* has nodes below it in the tree */
     /* 16 to 128: marks of graph*.c */
     GRAPH_SEEN = 256, /* for the planner: an answer of a "first" policy had parts in the
                        * vertex */

@@ -8,7 +8,9 @@
  *
  * Several links may have the same key. All operations are O(log n) on average whatever
  * the keys; nothing is allocated and nothing fails. A zeroed struct ordered is empty.
- * Owns nothing. Source: Aragon, Seidel, Randomized search trees, 1989.
+ * Owns nothing. Source: Aragon, Seidel, Randomized search trees, 1989. sched/order.h is
+ * the same tree with counts and least weights of subtrees, for keys of jobs; its links
+ * are twice as large, and each change costs the update of these sums.
  */
 #ifndef FLUXQ_MATCH_INDEX_ORDERED_H
 #define FLUXQ_MATCH_INDEX_ORDERED_H

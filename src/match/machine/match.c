@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "match/machine/match_private.h"
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/levels.h"
 #include "match/request/constraint.h"
 #include "match/search/search.h"

@@ -7,10 +7,10 @@
 #include <string.h>
 
 #include "match/machine/match_private.h"
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
-#include "match/planner/freed.h"
+#include "match/planner/bookings.h"
 #include "match/planner/levels.h"
+#include "match/planner/removed_log.h"
+#include "match/planner/suspend.h"
 #include "match/search/replan.h"
 #include "match/search/search.h"
 
@@ -85,7 +85,7 @@ void match_search_forget (struct matcher *m, uint64_t job)
 
 void match_plan_made (struct matcher *m)
 {
-    freed_forget (m->p);
+    removed_log_clear (m->p);
 }
 
 void match_suspend (struct matcher *m, uint64_t job)
@@ -165,7 +165,7 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
         return -EBUSY;
     if (req->shape->elastic && match_least_shape (m, req, &least) < 0)
         return -ENOMEM;
-    booking_send_away (m->p);
+    booking_unlist_suspended (m->p);
     rc = find_again (m, b, job, req->shape->elastic ? &least : req->shape, &replan, lost);
     free (least.v);
     if (rc >= 0)

@@ -24,7 +24,7 @@ bool claims_counts (const struct planner *p, const struct claim *c,
     if (w->now && !c->reserved)
         return true;
     return c->start < w->end && w->at < c->end
-           && !(p->aside && claims_booking (p, c)->aside);
+           && !(p->suspended && claims_booking (p, c)->suspended);
 }
 
 /* Bits `first` to `end` of word i. */

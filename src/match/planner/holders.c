@@ -1,5 +1,5 @@
 /* holders.c - which jobs have a unit, and what is free */
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
 #include "match/planner/sums.h"
@@ -89,8 +89,8 @@ int64_t planner_free (const struct planner *p, uint16_t type)
         return 0;
     dim = levels_dim (p, type);
     if (!p->stale && p->told == p->g->layout && p->nchanged == 0 && dim >= 0
-        && p->nabove > 0)
-        return index_sum_free (p->above[0].index, (unsigned)dim) + p->loose_free[dim];
+        && p->nupper > 0)
+        return index_sum_free (p->upper[0].index, (unsigned)dim) + p->loose_free[dim];
     return type == GRAPH_NODE ? free_nodes (p, root)
                               : sums_of_type (p, root, type, SUMS_FREE);
 }

@@ -8,15 +8,15 @@
  *
  * levels_update() does nothing without changes. After planner_changed() of nodes it
  * updates these nodes; after levels_spoil() and other changes it rebuilds everything
- * (make.c).
+ * (rebuild.c).
  */
 #include <errno.h>
 #include <string.h>
 
 #include "match/planner/claims.h"
-#include "match/planner/inner.h"
-#include "match/planner/kinds.h"
 #include "match/planner/levels.h"
+#include "match/planner/nested_nodes.h"
+#include "match/planner/node_kinds.h"
 #include "match/planner/properties.h"
 #include "match/planner/sums.h"
 
@@ -102,7 +102,7 @@ static void make_key (const struct planner *p, const struct level_node *node,
     ret->measure = measure_of (p, ret);
     if (p->policy.first) /* unused nodes first */
         ret->measure = graph_vertex (p->g, node->v)->flags & GRAPH_SEEN
-                           ? node->ever[CORES] - node->listed
+                           ? node->ever[CORES] - node->load
                            : INT64_MAX;
 }
 
@@ -110,29 +110,29 @@ static void make_key (const struct planner *p, const struct level_node *node,
 
 /* Unused ones first, then by nodes that are not taken as a whole; between equals the last
  * added first. */
-static uint64_t kid_key (const struct planner *p, const struct above *a)
+static uint64_t kid_key (const struct planner *p, const struct upper *a)
 {
     const struct graph_vertex *x = graph_vertex (p->g, a->v);
     int64_t most = UINT32_MAX, free = most;
 
     if (x->flags & GRAPH_SEEN)
-        free = MIN (MAX ((int64_t)a->nnodes - a->listed, 0), most - 1);
+        free = MIN (MAX ((int64_t)a->nnodes - a->whole, 0), most - 1);
     return (uint64_t)(most - free) << 32 | (UINT32_MAX - x->order);
 }
 
-void levels_kid (struct planner *p, struct above *a)
+void levels_kid (struct planner *p, struct upper *a)
 {
     if (!p->stale)
         levels_order_kid (p, a);
 }
 
-void levels_order_kid (struct planner *p, struct above *a)
+void levels_order_kid (struct planner *p, struct upper *a)
 {
     uint32_t parent = graph_vertex (p->g, a->v)->parent;
 
     if (!p->policy.first || parent == GRAPH_NONE)
         return;
-    struct above *up = &p->above[graph_vertex (p->g, parent)->place];
+    struct upper *up = &p->upper[graph_vertex (p->g, parent)->place];
     if (a->in_order)
         ordered_remove (&up->by_free, &a->in_parent);
     ordered_insert (&up->by_free, &a->in_parent, kid_key (p, a));
@@ -141,7 +141,7 @@ void levels_order_kid (struct planner *p, struct above *a)
 
 /* held: indexes that are held; those of the node join them. kids: updates dependent data
  * at once. */
-static void set_key (struct planner *p, struct level_node *node, struct above **held,
+static void set_key (struct planner *p, struct level_node *node, struct upper **held,
                      bool kids)
 {
     const uint32_t *place = &p->place[(size_t)(node - p->nodes) * p->levels];
@@ -157,7 +157,7 @@ static void set_key (struct planner *p, struct level_node *node, struct above **
     make_key (p, node, &key);
     for (uint32_t v = node->parent; v != GRAPH_NONE; v = graph_vertex (p->g, v)->parent) {
         const struct graph_vertex *x = graph_vertex (p->g, v);
-        struct above *a = &p->above[x->place];
+        struct upper *a = &p->upper[x->place];
         if (held && !a->next_held) {
             index_hold (a->index);
             a->next_held = *held ? *held : a;
@@ -182,7 +182,7 @@ void levels_hold (struct planner *p)
 
 void levels_settle (struct planner *p)
 {
-    struct above *held = NULL;
+    struct upper *held = NULL;
     bool many = p->ndirty > 2;
 
     if (--p->held > 0 || p->stale)
@@ -191,7 +191,7 @@ void levels_settle (struct planner *p)
         set_key (p, &p->nodes[p->dirty[i]], many ? &held : NULL, !many);
     p->ndirty = 0;
     while (held) {
-        struct above *a = held;
+        struct upper *a = held;
         held = a->next_held == a ? NULL : a->next_held;
         a->next_held = NULL;
         index_settle (a->index);
@@ -219,7 +219,7 @@ void levels_touch (struct planner *p, uint32_t v)
 /* Handles a claim above nodes: nodes that it covers have nothing left. */
 static void mark_below (struct planner *p, const struct claim *c)
 {
-    const struct above *a = levels_above (p, c->v);
+    const struct upper *a = levels_upper (p, c->v);
 
     if (!a || c->reserved || !c->exclusive)
         return;
@@ -329,7 +329,7 @@ static bool mend (struct planner *p, struct level_node *node)
             return false;
     }
     sums_grow (p, more);
-    inner_mend (p, node);
+    nested_mend (p, node);
     levels_mark (p, node);
     return !p->stale;
 }
@@ -363,7 +363,7 @@ void levels_measure (struct planner *p, struct level_node *node)
         note_overbooked (p, node->v);
         node->up[0] = 1;
     }
-    kinds_note (p, node);
+    node_kinds_note (p, node);
     properties_note (p, node);
     properties_spread (p, node->properties, node->up[CORES], node->up);
     if (node->ever[CORES] > 0)
@@ -384,7 +384,7 @@ void planner_changed (struct planner *p, uint32_t v)
         node = levels_node (p, top);
     /* After several changes, or units that came or went, other places may have changed,
      * too. */
-    if ((!node && !p->making) || top == GRAPH_NONE || p->g->layout - p->told > 1
+    if ((!node && !p->rebuilding) || top == GRAPH_NONE || p->g->layout - p->told > 1
         || graph_unit_count (p->g) != p->units) {
         levels_spoil (p);
         return;
@@ -430,7 +430,7 @@ int levels_update_some (struct planner *p, size_t work)
             return -EAGAIN;
         if (!p->stale)
             mend_some (p, &work);
-        else if ((rc = levels_make_some (p, &work)) < 0)
+        else if ((rc = levels_rebuild_some (p, &work)) < 0)
             return rc;
     }
     p->layout = p->told;

@@ -10,11 +10,11 @@
 uint32_t levels_node_of (const struct planner *p, uint32_t v);
 /* Returns the entry of a node; NULL: not an outermost node, or the data is outdated. */
 struct level_node *levels_node (const struct planner *p, uint32_t v);
-const struct above *levels_above (const struct planner *p, uint32_t v);
+const struct upper *levels_upper (const struct planner *p, uint32_t v);
 /* Returns the dimension of the type in the indexes; -1: not tracked. */
 int levels_dim (const struct planner *p, uint16_t type);
 /* Returns the next kid after `kid` (NULL: the first), the freest first; NULL: no more. */
-struct above *levels_next_kid (const struct above *a, const struct above *kid);
+struct upper *levels_next_kid (const struct upper *a, const struct upper *kid);
 /* Marks all data about nodes as outdated, to be rebuilt. O(1) */
 void levels_spoil (struct planner *p);
 /* Marks the key of a node as outdated. Between levels_hold() and levels_settle(), or
@@ -33,9 +33,9 @@ int levels_update_some (struct planner *p, size_t work);
 void levels_touch (struct planner *p, uint32_t node);
 /* Moves v, a vertex above nodes, among its parent's kids, after what is free below v, or
  * whether v was seen, changed. */
-void levels_kid (struct planner *p, struct above *a);
+void levels_kid (struct planner *p, struct upper *a);
 /* As levels_kid(), also during a rebuild. */
-void levels_order_kid (struct planner *p, struct above *a);
+void levels_order_kid (struct planner *p, struct upper *a);
 void levels_hold (struct planner *p);
 void levels_settle (struct planner *p);
 /* During a rebuild: makes n of the pending keys. kids: also updates the kids by their
@@ -51,11 +51,11 @@ void levels_loose (struct planner *p, uint32_t v, int sign);
 /* Updates the amounts of a node, and whether it is up. */
 void levels_measure (struct planner *p, struct level_node *node);
 
-/* -- make.c: all anew, from graph and claims -- */
+/* -- rebuild.c: all anew, from graph and claims -- */
 
 /* Does a piece of a rebuild, of *work vertices, or of more if the rebuild had to start
  * over too often; *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */
-int levels_make_some (struct planner *p, size_t *work);
+int levels_rebuild_some (struct planner *p, size_t *work);
 void levels_destroy (struct planner *p);
 
 #endif

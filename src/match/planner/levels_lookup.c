@@ -5,12 +5,12 @@
 
 #include "match/planner/levels.h"
 
-const struct above *levels_above (const struct planner *p, uint32_t v)
+const struct upper *levels_upper (const struct planner *p, uint32_t v)
 {
     uint32_t i = graph_vertex (p->g, v)->place;
 
-    if (i < p->nabove && p->above[i].v == v)
-        return &p->above[i];
+    if (i < p->nupper && p->upper[i].v == v)
+        return &p->upper[i];
     if (!p->nested)
         return NULL;
     if (i < p->nnodes && p->nodes[i].v == v)
@@ -46,11 +46,11 @@ struct level_node *levels_node (const struct planner *p, uint32_t v)
     return &p->nodes[x->place];
 }
 
-struct above *levels_next_kid (const struct above *a, const struct above *kid)
+struct upper *levels_next_kid (const struct upper *a, const struct upper *kid)
 {
     struct ordered_link *l = kid ? ordered_above (&a->by_free, kid->in_parent.key)
                                  : ordered_first (&a->by_free);
-    return l ? (struct above *)((char *)l - offsetof (struct above, in_parent)) : NULL;
+    return l ? (struct upper *)((char *)l - offsetof (struct upper, in_parent)) : NULL;
 }
 
 /* -- outdated data -- */
@@ -68,6 +68,6 @@ void levels_mark (struct planner *p, struct level_node *node)
 void levels_spoil (struct planner *p)
 {
     p->stale = true;
-    p->making = p->totalled = false;
+    p->rebuilding = p->totalled = false;
     p->measured = 0;
 }

@@ -1,22 +1,22 @@
 # src/match/planner: bookings over time.
 MATCH_PLANNER_SOURCES = \
-	src/match/planner/aside.c \
-	src/match/planner/book.c \
+	src/match/planner/bookings.c \
+	src/match/planner/cancel_part.c \
 	src/match/planner/claims.c \
-	src/match/planner/freed.c \
 	src/match/planner/holders.c \
-	src/match/planner/inner.c \
-	src/match/planner/kinds.c \
 	src/match/planner/levels.c \
 	src/match/planner/levels_lookup.c \
-	src/match/planner/listed.c \
-	src/match/planner/make.c \
-	src/match/planner/make_count.c \
-	src/match/planner/overlap.c \
-	src/match/planner/part.c \
+	src/match/planner/nested_nodes.c \
+	src/match/planner/node_kinds.c \
+	src/match/planner/node_load.c \
 	src/match/planner/planner.c \
 	src/match/planner/properties.c \
-	src/match/planner/sums.c
+	src/match/planner/rebuild.c \
+	src/match/planner/rebuild_count.c \
+	src/match/planner/removed_log.c \
+	src/match/planner/sums.c \
+	src/match/planner/suspend.c \
+	src/match/planner/window_nodes.c
 
 if HAVE_CMOCKA
 MATCH_PLANNER_TESTS = \

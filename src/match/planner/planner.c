@@ -6,12 +6,12 @@
 #include <string.h>
 
 #include "match/index/profile.h"
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
-#include "match/planner/freed.h"
+#include "match/planner/bookings.h"
 #include "match/planner/levels.h"
-#include "match/planner/overlap.h"
 #include "match/planner/properties.h"
+#include "match/planner/removed_log.h"
+#include "match/planner/suspend.h"
+#include "match/planner/window_nodes.h"
 
 #define FEW 64 /* nodes that a match can update itself */
 
@@ -45,9 +45,9 @@ void planner_destroy (struct planner *p)
         free (p->tracked[i]);
     levels_destroy (p);
     free (p->nodes);
-    overlap_destroy (p);
+    window_nodes_destroy (p);
     properties_destroy (p);
-    freed_destroy (p);
+    removed_log_destroy (p);
     free (p->room.candidates);
     free (p->room.order);
     free (p->room.picks);
@@ -99,7 +99,7 @@ bool planner_is_prepared (const struct planner *p)
 
 bool planner_is_preparing (const struct planner *p)
 {
-    return p->stale && p->making && p->told == p->g->layout;
+    return p->stale && p->rebuilding && p->told == p->g->layout;
 }
 
 uint64_t planner_generation (const struct planner *p)
@@ -115,12 +115,12 @@ size_t planner_memory (const struct planner *p)
 
     sum += HASH_OVERHEAD (hh, p->by_job);
     for (const struct booking *b = p->by_job; b; b = b->hh.next)
-        sum += b->nlisted * sizeof (*b->listed) + overlap_memory (b);
+        sum += b->nload * sizeof (*b->load) + reach_memory (b);
     sum += p->room.bytes + p->room.npicks * sizeof (*p->room.picks);
     if (p->profile)
         sum += profile_memory (p->profile);
-    for (size_t i = 0; i < p->nabove; i++) {
-        const struct above *a = &p->above[i];
+    for (size_t i = 0; i < p->nupper; i++) {
+        const struct upper *a = &p->upper[i];
         sum += sizeof (*a) + (a->index ? index_memory (a->index) : 0)
                + (a->nnodes + a->nloose + a->nkids) * sizeof (uint32_t);
     }
@@ -181,11 +181,11 @@ int planner_cancel (struct planner *p, uint64_t job)
 
     if (!b)
         return -ENOENT;
-    freed_note (p, b);
-    bool frees = !b->aside; /* otherwise all known data ignored it anyway */
+    removed_log_add (p, b);
+    bool frees = !b->suspended; /* otherwise all known data ignored it anyway */
     booking_drop (p, b);
     if (frees) {
-        freed_generation (p);
+        removed_log_generation (p);
         p->shown++;
     }
     return 0;

@@ -1,18 +1,21 @@
 /* planner_state.h - what the planner knows, for its own files and for the search
  *
- *     planner.c      operations: update, cancel, extend; the jobs
- *     part.c         gives back a part of a booking
- *     holders.c      which jobs have a unit, and how much is free
- *     claims.c       units that are free in a window of time
- *     book.c         adds and removes bookings and their claims
- *     aside.c        suspends and resumes reservations
- *     freed.c        the log of removed bookings
- *     levels.c       the indexes of nodes above each vertex, and the keys of nodes
- *     make.c         rebuilds these, piece by piece (make_count.c: counts everything
- *                    first; inner.c: nodes in nodes)
- *     sums.c         amounts by dimension: of a subtree, of a booking; the sums over time
- *     properties.c   dimensions for properties
- *     overlap.c      which nodes have a booking in a window
+ *     planner.c         operations: update, cancel, extend; the jobs
+ *     cancel_part.c     gives back a part of a booking
+ *     holders.c         which jobs have a unit, and how much is free
+ *     claims.c          units that are free in a window of time
+ *     bookings.c        adds and removes bookings and their claims
+ *     suspend.c         suspends and resumes reservations
+ *     removed_log.c     the log of removed bookings
+ *     levels.c          the indexes of nodes above each vertex, and the keys of nodes
+ *     levels_lookup.c   finds nodes and the vertices above them
+ *     rebuild.c         rebuilds the indexes piece by piece (rebuild_count.c: counts
+ *                       everything first; nested_nodes.c: nodes in nodes)
+ *     sums.c            amounts by dimension: of a subtree, of a booking; sums over time
+ *     properties.c      dimensions for properties
+ *     node_kinds.c      nodes with equal contents
+ *     node_load.c       the load of nodes, for the order of policy first
+ *     window_nodes.c    which nodes have a booking in a window
  *
  * Only the planner writes the state, except `search` and `room`, which are the search's.
  *
@@ -47,7 +50,7 @@ struct claim { /* at most 100 bytes, with its share of other memory */
     int64_t start, end; /* of its booking; a copy, as the booking is far away in memory */
 };
 
-struct listed { /* what a selection named on a node */
+struct node_load { /* of a node by one booking: what the selection named there */
     uint32_t node, cores;
     bool whole; /* the node itself */
 };
@@ -59,8 +62,8 @@ struct booking {
     /* a reservation on units that other jobs may have at that time; the sums count what
      * the others have as theirs */
     bool over;
-    bool aside;           /* suspended, see booking_suspend() */
-    bool away;            /* suspended, and its claims are not in the lists of their
+    bool suspended;       /* see booking_suspend() */
+    bool unlisted;        /* suspended, and its claims are not in the lists of their
                            * vertices */
     bool fresh;           /* in planner.fresh */
     uint32_t first, last; /* claims */
@@ -71,15 +74,15 @@ struct booking {
                                  * planner */
     int64_t sums[INDEX_DIMS];   /* what the booking takes of the profile in [start,
                                  * end) */
-    uint64_t made; /* p->made for which `sums` are in the profile and `listed` is
+    uint64_t made; /* p->made for which `sums` are in the profile and `load` is
                     * counted */
     struct ordered_link by_id, by_end;
-    struct listed *listed; /* see listed.c; owned */
-    size_t nlisted;
+    struct node_load *load; /* see node_load.c; owned */
+    size_t nload;
     struct reach *reach;         /* or NULL; owned */
     struct booking *prev, *next; /* in planner.reserved, when reserved */
     struct booking *fresh_prev, *fresh_next;
-    struct booking *aside_prev, *aside_next;
+    struct booking *suspended_prev, *suspended_next;
     UT_hash_handle hh;
 };
 
@@ -116,7 +119,8 @@ struct window { /* the requested time */
     const uint64_t *up;      /* nodes that are up */
 };
 
-struct above { /* a vertex with nodes below it */
+/* An upper vertex: one with nodes below it, such as a rack or the cluster. */
+struct upper {
     uint32_t v;
     struct index *index; /* of all nodes below it, in the policy's order */
     uint32_t *nodes;     /* handles of the nodes by place */
@@ -127,12 +131,12 @@ struct above { /* a vertex with nodes below it */
     size_t nkids;
     size_t nown; /* nodes that are its own children */
     /* for policies with `first`: kids, the freest first, see levels_kid() */
-    int64_t listed; /* nodes taken as a whole, see listed.c */
+    int64_t whole; /* nodes taken as a whole, see node_load.c */
     struct ordered by_free;
     struct ordered_link in_parent;
     bool in_order;
     /* while the index is held: the next such vertex; the last one points to itself */
-    struct above *next_held;
+    struct upper *next_held;
 };
 
 /* A node (the outermost one of nested nodes), by its number. */
@@ -148,7 +152,7 @@ struct level_node {
     uint8_t properties; /* a bit for each of planner.properties that it has */
     bool soonest_gone;  /* `soonest` has to be looked up */
     uint32_t inner;     /* number in planner.inner, if the node has nodes in it */
-    int64_t listed;     /* cores, see listed.c */
+    int64_t load;       /* cores, see node_load.c */
     int64_t soonest;    /* least end of the allocations in it, INT64_MAX: none */
     int64_t score;
     int64_t ever[INDEX_DIMS], up[INDEX_DIMS]; /* amounts if all is up; of what is up */
@@ -167,14 +171,15 @@ struct property { /* a property that jobs asked for */
 
 #define NODE_KINDS_MAX 16
 
-struct kind {         /* of nodes, see kinds.c */
+struct kind {         /* of nodes, see node_kinds.c */
     uint32_t example; /* number of a node */
     uint32_t kind;
 };
 
 struct profile;
 
-struct overlap { /* of a later window, bits by place of the node, see overlap.c */
+/* Of a later window: bits by place of the node, see window_nodes.c. */
+struct window_nodes {
     uint64_t *any, *whole, *up; /* booked in part, booked as a whole, bookable at all */
     size_t room;                /* words of each */
     uint64_t told;              /* p->told when `up` was made */
@@ -189,17 +194,17 @@ struct overlap { /* of a later window, bits by place of the node, see overlap.c 
     uint64_t asked;      /* p->runs at the last query for a window */
 };
 
-struct freed { /* a booking that was removed */
+struct removed { /* a booking that was removed */
     int64_t start, end;
     uint32_t first, n; /* its nodes in the log */
     bool ran;          /* it was allocated */
 };
 
-struct freed_log { /* of removed bookings, see freed.c */
+struct removed_log { /* of removed bookings, see removed_log.c */
     bool on;       /* the log is in use */
     bool all;      /* the log is incomplete: too much was freed, or not only bookings
                     * changed */
-    struct freed *list;
+    struct removed *list;
     uint32_t *nodes;
     size_t n, nnodes, asked; /* asked: how often the log was searched */
     uint64_t generation;     /* of the planner; the log is complete up to it */
@@ -245,15 +250,15 @@ struct planner {
     struct kind kinds[NODE_KINDS_MAX];
     size_t nkinds;
     uint32_t last_kind;
-    struct above *above; /* by graph_vertex.place of vertices with GRAPH_ABOVE */
-    size_t nabove;
+    struct upper *upper; /* by graph_vertex.place of vertices with GRAPH_UPPER */
+    size_t nupper;
     /* place of node number k (graph_vertex.place) in the index of each vertex above it,
      * depth by depth: place[k * levels + depth] */
     uint32_t *place;
     size_t levels;
-    bool any_above;                   /* some claim is on a vertex above nodes */
+    bool any_upper;                   /* some claim is on a vertex above nodes */
     bool any_loose;                   /* some vertex has loose children */
-    bool type_above[GRAPH_TYPES_MAX]; /* types of vertices above nodes, except the root's
+    bool type_upper[GRAPH_TYPES_MAX]; /* types of vertices above nodes, except the root's
                                        * type */
     int64_t least_id[GRAPH_TYPES_MAX],
         most_id[GRAPH_TYPES_MAX]; /* of units of each type */
@@ -282,13 +287,13 @@ struct planner {
     int8_t dim_of[GRAPH_TYPES_MAX]; /* dimension of each type, or -1 */
 
     /* above, nodes and profile do not exist or are not complete: the next match makes
-     * them, see make.c */
+     * them, see rebuild.c */
     bool stale;
-    bool making;       /* a rebuild is under way, and nothing prevents it */
+    bool rebuilding;   /* a rebuild is under way, and nothing prevents it */
     bool totalled;     /* profile and loose_free are up to date */
     size_t measured;   /* so many first nodes are up to date; all if not stale */
     unsigned begun;    /* rebuilds begun since the last one was completed */
-    struct make *make; /* or NULL */
+    struct rebuild *rebuild; /* or NULL */
     bool patient;      /* the caller uses planner_prepare() */
     uint64_t told;     /* graph layout up to which `changed` lists all changes */
     uint64_t units;    /* of the graph at that time */
@@ -298,15 +303,16 @@ struct planner {
     size_t ndirty, nchanged;
     unsigned held;
     bool nested;         /* there are nodes in nodes */
-    struct above *inner; /* vertices above nodes inside such a node, including the node:
+    struct upper *inner; /* vertices above nodes inside such a node, including the node:
                           * their indexes exclude nothing */
     size_t ninner;
     uint32_t *inner_lists;
-    struct overlap overlap;
-    struct freed_log freed;
+    struct window_nodes window_nodes;
+    struct removed_log removed;
     struct search search;
-    size_t naside;         /* suspended bookings */
-    struct booking *aside; /* suspended bookings that are not away, the latest first */
+    size_t nsuspended;         /* suspended bookings */
+    struct booking *suspended; /* suspended bookings whose claims are in the lists, the
+                                * latest first */
     struct booking *fresh; /* list of bookings made meanwhile, which ignored the suspended
                             * ones */
     bool sums_changed;     /* ... the sums of the suspended bookings may be outdated */

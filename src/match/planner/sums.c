@@ -1,8 +1,9 @@
 /* sums.c - amounts by dimension of the index
  *
- * Of a subtree: what it has, what of that is up, and what is free. Of a booking: what it
- * takes from the whole, over time. The profile is what is up in total, less the sums of
- * the bookings. The profile must never exclude a time at which a request fits, so
+ * The sums of a subtree are the amounts that the subtree has, that are up, and that are
+ * free. The sums of a booking are the amounts that the booking takes over time. The
+ * profile is what is up in total, less the sums of the bookings. The profile must never
+ * exclude a time at which a request fits, so
  *
  *   - for what is down, it counts neither the amount nor the bookings there;
  *   - a node counts as taken (dimension 0) by one of its bookings at a time, or by none;
@@ -14,7 +15,7 @@
 #include "match/index/profile.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
-#include "match/planner/listed.h"
+#include "match/planner/node_load.h"
 #include "match/planner/properties.h"
 #include "match/planner/sums.h"
 
@@ -119,7 +120,7 @@ void sums_add (const struct planner *p, uint32_t v, enum sums_of what, int64_t *
 void sums_add_loose (const struct planner *p, uint32_t v, enum sums_of what,
                      int64_t *sums)
 {
-    const struct above *a = levels_above (p, v);
+    const struct upper *a = levels_upper (p, v);
 
     if (graph_vertex (p->g, v)->type == GRAPH_NODE)
         return;
@@ -172,13 +173,13 @@ static void count_nodes (struct planner *p, const struct booking *b,
                          const struct claim *c, int64_t *sums)
 {
     uint32_t node = levels_node_of (p, c->v);
-    const struct above *a;
+    const struct upper *a;
 
     if (node != GRAPH_NONE) {
         count_node (p, b, node, c->exclusive && node == c->v && !b->over, sums);
         return;
     }
-    if (!c->exclusive || !(a = levels_above (p, c->v)))
+    if (!c->exclusive || !(a = levels_upper (p, c->v)))
         return;
     for (size_t i = 0; i < a->nnodes; i++)
         count_node (p, b, a->nodes[i], true, sums);
@@ -190,7 +191,7 @@ static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
                             int64_t *sums)
 {
     uint32_t node;
-    const struct above *a;
+    const struct upper *a;
 
     if (p->nproperties == 0)
         return;
@@ -198,7 +199,7 @@ static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
         const struct level_node *x = levels_node (p, node);
         if (x)
             properties_spread (p, x->properties, cores, sums);
-    } else if ((a = levels_above (p, v))) {
+    } else if ((a = levels_upper (p, v))) {
         for (size_t i = 0; i < a->nnodes; i++) {
             const struct level_node *x = levels_node (p, a->nodes[i]);
             if (x)
@@ -287,12 +288,12 @@ void sums_enter (struct planner *p, struct booking *b)
 
 void sums_book (struct planner *p, struct booking *b)
 {
-    if (b->aside)
+    if (b->suspended)
         p->sums_changed = true; /* checked when it is resumed */
-    if (!p->totalled || b->aside)
+    if (!p->totalled || b->suspended)
         return;
     if (b->made != p->made)
-        listed_again (p, b);
+        node_load_again (p, b);
     b->made = p->made;
     sums_of_booking (p, b, b->sums);
     sums_enter (p, b);
@@ -308,9 +309,9 @@ void sums_rebook (struct planner *p, struct booking *b)
 {
     int64_t sums[INDEX_DIMS], more[INDEX_DIMS];
 
-    if (b->aside)
+    if (b->suspended)
         p->sums_changed = true;
-    if (!is_booked (p, b) || b->aside)
+    if (!is_booked (p, b) || b->suspended)
         return;
     sums_of_booking (p, b, sums);
     for (unsigned d = 0; d < INDEX_DIMS; d++)

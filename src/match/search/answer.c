@@ -237,8 +237,8 @@ static void note_seen (struct walker *k, const struct selection *s)
         x->flags |= GRAPH_SEEN;
         if (x->type == GRAPH_NODE)
             levels_touch (k->p, s->picks[i].v);
-        else if (x->place < k->p->nabove && k->p->above[x->place].v == s->picks[i].v)
-            levels_kid (k->p, &k->p->above[x->place]);
+        else if (x->place < k->p->nupper && k->p->upper[x->place].v == s->picks[i].v)
+            levels_kid (k->p, &k->p->upper[x->place]);
     }
 }
 

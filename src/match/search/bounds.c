@@ -95,7 +95,7 @@ static bool has_above (const struct walker *k, uint16_t r)
     int32_t type = k->type[r];
 
     if (type >= 0
-        && (k->p->type_above[type] || type == graph_vertex (k->g, k->g->root)->type))
+        && (k->p->type_upper[type] || type == graph_vertex (k->g, k->g->root)->type))
         return true;
     for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
         if (has_above (k, c))
@@ -185,13 +185,13 @@ static bool unknown_type (struct walker *k, uint16_t head)
 
 bool walk_hopeless (struct walker *k)
 {
-    const struct above *a;
+    const struct upper *a;
 
     if (unknown_type (k, k->s->top))
         return true;
-    if (!(graph_vertex (k->g, k->g->root)->flags & GRAPH_ABOVE))
+    if (!(graph_vertex (k->g, k->g->root)->flags & GRAPH_UPPER))
         return false;
-    a = levels_above (k->p, k->g->root);
+    a = levels_upper (k->p, k->g->root);
     if (k->p->any_loose)
         return false; /* the resources may be beside the nodes */
     for (uint16_t r = k->s->top; r != SHAPE_NONE; r = walk_req (k, r)->next)

@@ -4,20 +4,21 @@
  *      walk_gather      vertex u: of a requested type -> take, else look below it
  *       take            u itself: is it free, does it have the parts -> a candidate
  *       walk_collect    slots that form in u (slots.c), then its children, each by
- *                       walk_gather; above the nodes by the indexes instead (above.c)
+ *                       walk_gather; above the nodes by the indexes instead
+ *                       (upper_vertices.c)
  *
  * The walk passes through vertices of types that are not requested, at any depth. But if
  * a requested vertex has the vertices requested in it among its children, only these
  * children count. Among siblings of the request, a vertex serves the one of its type and
- * no other; what one sibling takes, the next ones do not get (held.c). Parts of exclusive
- * vertices, and of slots, are exclusive too.
+ * no other; what one sibling takes, the next ones do not get (sibling_holds.c). Parts of
+ * exclusive vertices, and of slots, are exclusive too.
  */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "match/planner/claims.h"
-#include "match/planner/kinds.h"
+#include "match/planner/node_kinds.h"
 #include "match/request/constraint.h"
 #include "match/search/walk_private.h"
 
@@ -184,7 +185,8 @@ static bool is_plain (const struct walker *k, uint16_t r)
  * v has equal contents, v has the parts, too. */
 static bool is_twin (const struct walker *k, uint32_t v, uint16_t r)
 {
-    return k->twin_req == r && k->twin != GRAPH_NONE && kinds_alike (k->p, k->twin, v);
+    return k->twin_req == r && k->twin != GRAPH_NONE
+           && node_kinds_equal (k->p, k->twin, v);
 }
 
 static void note_twin (struct walker *k, uint32_t v, uint16_t r, uint32_t parts)
@@ -503,8 +505,8 @@ static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t ac
         active &= (UINT64_C (1) << i) - 1;
     if (!active || k->failed)
         return;
-    if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE) {
-        walk_above (k, u, head, active, base, excl);
+    if (graph_vertex (k->g, u)->flags & GRAPH_UPPER) {
+        walk_upper (k, u, head, active, base, excl);
         return;
     }
     if (k->policy->first) {

@@ -43,7 +43,7 @@ struct groups {
 /* -- the places -- */
 
 /* The most of r in the nodes below a. */
-static int64_t bound_of (const struct groups *x, const struct above *a)
+static int64_t bound_of (const struct groups *x, const struct upper *a)
 {
     const struct walker *k = x->k;
     int64_t most = k->type[x->r] == GRAPH_NODE ? (int64_t)a->nnodes : x->goal;
@@ -56,7 +56,7 @@ static int64_t bound_of (const struct groups *x, const struct above *a)
     return MIN (most, x->goal);
 }
 
-static bool add_group (struct groups *x, const struct above *a)
+static bool add_group (struct groups *x, const struct upper *a)
 {
     const struct match_policy *policy = x->k->policy;
     int64_t score = match_policy_score (policy, x->k->g, a->v, 0);
@@ -81,10 +81,10 @@ static bool add_group (struct groups *x, const struct above *a)
     return true;
 }
 
-static void list_groups (struct groups *x, const struct above *a)
+static void list_groups (struct groups *x, const struct upper *a)
 {
     for (size_t i = 0; i < a->nkids && !x->k->failed; i++) {
-        const struct above *b = levels_above (x->k->p, a->kids[i]);
+        const struct upper *b = levels_upper (x->k->p, a->kids[i]);
         if (walk_closed (x->k, a->kids[i]))
             continue;
         if (graph_vertex (x->k->g, a->kids[i])->type == x->type)
@@ -294,7 +294,7 @@ static bool is_refused (const struct groups *x, int64_t found)
 
 /* True if the preference cannot count: the places have too little, and there are nodes
  * elsewhere. */
-static bool needs_others (const struct groups *x, int64_t found, const struct above *root)
+static bool needs_others (const struct groups *x, int64_t found, const struct upper *root)
 {
     return x->k->s->groups.most == 0
            && (found < x->least || (found < x->goal && x->nodes < root->nnodes));
@@ -303,7 +303,7 @@ static bool needs_others (const struct groups *x, int64_t found, const struct ab
 void walk_groups (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                   uint32_t base, bool excl)
 {
-    const struct above *root = levels_above (k->p, k->g->root);
+    const struct upper *root = levels_upper (k->p, k->g->root);
     const struct shape_groups *wish = &k->s->groups;
     struct groups x = { .k = k, .r = head, .type = graph_type_find (k->g, wish->level) };
     size_t most = wish->most > 0 ? (size_t)wish->most : SIZE_MAX, chosen = 0;

@@ -245,7 +245,7 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
 }
 
 int search_why (const struct planner *p, const struct shape *s,
-                 const struct walk_miss *miss, bool never, struct error *why)
+                const struct walk_miss *miss, bool never, struct error *why)
 {
     struct window w = { .now = !never, .ever = never };
     struct walk_miss unused;
@@ -267,7 +267,7 @@ int search_why (const struct planner *p, const struct shape *s,
         return error_set (why, code,
                           "it does not fit, and there is no memory to tell why");
     }
-    const struct above *a = levels_above (p, p->g->root);
+    const struct upper *a = levels_upper (p, p->g->root);
     struct reason r = { p, &k, a ? a->index : NULL, never };
     bool said = !never && say_nothing_is_up (&r, &sb);
     for (uint16_t top = s->top; top != SHAPE_NONE && !said; top = s->v[top].next)

@@ -13,11 +13,11 @@
 #include <inttypes.h>
 
 #include "match/index/profile.h"
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/levels.h"
-#include "match/planner/overlap.h"
 #include "match/planner/properties.h"
 #include "match/planner/sums.h"
+#include "match/planner/window_nodes.h"
 #include "match/search/release.h"
 #include "match/search/replan.h"
 #include "match/search/search.h"
@@ -185,9 +185,9 @@ static bool see_end (struct ordered_link *l, void *arg)
     const struct booking *b = CONTAINER_OF (l, struct booking, by_end);
     int64_t *end = arg;
 
-    if (!b->aside)
+    if (!b->suspended)
         *end = b->end;
-    return !b->aside;
+    return !b->suspended;
 }
 
 /* Returns the first end of a booking after t, -1: none. */
@@ -213,13 +213,13 @@ static int64_t first_candidate (const struct plan *k)
 /* Returns the number of nodes that the request lacks in the window, as far as is known;
  * 0: none; -ENOMEM. */
 static int64_t missing_nodes (struct plan *k, struct window *w,
-                              const struct overlap_need *need)
+                              const struct node_need *need)
 {
     int rc;
 
-    if ((rc = levels_update (k->p)) < 0 || (rc = overlap_make (k->p, w)) < 0)
+    if ((rc = levels_update (k->p)) < 0 || (rc = window_nodes_find (k->p, w)) < 0)
         return rc;
-    return overlap_missing (k->p, w, need);
+    return window_nodes_missing (k->p, w, need);
 }
 
 /* Returns the first time >= from at which the request may fit, other than the first of
@@ -266,7 +266,7 @@ static int64_t begin_at (struct plan *k, struct release_search *ends)
 
 static int try_later (struct plan *k)
 {
-    struct overlap_need need;
+    struct node_need need;
     struct release_search ends = { .p = k->p, .need = &need, .duration = k->duration };
     bool possible =
         goes_on (k) ? k->search->possible : k->replan && k->replan->start != INT64_MAX;
@@ -274,7 +274,7 @@ static int try_later (struct plan *k)
     int64_t t;
     int rc;
 
-    overlap_needs (k->p, k->shape, &need);
+    node_need_of (k->p, k->shape, &need);
     for (t = begin_at (k, &ends); t >= 0 && window_at (k, t, &w);
          t = next_candidate (k, &ends, t + 1)) {
         if (keeps_its_place (k, t))
@@ -375,7 +375,7 @@ static int decide (struct plan *k, enum search_op op)
 }
 
 int search_again (struct planner *p, uint64_t job, const struct replan *replan,
-                         bool lost, const struct shape *shape, struct selection **ret)
+                  bool lost, const struct shape *shape, struct selection **ret)
 {
     struct plan k = { .p = p,
                       .shape = shape,
@@ -414,8 +414,8 @@ static int refuse (const struct plan *k, int rc, struct error *why)
 }
 
 int search_match (struct planner *p, enum search_op op, uint64_t job,
-                   const struct shape *shape, int64_t now, int64_t duration,
-                   struct selection **ret, struct error *why)
+                  const struct shape *shape, int64_t now, int64_t duration,
+                  struct selection **ret, struct error *why)
 {
     struct plan k = { .p = p, .shape = shape, .now = now, .duration = duration };
     bool books = op == SEARCH_ALLOCATE || op == SEARCH_ALLOCATE_WITH_SATISFIABILITY

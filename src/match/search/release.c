@@ -13,13 +13,13 @@
 
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
-#include "match/planner/overlap.h"
+#include "match/planner/window_nodes.h"
 #include "match/search/release.h"
 
 /* A time at which bookings end, and the window that begins then. */
 struct end {
     struct planner *p;
-    const struct overlap_need *need;
+    const struct node_need *need;
     const struct window *w;
 };
 
@@ -171,7 +171,7 @@ static bool is_missed (struct release_search *k, const struct booking *b)
 {
     if (k->missing <= 0 || b->end <= k->counted)
         return k->missing > 0;
-    k->missing = k->p->any_above ? 0 : k->missing - b->nclaims;
+    k->missing = k->p->any_upper ? 0 : k->missing - b->nclaims;
     return k->missing > 0;
 }
 

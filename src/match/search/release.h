@@ -1,16 +1,15 @@
-/* release.h - ends of bookings, at which something becomes free
- */
+/* release.h - ends of bookings, at which something becomes free */
 #ifndef FLUXQ_MATCH_SEARCH_RELEASE_H
 #define FLUXQ_MATCH_SEARCH_RELEASE_H
 
-#include "match/planner/overlap.h"
+#include "match/planner/window_nodes.h"
 
-/* Cores in a node that are free during the whole window. */
+/* Returns the number of cores in a node that are free during the whole window. */
 int64_t release_free_cores (const struct planner *p, uint32_t v, const struct window *w);
 
 struct release_search {
     struct planner *p;
-    const struct overlap_need *need;
+    const struct node_need *need;
     int64_t duration; /* of the windows that begin at the ends */
     /* so many nodes must be given back, in part or whole, after `counted` */
     int64_t missing;

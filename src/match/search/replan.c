@@ -14,8 +14,8 @@
 #include "match/index/profile.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
-#include "match/planner/overlap.h"
 #include "match/planner/sums.h"
+#include "match/planner/window_nodes.h"
 #include "match/search/release.h"
 #include "match/search/replan.h"
 
@@ -57,11 +57,11 @@ static bool has_room_later (const struct replan *k, uint32_t node, uint32_t v,
 
 /* True if the event helps in a window that begins in from .. until: the freest windows
  * begin at `from`, or at an end. */
-static bool is_of_use (const struct replan *k, const struct freed *e, int64_t from,
+static bool is_of_use (const struct replan *k, const struct removed *e, int64_t from,
                        int64_t until, unsigned *looks)
 {
     for (uint32_t i = 0; i < e->n; i++) {
-        uint32_t node = k->p->freed.nodes[e->first + i];
+        uint32_t node = k->p->removed.nodes[e->first + i];
         if ((*looks)++ >= LOOKS_MAX || has_room_at (k, node, from)
             || (from < until && has_room_later (k, node, node, from, until)))
             return true;
@@ -70,7 +70,7 @@ static bool is_of_use (const struct replan *k, const struct freed *e, int64_t fr
 }
 
 /* Computes the starts of windows that overlap the freed time. */
-static void span_of (const struct replan *k, const struct freed *e, int64_t *from,
+static void span_of (const struct replan *k, const struct removed *e, int64_t *from,
                      int64_t *until)
 {
     int64_t end = e->ran ? MAX (e->end, k->now + 1) : e->end; /* the booking may have been
@@ -82,7 +82,7 @@ static void span_of (const struct replan *k, const struct freed *e, int64_t *fro
 
 bool replan_is_useful_at (const struct replan *k, int64_t at)
 {
-    const struct freed_log *f = &k->p->freed;
+    const struct removed_log *f = &k->p->removed;
     unsigned looks = 0;
 
     if (k->all)
@@ -109,7 +109,7 @@ static bool is_short (const struct replan *k)
 }
 
 /* If most jobs checked so far found a new place, the others will, too. */
-static bool is_worth_it (const struct freed_log *f)
+static bool is_worth_it (const struct removed_log *f)
 {
     return f->n < FEW || f->n < f->asked / 4;
 }
@@ -120,7 +120,7 @@ static bool is_known (struct planner *p, const struct shape *s)
 {
     const struct match_policy *policy = &p->policy;
 
-    return !p->freed.all && p->freed.generation == p->generation && !policy->measure
+    return !p->removed.all && p->removed.generation == p->generation && !policy->measure
            && !s->groups.level[0] && !policy->first && !policy->spread
            && !policy->together && !s->other && !p->nested
            && graph_further_count (p->g) == 0;
@@ -129,7 +129,7 @@ static bool is_known (struct planner *p, const struct shape *s)
 bool replan_is_useful (struct replan *k, struct planner *p, const struct shape *s,
                        int64_t now, int64_t duration, int64_t start)
 {
-    struct freed_log *f = &p->freed;
+    struct removed_log *f = &p->removed;
     unsigned looks = 0;
 
     *k = (struct replan){ .p = p, .now = now, .duration = duration, .start = start };
@@ -139,7 +139,7 @@ bool replan_is_useful (struct replan *k, struct planner *p, const struct shape *
         return k->all;
     k->from = INT64_MAX;
     k->until = INT64_MIN;
-    overlap_needs (p, s, &k->need);
+    node_need_of (p, s, &k->need);
     for (size_t i = 0; i < f->n; i++) {
         int64_t from, until;
         span_of (k, &f->list[i], &from, &until);

@@ -6,13 +6,13 @@
 #ifndef FLUXQ_MATCH_SEARCH_REPLAN_H
 #define FLUXQ_MATCH_SEARCH_REPLAN_H
 
-#include "match/planner/overlap.h"
+#include "match/planner/window_nodes.h"
 
-/* A search for a new place, and the windows that it can skip, as nothing was found there
- * before. */
+/* A search for a new place, and the windows that the search can skip: nothing was found
+ * there before. */
 struct replan {
     struct planner *p;
-    struct overlap_need need;
+    struct node_need need;
     int64_t now, duration;
     /* of the present place; INT64_MAX: none, no window fitted */
     int64_t start;
@@ -30,9 +30,8 @@ bool replan_is_useful_at (const struct replan *k, int64_t at);
 /* -- plan.c -- */
 
 /* As search_match() with WITHOUT_ALLOCATING_FUTURE; *ret NULL: the job keeps its place.
- * lost: the place is not free any more. -EINPROGRESS as with
- * search_in_pieces(). */
+ * lost: the place is not free any more. -EINPROGRESS as with search_in_pieces(). */
 int search_again (struct planner *p, uint64_t job, const struct replan *replan,
-                         bool lost, const struct shape *shape, struct selection **ret);
+                  bool lost, const struct shape *shape, struct selection **ret);
 
 #endif

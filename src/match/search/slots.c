@@ -37,17 +37,17 @@ static bool has_own_child (const struct walker *k, uint32_t u, int32_t type)
 static __attribute__ ((noinline)) bool has_indexed_child (const struct walker *k,
                                                           uint32_t u, int32_t type)
 {
-    const struct above *a = NULL;
+    const struct upper *a = NULL;
 
     if (has_further_child (k, u, type))
         return true;
-    if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE)
-        a = levels_above (k->p, u);
+    if (graph_vertex (k->g, u)->flags & GRAPH_UPPER)
+        a = levels_upper (k->p, u);
     if (!a)
         return has_own_child (k, u, type);
     if (type == GRAPH_NODE)
         return a->nown > 0;
-    for (size_t i = 0; i < a->nkids && k->p->type_above[type]; i++)
+    for (size_t i = 0; i < a->nkids && k->p->type_upper[type]; i++)
         if (graph_vertex (k->g, a->kids[i])->type == type)
             return true;
     for (size_t i = 0; i < a->nloose; i++)
@@ -60,7 +60,7 @@ bool walk_has_child (const struct walker *k, uint32_t u, int32_t type)
 {
     if (type < 0)
         return false;
-    if (graph_vertex (k->g, u)->flags & (GRAPH_ABOVE | GRAPH_FURTHER_CHILDREN))
+    if (graph_vertex (k->g, u)->flags & (GRAPH_UPPER | GRAPH_FURTHER_CHILDREN))
         return has_indexed_child (k, u, type);
     return has_own_child (k, u, type);
 }
@@ -71,7 +71,7 @@ static bool may_span (const struct walker *k, uint32_t u, uint16_t slot)
 {
     if (!k->span)
         return false;
-    if (graph_vertex (k->g, u)->flags & GRAPH_ABOVE)
+    if (graph_vertex (k->g, u)->flags & GRAPH_UPPER)
         return walk_has_nodes (k, slot);
     return graph_node_of (k->g, u) == u;
 }

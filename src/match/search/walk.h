@@ -30,6 +30,6 @@ int walk (struct planner *p, const struct shape *shape, const struct window *w,
 /* Writes a sentence for the user: why the request did not fit. Returns -EBUSY, or -ENODEV
  * for never. */
 int search_why (const struct planner *p, const struct shape *s,
-                 const struct walk_miss *miss, bool never, struct error *why);
+                const struct walk_miss *miss, bool never, struct error *why);
 
 #endif

@@ -1,16 +1,16 @@
 /* walk_private.h - what the files of a walk share
  *
- *     walk.c     one walk: the attempts
- *     gather.c   checks whether a vertex serves a request, and with which of its parts
- *     above.c    the same above the nodes, by the indexes
- *     bounds.c   the least that the request needs; excludes hopeless requests
- *     slots.c    makes slots out of parts
- *     choose.c   the best k candidates, by the policy
- *     groups.c   nodes in few racks, or spread over all of them
- *     ways.c     vertices that are below several others
- *     zoned.c    nodes of which a job gets one zone
- *     held.c     keeps units chosen for one sibling from the next
- *     answer.c   turns the chosen tree into a selection
+ *     walk.c              one walk: the attempts
+ *     gather.c            whether a vertex serves a request, and with which of its parts
+ *     upper_vertices.c    the same above the nodes, by the indexes
+ *     bounds.c            the least that the request needs; excludes hopeless requests
+ *     slots.c             makes slots out of parts (or_slots.c: several kinds of slots)
+ *     choose.c            the best k candidates, by the policy
+ *     groups.c            nodes in few racks, or spread over all of them
+ *     further_parents.c   vertices that are below several others
+ *     zoned.c             nodes of which a job gets one zone
+ *     sibling_holds.c     keeps units chosen for one sibling from the next
+ *     answer.c            turns the chosen tree into a selection
  *
  * The candidates found for a list of siblings of the request are in one `struct found`
  * for each sibling, in a row on a stack. A `struct found` lists candidates, and a
@@ -54,7 +54,7 @@ struct
     int64_t dim[INDEX_DIMS];
 };
 
-struct held { /* units that an earlier sibling takes */
+struct unit_hold { /* units that an earlier sibling takes */
     uint32_t v, unit, count;
     int64_t amount;
 };
@@ -101,7 +101,7 @@ struct walker {
     uint32_t nf, af;
     uint32_t *order; /* buffer for sorting */
     uint32_t aorder;
-    struct held *held;
+    struct unit_hold *held;
     uint32_t nheld, aheld;
     bool has_ways; /* there are vertices with several parents */
     /* vertices with further parents in which something was found */
@@ -193,7 +193,7 @@ uint32_t walk_count_slots (const struct walker *k, uint32_t parts);
 /* Appends list `more` to *list; either may be WALK_NONE. */
 void walk_join (struct walker *k, uint32_t *list, uint32_t more);
 
-/* -- held.c -- */
+/* -- sibling_holds.c -- */
 
 /* True if some of the siblings may compete for the same units. */
 bool walk_tangled (const struct walker *k, uint16_t head);
@@ -204,7 +204,7 @@ int64_t walk_held_amount (const struct walker *k, uint32_t v);
 bool walk_is_held (const struct walker *k, uint32_t v);
 bool walk_holds_below (const struct walker *k, uint32_t v); /* or v itself is held */
 
-/* -- ways.c -- */
+/* -- further_parents.c -- */
 
 /* True if v may be reached from its parent `via`; v has one or several parents. */
 bool walk_way_is_open (const struct walker *k, uint32_t v, uint32_t via);
@@ -296,10 +296,10 @@ void walk_or_slots (struct walker *k, uint32_t u, uint16_t head, uint32_t found)
  * list empty. */
 walk_below_fn walk_groups;
 
-/* -- above.c -- */
+/* -- upper_vertices.c -- */
 
 /* Gathers candidates for the active siblings below u, which is above nodes. */
-void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+void walk_upper (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                  uint32_t base, bool excl);
 
 /* -- bounds.c -- */

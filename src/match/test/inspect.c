@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/levels.h"
 #include "match/planner/sums.h"
 

@@ -206,7 +206,7 @@ static void count (const struct planner *p, uint32_t v, bool open, bool free,
         memcpy (ret->ever, ever, sizeof (ever)); /* with all that is in it */
 }
 
-static int check_key (const struct check *k, const struct above *a, size_t place)
+static int check_key (const struct check *k, const struct upper *a, size_t place)
 {
     const struct planner *p = k->p;
     struct counted want = { .soonest = INT64_MAX };
@@ -251,7 +251,7 @@ static int check_key (const struct check *k, const struct above *a, size_t place
 }
 
 /* What the index says of all together: is it what its places say? */
-static int check_most (const struct check *k, const struct above *a)
+static int check_most (const struct check *k, const struct upper *a)
 {
     struct index_key most = { 0 }, sum = { 0 }, key;
 
@@ -279,11 +279,11 @@ static int check_levels (const struct check *k)
     int64_t loose[INDEX_DIMS] = { 0 };
     int rc = 0;
 
-    for (size_t i = 0; i < p->nabove && rc == 0; i++) {
-        for (size_t n = 0; n < p->above[i].nnodes && rc == 0; n++)
-            rc = check_key (k, &p->above[i], n);
+    for (size_t i = 0; i < p->nupper && rc == 0; i++) {
+        for (size_t n = 0; n < p->upper[i].nnodes && rc == 0; n++)
+            rc = check_key (k, &p->upper[i], n);
         if (rc == 0)
-            rc = check_most (k, &p->above[i]);
+            rc = check_most (k, &p->upper[i]);
     }
     if (rc < 0)
         return rc;
@@ -292,7 +292,7 @@ static int check_levels (const struct check *k)
         EXPECT (k, p->g->root, "loose and free", p->loose_free[d], loose[d]);
     for (unsigned d = 0; d < p->ntypes; d++)
         EXPECT (k, p->g->root, "planner_free", planner_free (p, p->dims[d]),
-                d == 0 ? index_sum_free (p->above[0].index, 0)
+                d == 0 ? index_sum_free (p->upper[0].index, 0)
                        : sums_of_type (p, p->g->root, p->dims[d], SUMS_FREE));
     return 0;
 }
@@ -376,7 +376,7 @@ int planner_verify (const struct planner *p, struct error *err)
     if (rc == 0)
         rc = check_bookings (&k);
     if (rc < 0 || p->stale || p->told != p->g->layout || p->nchanged > 0
-        || p->nabove == 0)
+        || p->nupper == 0)
         return rc;
     rc = check_levels (&k);
     return rc == 0 ? check_profile (&k) : rc;

@@ -104,7 +104,7 @@ static int parse_text (struct match *m, const struct strbuf *text, struct error 
 static int decide (struct match *m, struct error *why)
 {
     return search_match (m->s->planner, m->op, m->job, m->shape, 0, m->duration,
-                          &m->found, why);
+                         &m->found, why);
 }
 
 static int write_found (struct match *m, struct error *err)

@@ -73,14 +73,14 @@ static void test_tree (void **state)
     assert_false (has_path (g, "/cluster0"));
     uint32_t root = add (g, GRAPH_NONE, "cluster", 0);
     uint32_t rack = add (g, root, "rack", 1), empty = add (g, root, "rack", 2);
-    assert_false (graph_vertex (g, root)->flags & GRAPH_ABOVE);
+    assert_false (graph_vertex (g, root)->flags & GRAPH_UPPER);
     uint32_t node = add (g, rack, "node", 3);
     uint32_t cores = add_group (g, node, "core", 0, 36);
     assert_int_equal (g->root, root);
-    assert_true (graph_vertex (g, root)->flags & GRAPH_ABOVE);
-    assert_true (graph_vertex (g, rack)->flags & GRAPH_ABOVE);
-    assert_false (graph_vertex (g, empty)->flags & GRAPH_ABOVE);
-    assert_false (graph_vertex (g, node)->flags & GRAPH_ABOVE);
+    assert_true (graph_vertex (g, root)->flags & GRAPH_UPPER);
+    assert_true (graph_vertex (g, rack)->flags & GRAPH_UPPER);
+    assert_false (graph_vertex (g, empty)->flags & GRAPH_UPPER);
+    assert_false (graph_vertex (g, node)->flags & GRAPH_UPPER);
     assert_path (g, root, 0, "/cluster0");
     assert_path (g, cores, 0, "/cluster0/rack1/node3/core0");
     assert_path (g, cores, 35, "/cluster0/rack1/node3/core35");
@@ -265,7 +265,7 @@ static void test_nodes_and_ranks (void **state)
     assert_int_equal (graph_find_node (g, "node0"), GRAPH_NONE);
     assert_int_equal (graph_find_rank (g, 0), GRAPH_NONE);
     assert_int_equal (graph_find_rank (g, -1), GRAPH_NONE);
-    assert_false (graph_vertex (g, root)->flags & GRAPH_ABOVE);
+    assert_false (graph_vertex (g, root)->flags & GRAPH_UPPER);
     /* without a node: the outermost, but a node comes before all */
     s.rank = 4;
     s.type = "core";
@@ -383,7 +383,7 @@ static void test_fields (void **state)
         { { .type = "a", .uniq = -2 }, "uniq: -2" },
         { { .type = "a", .uniq = INT64_MAX }, "uniq: 9223372036854775807" },
         { { .type = "a", .rank = -2 }, "rank: -2" },
-        { { .type = "a", .flags = GRAPH_ABOVE }, "flags: 8" },
+        { { .type = "a", .flags = GRAPH_UPPER }, "flags: 8" },
         { { .type = "a", .count = GRAPH_UNITS_MAX + 1 }, "count: 1048577 is not" },
         { { .type = "a", .count = 2, .id = -1 }, "count: 2 a: several need an id" },
         { { .type = "a", .count = 2, .name = "b" }, "count: 2 a: one name" },
@@ -519,7 +519,7 @@ static void test_remove (void **state)
     assert_int_equal (graph_unit_count (g), 2);
     assert_int_equal (graph_type_count (g, GRAPH_CORE), 0);
     assert_int_equal (graph_find_node (g, "node0"), GRAPH_NONE);
-    assert_false (graph_vertex (g, root)->flags & GRAPH_ABOVE);
+    assert_false (graph_vertex (g, root)->flags & GRAPH_UPPER);
     uint32_t nv = g->nv;
     add (g, after, "node", 0); /* handles are used again */
     add (g, after, "node", 1);
@@ -700,7 +700,7 @@ static void test_status (void **state)
     assert_true (graph_vertex (g, root)->flags & GRAPH_DOWN);
     assert_false (graph_is_up (g, root, 0));
     assert_int_equal (graph_set_flag (g, v, 70, GRAPH_DOWN, true), -EINVAL);
-    assert_int_equal (graph_set_flag (g, v, 0, GRAPH_ABOVE, true), -EINVAL);
+    assert_int_equal (graph_set_flag (g, v, 0, GRAPH_UPPER, true), -EINVAL);
     graph_destroy (g);
 }
 

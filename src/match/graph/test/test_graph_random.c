@@ -215,13 +215,13 @@ static void check_children (const struct world *w, const struct unit *parent)
         const struct graph_vertex *y = graph_vertex (w->g, c);
         assert_true (y->parent == parent->v && y->prev == before && y->order > order);
         order = y->order;
-        nodes = nodes || y->type == GRAPH_NODE || (y->flags & GRAPH_ABOVE);
+        nodes = nodes || y->type == GRAPH_NODE || (y->flags & GRAPH_UPPER);
         before = c;
         c = y->next;
     }
     assert_int_equal (c, GRAPH_NONE);
     assert_int_equal (x->last, before);
-    assert_int_equal (!!(x->flags & GRAPH_ABOVE), nodes);
+    assert_int_equal (!!(x->flags & GRAPH_UPPER), nodes);
 }
 
 static uint32_t node_expected (const struct model *m, const char *name)

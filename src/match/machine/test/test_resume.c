@@ -8,8 +8,8 @@
 #include <stdio.h>
 
 #include "match/machine/match_private.h"
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
+#include "match/planner/suspend.h"
 #include "match/test/build.h"
 #include "match/test/verify.h"
 
@@ -159,7 +159,7 @@ static void test_goes_meanwhile (void **state)
     for (uint64_t job = 13; job >= 11; job--)
         match_suspend (k.m, job);
     resume (&k, 11, k.node, 50, -EAGAIN, 0);
-    assert_true (booking_find (k.m->p, 13)->away);
+    assert_true (booking_find (k.m->p, 13)->unlisted);
     assert_int_equal (match_cancel (k.m, 12), 0);
     machine_node_remove (k.g, 0);
     resume (&k, 13, k.two, 50, 1, 300);

@@ -63,10 +63,10 @@ static void test_move (void **state)
     assert_at (s.g, "/cluster0/rack1/node1/socket0", socket);
     assert_int_equal (graph_find_rank (s.g, 1), s.node[1]);
     assert_int_equal (graph_find_node (s.g, "node1"), s.node[1]);
-    assert_true (graph_vertex (s.g, s.rack[1])->flags & GRAPH_ABOVE);
+    assert_true (graph_vertex (s.g, s.rack[1])->flags & GRAPH_UPPER);
     assert_int_equal (graph_vertex (s.g, s.node[0])->next, s.node[2]);
     assert_int_equal (graph_move (s.g, s.node[1], s.root, NULL), 0);
-    assert_false (graph_vertex (s.g, s.rack[1])->flags & GRAPH_ABOVE);
+    assert_false (graph_vertex (s.g, s.rack[1])->flags & GRAPH_UPPER);
     assert_int_equal (graph_vertex (s.g, s.node[1])->depth, 1);
     assert_int_equal (graph_vertex (s.g, graph_vertex (s.g, socket)->first)->depth, 3);
     assert_at (s.g, "/cluster0/node1/socket0/core3", graph_vertex (s.g, socket)->first);

@@ -20,9 +20,9 @@ static void test_order_of_nodes (void **state)
     for (int high = 0; high < 2; high++) {
         struct planner *p = machine_planner (machine_of (3, 3), high ? "high" : "low");
         assert_int_equal (levels_update (p), 0);
-        const struct above *root = levels_above (p, p->g->root);
-        const struct above *rack =
-            levels_above (p, machine_find (p->g, "/cluster0/rack1"));
+        const struct upper *root = levels_upper (p, p->g->root);
+        const struct upper *rack =
+            levels_upper (p, machine_find (p->g, "/cluster0/rack1"));
         assert_int_equal (root->nnodes, 9);
         assert_int_equal (root->nkids, 3);
         assert_int_equal (root->nloose, 0);
@@ -31,14 +31,14 @@ static void test_order_of_nodes (void **state)
         assert_int_equal (rack->nown, 3);
         assert_int_equal (rack->nkids, 0);
         assert_false (p->any_loose);
-        assert_true (p->type_above[graph_type_find (p->g, "rack")]);
-        assert_false (p->type_above[GRAPH_CLUSTER]);
+        assert_true (p->type_upper[graph_type_find (p->g, "rack")]);
+        assert_false (p->type_upper[GRAPH_CLUSTER]);
         for (size_t i = 0; i < 9; i++)
             assert_int_equal (graph_vertex (p->g, root->nodes[i])->id, high ? 8 - i : i);
         for (size_t i = 0; i < 3; i++)
             assert_int_equal (graph_vertex (p->g, rack->nodes[i])->id,
                               high ? 5 - i : 3 + i);
-        assert_null (levels_above (p, machine_find (p->g, NODE0)));
+        assert_null (levels_upper (p, machine_find (p->g, NODE0)));
         assert_int_equal (levels_dim (p, GRAPH_NODE), 0);
         assert_int_equal (levels_dim (p, GRAPH_CORE), 1);
         assert_int_equal (levels_dim (p, (uint16_t)graph_type_find (p->g, "rack")), -1);
@@ -60,7 +60,7 @@ static void test_equal_scores (void **state)
         }
         struct planner *p = machine_planner (g, high ? "high" : "low");
         assert_int_equal (levels_update (p), 0);
-        const struct above *a = levels_above (p, root);
+        const struct upper *a = levels_upper (p, root);
         for (size_t i = 0; i < 9; i++)
             assert_int_equal (a->nodes[i], nodes[i % 3 * 3 + (high ? 2 - i / 3 : i / 3)]);
         machine_done (p);
@@ -86,7 +86,7 @@ static void test_odd_graphs (void **state)
     struct window now = { .at = 0, .end = 10, .now = true };
 
     assert_int_equal (levels_update (p), 0);
-    const struct above *a = levels_above (p, root);
+    const struct upper *a = levels_upper (p, root);
     assert_true (p->any_loose);
     assert_int_equal (a->nnodes, 1);
     assert_int_equal (a->nodes[0], node);
@@ -95,9 +95,9 @@ static void test_odd_graphs (void **state)
     assert_int_equal (a->nloose, 2);
     assert_int_equal (a->loose[0], cores);
     assert_int_equal (a->loose[1], box);
-    assert_int_equal (levels_above (p, node)->nnodes, 1);
-    assert_int_equal (levels_above (p, node)->nodes[0], inner);
-    assert_null (levels_above (p, inner));
+    assert_int_equal (levels_upper (p, node)->nnodes, 1);
+    assert_int_equal (levels_upper (p, node)->nodes[0], inner);
+    assert_null (levels_upper (p, inner));
     assert_int_equal (planner_free (p, GRAPH_CORE), 13);
     assert_int_equal (planner_free (p, (uint16_t)graph_type_find (g, "power")), 500);
     assert_int_equal (machine_book (p, 1, false, "/cluster0/core1", 1, 0, 0, 9), 0);
@@ -142,16 +142,16 @@ static void test_nodes_in_nodes (void **state)
     struct planner_job job;
 
     assert_int_equal (levels_update (p), 0);
-    assert_int_equal (levels_above (p, root)->nnodes, 1);
-    assert_int_equal (levels_above (p, outer)->nkids, 1);
-    assert_int_equal (levels_above (p, outer)->kids[0], board);
-    assert_int_equal (levels_above (p, outer)->nloose, 1);
-    assert_int_equal (levels_above (p, outer)->nown, 0);
+    assert_int_equal (levels_upper (p, root)->nnodes, 1);
+    assert_int_equal (levels_upper (p, outer)->nkids, 1);
+    assert_int_equal (levels_upper (p, outer)->kids[0], board);
+    assert_int_equal (levels_upper (p, outer)->nloose, 1);
+    assert_int_equal (levels_upper (p, outer)->nown, 0);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal (levels_above (p, outer)->nodes[i], middle[1 - i]);
-        assert_int_equal (levels_above (p, board)->nodes[i], middle[1 - i]);
-        assert_int_equal (levels_above (p, middle[i])->nodes[0], inner[i]);
-        assert_null (levels_above (p, inner[i]));
+        assert_int_equal (levels_upper (p, outer)->nodes[i], middle[1 - i]);
+        assert_int_equal (levels_upper (p, board)->nodes[i], middle[1 - i]);
+        assert_int_equal (levels_upper (p, middle[i])->nodes[0], inner[i]);
+        assert_null (levels_upper (p, inner[i]));
     }
     for (uint64_t i = 1; i <= 2; i++) {
         assert_int_equal (planner_free (p, GRAPH_CORE), 6 - 2 * (int64_t)i);
@@ -196,7 +196,7 @@ static void test_no_nodes (void **state)
             assert_int_equal (
                 search_match (p, SEARCH_ALLOCATE, 2, core, 0, 5, NULL, &err), 0);
             assert_int_equal (search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 3, core,
-                                             0, 5, NULL, &err),
+                                            0, 5, NULL, &err),
                               0);
         }
         machine_done (p);
@@ -215,12 +215,12 @@ static void test_drain_is_local (void **state)
     assert_int_equal (levels_update (p), 0);
     assert_int_equal (machine_book (p, 1, false, NODE1 "/core0", 2, 0, 0, 10), 0);
     const struct level_node *nodes = p->nodes;
-    const struct index *index = p->above[0].index;
+    const struct index *index = p->upper[0].index;
     graph_set_flag (p->g, n1, 0, GRAPH_DRAINED, true);
     planner_changed (p, n1);
     assert_int_equal (levels_update (p), 0);
     assert_ptr_equal (p->nodes, nodes);
-    assert_ptr_equal (p->above[0].index, index);
+    assert_ptr_equal (p->upper[0].index, index);
     machine_verify (p);
     index_get (index, 1, &key);
     assert_int_equal (key.free[0], -1);

@@ -260,7 +260,7 @@ static void test_time_has_ends (void **state)
         -EBUSY); /* from 160 on it is too long */
     assert_null (s);
     assert_int_equal (search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 2, core, 50,
-                                     PLANNER_FOREVER, &s, &err),
+                                    PLANNER_FOREVER, &s, &err),
                       0);
     assert_int_equal (s->start, 160);
     assert_int_equal (s->end, 200);

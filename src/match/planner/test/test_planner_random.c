@@ -9,10 +9,10 @@
 #include <inttypes.h>
 
 #include "match/index/profile.h"
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
+#include "match/planner/suspend.h"
 #include "match/search/search.h"
 #include "match/test/chance.h"
 
@@ -525,13 +525,13 @@ static size_t all_keys (const struct planner *p, struct index_key **ret)
 {
     size_t n = 0;
 
-    for (size_t i = 0; i < p->nabove; i++)
-        n += p->above[i].nnodes;
+    for (size_t i = 0; i < p->nupper; i++)
+        n += p->upper[i].nnodes;
     *ret = calloc (n + 1, sizeof (**ret));
     n = 0;
-    for (size_t i = 0; i < p->nabove; i++)
-        for (size_t k = 0; k < p->above[i].nnodes; k++)
-            index_get (p->above[i].index, k, &(*ret)[n++]);
+    for (size_t i = 0; i < p->nupper; i++)
+        for (size_t k = 0; k < p->upper[i].nnodes; k++)
+            index_get (p->upper[i].index, k, &(*ret)[n++]);
     return n;
 }
 
@@ -582,16 +582,16 @@ static void dump_node (const struct planner *p, const struct level_node *node, F
 {
     fprintf (f, "node %" PRIu32 ": %" PRIu32 " claims, %" PRIu32 " reserved, ", node->v,
              node->nclaims, node->nreserved);
-    fprintf (f, "down %d, properties %d, listed %" PRId64 ", score %" PRId64 "\n",
-             node->down, node->properties, node->listed, node->score);
+    fprintf (f, "down %d, properties %d, load %" PRId64 ", score %" PRId64 "\n",
+             node->down, node->properties, node->load, node->score);
     for (unsigned d = 0; d < p->ndims; d++)
         fprintf (f, "  %" PRId64 " of %" PRId64 "\n", node->up[d], node->ever[d]);
 }
 
-static void dump_above (const struct planner *p, const struct above *a, FILE *f)
+static void dump_upper (const struct planner *p, const struct upper *a, FILE *f)
 {
-    fprintf (f, "above %" PRIu32 ": %zu own, %" PRId64 " listed\n", a->v, a->nown,
-             a->listed);
+    fprintf (f, "above %" PRIu32 ": %zu own, %" PRId64 " whole\n", a->v, a->nown,
+             a->whole);
     for (size_t i = 0; i < a->nnodes; i++) {
         struct index_key key;
         index_get (a->index, i, &key);
@@ -604,7 +604,7 @@ static void dump_above (const struct planner *p, const struct above *a, FILE *f)
         fprintf (f, "  loose %" PRIu32 "\n", a->loose[i]);
     for (size_t i = 0; i < a->nkids; i++)
         fprintf (f, "  kid %" PRIu32 "\n", a->kids[i]);
-    for (const struct above *k = levels_next_kid (a, NULL); k; k = levels_next_kid (a, k))
+    for (const struct upper *k = levels_next_kid (a, NULL); k; k = levels_next_kid (a, k))
         fprintf (f, "  next %" PRIu32 "\n", k->v);
 }
 
@@ -625,7 +625,7 @@ static void dump_types (const struct planner *p, FILE *f)
     for (int t = 0; t < GRAPH_TYPES_MAX; t++)
         if (p->most_id[t] >= 0)
             fprintf (f, "type %d: %d %d %d %d %d %d, %" PRId64 " to %" PRId64 "\n", t,
-                     p->type_above[t], p->type_inner[t], p->type_loose[t],
+                     p->type_upper[t], p->type_inner[t], p->type_loose[t],
                      p->type_shared[t], p->sized[t], p->big[t], p->least_id[t],
                      p->most_id[t]);
 }
@@ -641,10 +641,10 @@ static char *dump (const struct planner *p)
     dump_types (p, f);
     for (size_t i = 0; i < p->nnodes; i++)
         dump_node (p, &p->nodes[i], f);
-    for (size_t i = 0; i < p->nabove; i++)
-        dump_above (p, &p->above[i], f);
+    for (size_t i = 0; i < p->nupper; i++)
+        dump_upper (p, &p->upper[i], f);
     for (size_t i = 0; i < p->ninner; i++)
-        dump_above (p, &p->inner[i], f);
+        dump_upper (p, &p->inner[i], f);
     for (unsigned d = 1; d < p->ndims; d++)
         fprintf (f, "dimension %d: %" PRId64 ", loose %" PRId64 "\n", p->dims[d],
                  p->total[d], p->loose_free[d]);
@@ -687,7 +687,7 @@ static void step_aside (struct planner *p)
         return;
     booking_suspend (p, b);
     if (one_in (2))
-        booking_send_away (p);
+        booking_unlist_suspended (p);
     for (uint64_t n = below (4); n > 0; n--) {
         int rc = planner_prepare (p, 1 + below (16));
         assert_true (rc == 0 || rc == -EAGAIN);

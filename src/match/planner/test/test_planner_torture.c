@@ -173,7 +173,7 @@ static void share_whole (struct world *w)
 static int step_reserve (struct world *w)
 {
     return search_match (w->p, SEARCH_ALLOCATE_ORELSE_RESERVE, 30, w->shape, 0, 50,
-                          NULL, NULL);
+                         NULL, NULL);
 }
 
 /* What cannot fail: whatever memory there is, it is done. */

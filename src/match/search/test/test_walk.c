@@ -304,7 +304,7 @@ static void expect_sums (const struct rig *r, unsigned i, const char *name, int6
                          int64_t ever)
 {
     const struct planner *p = r->p;
-    const struct index *x = p->above[0].index;
+    const struct index *x = p->upper[0].index;
     struct error why;
 
     assert_true (i < p->nproperties);

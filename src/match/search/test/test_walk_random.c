@@ -170,10 +170,10 @@ static char *state_of (struct world *w)
 
     ask_for_property (w);
     strbuf_init (&sb, 1 << 20);
-    for (size_t i = 0; i < p->nabove; i++) {
-        for (size_t n = 0; n < p->above[i].nnodes; n++) {
+    for (size_t i = 0; i < p->nupper; i++) {
+        for (size_t n = 0; n < p->upper[i].nnodes; n++) {
             struct index_key key;
-            index_get (p->above[i].index, n, &key);
+            index_get (p->upper[i].index, n, &key);
             strbuf_addf (&sb, "%zu.%zu: soonest %" PRId64, i, n, key.soonest);
             if (!p->policy.first) /* which knows what it has seen */
                 strbuf_addf (&sb, " measure %" PRId64, key.measure);
@@ -182,8 +182,8 @@ static char *state_of (struct world *w)
         }
         for (unsigned d = 0; d < p->ntypes; d++)
             strbuf_addf (&sb, " %" PRId64 "+%" PRId64 " ",
-                         index_most_free (p->above[i].index, d),
-                         index_sum_free (p->above[i].index, d));
+                         index_most_free (p->upper[i].index, d),
+                         index_sum_free (p->upper[i].index, d));
         strbuf_addch (&sb, '\n');
     }
     for (uint32_t v = 0; v < w->g->nv; v++) {
@@ -352,7 +352,7 @@ static void try_policies (struct world *w, const struct asked *a, int64_t durati
         w->p->policy = **m;
         w->p->stale = true;
         int rc = search_match (w->p, SEARCH_WITHOUT_ALLOCATING, 0, a->shape, w->now,
-                                duration, NULL, &why);
+                               duration, NULL, &why);
         if (rc != (n >= 0 ? 0 : -EBUSY))
             wrong ("policy %s: verdict %d", (*m)->name, rc);
         if (one_in (8))

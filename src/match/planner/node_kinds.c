@@ -1,12 +1,12 @@
-/* kinds.c - nodes with equal contents
+/* node_kinds.c - nodes with equal contents
  *
  * A machine has thousands of nodes of a few kinds. A node that is up with everything in
  * it gets the number of a kind when it is measured: it has the same things in the same
  * order as an example of that kind. So a comparison of two numbers tells whether two
  * nodes are alike.
  */
-#include "match/planner/kinds.h"
 #include "match/planner/levels.h"
+#include "match/planner/node_kinds.h"
 
 static bool all_up (const struct graph *g, uint32_t v)
 {
@@ -43,7 +43,7 @@ static bool is_valid (const struct planner *p, const struct kind *k)
     return p->nodes[k->example].kind == k->kind;
 }
 
-void kinds_note (struct planner *p, struct level_node *node)
+void node_kinds_note (struct planner *p, struct level_node *node)
 {
     struct kind *vacant = p->nkinds < NODE_KINDS_MAX ? &p->kinds[p->nkinds] : NULL;
 
@@ -66,7 +66,7 @@ void kinds_note (struct planner *p, struct level_node *node)
     *vacant = (struct kind){ .example = (uint32_t)(node - p->nodes), .kind = node->kind };
 }
 
-bool kinds_alike (const struct planner *p, uint32_t a, uint32_t b)
+bool node_kinds_equal (const struct planner *p, uint32_t a, uint32_t b)
 {
     const struct level_node *x = levels_node (p, a), *y = levels_node (p, b);
 

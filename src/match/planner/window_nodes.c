@@ -1,8 +1,8 @@
-/* overlap.c - which nodes have a booking in a later window of time
+/* window_nodes.c - which nodes have a booking in a later window of time
  *
- *     overlap_make      for a window: nodes with any booking, and nodes that are taken
- *                       whole
- *     overlap_missing   how many nodes a request lacks; if any, no walk is necessary
+ *     window_nodes_find      for a window: nodes with any booking, and nodes that are
+ *                            taken whole
+ *     window_nodes_missing   how many nodes a request lacks; if any, no walk is necessary
  *
  * The indexes know only what is free now. Each booking has a "reach", made at first use:
  * the set of the nodes it uses, and of those it takes as a whole, as bits by place of the
@@ -15,9 +15,9 @@
 #include <utlist.h>
 
 #include "match/planner/levels.h"
-#include "match/planner/overlap.h"
 #include "match/planner/properties.h"
 #include "match/planner/sums.h"
+#include "match/planner/window_nodes.h"
 
 /* -- the reach of a booking -- */
 
@@ -38,11 +38,11 @@ static void each_node (struct planner *p, const struct booking *b,
     {
         const struct claim *claim = &p->claims[c];
         uint32_t node = levels_node_of (p, claim->v);
-        const struct above *a;
+        const struct upper *a;
 
         if (node != GRAPH_NONE)
             fn (arg, place_of (p, node), claim->exclusive && claim->v == node);
-        else if (claim->exclusive && (a = levels_above (p, claim->v)))
+        else if (claim->exclusive && (a = levels_upper (p, claim->v)))
             for (size_t i = 0; i < a->nnodes; i++)
                 fn (arg, place_of (p, a->nodes[i]), true);
     }
@@ -69,14 +69,14 @@ static void set_bit (void *arg, uint32_t place, bool whole)
     r->any_whole |= whole;
 }
 
-void overlap_forget (struct planner *p, struct booking *b)
+void reach_forget (struct planner *p, struct booking *b)
 {
     p->runs += !b->reserved;
     free (b->reach);
     b->reach = NULL;
 }
 
-size_t overlap_memory (const struct booking *b)
+size_t reach_memory (const struct booking *b)
 {
     const struct reach *r = b->reach;
 
@@ -106,18 +106,18 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
     return r;
 }
 
-void overlap_renew (struct planner *p, struct booking *b)
+void reach_renew (struct planner *p, struct booking *b)
 {
     if (b->reach)
         reach_of (p, b);
 }
 
-bool overlap_shares_node (struct planner *p, struct booking *a, struct booking *b)
+bool bookings_share_node (struct planner *p, struct booking *a, struct booking *b)
 {
     const struct reach *x, *y;
 
-    if (p->stale || p->nested || p->any_above || p->any_loose
-        || !levels_above (p, p->g->root) || !(x = reach_of (p, a))
+    if (p->stale || p->nested || p->any_upper || p->any_loose
+        || !levels_upper (p, p->g->root) || !(x = reach_of (p, a))
         || !(y = reach_of (p, b)))
         return true;
     uint32_t from = MAX (x->first, y->first);
@@ -130,22 +130,22 @@ bool overlap_shares_node (struct planner *p, struct booking *a, struct booking *
 
 /* -- the union -- */
 
-void overlap_destroy (struct planner *p)
+void window_nodes_destroy (struct planner *p)
 {
-    free (p->overlap.running);
-    free (p->overlap.after);
-    free (p->overlap.any);
-    p->overlap = (struct overlap){ 0 };
+    free (p->window_nodes.running);
+    free (p->window_nodes.after);
+    free (p->window_nodes.any);
+    p->window_nodes = (struct window_nodes){ 0 };
 }
 
 static int make_room (struct planner *p)
 {
-    struct overlap *o = &p->overlap;
+    struct window_nodes *o = &p->window_nodes;
     size_t words = (p->nnodes + 63) / 64;
 
     if (words <= o->room)
         return 0;
-    overlap_destroy (p);
+    window_nodes_destroy (p);
     o->any = calloc (3 * words, sizeof (*o->any));
     if (!o->any)
         return -ENOMEM;
@@ -159,7 +159,7 @@ static int make_room (struct planner *p)
 /* Notes which nodes are up, which changes only with the layout. */
 static void note_up (struct planner *p)
 {
-    struct overlap *o = &p->overlap;
+    struct window_nodes *o = &p->window_nodes;
 
     if (o->told == p->told)
         return;
@@ -212,7 +212,7 @@ static void add_reach (struct uniting *u, struct booking *b)
 
 static bool collect (struct ordered_link *l, void *arg)
 {
-    struct overlap *o = arg;
+    struct window_nodes *o = arg;
     struct booking *b = (struct booking *)((char *)l - offsetof (struct booking, by_end));
 
     if (b->reserved)
@@ -237,7 +237,7 @@ static bool grow (void **field, size_t *room, size_t need, size_t size)
 
 static bool make_blocks (struct planner *p, size_t words)
 {
-    struct overlap *o = &p->overlap;
+    struct window_nodes *o = &p->window_nodes;
     struct uniting u = { .p = p };
 
     o->runs = UINT64_MAX;
@@ -270,18 +270,18 @@ static bool make_blocks (struct planner *p, size_t words)
 /* Makes blocks for the second window requested while the running jobs are unchanged. */
 static bool has_blocks (struct planner *p, const struct window *w, size_t words)
 {
-    struct overlap *o = &p->overlap;
+    struct window_nodes *o = &p->window_nodes;
     bool again = o->asked == p->runs;
 
     o->asked = p->runs;
-    if (p->ids.n <= FEW || p->any_above)
+    if (p->ids.n <= FEW || p->any_upper)
         return false;
     if ((o->runs != p->runs || o->made != p->made) && (!again || !make_blocks (p, words)))
         return false;
     return o->latest < w->end; /* else not all bookings that end after w->at overlap it */
 }
 
-static size_t first_behind (const struct overlap *o, int64_t at)
+static size_t first_behind (const struct window_nodes *o, int64_t at)
 {
     size_t low = 0, high = o->nrunning;
 
@@ -297,7 +297,7 @@ static size_t first_behind (const struct overlap *o, int64_t at)
 
 static void unite_by_blocks (struct uniting *u, const struct window *w, size_t words)
 {
-    struct overlap *o = &u->p->overlap;
+    struct window_nodes *o = &u->p->window_nodes;
     size_t i = first_behind (o, w->at), k = (i + o->block - 1) / o->block;
     const uint64_t *block = o->after + 2 * words * k;
     struct booking *b;
@@ -314,7 +314,7 @@ static void unite_by_blocks (struct uniting *u, const struct window *w, size_t w
 
 static void unite_all (struct uniting *u, const struct window *w, size_t words)
 {
-    struct overlap *o = &u->p->overlap;
+    struct window_nodes *o = &u->p->window_nodes;
 
     memset (o->any, 0, words * sizeof (*o->any));
     memset (o->whole, 0, words * sizeof (*o->whole));
@@ -323,13 +323,13 @@ static void unite_all (struct uniting *u, const struct window *w, size_t words)
             add_reach (u, b);
 }
 
-int overlap_make (struct planner *p, struct window *w)
+int window_nodes_find (struct planner *p, struct window *w)
 {
-    struct overlap *o = &p->overlap;
+    struct window_nodes *o = &p->window_nodes;
     size_t words = (p->nnodes + 63) / 64;
     int rc = 0;
 
-    if (p->nested || !levels_above (p, p->g->root) || (rc = make_room (p)) < 0
+    if (p->nested || !levels_upper (p, p->g->root) || (rc = make_room (p)) < 0
         || words == 0)
         return rc;
     note_up (p);
@@ -353,7 +353,7 @@ static int64_t count_free (const struct planner *p, const uint64_t *bits)
     int64_t n = 0;
 
     for (size_t i = 0; i < (p->nnodes + 63) / 64; i++)
-        n += __builtin_popcountll (p->overlap.up[i] & ~bits[i]);
+        n += __builtin_popcountll (p->window_nodes.up[i] & ~bits[i]);
     return n;
 }
 
@@ -447,11 +447,11 @@ static bool takes_above (const struct planner *p, const struct shape *s, uint16_
     return false;
 }
 
-void overlap_needs (struct planner *p, const struct shape *s, struct overlap_need *ret)
+void node_need_of (struct planner *p, const struct shape *s, struct node_need *ret)
 {
     int64_t need[INDEX_DIMS];
 
-    *ret = (struct overlap_need){ .shape = s };
+    *ret = (struct node_need){ .shape = s };
     if (s->other || p->nested)
         return;
     sums_need (p, s, need);
@@ -463,8 +463,8 @@ void overlap_needs (struct planner *p, const struct shape *s, struct overlap_nee
     ret->only_whole = need[0] > 0 && only_whole (p, s, s->top);
 }
 
-int64_t overlap_missing (const struct planner *p, const struct window *w,
-                         const struct overlap_need *need)
+int64_t window_nodes_missing (const struct planner *p, const struct window *w,
+                              const struct node_need *need)
 {
     int64_t whole = 0, nodes = 0;
 

@@ -1,20 +1,20 @@
-/* freed.c - the log of bookings that were removed since a plan was made
+/* removed_log.c - the log of bookings that were removed since a plan was made
  *
  * The search reads the log to skip requests that cannot profit (search/replan.c). The log
  * is bounded: past the bound it only notes that it is incomplete.
  */
 #include <stdlib.h>
 
-#include "match/planner/aside.h"
-#include "match/planner/freed.h"
 #include "match/planner/levels.h"
+#include "match/planner/removed_log.h"
+#include "match/planner/suspend.h"
 
 #define NODES_MAX 4096  /* nodes in the log */
 #define EVENTS_MAX 1024 /* bookings in the log */
 
-void freed_forget (struct planner *p)
+void removed_log_clear (struct planner *p)
 {
-    struct freed_log *f = &p->freed;
+    struct removed_log *f = &p->removed;
 
     f->on = true;
     f->all = false;
@@ -22,14 +22,14 @@ void freed_forget (struct planner *p)
     f->generation = p->generation;
 }
 
-void freed_destroy (struct planner *p)
+void removed_log_destroy (struct planner *p)
 {
-    free (p->freed.list);
-    free (p->freed.nodes);
-    p->freed = (struct freed_log){ 0 };
+    free (p->removed.list);
+    free (p->removed.nodes);
+    p->removed = (struct removed_log){ 0 };
 }
 
-static bool make_room (struct freed_log *f)
+static bool make_room (struct removed_log *f)
 {
     if (!f->list)
         f->list = malloc (EVENTS_MAX * sizeof (*f->list));
@@ -38,10 +38,10 @@ static bool make_room (struct freed_log *f)
     return f->list && f->nodes && f->n < EVENTS_MAX;
 }
 
-void freed_note (struct planner *p, const struct booking *b)
+void removed_log_add (struct planner *p, const struct booking *b)
 {
-    struct freed_log *f = &p->freed;
-    struct freed *e;
+    struct removed_log *f = &p->removed;
+    struct removed *e;
 
     if (!f->on || f->all)
         return;
@@ -49,7 +49,7 @@ void freed_note (struct planner *p, const struct booking *b)
     if (f->all)
         return;
     e = &f->list[f->n++];
-    *e = (struct freed){ .start = b->reserved ? booking_start (b) : 0,
+    *e = (struct removed){ .start = b->reserved ? booking_start (b) : 0,
                          .end = booking_end (b),
                          .first = (uint32_t)f->nnodes,
                          .ran = !b->reserved };
@@ -66,9 +66,9 @@ void freed_note (struct planner *p, const struct booking *b)
     }
 }
 
-void freed_generation (struct planner *p)
+void removed_log_generation (struct planner *p)
 {
-    if (p->freed.generation == p->generation)
-        p->freed.generation++;
+    if (p->removed.generation == p->generation)
+        p->removed.generation++;
     p->generation++;
 }

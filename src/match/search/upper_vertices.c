@@ -1,4 +1,4 @@
-/* above.c - the walk above the nodes: by the indexes, never node by node
+/* upper_vertices.c - the walk above the nodes: by the indexes, never node by node
  *
  * At a vertex with nodes below it, a request for a node or something in nodes asks the
  * index for the next node that may serve, in the policy's order. The walk looks only into
@@ -58,8 +58,8 @@ static ptrdiff_t next_open (const uint64_t *a, const uint64_t *b, size_t from, s
 }
 
 /* Returns the next place >= from of the root's index that may serve in a later window,
- * whose bookings are known from overlap.c. -1: none. */
-static ptrdiff_t next_ahead (const struct walker *k, const struct above *a, size_t from,
+ * whose bookings are known from window_nodes.c. -1: none. */
+static ptrdiff_t next_ahead (const struct walker *k, const struct upper *a, size_t from,
                              const struct index_need *need)
 {
     const uint64_t *closed = need->dim[0] > 0 ? k->w->touched : k->w->taken;
@@ -162,7 +162,7 @@ static bool is_ideal (const struct walker *k, uint32_t found, uint32_t before,
 
 /* Returns the place after that one, SIZE_MAX: the first; -1: none. backwards: from last
  * to first. */
-static ptrdiff_t next_place (const struct walker *k, const struct above *a, size_t place,
+static ptrdiff_t next_place (const struct walker *k, const struct upper *a, size_t place,
                              const struct index_need *need, struct index_walk *w,
                              bool backwards)
 {
@@ -184,7 +184,7 @@ static void gather_node (struct walker *k, uint32_t node, uint32_t u, uint16_t h
 }
 
 /* Gathers from nodes below u, by its index; own: only children of u. */
-static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint16_t head,
+static void nodes_of (struct walker *k, uint32_t u, const struct upper *a, uint16_t head,
                       uint16_t r, unsigned i, uint32_t base, bool excl, bool own)
 {
     /* Candidates found beside the nodes may precede better ones. */
@@ -220,7 +220,7 @@ static void nodes_of (struct walker *k, uint32_t u, const struct above *a, uint1
 /* -- slots in as few nodes as can be -- */
 
 /* Takes everything still missing from one node, the first in the order of the measure. */
-static bool rest_in_one (struct walker *k, uint32_t u, const struct above *a,
+static bool rest_in_one (struct walker *k, uint32_t u, const struct upper *a,
                          uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                          bool own, const uint64_t *taken)
 {
@@ -253,7 +253,7 @@ static bool rest_in_one (struct walker *k, uint32_t u, const struct above *a,
 }
 
 /* Returns the first node that is not taken and has at least so many free cores; -1. */
-static ptrdiff_t next_freest (const struct walker *k, const struct above *a, uint16_t r,
+static ptrdiff_t next_freest (const struct walker *k, const struct upper *a, uint16_t r,
                               const uint64_t *taken, int64_t cores, size_t from)
 {
     struct index_need need;
@@ -269,7 +269,7 @@ static ptrdiff_t next_freest (const struct walker *k, const struct above *a, uin
 
 /* Takes nodes one by one: if one has room for everything left, the one with the fewest
  * free cores; else the one with the most, so that as few nodes as possible are used. */
-static void fewest_nodes (struct walker *k, uint32_t u, const struct above *a,
+static void fewest_nodes (struct walker *k, uint32_t u, const struct upper *a,
                           uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                           bool own)
 {
@@ -302,7 +302,7 @@ static bool wants_fewest_nodes (const struct walker *k, uint16_t r)
 
 /* Spreads slots over as many nodes as possible: at most one on each, then at most two on
  * each if that is too little, and so on; then one of each node before a second of any. */
-static void spread_over (struct walker *k, uint32_t u, const struct above *a,
+static void spread_over (struct walker *k, uint32_t u, const struct upper *a,
                          uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                          bool own)
 {
@@ -322,7 +322,7 @@ static void spread_over (struct walker *k, uint32_t u, const struct above *a,
 
 /* Gathers from children that are not nodes and have none in them; kids: also from those
  * of its kids. */
-static void loose_of (struct walker *k, const struct above *a, uint16_t head,
+static void loose_of (struct walker *k, const struct upper *a, uint16_t head,
                       uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                       bool excl)
 {
@@ -330,12 +330,12 @@ static void loose_of (struct walker *k, const struct above *a, uint16_t head,
         walk_gather (k, a->loose[i], head, active, deeper, base, excl);
     for (size_t i = 0; i < a->nkids && kids && !k->failed; i++)
         if (!is_closed (k, a->kids[i], head))
-            loose_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids,
+            loose_of (k, levels_upper (k->p, a->kids[i]), head, deeper, deeper, kids,
                       base, excl);
 }
 
 /* As loose_of() in the order of the graph: of several ways the first counts. */
-static void loose_in_order (struct walker *k, const struct above *a, uint16_t head,
+static void loose_in_order (struct walker *k, const struct upper *a, uint16_t head,
                             uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                             bool excl)
 {
@@ -345,13 +345,13 @@ static void loose_in_order (struct walker *k, const struct above *a, uint16_t he
         uint64_t before = walk_found (k, head, base);
         if (x->type == GRAPH_NODE || k->failed)
             continue;
-        if (!(x->flags & GRAPH_ABOVE)) {
+        if (!(x->flags & GRAPH_UPPER)) {
             walk_gather (k, c, head, active, deeper, base, excl);
             continue;
         }
         if (!kids || is_closed (k, c, head) || !walk_way_is_open (k, c, a->v))
             continue;
-        loose_in_order (k, levels_above (k->p, c), head, deeper, deeper, kids, base,
+        loose_in_order (k, levels_upper (k->p, c), head, deeper, deeper, kids, base,
                         excl);
         if (walk_found (k, head, base) > before)
             walk_way_take (k, c, a->v);
@@ -359,7 +359,7 @@ static void loose_in_order (struct walker *k, const struct above *a, uint16_t he
 }
 
 /* Gathers from the further children as well. */
-static void further_of (struct walker *k, const struct above *a, uint16_t head,
+static void further_of (struct walker *k, const struct upper *a, uint16_t head,
                         uint64_t active, uint64_t deeper, bool kids, uint32_t base,
                         bool excl)
 {
@@ -368,7 +368,7 @@ static void further_of (struct walker *k, const struct above *a, uint16_t head,
         uint64_t before = walk_found (k, head, base);
         if (is_closed (k, a->kids[i], head) || !walk_way_is_open (k, a->kids[i], a->v))
             continue;
-        further_of (k, levels_above (k->p, a->kids[i]), head, deeper, deeper, kids, base,
+        further_of (k, levels_upper (k->p, a->kids[i]), head, deeper, deeper, kids, base,
                     excl);
         if (walk_found (k, head, base) > before)
             walk_way_take (k, a->kids[i], a->v);
@@ -391,7 +391,7 @@ static int by_key (const void *x, const void *y)
 }
 
 /* True if one r could be in the nodes below a, by the least that it needs. */
-static bool kid_may (const struct walker *k, const struct above *a, uint16_t r)
+static bool kid_may (const struct walker *k, const struct upper *a, uint16_t r)
 {
     for (unsigned d = 1; d < k->p->ndims; d++) {
         int64_t one = k->bound[r].dim[d];
@@ -410,17 +410,17 @@ static int64_t kid_key (const struct walker *k, uint32_t v)
 
 /* For policies that take the first that fit: visits the kids, which are sorted, the
  * freest first. */
-static void freest_kids (struct walker *k, const struct above *a, uint16_t head,
+static void freest_kids (struct walker *k, const struct upper *a, uint16_t head,
                          uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
                          bool excl)
 {
-    for (const struct above *b = levels_next_kid (a, NULL);
+    for (const struct upper *b = levels_next_kid (a, NULL);
          b && !k->failed && !is_enough (k, r, base + i); b = levels_next_kid (a, b))
         if (kid_may (k, b, r))
             walk_gather (k, b->v, head, UINT64_C (1) << i, deeper, base, excl);
 }
 
-static void kids_of (struct walker *k, const struct above *a, uint16_t head, uint16_t r,
+static void kids_of (struct walker *k, const struct upper *a, uint16_t head, uint16_t r,
                      unsigned i, uint64_t deeper, uint32_t base, bool excl)
 {
     struct kid *kids = calloc (a->nkids + 1, sizeof (*kids));
@@ -431,7 +431,7 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
         return;
     }
     for (size_t j = 0; j < a->nkids; j++) {
-        const struct above *b = levels_above (k->p, a->kids[j]);
+        const struct upper *b = levels_upper (k->p, a->kids[j]);
         if (kid_may (k, b, r))
             kids[n++] = (struct kid){ .key = kid_key (k, a->kids[j]),
                                       .v = a->kids[j],
@@ -451,7 +451,7 @@ static void kids_of (struct walker *k, const struct above *a, uint16_t head, uin
 /* -- close together -- */
 
 /* The most of r that the nodes below a can have, counted up to `most`. */
-static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
+static int64_t capacity (struct walker *k, const struct upper *a, uint16_t r,
                          int64_t most)
 {
     struct index_need need;
@@ -476,7 +476,7 @@ static int64_t capacity (struct walker *k, const struct above *a, uint16_t r,
 }
 
 /* Fewest racks: one with room for everything, else the ones with the most room. */
-static void together_in (struct walker *k, const struct above *a, uint16_t head,
+static void together_in (struct walker *k, const struct upper *a, uint16_t head,
                          uint16_t r, unsigned i, uint64_t deeper, uint32_t base,
                          bool excl)
 {
@@ -490,7 +490,7 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
         return;
     }
     for (size_t j = 0; j < a->nkids && !done && !k->failed; j++) {
-        const struct above *b = levels_above (k->p, a->kids[j]);
+        const struct upper *b = levels_upper (k->p, a->kids[j]);
         kids[j] = (struct kid){ .key = capacity (k, b, r, goal),
                                 .v = a->kids[j],
                                 .order = (uint32_t)j };
@@ -509,12 +509,12 @@ static void together_in (struct walker *k, const struct above *a, uint16_t head,
 }
 
 /* True if r stands for vertices above nodes, or contains some. */
-static bool any_above (const struct walker *k, uint16_t r)
+static bool any_upper (const struct walker *k, uint16_t r)
 {
-    if (k->type[r] >= 0 && k->p->type_above[k->type[r]])
+    if (k->type[r] >= 0 && k->p->type_upper[k->type[r]])
         return true;
     for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
-        if (walk_req (k, r)->kind != SHAPE_RESOURCE && any_above (k, c))
+        if (walk_req (k, r)->kind != SHAPE_RESOURCE && any_upper (k, c))
             return true;
     return false;
 }
@@ -536,14 +536,14 @@ static bool goes_by_kids (const struct walker *k, uint16_t r)
 {
     bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
 
-    return (k->policy->first && k->w->now) || any_above (k, r)
+    return (k->policy->first && k->w->now) || any_upper (k, r)
            || (slot && (walk_has_nodes (k, r) || all_loose (k, r)));
 }
 
 static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
                        unsigned i, uint32_t base, bool excl)
 {
-    const struct above *a = levels_above (k->p, u);
+    const struct upper *a = levels_upper (k->p, u);
     uint64_t active = UINT64_C (1) << i, deeper = walk_deeper (k, u, head, active);
     bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
     bool by_kids = a->nkids > 0 && goes_by_kids (k, r);
@@ -553,7 +553,7 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
     if (k->p->any_loose && !k->has_ways && (slot || k->type[r] != GRAPH_NODE))
         loose_of (k, a, head, active, deeper, !own, base, excl);
     /* Inside a node no such order is kept. */
-    bool kept = a >= k->p->above && a < k->p->above + k->p->nabove;
+    bool kept = a >= k->p->upper && a < k->p->upper + k->p->nupper;
     if (by_kids && kept && k->policy->first && k->w->now)
         freest_kids (k, a, head, r, i, deeper, base, excl);
     else if (by_kids)
@@ -576,7 +576,7 @@ static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
 static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,
                          unsigned i, uint32_t base, bool excl)
 {
-    const struct above *a = levels_above (k->p, u);
+    const struct upper *a = levels_upper (k->p, u);
     uint64_t active = UINT64_C (1) << i, deeper = walk_deeper (k, u, head, active);
     bool own = (a->nkids > 0 && goes_by_kids (k, r)) || !deeper;
     bool measured = walk_by_measure (k) && !k->policy->first && k->type[r] == GRAPH_NODE;
@@ -589,7 +589,7 @@ static void further_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r
         k->f[base + i].sorted = true; /* in the order of finding */
 }
 
-void walk_above (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+void walk_upper (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                  uint32_t base, bool excl)
 {
     unsigned i = 0;

@@ -1,8 +1,8 @@
-/* inner.c - nodes in nodes: the data that a walk needs inside an outer node
+/* nested_nodes.c - nodes in nodes: the data that a walk needs inside an outer node
  *
  * A node in a node counts as a part of the outer one. So that a walk can continue inside
  * as it does above the nodes, each vertex of an outer node that has nodes below it (the
- * outer node included) has a struct above of its own. These are rare and small. Their
+ * outer node included) has a struct upper of its own. These are rare and small. Their
  * keys say that everything is free, which excludes nothing that fits, and no booking
  * changes them.
  */
@@ -10,39 +10,39 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "match/planner/inner.h"
 #include "match/planner/levels.h"
+#include "match/planner/nested_nodes.h"
 #include "match/planner/sums.h"
 
 static bool has_nodes (const struct planner *p, uint32_t v)
 {
-    return (graph_vertex (p->g, v)->flags & GRAPH_ABOVE) != 0;
+    return (graph_vertex (p->g, v)->flags & GRAPH_UPPER) != 0;
 }
 
 /* Counts vertices with nodes below them at or below v, and entries of their lists; `up`:
  * the number of those that have v in their indexes. */
-static void count_inner (const struct planner *p, uint32_t v, size_t up, size_t *above,
+static void count_inner (const struct planner *p, uint32_t v, size_t up, size_t *upper,
                          size_t *entries)
 {
     bool node = graph_vertex (p->g, v)->type == GRAPH_NODE;
 
     *entries += 1 + (node ? up : 0);
-    *above += has_nodes (p, v);
+    *upper += has_nodes (p, v);
     up = !has_nodes (p, v) ? 0 : node ? 1 : up + 1;
     GRAPH_CHILDREN (p->g, v, child)
     {
-        count_inner (p, child, up, above, entries);
+        count_inner (p, child, up, upper, entries);
     }
 }
 
-static void inner_nodes (const struct planner *p, struct above *a, uint32_t v)
+static void nested_nodes (const struct planner *p, struct upper *a, uint32_t v)
 {
     GRAPH_CHILDREN (p->g, v, child)
     {
         if (graph_vertex (p->g, child)->type == GRAPH_NODE)
             a->nodes[a->nnodes++] = child;
         else if (has_nodes (p, child))
-            inner_nodes (p, a, child);
+            nested_nodes (p, a, child);
     }
 }
 
@@ -54,7 +54,7 @@ static int64_t score_of (const struct planner *p, uint32_t v)
 }
 
 /* Few entries: by insertion, stable. */
-static void inner_sort (const struct planner *p, struct above *a)
+static void inner_sort (const struct planner *p, struct upper *a)
 {
     for (size_t i = 1; i < a->nnodes; i++) {
         uint32_t v = a->nodes[i];
@@ -66,7 +66,7 @@ static void inner_sort (const struct planner *p, struct above *a)
     }
 }
 
-static void make_lists (struct planner *p, struct inner_make *k, struct above *a)
+static void make_lists (struct planner *p, struct nested_rebuild *k, struct upper *a)
 {
     a->loose = p->inner_lists + k->used;
     GRAPH_CHILDREN (p->g, a->v, child)
@@ -83,16 +83,16 @@ static void make_lists (struct planner *p, struct inner_make *k, struct above *a
         if (x->type == GRAPH_NODE || !has_nodes (p, child))
             continue;
         a->kids[a->nkids++] = child;
-        p->type_above[x->type] = true;
+        p->type_upper[x->type] = true;
     }
     a->nodes = a->kids + a->nkids;
-    inner_nodes (p, a, a->v);
+    nested_nodes (p, a, a->v);
     inner_sort (p, a);
     k->used += a->nloose + a->nkids + a->nnodes;
     p->any_loose = p->any_loose || a->nloose > 0;
 }
 
-static void set_keys (const struct planner *p, struct above *a)
+static void set_keys (const struct planner *p, struct upper *a)
 {
     for (size_t i = 0; i < a->nnodes; i++) {
         struct index_key key = { .soonest = 0 };
@@ -103,7 +103,7 @@ static void set_keys (const struct planner *p, struct above *a)
     }
 }
 
-static int inner_index (struct planner *p, struct above *a)
+static int inner_index (struct planner *p, struct upper *a)
 {
     a->index = index_create (p->ndims);
     if (!a->index || index_reserve (a->index, a->nnodes) < 0)
@@ -112,7 +112,7 @@ static int inner_index (struct planner *p, struct above *a)
     return 0;
 }
 
-void inner_mend (struct planner *p, const struct level_node *node)
+void nested_mend (struct planner *p, const struct level_node *node)
 {
     for (size_t i = node->inner; i < p->ninner; i++) {
         if (p->inner[i].v != node->v && !graph_is_below (p->g, p->inner[i].v, node->v))
@@ -121,13 +121,13 @@ void inner_mend (struct planner *p, const struct level_node *node)
     }
 }
 
-static int enter_inner (struct planner *p, struct inner_make *k, uint32_t v)
+static int enter_inner (struct planner *p, struct nested_rebuild *k, uint32_t v)
 {
     int rc = 0;
 
     if (!has_nodes (p, v))
         return 0;
-    struct above *a = &p->inner[p->ninner];
+    struct upper *a = &p->inner[p->ninner];
     struct level_node *node = levels_node (p, v);
     if (node)
         node->inner = (uint32_t)p->ninner;
@@ -146,7 +146,7 @@ static int enter_inner (struct planner *p, struct inner_make *k, uint32_t v)
     return rc;
 }
 
-void inner_destroy (struct planner *p)
+void nested_destroy (struct planner *p)
 {
     for (size_t i = 0; i < p->ninner; i++)
         index_destroy (p->inner[i].index);
@@ -157,22 +157,22 @@ void inner_destroy (struct planner *p)
     p->ninner = 0;
 }
 
-int inner_count (struct planner *p, struct inner_make *k, size_t *work)
+int nested_count (struct planner *p, struct nested_rebuild *k, size_t *work)
 {
     for (; k->at<p->nnodes && * work> 0; k->at++) {
         size_t before = k->entries;
-        count_inner (p, p->nodes[k->at].v, 0, &k->above, &k->entries);
+        count_inner (p, p->nodes[k->at].v, 0, &k->upper, &k->entries);
         *work -= MIN (*work, k->entries - before);
     }
     if (k->at < p->nnodes)
         return -EAGAIN;
     k->at = 0;
-    p->inner = calloc (k->above + 1, sizeof (*p->inner));
+    p->inner = calloc (k->upper + 1, sizeof (*p->inner));
     p->inner_lists = malloc ((k->entries + 1) * sizeof (*p->inner_lists));
     return p->inner && p->inner_lists ? 0 : -ENOMEM;
 }
 
-int inner_enter (struct planner *p, struct inner_make *k, size_t *work)
+int nested_enter (struct planner *p, struct nested_rebuild *k, size_t *work)
 {
     int rc = 0;
 

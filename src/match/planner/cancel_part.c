@@ -1,4 +1,4 @@
-/* part.c - gives back a part of a booking
+/* cancel_part.c - gives back a part of a booking
  *
  * A claim that covers more than is given back is first split: a claim on a node becomes
  * one on each of its children, as far down as necessary. Memory for all of this is
@@ -6,10 +6,10 @@
  */
 #include <errno.h>
 
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/levels.h"
 #include "match/planner/sums.h"
+#include "match/planner/suspend.h"
 
 struct giving {
     struct planner *p;

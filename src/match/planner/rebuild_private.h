@@ -1,8 +1,8 @@
-/* make_private.h - shared by the files that rebuild all indexes: see make.c */
-#ifndef FLUXQ_MATCH_PLANNER_MAKE_PRIVATE_H
-#define FLUXQ_MATCH_PLANNER_MAKE_PRIVATE_H
+/* rebuild_private.h - shared by the files that rebuild all indexes: see rebuild.c */
+#ifndef FLUXQ_MATCH_PLANNER_REBUILD_PRIVATE_H
+#define FLUXQ_MATCH_PLANNER_REBUILD_PRIVATE_H
 
-#include "match/planner/inner.h"
+#include "match/planner/nested_nodes.h"
 
 #define NOWHERE GRAPH_NONE
 
@@ -13,14 +13,14 @@ struct counted { /* of a type */
     bool in_nodes; /* as a leaf */
 };
 
-struct make {
+struct rebuild {
     struct planner *p;
     size_t phase, work; /* work: what is left of the piece */
     size_t at;          /* number of the next element in the phase */
     uint32_t v;    /* ... or the next vertex, in a walk over the graph; GRAPH_NONE */
     uint32_t node; /* the outermost node that v is in; GRAPH_NONE */
     struct counted types[GRAPH_TYPES_MAX];
-    size_t nnodes, nabove, nlists; /* nlists: entries of all lists of vertices above
+    size_t nnodes, nupper, nlists; /* nlists: entries of all lists of vertices above
                                     * nodes */
     size_t lists_used;
     size_t vacated;      /* places made vacant in the index that is laid out */
@@ -31,17 +31,17 @@ struct make {
     int64_t sums[INDEX_DIMS];        /* of what is up in nodes */
     bool begun;                      /* bookings up to `job` are entered */
     uint64_t job;
-    struct inner_make inner;
+    struct nested_rebuild inner;
 };
 
 /* Accounts for a piece of work of so many vertices. */
-static inline void make_spend (struct make *m, size_t work)
+static inline void rebuild_spend (struct rebuild *m, size_t work)
 {
     m->work -= MIN (m->work, work);
 }
 
 /* The next vertex in the graph's order: below v if `down`, else after all below v. */
-static inline uint32_t make_next_vertex (const struct graph *g, uint32_t v, bool down)
+static inline uint32_t rebuild_next_vertex (const struct graph *g, uint32_t v, bool down)
 {
     if (down && graph_vertex (g, v)->first != GRAPH_NONE)
         return graph_vertex (g, v)->first;
@@ -50,17 +50,17 @@ static inline uint32_t make_next_vertex (const struct graph *g, uint32_t v, bool
     return v == GRAPH_NONE ? v : graph_vertex (g, v)->next;
 }
 
-static inline bool make_is_above (const struct graph_vertex *x)
+static inline bool rebuild_is_upper (const struct graph_vertex *x)
 {
-    return (x->flags & GRAPH_ABOVE) && x->type != GRAPH_NODE;
+    return (x->flags & GRAPH_UPPER) && x->type != GRAPH_NODE;
 }
 
-/* -- make_count.c -- */
+/* -- rebuild_count.c -- */
 
-/* Phases, as in make.c: 0: done; -EAGAIN: there is more. */
-int make_count (struct make *m);
-int make_count_further (struct make *m);
+/* Phases, as in rebuild.c: 0: done; -EAGAIN: there is more. */
+int rebuild_count (struct rebuild *m);
+int rebuild_count_further (struct rebuild *m);
 /* After the phases: chooses the types that have dimensions, and counts them. */
-void make_dims (struct make *m);
+void rebuild_dims (struct rebuild *m);
 
 #endif

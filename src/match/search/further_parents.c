@@ -1,4 +1,4 @@
-/* ways.c - vertices to which several ways lead (graph_associate())
+/* further_parents.c - vertices to which several ways lead (graph_associate())
  *
  * A walk reaches such a vertex below its parent in the tree and below each further
  * parent, but finds something there only below one of them: the first. That parent is

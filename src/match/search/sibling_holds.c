@@ -1,4 +1,4 @@
-/* held.c - keeps units chosen for a sibling of the request from the next siblings
+/* sibling_holds.c - holds units chosen for a sibling of the request
  *
  * Siblings cannot compete if their parts have different types and no type is inside
  * another; these are gathered at once. Other siblings are "tangled": two slots of cores
@@ -110,7 +110,7 @@ static void hold_one (struct walker *k, const struct candidate *c)
 {
     if (k->nheld == k->aheld) {
         uint32_t alloc = k->aheld * 2 + 16;
-        struct held *again = realloc (k->held, alloc * sizeof (*again));
+        struct unit_hold *again = realloc (k->held, alloc * sizeof (*again));
         if (!again) {
             k->failed = true;
             return;
@@ -118,7 +118,7 @@ static void hold_one (struct walker *k, const struct candidate *c)
         k->held = again;
         k->aheld = alloc;
     }
-    k->held[k->nheld++] = (struct held){ c->v, c->unit, c->count, c->amount };
+    k->held[k->nheld++] = (struct unit_hold){ c->v, c->unit, c->count, c->amount };
 }
 
 /* Holds the further children at and below v, which was taken with everything below it. */

@@ -1,19 +1,19 @@
-/* make_count.c - the first pass over the graph: counts everything
+/* rebuild_count.c - the first pass over the graph: counts everything
  *
- *     make_count          nodes, vertices above them, and amounts of each type: the sizes
- *                         of memory and lists
- *     make_count_further  the same for vertices with several parents
- *     make_dims           which types get a dimension of the indexes
+ *     rebuild_count          nodes, vertices above them, and amounts of each type: the
+ *                            sizes of memory and lists
+ *     rebuild_count_further  the same for vertices with several parents
+ *     rebuild_dims           which types get a dimension of the indexes
  */
 #include <errno.h>
 #include <string.h>
 
-#include "match/planner/make_private.h"
+#include "match/planner/rebuild_private.h"
 #include "match/planner/sums.h"
 
 /* -- count -- */
 
-static void count_type (struct make *m, const struct graph_vertex *x)
+static void count_type (struct rebuild *m, const struct graph_vertex *x)
 {
     m->types[x->type].amount += (wide)x->n * x->size;
     if (x->first != GRAPH_NONE)
@@ -22,7 +22,8 @@ static void count_type (struct make *m, const struct graph_vertex *x)
         m->p->big[x->type] = true;
 }
 
-/* Updates the least and greatest id of each type, see ideal_score() in above.c. */
+/* Updates the least and greatest id of each type, see ideal_score() in
+ * upper_vertices.c. */
 static void count_ids (struct planner *p, const struct graph_vertex *x)
 {
     p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
@@ -31,10 +32,10 @@ static void count_ids (struct planner *p, const struct graph_vertex *x)
         p->sized[x->type] = true;
     p->deep =
         p->deep
-        || (x->first != GRAPH_NONE && x->type != GRAPH_NODE && !(x->flags & GRAPH_ABOVE));
+        || (x->first != GRAPH_NONE && x->type != GRAPH_NODE && !(x->flags & GRAPH_UPPER));
 }
 
-static void count_in_node (struct make *m, const struct graph_vertex *x)
+static void count_in_node (struct rebuild *m, const struct graph_vertex *x)
 {
     if (x->type == GRAPH_NODE)
         m->p->nested = true;
@@ -44,7 +45,7 @@ static void count_in_node (struct make *m, const struct graph_vertex *x)
 
 /* Counts a vertex that is in no node, but may be a node: it has an entry with its parent,
  * and as a node an entry in the index of each vertex above it. */
-static void count_outside (struct make *m, uint32_t v)
+static void count_outside (struct rebuild *m, uint32_t v)
 {
     const struct graph_vertex *x = graph_vertex (m->p->g, v);
 
@@ -53,19 +54,20 @@ static void count_outside (struct make *m, uint32_t v)
         m->nnodes++;
         m->nlists += x->depth;
         m->node = v;
-    } else if (make_is_above (x)) {
-        m->nabove++;
+    } else if (rebuild_is_upper (x)) {
+        m->nupper++;
         m->p->levels = MAX (m->p->levels, (size_t)x->depth + 1);
     } else {
         m->p->type_loose[x->type] = true;
     }
 }
 
-int make_count (struct make *m)
+int rebuild_count (struct rebuild *m)
 {
     const struct graph *g = m->p->g;
 
-    for (; m->v != GRAPH_NONE && m->work > 0; m->v = make_next_vertex (g, m->v, true)) {
+    for (; m->v != GRAPH_NONE && m->work > 0;
+         m->v = rebuild_next_vertex (g, m->v, true)) {
         struct graph_vertex *x = graph_vertex (g, m->v);
         if (m->node != GRAPH_NONE && x->depth <= graph_vertex (g, m->node)->depth)
             m->node = GRAPH_NONE;
@@ -76,15 +78,15 @@ int make_count (struct make *m)
             count_in_node (m, x);
         else
             count_outside (m, m->v);
-        make_spend (m, 1);
+        rebuild_spend (m, 1);
     }
     return m->v == GRAPH_NONE ? 0 : -EAGAIN;
 }
 
 /* Several ways lead to v, and so to all below it. */
-static void count_shared (struct make *m, uint32_t v)
+static void count_shared (struct rebuild *m, uint32_t v)
 {
-    make_spend (m, 1);
+    rebuild_spend (m, 1);
     m->p->type_shared[graph_vertex (m->p->g, v)->type] = true;
     GRAPH_CHILDREN (m->p->g, v, child)
     {
@@ -93,7 +95,7 @@ static void count_shared (struct make *m, uint32_t v)
 }
 
 /* Children of further parents are loose there: no index has them. */
-int make_count_further (struct make *m)
+int rebuild_count_further (struct rebuild *m)
 {
     const struct graph *g = m->p->g;
     struct graph_edge e;
@@ -101,7 +103,7 @@ int make_count_further (struct make *m)
     for (; graph_edge_at (g, graph_subsystem (g), m->at, &e); m->at++) {
         if (m->work == 0)
             return -EAGAIN;
-        make_spend (m, 1);
+        rebuild_spend (m, 1);
         m->p->any_loose = true;
         m->p->type_inner[graph_vertex (g, e.from)->type] = true;
         uint32_t edge = GRAPH_NONE;
@@ -129,7 +131,7 @@ static void add_dim (struct planner *p, int type)
 }
 
 /* Returns the most frequent type of leaves in nodes without a dimension; -1. */
-static int frequent_type (const struct make *m)
+static int frequent_type (const struct rebuild *m)
 {
     int best = -1;
 
@@ -146,7 +148,7 @@ static int frequent_type (const struct make *m)
 
 /* Types with an amount too large for a number keep their dimension, but are not
  * summed. */
-void make_dims (struct make *m)
+void rebuild_dims (struct rebuild *m)
 {
     static const uint16_t first[] = { GRAPH_NODE, GRAPH_CORE, GRAPH_GPU, GRAPH_MEMORY };
     struct planner *p = m->p;

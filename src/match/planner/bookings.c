@@ -1,4 +1,4 @@
-/* book.c - adds and removes bookings and their claims
+/* bookings.c - adds and removes bookings and their claims
  *
  * Claims are in one array and are named by numbers; free ones are a list. A claim is in
  * the list of its vertex and in that of its job. What it takes is also counted in the
@@ -12,13 +12,13 @@
 #include <utlist.h>
 
 #include "match/index/profile.h"
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
+#include "match/planner/bookings.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
-#include "match/planner/listed.h"
-#include "match/planner/overlap.h"
+#include "match/planner/node_load.h"
 #include "match/planner/sums.h"
+#include "match/planner/suspend.h"
+#include "match/planner/window_nodes.h"
 
 #define CLAIMS_MAX (UINT32_MAX - 1)
 
@@ -138,7 +138,7 @@ static void unlink_vertex (struct planner *p, const struct claim *claim)
 {
     struct graph_vertex *x = graph_vertex (p->g, claim->v);
 
-    if (!claims_booking (p, claim)->away)
+    if (!claims_booking (p, claim)->unlisted)
         claims_unlist (p, claim);
     x->nclaims--;
     x->nreserved -= claim->reserved;
@@ -169,9 +169,9 @@ uint32_t claims_link (struct planner *p, const struct claim *claim, uint32_t aft
     p->claims[c] = *claim;
     p->claims[c].start = p->bookings[claim->booking]->start;
     p->claims[c].end = p->bookings[claim->booking]->end;
-    if (graph_vertex (p->g, claim->v)->flags & GRAPH_ABOVE)
-        p->any_above = true;
-    overlap_forget (p, p->bookings[claim->booking]);
+    if (graph_vertex (p->g, claim->v)->flags & GRAPH_UPPER)
+        p->any_upper = true;
+    reach_forget (p, p->bookings[claim->booking]);
     link_vertex (p, c);
     link_job (p, c, after);
     if (!claim->reserved)
@@ -202,7 +202,7 @@ void claims_shrink (struct planner *p, uint32_t c, uint32_t unit, uint32_t count
     struct claim *claim = &p->claims[c];
     bool loose;
 
-    overlap_forget (p, p->bookings[claim->booking]);
+    reach_forget (p, p->bookings[claim->booking]);
     if (count == 0 || amount == 0) {
         leave_vertex (p, c);
         return;
@@ -314,14 +314,14 @@ void booking_drop (struct planner *p, struct booking *b)
         leave_vertex (p, c);
         number_give (p, c);
     }
-    listed_drop (p, b);
-    overlap_forget (p, b);
-    if (b->aside)
-        aside_leave (p, b);
+    node_load_drop (p, b);
+    reach_forget (p, b);
+    if (b->suspended)
+        suspend_end (p, b);
     if (b->fresh)
         DL_DELETE2 (p->fresh, b, fresh_prev, fresh_next);
     b->fresh = false;
-    if (b->reserved && !b->away)
+    if (b->reserved && !b->unlisted)
         DL_DELETE (p->reserved, b);
     HASH_DELETE (hh, p->by_job, b);
     ordered_remove (&p->ids, &b->by_id);
@@ -551,8 +551,8 @@ static int add (struct planner *p, uint64_t job, const struct selection *s, bool
     }
     if (rc == 0) {
         sums_book (p, b);
-        listed_add (p, b, s);
-        b->fresh = p->naside > 0;
+        node_load_add (p, b, s);
+        b->fresh = p->nsuspended > 0;
         if (b->fresh)
             DL_APPEND2 (p->fresh, b, fresh_prev, fresh_next);
     } else if (b)

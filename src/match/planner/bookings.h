@@ -1,6 +1,6 @@
-/* book.h - adds and removes bookings and their claims */
-#ifndef FLUXQ_MATCH_PLANNER_BOOK_H
-#define FLUXQ_MATCH_PLANNER_BOOK_H
+/* bookings.h - adds and removes bookings and their claims */
+#ifndef FLUXQ_MATCH_PLANNER_BOOKINGS_H
+#define FLUXQ_MATCH_PLANNER_BOOKINGS_H
 
 #include "match/planner/planner_state.h"
 

@@ -1,23 +1,24 @@
-/* aside.c - suspends reservations while those before them are planned again
+/* suspend.c - suspends reservations while those before them are planned again
  *
- *     booking_suspend     the reservation counts at no time: its own time is kept
- *                         elsewhere, and its start and end are such that it overlaps no
- *                         window
- *     booking_resume      the reservation counts again
- *     booking_send_away   removes its claims from the lists of their vertices, too: only
- *                         worthwhile before matches, as each claim is far away in memory
+ *     booking_suspend            the reservation counts at no time: its own time is kept
+ *                                elsewhere, and its start and end are such that it
+ *                                overlaps no window
+ *     booking_resume             the reservation counts again
+ *     booking_unlist_suspended   removes its claims from the lists of their vertices:
+ *                                only worthwhile before matches, as each claim is far
+ *                                away in memory
  *
  * A booking made meanwhile ignores suspended reservations. Such bookings are "fresh", and
  * a reservation that resumes checks whether a fresh one has its units.
  */
 #include <utlist.h>
 
-#include "match/planner/aside.h"
-#include "match/planner/book.h"
-#include "match/planner/overlap.h"
+#include "match/planner/bookings.h"
 #include "match/planner/sums.h"
+#include "match/planner/suspend.h"
+#include "match/planner/window_nodes.h"
 
-#define AWAY_MAX 32 /* per match */
+#define UNLIST_MAX 32 /* per match */
 
 /* -- fresh ones -- */
 
@@ -41,7 +42,7 @@ static bool booking_meets_fresh (struct planner *p, struct booking *b)
 
     DL_FOREACH2 (p->fresh, o, fresh_next)
     {
-        if (o != b && o->start < end && o->end > start && overlap_shares_node (p, o, b))
+        if (o != b && o->start < end && o->end > start && bookings_share_node (p, o, b))
             return true;
     }
     return false;
@@ -54,24 +55,24 @@ bool booking_is_taken (struct planner *p, struct booking *b)
     return booking_meets_fresh (p, b) && booking_check (p, b, &w, "taken by", NULL) < 0;
 }
 
-/* -- setting reservations aside -- */
+/* -- suspending and resuming -- */
 
-void aside_leave (struct planner *p, struct booking *b)
+void suspend_end (struct planner *p, struct booking *b)
 {
-    p->naside--;
-    if (!b->away)
-        DL_DELETE2 (p->aside, b, aside_prev, aside_next);
+    p->nsuspended--;
+    if (!b->unlisted)
+        DL_DELETE2 (p->suspended, b, suspended_prev, suspended_next);
 }
 
 void booking_suspend (struct planner *p, struct booking *b)
 {
-    if (b->aside)
+    if (b->suspended)
         return;
     sums_unbook (p, b);
-    if (p->naside++ == 0)
+    if (p->nsuspended++ == 0)
         forget_fresh (p);
-    b->aside = true;
-    DL_PREPEND2 (p->aside, b, aside_prev, aside_next);
+    b->suspended = true;
+    DL_PREPEND2 (p->suspended, b, suspended_prev, suspended_next);
     b->own_start = b->start;
     b->own_end = b->end;
     b->start = INT64_MAX; /* overlaps no window */
@@ -83,13 +84,13 @@ void booking_suspend (struct planner *p, struct booking *b)
 /* Removes suspended claims from the lists of vertices, which the next matches search.
  * nclaims of the vertices stays, so that no vertex is removed. The first ones to resume
  * stay longest. */
-void booking_send_away (struct planner *p)
+void booking_unlist_suspended (struct planner *p)
 {
-    for (int n = 0; p->aside && n < AWAY_MAX; n++) {
-        struct booking *b = p->aside->aside_prev; /* the last */
-        DL_DELETE2 (p->aside, b, aside_prev, aside_next);
+    for (int n = 0; p->suspended && n < UNLIST_MAX; n++) {
+        struct booking *b = p->suspended->suspended_prev; /* the last */
+        DL_DELETE2 (p->suspended, b, suspended_prev, suspended_next);
         DL_DELETE (p->reserved, b);
-        b->away = true;
+        b->unlisted = true;
         CLAIMS_OF_JOB (p, b, c)
         {
             claims_unlist (p, &p->claims[c]);
@@ -97,9 +98,9 @@ void booking_send_away (struct planner *p)
     }
 }
 
-static void come_back (struct planner *p, struct booking *b)
+static void list_again (struct planner *p, struct booking *b)
 {
-    b->away = false;
+    b->unlisted = false;
     DL_APPEND (p->reserved, b);
     CLAIMS_OF_JOB (p, b, c)
     {
@@ -111,12 +112,12 @@ static void come_back (struct planner *p, struct booking *b)
  * booking that shares a node with others counts the node only if none of them does. */
 void booking_resume (struct planner *p, struct booking *b)
 {
-    if (!b->aside)
+    if (!b->suspended)
         return;
-    b->aside = false;
-    aside_leave (p, b);
-    if (b->away)
-        come_back (p, b);
+    b->suspended = false;
+    suspend_end (p, b);
+    if (b->unlisted)
+        list_again (p, b);
     b->start = b->own_start;
     b->end = b->own_end;
     if (p->sums_changed || booking_meets_fresh (p, b))

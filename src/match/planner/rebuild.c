@@ -1,9 +1,9 @@
-/* make.c - rebuilds the indexes, the nodes' entries and the profile from graph and claims
+/* rebuild.c - rebuilds indexes, nodes' entries and the profile from graph and claims
  *
  *     count      the number of nodes and vertices above nodes; types and amounts
  *     set_up     dimensions and memory
- *     enter      each vertex into `above`, each node into `nodes`, in the graph's order
- *     lay_out    lists and indexes of the vertices above
+ *     enter      each vertex into `upper`, each node into `nodes`, in the graph's order
+ *     lay_out    lists and indexes of the upper vertices
  *     list       their children into these lists
  *     order      nodes into the order of the policy: is it the graph's?
  *     sort       ... if not
@@ -29,27 +29,27 @@
  *
  * The results before "measure" depend only on the graph's layout and the policy. If the
  * layout always changed before the rebuild is complete, it would never end: so pieces
- * grow, see levels_make_some().
+ * grow, see levels_rebuild_some().
  */
 #include <errno.h>
 #include <string.h>
 
 #include "match/index/profile.h"
-#include "match/planner/inner.h"
 #include "match/planner/levels.h"
-#include "match/planner/make_private.h"
-#include "match/planner/overlap.h"
+#include "match/planner/nested_nodes.h"
 #include "match/planner/properties.h"
+#include "match/planner/rebuild_private.h"
 #include "match/planner/sums.h"
+#include "match/planner/window_nodes.h"
 
 #define PATIENCE 8 /* restarts before the pieces grow */
 
 /* NULL: v is the root. */
-static struct above *above_of (const struct planner *p, uint32_t v)
+static struct upper *upper_of (const struct planner *p, uint32_t v)
 {
     uint32_t parent = graph_vertex (p->g, v)->parent;
 
-    return parent == GRAPH_NONE ? NULL : &p->above[graph_vertex (p->g, parent)->place];
+    return parent == GRAPH_NONE ? NULL : &p->upper[graph_vertex (p->g, parent)->place];
 }
 
 /* -- memory -- */
@@ -69,22 +69,22 @@ static int nodes_reserve (struct planner *p, size_t n)
     return 0;
 }
 
-static int set_up (struct make *m)
+static int set_up (struct rebuild *m)
 {
     struct planner *p = m->p;
     size_t nodes = m->nnodes + 1;
 
-    make_dims (m);
+    rebuild_dims (m);
     if (nodes_reserve (p, nodes) < 0)
         return -ENOMEM;
-    p->above = calloc (m->nabove + 1, sizeof (*p->above));
+    p->upper = calloc (m->nupper + 1, sizeof (*p->upper));
     p->dirty = malloc (nodes * sizeof (*p->dirty));
     p->changed = malloc (nodes * sizeof (*p->changed));
     p->place = malloc (nodes * (p->levels + 1) * sizeof (*p->place));
     p->lists = malloc ((m->nlists + 1) * sizeof (*p->lists));
     m->order = malloc (nodes * sizeof (*m->order));
     p->profile = profile_create (p->ndims);
-    if (!p->above || !p->dirty || !p->changed || !p->place || !p->lists || !m->order
+    if (!p->upper || !p->dirty || !p->changed || !p->place || !p->lists || !m->order
         || !p->profile)
         return -ENOMEM;
     memset (p->place, 0xff, nodes * (p->levels + 1) * sizeof (*p->place));
@@ -94,7 +94,7 @@ static int set_up (struct make *m)
 
 /* -- enter -- */
 
-static void enter_node (struct make *m, uint32_t v)
+static void enter_node (struct rebuild *m, uint32_t v)
 {
     struct planner *p = m->p;
     struct graph_vertex *x = graph_vertex (p->g, v);
@@ -109,33 +109,33 @@ static void enter_node (struct make *m, uint32_t v)
     };
 }
 
-static void enter_above (struct make *m, uint32_t v)
+static void enter_upper (struct rebuild *m, uint32_t v)
 {
     struct planner *p = m->p;
     struct graph_vertex *x = graph_vertex (p->g, v);
 
-    x->place = (uint32_t)p->nabove++;
-    p->above[x->place].v = v;
+    x->place = (uint32_t)p->nupper++;
+    p->upper[x->place].v = v;
     if (v != p->g->root)
-        p->type_above[x->type] = true;
+        p->type_upper[x->type] = true;
 }
 
 /* Enters v: it counts with its parent, and a node with all vertices above it. */
-static void enter_vertex (struct make *m, uint32_t v)
+static void enter_vertex (struct rebuild *m, uint32_t v)
 {
     struct planner *p = m->p;
     const struct graph_vertex *x = graph_vertex (p->g, v);
-    struct above *parent = above_of (p, v);
+    struct upper *parent = upper_of (p, v);
 
     if (x->type == GRAPH_NODE) {
         enter_node (m, v);
-        make_spend (m, 3);
+        rebuild_spend (m, 3);
         if (parent)
             parent->nown++;
         for (uint32_t u = x->parent; u != GRAPH_NONE; u = graph_vertex (p->g, u)->parent)
-            p->above[graph_vertex (p->g, u)->place].nnodes++;
-    } else if (make_is_above (x)) {
-        enter_above (m, v);
+            p->upper[graph_vertex (p->g, u)->place].nnodes++;
+    } else if (rebuild_is_upper (x)) {
+        enter_upper (m, v);
         if (parent)
             parent->nkids++;
     } else if (parent) {
@@ -144,21 +144,22 @@ static void enter_vertex (struct make *m, uint32_t v)
     }
 }
 
-static int enter (struct make *m)
+static int enter (struct rebuild *m)
 {
     const struct graph *g = m->p->g;
 
     for (; m->v != GRAPH_NONE && m->work > 0;
-         m->v = make_next_vertex (g, m->v, make_is_above (graph_vertex (g, m->v)))) {
+         m->v =
+             rebuild_next_vertex (g, m->v, rebuild_is_upper (graph_vertex (g, m->v)))) {
         enter_vertex (m, m->v);
-        make_spend (m, 1);
+        rebuild_spend (m, 1);
     }
     return m->v == GRAPH_NONE ? 0 : -EAGAIN;
 }
 
 /* -- lay_out, list -- */
 
-static uint32_t *take_list (struct make *m, size_t *n)
+static uint32_t *take_list (struct rebuild *m, size_t *n)
 {
     uint32_t *list = &m->p->lists[m->lists_used];
 
@@ -168,13 +169,13 @@ static uint32_t *take_list (struct make *m, size_t *n)
 }
 
 /* Makes all places of its index vacant; no place is used until all are known. */
-static int lay_out_index (struct make *m, struct above *a)
+static int lay_out_index (struct rebuild *m, struct upper *a)
 {
     size_t work = m->work;
 
     if (!a->index && !(a->index = index_create (m->p->ndims)))
         return -ENOMEM;
-    make_spend (m, a->nnodes + 1);
+    rebuild_spend (m, a->nnodes + 1);
     int rc = index_reserve_some (a->index, a->nnodes, &m->vacated, work);
     if (rc < 0)
         return rc;
@@ -184,12 +185,12 @@ static int lay_out_index (struct make *m, struct above *a)
 }
 
 /* Places its lists one behind the other, still empty. */
-static int lay_out (struct make *m)
+static int lay_out (struct rebuild *m)
 {
     struct planner *p = m->p;
 
-    for (; m->at < p->nabove && m->work > 0; m->at++) {
-        struct above *a = &p->above[m->at];
+    for (; m->at < p->nupper && m->work > 0; m->at++) {
+        struct upper *a = &p->upper[m->at];
         int rc = lay_out_index (m, a);
         if (rc < 0)
             return rc;
@@ -198,21 +199,22 @@ static int lay_out (struct make *m)
         a->nodes = take_list (m, &a->nnodes);
     }
     m->v = p->g->root;
-    return m->at == p->nabove ? 0 : -EAGAIN;
+    return m->at == p->nupper ? 0 : -EAGAIN;
 }
 
-static int list (struct make *m)
+static int list (struct rebuild *m)
 {
     const struct graph *g = m->p->g;
 
     for (; m->v != GRAPH_NONE && m->work > 0;
-         m->v = make_next_vertex (g, m->v, make_is_above (graph_vertex (g, m->v)))) {
+         m->v =
+             rebuild_next_vertex (g, m->v, rebuild_is_upper (graph_vertex (g, m->v)))) {
         const struct graph_vertex *x = graph_vertex (g, m->v);
-        struct above *parent = above_of (m->p, m->v);
-        make_spend (m, 1);
+        struct upper *parent = upper_of (m->p, m->v);
+        rebuild_spend (m, 1);
         if (!parent || x->type == GRAPH_NODE)
             continue;
-        if (make_is_above (x))
+        if (rebuild_is_upper (x))
             parent->kids[parent->nkids++] = m->v;
         else
             parent->loose[parent->nloose++] = m->v;
@@ -222,21 +224,21 @@ static int list (struct make *m)
 
 /* -- order, sort, place -- */
 
-static bool in_order (const struct make *m, uint32_t a, uint32_t b)
+static bool in_order (const struct rebuild *m, uint32_t a, uint32_t b)
 {
     int64_t x = m->p->nodes[a].score, y = m->p->nodes[b].score;
 
     return m->p->policy.high ? x >= y : x <= y;
 }
 
-static int order (struct make *m)
+static int order (struct rebuild *m)
 {
     for (; m->at < m->p->nnodes && m->work > 0; m->at++) {
         uint32_t k = (uint32_t)m->at;
         m->order[k] = k;
         if (k > 0 && !in_order (m, k - 1, k))
             m->unsorted = true;
-        make_spend (m, 1);
+        rebuild_spend (m, 1);
     }
     m->from = m->order;
     m->to = m->p->dirty; /* not in use yet */
@@ -246,7 +248,7 @@ static int order (struct make *m)
 }
 
 /* Returns the lower head of two runs of `from`; between equals the first. */
-static uint32_t merge_next (struct make *m)
+static uint32_t merge_next (struct rebuild *m)
 {
     bool first = m->j >= m->end
                  || (m->i < m->middle && in_order (m, m->from[m->i], m->from[m->j]));
@@ -255,7 +257,7 @@ static uint32_t merge_next (struct make *m)
 }
 
 /* Sets the runs that begin at m->at. */
-static void merge_begin (struct make *m)
+static void merge_begin (struct rebuild *m)
 {
     size_t n = m->p->nnodes;
 
@@ -265,7 +267,7 @@ static void merge_begin (struct make *m)
 }
 
 /* Bottom-up merge sort, stable. Often everything is in order from the start. */
-static int sort (struct make *m)
+static int sort (struct rebuild *m)
 {
     size_t n = m->p->nnodes;
 
@@ -274,7 +276,7 @@ static int sort (struct make *m)
             if (m->at == m->end || m->at == 0)
                 merge_begin (m);
             m->to[m->at] = merge_next (m);
-            make_spend (m, 1);
+            rebuild_spend (m, 1);
         }
         if (m->at < n)
             return -EAGAIN;
@@ -287,7 +289,7 @@ static int sort (struct make *m)
     return 0;
 }
 
-static int place (struct make *m)
+static int place (struct rebuild *m)
 {
     struct planner *p = m->p;
 
@@ -297,23 +299,23 @@ static int place (struct make *m)
         p->graph_order = p->graph_order && node == natural;
         for (uint32_t v = p->nodes[node].parent; v != GRAPH_NONE;
              v = graph_vertex (p->g, v)->parent) {
-            struct above *a = &p->above[graph_vertex (p->g, v)->place];
+            struct upper *a = &p->upper[graph_vertex (p->g, v)->place];
             p->place[node * p->levels + graph_vertex (p->g, v)->depth] =
                 (uint32_t)a->nnodes;
             a->nodes[a->nnodes++] = p->nodes[node].v;
         }
-        make_spend (m, 1);
+        rebuild_spend (m, 1);
     }
     return m->at == p->nnodes ? 0 : -EAGAIN;
 }
 
 /* -- measure, total -- */
 
-static void count_claims (struct make *m, uint32_t v, struct level_node *node)
+static void count_claims (struct rebuild *m, uint32_t v, struct level_node *node)
 {
     const struct graph_vertex *x = graph_vertex (m->p->g, v);
 
-    make_spend (m, 1);
+    rebuild_spend (m, 1);
     node->nclaims += x->nclaims;
     node->nreserved += x->nreserved;
     GRAPH_CHILDREN (m->p->g, v, child)
@@ -324,7 +326,7 @@ static void count_claims (struct make *m, uint32_t v, struct level_node *node)
 
 /* Measures a node, which may have changed since it was entered: false if everything must
  * be rebuilt. */
-static bool measure_node (struct make *m, struct level_node *node)
+static bool measure_node (struct rebuild *m, struct level_node *node)
 {
     struct planner *p = m->p;
 
@@ -343,7 +345,7 @@ static bool measure_node (struct make *m, struct level_node *node)
     return true;
 }
 
-static int measure (struct make *m)
+static int measure (struct rebuild *m)
 {
     struct planner *p = m->p;
 
@@ -357,7 +359,7 @@ static int measure (struct make *m)
 
 /* Adds what is outside nodes, which completes the total; from here on it is kept up to
  * date. */
-static int total (struct make *m)
+static int total (struct rebuild *m)
 {
     struct planner *p = m->p;
 
@@ -374,7 +376,7 @@ static int total (struct make *m)
 
 /* Returns the next booking by id; NULL: none left. A booking made meanwhile enters
  * itself. */
-static struct booking *next_booking (struct make *m)
+static struct booking *next_booking (struct rebuild *m)
 {
     struct ordered_link *l =
         m->begun ? ordered_above (&m->p->ids, m->job) : ordered_first (&m->p->ids);
@@ -382,7 +384,7 @@ static struct booking *next_booking (struct make *m)
     return l ? CONTAINER_OF (l, struct booking, by_id) : NULL;
 }
 
-static int book (struct make *m)
+static int book (struct rebuild *m)
 {
     struct planner *p = m->p;
     struct booking *b;
@@ -390,10 +392,10 @@ static int book (struct make *m)
     while ((b = next_booking (m))) {
         if (m->work == 0)
             return -EAGAIN;
-        make_spend (m, b->nclaims + 1);
+        rebuild_spend (m, b->nclaims + 1);
         if (b->made != p->made)
             sums_book (p, b);
-        overlap_renew (p, b);
+        reach_renew (p, b);
         m->begun = true;
         m->job = b->job;
     }
@@ -402,43 +404,43 @@ static int book (struct make *m)
 
 /* -- key, settle, catch_up -- */
 
-static int key (struct make *m)
+static int key (struct rebuild *m)
 {
     size_t before = m->p->ndirty;
 
     levels_key (m->p, m->work / 2 + 1, false);
-    make_spend (m, 2 * (before - m->p->ndirty));
-    if (m->p->nabove > 0) { /* the largest index, not all at once */
-        index_settle (m->p->above[0].index);
-        index_hold (m->p->above[0].index);
+    rebuild_spend (m, 2 * (before - m->p->ndirty));
+    if (m->p->nupper > 0) { /* the largest index, not all at once */
+        index_settle (m->p->upper[0].index);
+        index_hold (m->p->upper[0].index);
     }
     return m->p->ndirty == 0 ? 0 : -EAGAIN;
 }
 
-static int settle (struct make *m)
+static int settle (struct rebuild *m)
 {
     struct planner *p = m->p;
 
-    for (; m->at < p->nabove && m->work > 0; m->at++) {
-        struct above *a = &p->above[m->at];
+    for (; m->at < p->nupper && m->work > 0; m->at++) {
+        struct upper *a = &p->upper[m->at];
         index_settle (a->index);
         levels_order_kid (p, a);
-        make_spend (m, a->nnodes / 8 + 1);
+        rebuild_spend (m, a->nnodes / 8 + 1);
     }
-    return m->at == p->nabove ? 0 : -EAGAIN;
+    return m->at == p->nupper ? 0 : -EAGAIN;
 }
 
-static int inner (struct make *m)
+static int inner (struct rebuild *m)
 {
-    return m->p->nested ? inner_count (m->p, &m->inner, &m->work) : 0;
+    return m->p->nested ? nested_count (m->p, &m->inner, &m->work) : 0;
 }
 
-static int inner_rest (struct make *m)
+static int nested_rest (struct rebuild *m)
 {
-    return m->p->nested ? inner_enter (m->p, &m->inner, &m->work) : 0;
+    return m->p->nested ? nested_enter (m->p, &m->inner, &m->work) : 0;
 }
 
-static int catch_up (struct make *m)
+static int catch_up (struct rebuild *m)
 {
     levels_key (m->p, m->work, true);
     if (m->p->ndirty > 0)
@@ -449,45 +451,45 @@ static int catch_up (struct make *m)
 
 /* -- top level -- */
 
-static int (*const phases[]) (struct make *m) = {
-    make_count, make_count_further,
+static int (*const phases[]) (struct rebuild *m) = {
+    rebuild_count, rebuild_count_further,
     set_up,     enter,
     lay_out,    list,
     order,      sort,
     place,      measure,
     total,      book,
     key,        settle,
-    inner,      inner_rest,
+    inner,      nested_rest,
     catch_up,
 };
 
 static void forget_make (struct planner *p)
 {
-    if (p->make)
-        free (p->make->order);
-    free (p->make);
-    p->make = NULL;
+    if (p->rebuild)
+        free (p->rebuild->order);
+    free (p->rebuild);
+    p->rebuild = NULL;
 }
 
 void levels_destroy (struct planner *p)
 {
     levels_spoil (p);
     forget_make (p);
-    for (size_t i = 0; i < p->nabove; i++)
-        index_destroy (p->above[i].index);
-    inner_destroy (p);
+    for (size_t i = 0; i < p->nupper; i++)
+        index_destroy (p->upper[i].index);
+    nested_destroy (p);
     profile_destroy (p->profile);
-    free (p->above);
+    free (p->upper);
     free (p->dirty);
     free (p->changed);
     free (p->place);
     free (p->lists);
-    p->above = NULL;
+    p->upper = NULL;
     p->dirty = p->changed = p->place = p->lists = NULL;
     p->profile = NULL;
-    p->nabove = p->nnodes = p->levels = p->ndirty = p->nchanged = 0;
+    p->nupper = p->nnodes = p->levels = p->ndirty = p->nchanged = 0;
     p->any_loose = p->nested = p->deep = false;
-    memset (p->type_above, 0, sizeof (p->type_above));
+    memset (p->type_upper, 0, sizeof (p->type_upper));
     memset (p->type_inner, 0, sizeof (p->type_inner));
     memset (p->type_loose, 0, sizeof (p->type_loose));
     memset (p->type_shared, 0, sizeof (p->type_shared));
@@ -505,16 +507,16 @@ void levels_destroy (struct planner *p)
 static int begin (struct planner *p)
 {
     levels_destroy (p);
-    p->make = calloc (1, sizeof (*p->make));
-    if (!p->make)
+    p->rebuild = calloc (1, sizeof (*p->rebuild));
+    if (!p->rebuild)
         return -ENOMEM;
-    p->make->p = p;
-    p->make->v = p->g->root;
-    p->make->node = GRAPH_NONE;
-    p->making = true;
+    p->rebuild->p = p;
+    p->rebuild->v = p->g->root;
+    p->rebuild->node = GRAPH_NONE;
+    p->rebuilding = true;
     p->begun++;
     p->made++;
-    p->overlap.told = UINT64_MAX;
+    p->window_nodes.told = UINT64_MAX;
     p->told = p->layout = p->g->layout;
     p->units = graph_unit_count (p->g);
     p->nkinds = 0;
@@ -523,13 +525,13 @@ static int begin (struct planner *p)
     return 0;
 }
 
-static int work_on (struct make *m)
+static int work_on (struct rebuild *m)
 {
     int rc = 0;
 
     while (rc == 0 && m->p->stale) {
         rc = phases[m->phase](m);
-        if (!m->p->making)
+        if (!m->p->rebuilding)
             return rc < 0 ? rc : -ENOMEM; /* memory for the profile */
         if (rc == 0) {
             m->phase++;
@@ -539,19 +541,19 @@ static int work_on (struct make *m)
     return rc;
 }
 
-int levels_make_some (struct planner *p, size_t *work)
+int levels_rebuild_some (struct planner *p, size_t *work)
 {
     unsigned often = p->begun > PATIENCE ? MIN (p->begun - PATIENCE, 30u) : 0;
     size_t more = *work > SIZE_MAX >> often ? SIZE_MAX : *work << often;
 
-    if (!p->making && begin (p) < 0)
+    if (!p->rebuilding && begin (p) < 0)
         return -ENOMEM;
-    p->make->work = more;
-    int rc = work_on (p->make);
-    *work = MIN (*work, p->make->work);
+    p->rebuild->work = more;
+    int rc = work_on (p->rebuild);
+    *work = MIN (*work, p->rebuild->work);
     if (rc == -EAGAIN)
         return rc;
-    p->making = false;
+    p->rebuilding = false;
     forget_make (p);
     if (rc < 0)
         levels_destroy (p);

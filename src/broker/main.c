@@ -12,11 +12,11 @@
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/watchdog.h"
-#include "common/agent_path.h"
 #include "common/log.h"
 #include "common/option.h"
 #include "common/parse.h"
-#include "common/run_dir.h"
+#include "protocol/agent_path.h"
+#include "protocol/run_dir.h"
 
 enum {
     OPT_CONFIG,

@@ -5,7 +5,7 @@
  *            connection gone   v   |  again: the broker has restarted
  *                            lost --+--the job has ended--> SIGHUP to the command
  *
- * The connection holds the job (common/hold.h). It is a session (common/session.h): the
+ * The connection holds the job (protocol/keepalive.h). It is a session (protocol/session.h): the
  * agents keep the job while the broker is away, and learn from the session when this
  * process is gone.
  */
@@ -22,9 +22,9 @@
 #include "cmd/print.h"
 #include "cmd/stepclient.h"
 #include "common/clock.h"
-#include "common/hold.h"
-#include "common/session.h"
-#include "common/step_client.h"
+#include "protocol/keepalive.h"
+#include "protocol/session.h"
+#include "protocol/step_client.h"
 
 #include "common/json.h"
 

@@ -9,8 +9,8 @@
 #include "cmd/send.h"
 #include "cmd/watch.h"
 #include "common/clock.h"
-#include "common/hold.h"
 #include "common/json.h"
+#include "protocol/keepalive.h"
 
 #define MOMENT 1.0           /* seconds; the user is not told of shorter waits */
 #define LOOK_AGAIN 30.0      /* seconds, in case the broker's stream is silent */

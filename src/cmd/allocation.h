@@ -4,7 +4,7 @@
  *     json_t *job;
  *     int fd;
  *     allocation_options (c, &so)             // those of the environment
- *     allocation_submit (c, &so, "bash", -1, &id)   // script: see common/hold.h
+ *     allocation_submit (c, &so, "bash", -1, &id)   // script: see protocol/keepalive.h
  *     allocation_wait (c, id, ALLOCATION_TELLS, &job)
  *     allocation_connect (c, id, &fd)         // to the agents; fd holds the job
  *
@@ -53,7 +53,7 @@ json_t *job_ask (struct cmd *c, uint64_t id, struct error *err);
  * writes "TIMEOUT: time limit ..." into text. */
 bool job_is_over (const json_t *job);
 void job_end_text (const json_t *job, char *text, size_t size);
-/* POST /v1/jobs/ID/connect, for the session (common/session.h; "": none). Prints nothing.
+/* POST /v1/jobs/ID/connect, for the session (protocol/session.h; "": none). Prints nothing.
  * Negative errno. */
 int job_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
                  struct error *err);

@@ -11,7 +11,7 @@
 #include "cmd/stepclient.h"
 #include "common/hostlist.h"
 #include "common/parse.h"
-#include "common/step_client.h"
+#include "protocol/step_client.h"
 
 #include "common/json.h"
 

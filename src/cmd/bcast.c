@@ -5,7 +5,7 @@
  */
 #include "cmd/command.h"
 #include "cmd/stepclient.h"
-#include "common/step_client.h"
+#include "protocol/step_client.h"
 
 /* The arguments of the agent's program: the options, "--", FILE and DEST. */
 enum { WORDS_MAX = 6 };

@@ -12,10 +12,10 @@
 #include "cmd/allocation.h"
 #include "cmd/command.h"
 #include "cmd/stepclient.h"
-#include "common/hold.h"
 #include "common/parse.h"
 #include "common/pass_fd.h"
-#include "common/step_client.h"
+#include "protocol/keepalive.h"
+#include "protocol/step_client.h"
 
 struct run {
     struct submit_options so;

@@ -6,10 +6,10 @@
 #include "cmd/print.h"
 #include "common/gres.h"
 #include "common/json.h"
-#include "common/milli.h"
 #include "common/parse.h"
-#include "common/pattern.h"
+#include "common/thousandths.h"
 #include "jobspec/jobspec.h"
+#include "protocol/pattern.h"
 
 /* -- a job -- */
 

@@ -11,11 +11,11 @@
 
 #include "cmd/allocation.h"
 #include "cmd/print.h"
-#include "common/agent_path.h"
-#include "common/hold.h"
 #include "common/json.h"
 #include "common/parse.h"
-#include "common/step_client.h"
+#include "protocol/agent_path.h"
+#include "protocol/keepalive.h"
+#include "protocol/step_client.h"
 
 #define INSIDE "FLUXQ_AGENT_SOCKET" /* set in all tasks of a job */
 #define GRACE_MORE 10.0 /* added seconds for connecting */

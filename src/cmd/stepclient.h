@@ -1,4 +1,4 @@
-/* stepclient.h - runs the client of steps, the agent's program (common/step_client.h)
+/* stepclient.h - runs the client of steps, the agent's program (protocol/step_client.h)
  *
  *     struct step_call call = { .c = c, .fd = fd, .job = job, .holds = true };
  *     call.argv = (char *[]){ "fluxq-run", "--ntasks=4", "hostname", NULL };
@@ -8,7 +8,7 @@
 #define FLUXQ_CMD_STEPCLIENT_H
 
 #include "cmd/command.h"
-#include "common/session.h"
+#include "protocol/session.h"
 
 struct step_call {
     struct cmd *c;

@@ -14,10 +14,10 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/parse.h"
-#include "common/pattern.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/script.h"
 #include "jobspec/submit_options.h"
+#include "protocol/pattern.h"
 
 #include "common/json.h"
 

@@ -2,8 +2,8 @@
 #ifndef FLUXQ_EXEC_AGENTKEY_H
 #define FLUXQ_EXEC_AGENTKEY_H
 
-#include "common/agent_api.h"
 #include "common/error.h"
+#include "protocol/agent_api.h"
 
 /* Reads the file `name` of the user, in the directory (userdir.h); on a worker thread. 0,
  * -ENOENT, -EINVAL: it is no key; or the errors of userdir_read(). */

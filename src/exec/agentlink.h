@@ -1,4 +1,4 @@
-/* agentlink.h - the broker's end of the line to rank 0's agent (common/agent_api.h)
+/* agentlink.h - the broker's end of the line to rank 0's agent (protocol/agent_api.h)
  *
  *     l = agentlink_open (httpc, loop, &where, key, offset, &ev, arg, &err);
  *     agentlink_signal (l, SIGUSR1, EXEC_WHOM_FULL, EXEC_NO_STEP, NULL, NULL);
@@ -16,9 +16,9 @@
 
 #include "kube/http.h"
 
-#include "common/agent_api.h"
-#include "common/frame.h"
 #include "exec/exec.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
 
 struct agentlink;
 

@@ -13,8 +13,8 @@
 #ifndef FLUXQ_EXEC_AGENTRESIZE_H
 #define FLUXQ_EXEC_AGENTRESIZE_H
 
-#include "common/launch.h"
 #include "exec/agentlink.h"
+#include "protocol/launch.h"
 
 struct agentresize {
     struct agentlink *link;

@@ -1,4 +1,4 @@
-/* agentstream.h - a duplex stream of bytes to rank 0's agent (common/agent_api.h,
+/* agentstream.h - a duplex stream of bytes to rank 0's agent (protocol/agent_api.h,
  * /v1/client)
  *
  *     static const struct agentstream_events ev = { .opened = opened, .ready = ready };

@@ -163,7 +163,7 @@ struct exec_job {
     double grace;        /* seconds between SIGTERM and SIGKILL */
     /* --no-requeue: must not start again once the user's instructions may have run */
     bool once;
-    uint64_t output_max; /* size limit of the spool in bytes, see cut.h; 0: none */
+    uint64_t output_max; /* size limit of the spool in bytes, see spool_gap.h; 0: none */
     struct exec_limits limits;
     json_t *mounts; /* of the job's queue, see mounts.h, or NULL */
     /* The administrator's programs, which run for each rank before and after its tasks;
@@ -172,7 +172,7 @@ struct exec_job {
     double admin_timeout; /* time limit of each in seconds, >= 1 */
     /* the job's own directory STATE/jobs/ID; exists, belongs to the user, mode 0700 */
     const char *dir;
-    /* DIR/spool-ATTEMPT: frames (common/frame.h); fluxq-logs reads it */
+    /* DIR/spool-ATTEMPT: frames (protocol/frame.h); fluxq-logs reads it */
     const char *spool;
     void *aux;  /* for the executor */
 };

@@ -16,8 +16,8 @@
 #ifndef FLUXQ_EXEC_JOBLAUNCH_H
 #define FLUXQ_EXEC_JOBLAUNCH_H
 
-#include "common/launch.h"
 #include "exec/exec.h"
+#include "protocol/launch.h"
 
 /* 0 or negative errno; on error l is released. */
 int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err);

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/pattern.h"
 #include "jobspec/base64.h"
 #include "jobspec/jobspec_private.h"
 #include "jobspec/podwish.h"
 #include "jobspec/script.h"
 #include "jobspec/text.h"
+#include "protocol/pattern.h"
 
 #define SYSTEM "jobspec: attributes.system"
 

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/gres.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 #include "jobspec/jobspec_private.h"
 
 static int64_t add (int64_t a, int64_t b)

@@ -4,8 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/pattern.h"
 #include "jobspec/text.h"
+#include "protocol/pattern.h"
 
 static const char *base_name (const char *path)
 {

@@ -8,10 +8,9 @@
 #include <strings.h>
 
 #include "common/clock.h"
-#include "common/milli.h"
 #include "common/parse.h"
-#include "common/pattern.h"
 #include "common/printable.h"
+#include "common/thousandths.h"
 #include "jobspec/datetime.h"
 #include "jobspec/environment.h"
 #include "jobspec/jobspec.h"
@@ -19,6 +18,7 @@
 #include "jobspec/requires.h"
 #include "jobspec/submit_written.h"
 #include "jobspec/text.h"
+#include "protocol/pattern.h"
 
 #define NICE_DEFAULT 100 /* points, as in Slurm */
 

@@ -13,10 +13,10 @@
 #include <sys/un.h>
 
 #include "common/clock.h"
-#include "common/run_dir.h"
 #include "common/strbuf.h"
 #include "net/http_client.h"
 #include "net/trust.h"
+#include "protocol/run_dir.h"
 
 #define CONNECT_MS 10000
 #define URL_MAX 4096

@@ -32,10 +32,10 @@ NET_TEST_LIBS = src/net/libnet_client.a $(NET_SERVER_LIBS) $(CMOCKA_LIBS)
 src_net_test_test_http_SOURCES = src/net/test/test_http.c
 src_net_test_test_http_LDADD = $(NET_TEST_LIBS)
 src_net_test_test_http_client_SOURCES = src/net/test/test_http_client.c
-src_net_test_test_http_client_LDADD = src/net/libnet_client.a $(COMMON_LIBS) $(MUNGE_LIBS) \
+src_net_test_test_http_client_LDADD = src/net/libnet_client.a $(PROTOCOL_LIBS) $(MUNGE_LIBS) \
 	$(CMOCKA_LIBS)
 src_net_test_test_http_munge_SOURCES = src/net/test/test_http_munge.c
 src_net_test_test_http_munge_LDADD = $(NET_TEST_LIBS)
 src_net_test_test_http_parser_SOURCES = src/net/test/test_http_parser.c
-src_net_test_test_http_parser_LDADD = src/net/libnet_client.a $(COMMON_LIBS) $(CMOCKA_LIBS)
+src_net_test_test_http_parser_LDADD = src/net/libnet_client.a $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 endif

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/milli.h"
+#include "common/thousandths.h"
 
 #define WINDOWS_MAX 256
 

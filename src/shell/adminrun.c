@@ -11,11 +11,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/agent_api.h"
 #include "common/clock.h"
 #include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "protocol/agent_api.h"
 #include "shell/descend.h"
 #include "shell/jobstate.h"
 

@@ -16,9 +16,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/agent_api.h"
-#include "common/frame.h"
-#include "common/launch.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 #include "shell/loop.h"
 #include "shell/tree.h"
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/step_client.h"
+#include "protocol/step_client.h"
 
 #define BCAST_PROGRAM BCAST_CLIENT
 

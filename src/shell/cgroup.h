@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/stepuse.h"
+#include "protocol/stepuse.h"
 
 #define CGROUP_ROOT "/sys/fs/cgroup"
 

@@ -7,7 +7,7 @@
 #include <strings.h>
 
 #include "common/parse.h"
-#include "common/taskmap.h"
+#include "protocol/taskmap.h"
 
 #define NAMES "none, cores, sockets, rank, map_cpu:LIST and mask_cpu:LIST"
 

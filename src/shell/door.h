@@ -8,7 +8,7 @@
  * the head. The listener of rank 0 also has the clients that come through the broker
  * (agent_api.h, /v1/client): door_adopt().
  *
- * A client from the broker may open a session (common/session.h). It is then kept for a
+ * A client from the broker may open a session (protocol/session.h). It is then kept for a
  * while when its connection breaks, and continues on a new connection. For rank 0 it is
  * the same client.
  *
@@ -20,7 +20,7 @@
 #define FLUXQ_SHELL_DOOR_H
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 #include "shell/loop.h"
 #include "shell/wire.h"
 

@@ -13,7 +13,7 @@
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/macros.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 #include "shell/door.h"
 #include "shell/hostfile.h"
 #include "shell/rankhost.h"

@@ -16,7 +16,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 struct step_spec;
 

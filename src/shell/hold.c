@@ -1,4 +1,4 @@
-/* hold.c - rank 0: an allocation that a client holds, see common/hold.h
+/* hold.c - rank 0: an allocation that a client holds, see protocol/keepalive.h
  *
  *     HOLD_WAIT ---> nobody keeps it --HOLD_KEEP--> kept --HOLD_END--> over
  *                        |    ^                      |

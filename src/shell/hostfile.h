@@ -9,7 +9,7 @@
 #define FLUXQ_SHELL_HOSTFILE_H
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 /* The file's path; the caller frees it. NULL: no memory. */
 char *hostfile_path (const struct launch *launch);

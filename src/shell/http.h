@@ -18,7 +18,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/agent_api.h"
+#include "protocol/agent_api.h"
 #include "shell/wire.h"
 
 #define HTTP_HEAD_MAX 8192

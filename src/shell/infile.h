@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 /* Returns a descriptor (read only, O_CLOEXEC) for the task (global number) of rank, or a
  * negative errno; err names the file. cwd: descriptor of the directory for relative

@@ -7,10 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/agent_api.h"
 #include "common/io.h"
 #include "common/macros.h"
 #include "common/sha256.h"
+#include "protocol/agent_api.h"
 #include "shell/bcast.h"
 #include "shell/run.h"
 

@@ -7,8 +7,8 @@
 #include <string.h>
 #include <sys/wait.h>
 
-#include "common/agent_api.h"
 #include "common/macros.h"
+#include "protocol/agent_api.h"
 
 int status_worst (int a, int b)
 {

@@ -28,7 +28,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/frame.h"
+#include "protocol/frame.h"
 
 enum job_phase { JOB_JOIN, JOB_RUN, JOB_TERM, JOB_KILL, JOB_STAGE, JOB_OVER };
 

@@ -25,7 +25,7 @@
 
 #include "common/error.h"
 #include "common/hostlist.h"
-#include "common/taskmap.h"
+#include "protocol/taskmap.h"
 
 #define LAYOUT_PLANE_MAX TASKMAP_TASKS_MAX
 

@@ -1,7 +1,7 @@
 # src/shell: fluxq-shell, a static PIE. Compiled by $(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS).
 #
 # All in one command: one static program, small enough to travel in a ConfigMap, from its own
-# sources and the part of src/common that needs nothing but libc.
+# sources and the parts of src/protocol and src/common that need nothing but libc.
 SHELL_PARTS = \
 	src/shell/adminrun.c \
 	src/shell/api.c \
@@ -75,8 +75,7 @@ SHELL_PARTS = \
 	src/shell/userenv.c \
 	src/shell/wire.c \
 	src/shell/worker.c
-SHELL_FILES = src/shell/main.c $(SHELL_PARTS) src/common/option.c src/common/step_client.c \
-	$(SHELL_COMMON_SOURCES)
+SHELL_FILES = src/shell/main.c $(SHELL_PARTS) $(SHELL_PROTOCOL_SOURCES) $(SHELL_COMMON_SOURCES)
 SHELL_SIZE_MAX = 524288
 
 EXTRA_DIST += $(SHELL_FILES)
@@ -85,7 +84,7 @@ noinst_SCRIPTS = src/shell/fluxq-run src/shell/fluxq-bcast
 CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run src/shell/fluxq-bcast
 
 src/shell/fluxq-shell: Makefile $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
-		$(wildcard $(srcdir)/src/common/*.h)
+		$(wildcard $(srcdir)/src/protocol/*.h) $(wildcard $(srcdir)/src/common/*.h)
 	@$(MKDIR_P) src/shell
 	$(AM_V_CCLD)sources=; for f in $(SHELL_FILES); do \
 	  sources="$$sources $(srcdir)/$$f"; done; \
@@ -106,12 +105,12 @@ src_shell_libshell_a_SOURCES = $(SHELL_PARTS)
 # What t/t2000-shell.t needs to play the executor.
 check_PROGRAMS += t/helper/launch-write
 t_helper_launch_write_SOURCES = t/helper/launch-write.c
-t_helper_launch_write_LDADD = $(COMMON_LIBS)
+t_helper_launch_write_LDADD = $(PROTOCOL_LIBS)
 
 # What t/t2040-pmi.t starts MPI programs with, which it compiles itself.
 check_PROGRAMS += t/helper/pmi-launch
 t_helper_pmi_launch_SOURCES = t/helper/pmi-launch.c
-t_helper_pmi_launch_LDADD = src/shell/libshell.a $(COMMON_LIBS)
+t_helper_pmi_launch_LDADD = src/shell/libshell.a $(PROTOCOL_LIBS)
 
 if HAVE_CMOCKA
 SHELL_TESTS = \
@@ -139,7 +138,7 @@ SHELL_TESTS = \
 	src/shell/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
-SHELL_TEST_LIBS = src/shell/libshell.a $(COMMON_LIBS) $(CMOCKA_LIBS)
+SHELL_TEST_LIBS = src/shell/libshell.a $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 src_shell_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
 src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)

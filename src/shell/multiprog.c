@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "common/strbuf.h"
-#include "common/taskmap.h"
+#include "protocol/taskmap.h"
 
 #define NO_LINE UINT32_MAX
 

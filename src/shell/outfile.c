@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 #include "common/macros.h"
-#include "common/pattern.h"
 #include "common/userfile.h"
+#include "protocol/pattern.h"
 #include "shell/wire.h"
 
 #define NAME_MAX_BYTES 4096

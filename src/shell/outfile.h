@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 #include "shell/loop.h"
 
 struct outfiles;

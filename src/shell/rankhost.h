@@ -15,7 +15,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 /* The caller frees; NULL: no memory. rank < nnodes. */
 char *rank_host (const struct launch *launch, uint32_t rank);

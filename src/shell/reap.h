@@ -16,7 +16,7 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-#include "common/stepuse.h"
+#include "protocol/stepuse.h"
 
 struct reaped {
     pid_t pid;

@@ -14,7 +14,7 @@
 #define FLUXQ_SHELL_RESIZEFILE_H
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 #include "shell/wire.h"
 
 #define RESIZE_FILE_VARIABLE "FLUXQ_RESIZE_FILE"

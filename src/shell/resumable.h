@@ -1,4 +1,4 @@
-/* resumable.h - messages to a peer that outlive the connection (common/session.h)
+/* resumable.h - messages to a peer that outlive the connection (protocol/session.h)
  *
  *     resumable_put (&r, &msg);                // kept until the peer has it
  *     rc = resumable_flush (&r, fd);           // 1: all is written, 0: later, -errno
@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "common/session.h"
+#include "protocol/session.h"
 #include "shell/wire.h"
 
 #define RESUMABLE_ACK_EVERY (32 * 1024) /* bytes */

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "common/stepuse.h"
+#include "protocol/stepuse.h"
 #include "shell/agent.h"
 #include "shell/cgroup.h"
 #include "shell/door.h"

@@ -9,7 +9,7 @@
 #define FLUXQ_SHELL_ROOTRESIZE_H
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 #include "shell/loop.h"
 #include "shell/wire.h"
 

@@ -44,7 +44,7 @@ void root_append_use (void *ctx, struct stepuse *use)
 }
 
 /* Repeats all kept frames at the end of a long spool, whose middle may be cut out
- * (cut.h). */
+ * (spool_gap.h). */
 static void repeat (struct root *root)
 {
     struct frame frame;

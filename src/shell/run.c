@@ -14,12 +14,12 @@
 #include "common/idset.h"
 #include "common/macros.h"
 #include "common/parse.h"
-#include "common/taskmap.h"
+#include "protocol/taskmap.h"
 #include "shell/door.h"
 #include "shell/jobstate.h"
 #include "shell/loop.h"
-#include "shell/say.h"
 #include "shell/run_link.h"
+#include "shell/say.h"
 #include "shell/sock.h"
 
 #define TWICE 1.0    /* seconds within which a second ctrl-C kills the tasks */

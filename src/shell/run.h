@@ -19,8 +19,8 @@
 #include <sys/types.h>
 
 #include "common/error.h"
-#include "common/pattern.h"
-#include "common/step_client.h"
+#include "protocol/pattern.h"
+#include "protocol/step_client.h"
 #include "shell/loop.h"
 #include "shell/stepspec.h"
 #include "shell/wire.h"
@@ -54,7 +54,7 @@ int run_step (struct run_options *o);
  * this node; then *ret_agent (may be NULL) is the agent's process. The caller closes the
  * descriptor. Negative errno. */
 int run_connect (pid_t *ret_agent, struct error *err);
-/* The task of a job that a client holds (hold.h): waits for the end of the hold. Returns
+/* The task of a job that a client holds (keepalive.h): waits for the end of the hold. Returns
  * the exit status. */
 int run_hold (void);
 

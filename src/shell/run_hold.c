@@ -6,9 +6,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/hold.h"
 #include "common/io.h"
 #include "common/macros.h"
+#include "protocol/keepalive.h"
 #include "shell/run.h"
 #include "shell/say.h"
 #include "shell/wire.h"

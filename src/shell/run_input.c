@@ -13,8 +13,8 @@
 #include <unistd.h>
 
 #include "common/macros.h"
-#include "common/pattern.h"
 #include "common/sha256.h"
+#include "protocol/pattern.h"
 #include "shell/run.h"
 #include "shell/say.h"
 

@@ -14,7 +14,7 @@
 #include "common/macros.h"
 #include "common/parse.h"
 #include "common/pass_fd.h"
-#include "common/step_client.h"
+#include "protocol/step_client.h"
 #include "shell/run.h"
 
 #define RECEIVE (256 * 1024)

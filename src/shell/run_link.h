@@ -5,9 +5,9 @@
  *     run_link_put (&link, WIRE_RUN_SIGNAL, data, 4);
  *     run_link_close (&link);
  *
- * Through the broker the connection is a session (common/session.h). When it breaks, as
+ * Through the broker the connection is a session (protocol/session.h). When it breaks, as
  * when the broker restarts, the link starts fluxq-run of the login node to make a new
- * connection (common/step_client.h) and resumes the session. Messages put meanwhile are
+ * connection (protocol/step_client.h) and resumes the session. Messages put meanwhile are
  * kept.
  */
 #ifndef FLUXQ_SHELL_RUN_LINK_H

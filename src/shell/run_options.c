@@ -12,7 +12,7 @@
 #include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
-#include "common/pattern.h"
+#include "protocol/pattern.h"
 #include "shell/cpubind.h"
 #include "shell/layout.h"
 #include "shell/run.h"

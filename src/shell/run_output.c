@@ -7,7 +7,7 @@
 #include "common/io.h"
 #include "common/macros.h"
 #include "common/parse.h"
-#include "common/pattern.h"
+#include "protocol/pattern.h"
 #include "shell/run.h"
 #include "shell/tasklabel.h"
 

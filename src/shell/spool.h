@@ -20,9 +20,9 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/cut.h"
 #include "common/error.h"
-#include "common/frame.h"
+#include "protocol/frame.h"
+#include "protocol/spool_gap.h"
 
 #define SPOOL_BUFFER (256 * 1024)
 
@@ -44,7 +44,7 @@ struct spool {
 
 /* -EEXIST: the file exists already, and is not changed. */
 int spool_create (struct spool *spool, const char *path, uint64_t max, struct error *err);
-/* Limits the bytes kept on disk (see cut.h), for a spool that no reader releases. */
+/* Limits the bytes kept on disk (see spool_gap.h), for a spool that no reader releases. */
 void spool_keep (struct spool *spool, uint64_t max);
 /* 0, or a negative errno: this frame is lost. After the first failure (spool->err is set)
  * output is refused, but other frames are still tried. -ENOSPC and -EDQUOT without

@@ -9,8 +9,8 @@
 
 #include "common/io.h"
 #include "common/macros.h"
-#include "common/pattern.h"
 #include "common/userfile.h"
+#include "protocol/pattern.h"
 
 #define NAME_MAX_BYTES 4096
 #define TURN_MAX (1024 * 1024) /* bytes copied in one turn of the loop */

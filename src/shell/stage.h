@@ -21,8 +21,8 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/frame.h"
-#include "common/launch.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 #include "shell/loop.h"
 
 struct stage;

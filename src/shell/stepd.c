@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/macros.h"
-#include "common/taskmap.h"
+#include "protocol/taskmap.h"
 #include "shell/cgroup.h"
 #include "shell/env.h"
 #include "shell/stepd_private.h"

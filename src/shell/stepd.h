@@ -10,7 +10,7 @@
 #ifndef FLUXQ_SHELL_STEPD_H
 #define FLUXQ_SHELL_STEPD_H
 
-#include "common/launch.h"
+#include "protocol/launch.h"
 #include "shell/loop.h"
 #include "shell/task.h"
 #include "shell/wire.h"

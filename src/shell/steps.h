@@ -11,7 +11,7 @@
  * with --overlap also cores of other steps. Steps that do not fit now wait and start in
  * the order in which they came.
  *
- * A held job (hold.h) ends when the client that holds it goes: hold.c.
+ * A held job (keepalive.h) ends when the client that holds it goes: hold.c.
  *
  * Flow: each node of a step may have as many bytes of output under way as it has credit
  * for. The client returns the credit when it has written the bytes. Therefore a client
@@ -23,8 +23,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/launch.h"
-#include "common/stepuse.h"
+#include "protocol/launch.h"
+#include "protocol/stepuse.h"
 #include "shell/loop.h"
 #include "shell/wire.h"
 

@@ -5,7 +5,7 @@
 #define FLUXQ_SHELL_STEPS_PRIVATE_H
 
 #include "common/idset.h"
-#include "common/stepuse.h"
+#include "protocol/stepuse.h"
 #include "shell/layout.h"
 #include "shell/steps.h"
 #include "shell/stepspec.h"

@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "common/record.h"
+#include "protocol/record.h"
 
 static const struct record_field fields[] = {
 #define FIELD(name, type, min, max)                                                      \

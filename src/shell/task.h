@@ -26,8 +26,8 @@
 #include <stdint.h>
 
 #include "common/error.h"
-#include "common/launch.h"
-#include "common/stepuse.h"
+#include "protocol/launch.h"
+#include "protocol/stepuse.h"
 #include "shell/loop.h"
 
 struct tasks;

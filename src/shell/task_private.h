@@ -5,9 +5,9 @@
 
 #include <sys/resource.h>
 
-#include "common/frame.h"
 #include "common/idset.h"
 #include "common/rlimits.h"
+#include "protocol/frame.h"
 #include "shell/task.h"
 #include "shell/wire.h"
 

@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "common/frame.h"
+#include "protocol/frame.h"
 #include "shell/agent.h"
 
 struct uplink;

@@ -34,10 +34,10 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-#include "common/agent_api.h"
-#include "common/frame.h"
-#include "common/hold.h"
-#include "common/session.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
+#include "protocol/keepalive.h"
+#include "protocol/session.h"
 
 #define WIRE_MAGIC "FQJ1"
 #define WIRE_NONCE 16
@@ -100,7 +100,7 @@ enum wire_type {
     /* Steps (steps.h): messages between rank 0 and a client (fluxq-run), passed through
      * the agent of the client's rank. task: the number of the client at that agent.
      * Upwards: */
-    WIRE_RUN_HOLD = HOLD_TYPE, /* common/hold.h */
+    WIRE_RUN_HOLD = HOLD_TYPE, /* protocol/keepalive.h */
     WIRE_RUN_SIZE,             /* u32 rows, u32 columns of the client's terminal */
     WIRE_RUN = 96,             /* a piece of a step_spec's text; stream 1: the last one */
     WIRE_RUN_INPUT,            /* bytes for standard input; no bytes: end of file. With
@@ -117,7 +117,7 @@ enum wire_type {
                        * each task: u32 task, u32 bytes */
     WIRE_RUN_END, /* u32 wait status of the worst task, then why the step ended early or
                    * could not start ("": all tasks ended) */
-    /* both ways, handled by the client listener (door.c) itself: common/session.h */
+    /* both ways, handled by the client listener (door.c) itself: protocol/session.h */
     WIRE_RUN_SESSION = SESSION_TYPE,
     WIRE_RUN_LAST = WIRE_RUN_SESSION,
 

@@ -18,13 +18,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/agent_api.h"
-#include "common/frame.h"
-#include "common/launch.h"
 #include "common/macros.h"
 #include "common/parse.h"
 #include "common/sha256.h"
 #include "measure.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 
 #define RANKS_MAX 4096
 #define SECONDS_MAX 120

@@ -1,11 +1,11 @@
-/* fuzz_stepuse.c - any bytes as what a step has used (common/stepuse.h); what is accepted
+/* fuzz_stepuse.c - any bytes as what a step has used (protocol/stepuse.h); what is accepted
  * is written again, and read as the same
  */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
 
-#include "common/stepuse.h"
+#include "protocol/stepuse.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 

@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/test/taskmap_raw.h"
+#include "protocol/test/taskmap_raw.h"
 
 #define RANKS 64
 

@@ -26,12 +26,12 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "common/agent_api.h"
-#include "common/frame.h"
-#include "common/launch.h"
 #include "common/macros.h"
 #include "common/parse.h"
 #include "common/sha256.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 
 #define PIECE 65536
 

@@ -15,7 +15,7 @@
 #include "broker/services/reserve.h"
 #include "broker/services/reserve_job.h"
 #include "common/clock.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 
 static void add_number (struct strbuf *sb, int64_t n)
 {

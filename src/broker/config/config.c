@@ -7,9 +7,9 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "common/cut.h"
 #include "common/parse.h"
 #include "net/authority.h"
+#include "protocol/spool_gap.h"
 
 #define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)

@@ -16,11 +16,12 @@
 #include <time.h>
 #include <utlist.h>
 
-#include "common/agent_api.h"
+
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "exec/claim.h"
+#include "protocol/agent_api.h"
 
 #define SWEEP_SECONDS 60
 #define LOCK_TRIES 50 /* to lock the journal */

@@ -19,7 +19,7 @@
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
 #include "common/log.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 
 struct loading {
     struct broker *b;

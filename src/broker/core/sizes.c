@@ -6,7 +6,7 @@
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/sizes.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 
 void entry_take_sizes (struct entry *e)
 {

@@ -3,7 +3,7 @@
  *   read 256 KiB of the spool (worker) --> wanted frames --> stream --> drained --> again
  *         | end of file, job goes on: wait until file changes (inotify) or job ends
  *         | end of file, there is a later attempt: its spool, from the start
- *         | cut out (common/cut.h), perhaps while reading: say so, continue after the gap
+ *         | cut out (protocol/spool_gap.h), perhaps while reading: say so, continue after the gap
  *
  * With ?positions=1 a line "ATTEMPT OFFSET OPEN TASK LENGTH" precedes each piece of text:
  * the position in the spools of the next piece, whether the last line has no newline yet,
@@ -22,10 +22,10 @@
 #include "broker/core/broker.h"
 #include "broker/services/follow.h"
 #include "broker/core/service.h"
-#include "common/cut.h"
-#include "common/frame.h"
 #include "common/parse.h"
 #include "common/userdir.h"
+#include "protocol/frame.h"
+#include "protocol/spool_gap.h"
 
 #define CHUNK (256 * 1024)
 #define TEXT_MAX (16 * CHUNK) /* size of a chunk when each line has a label */

@@ -17,7 +17,7 @@
 #include "broker/services/jobuse.h"
 #include "broker/core/service.h"
 #include "common/log.h"
-#include "common/stepuse.h"
+#include "protocol/stepuse.h"
 
 #define STEPS_MAX 256   /* of a job; further steps are only counted */
 #define DETAILED_MAX 16 /* steps with the figures of each rank */

@@ -7,7 +7,7 @@
  *
  *   OPEN --the client of a session ends--> TELLING --> gone
  *
- * An agent keeps the client of a session (common/session.h) when its connection ends, as
+ * An agent keeps the client of a session (protocol/session.h) when its connection ends, as
  * the broker may have ended. So when the client goes while the broker is there, the relay
  * tells the agent, over a connection of its own.
  *
@@ -28,8 +28,8 @@
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "common/log.h"
-#include "common/session.h"
 #include "exec/agentstream.h"
+#include "protocol/session.h"
 
 #define RELAYS_MAX 1024
 #define RELAYS_USER_MAX 128

@@ -12,7 +12,7 @@
 #ifndef FLUXQ_EXEC_KUBE_FLUXRUN_H
 #define FLUXQ_EXEC_KUBE_FLUXRUN_H
 
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 /* l: nodes with their tasks, args, cores_per_task. The caller frees. NULL: no memory. */
 char *fluxrun_script (const struct launch *l, uint32_t gpus_per_task);

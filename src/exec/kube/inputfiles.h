@@ -14,7 +14,7 @@
 #define FLUXQ_EXEC_KUBE_INPUTFILES_H
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 /* Size limit of a ConfigMap in bytes: the launch file, the script and the input. */
 #define CONFIGMAP_MAX (1024 * 1024)

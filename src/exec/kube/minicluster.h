@@ -22,8 +22,8 @@
 
 #include <stdbool.h>
 
-#include "common/launch.h"
 #include "exec/kube/objects.h"
+#include "protocol/launch.h"
 
 #define MINICLUSTER_ENTRYPOINT                                                           \
     "-entrypoint" /* suffix of its name: the operator's ConfigMap */

@@ -12,11 +12,11 @@
 #ifndef FLUXQ_EXEC_KUBE_OBJECTS_H
 #define FLUXQ_EXEC_KUBE_OBJECTS_H
 
-#include "common/agent_api.h"
 #include "common/strbuf.h"
 #include "exec/exec.h"
 #include "exec/kube/config.h"
 #include "exec/kube/inputfiles.h"
+#include "protocol/agent_api.h"
 
 #define OBJECT_NAME_MAX 64
 
@@ -82,7 +82,7 @@ const char *object_programs (const struct kube_config *cfg);
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
-/* A rank's name in the cluster's DNS, with %r for its number (common/launch.h):
+/* A rank's name in the cluster's DNS, with %r for its number (protocol/launch.h):
  * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". The final dot makes a resolver ask
  * once, not once for each search domain: a query without an answer costs 5 s. Caller
  * frees. */

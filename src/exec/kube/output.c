@@ -7,7 +7,6 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "common/cut.h"
 #include "common/io.h"
 #include "common/json.h"
 #include "common/sha256.h"
@@ -19,6 +18,7 @@
 #include "exec/kube/staging.h"
 #include "exec/kube/unprivileged.h"
 #include "exec/mounts.h"
+#include "protocol/spool_gap.h"
 
 #define KEY_NAME "key"
 #define DELIVERED_MAX (32 << 20)

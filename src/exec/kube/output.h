@@ -18,11 +18,11 @@
 #ifndef FLUXQ_EXEC_KUBE_OUTPUT_H
 #define FLUXQ_EXEC_KUBE_OUTPUT_H
 
-#include "common/agent_api.h"
-#include "common/frame.h"
-#include "common/launch.h"
 #include "exec/exec.h"
 #include "exec/kube/inputfiles.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 
 struct output;
 

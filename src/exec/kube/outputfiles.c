@@ -10,8 +10,8 @@
 
 #include "common/clock.h"
 #include "common/io.h"
-#include "common/pattern.h"
 #include "common/userfile.h"
+#include "protocol/pattern.h"
 
 #define OPEN_MAX_FILES 16
 #define PATH_TEXT_MAX 4096

@@ -4,9 +4,9 @@
 #ifndef FLUXQ_EXEC_KUBE_OUTPUTFILES_H
 #define FLUXQ_EXEC_KUBE_OUTPUTFILES_H
 
-#include "common/frame.h"
 #include "common/json.h"
-#include "common/launch.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 
 struct outputfiles;
 

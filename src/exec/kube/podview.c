@@ -6,11 +6,11 @@
 #include <string.h>
 #include <strings.h>
 
-#include "common/agent_api.h"
 #include "common/json.h"
 #include "common/macros.h"
 #include "common/parse.h"
 #include "exec/kube/objects.h"
+#include "protocol/agent_api.h"
 
 #define INDEX_KEY "batch.kubernetes.io/job-completion-index"
 

@@ -48,7 +48,6 @@
 #include <utlist.h>
 #include <uthash.h>
 
-#include "common/launch.h"
 #include "common/sha256.h"
 #include "exec/agentlink.h"
 #include "exec/agentresize.h"
@@ -61,6 +60,7 @@
 #include "exec/kube/podsize.h"
 #include "exec/kube/podview.h"
 #include "exec/startclock.h"
+#include "protocol/launch.h"
 
 #define MIB ((int64_t)1 << 20)
 

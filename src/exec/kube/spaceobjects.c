@@ -4,9 +4,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "common/agent_api.h"
 #include "exec/kube/objects.h"
 #include "kube/object.h"
+#include "protocol/agent_api.h"
 
 #define CORE "/api/v1/namespaces/"
 #define NETWORKING "/apis/networking.k8s.io/v1/namespaces/"

@@ -8,8 +8,8 @@
 #include <uthash.h>
 
 #include "common/io.h"
-#include "common/pattern.h"
 #include "common/userfile.h"
+#include "protocol/pattern.h"
 
 #define OPEN_MAX_FILES 16
 #define PATH_TEXT_MAX 4096

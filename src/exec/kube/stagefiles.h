@@ -13,9 +13,9 @@
 #ifndef FLUXQ_EXEC_KUBE_STAGEFILES_H
 #define FLUXQ_EXEC_KUBE_STAGEFILES_H
 
-#include "common/frame.h"
 #include "common/json.h"
-#include "common/launch.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
 
 struct stagefiles;
 

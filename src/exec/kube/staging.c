@@ -5,10 +5,10 @@
 #include <string.h>
 
 #include "common/macros.h"
-#include "common/pattern.h"
 #include "exec/kube/objects.h"
 #include "exec/kube/stagefiles.h"
 #include "exec/mounts.h"
+#include "protocol/pattern.h"
 
 #define NAME "stage"
 #define PLACE POD_JOB "/" NAME "-" /* no user can name it: it is the agent's */

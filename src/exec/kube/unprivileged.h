@@ -16,7 +16,7 @@
 #include <sys/types.h>
 
 #include "common/error.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 /* Whether the broker cannot act as this user: it is neither root nor this user. */
 bool unprivileged_for (uid_t uid);

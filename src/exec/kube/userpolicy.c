@@ -12,7 +12,7 @@
 #include <stdlib.h>
 
 #include "common/clock.h"
-#include "common/launch.h"
+#include "protocol/launch.h"
 
 #define SURE_FOR 60.0  /* seconds that a policy counts as existing without a request */
 #define AGAIN_AFTER 1.0 /* seconds that a refusal stays the answer */

@@ -16,11 +16,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "common/agent_api.h"
 #include "common/hostlist.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "exec/local/local.h"
+#include "protocol/agent_api.h"
 
 #define SETS 12
 

@@ -5,12 +5,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/pattern.h"
 #include "common/sha256.h"
 #include "common/userdir.h"
 #include "exec/agentkey.h"
 #include "exec/joblaunch.h"
 #include "exec/local/private.h"
+#include "protocol/pattern.h"
 
 #define LAUNCH_BYTES_MAX (64 << 20)
 
@@ -51,7 +51,7 @@ static int put_file (struct local_job *l, const char *path, const void *data, si
     return rc;
 }
 
-/* Returns the address of any rank's agent, as a pattern (common/launch.h). NULL: no
+/* Returns the address of any rank's agent, as a pattern (protocol/launch.h). NULL: no
  * memory. */
 static char *agents_address (const struct local_job *l)
 {

@@ -4,12 +4,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "common/cut.h"
-#include "common/frame.h"
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/userdir.h"
 #include "exec/local/private.h"
+#include "protocol/frame.h"
+#include "protocol/spool_gap.h"
 
 #define CHUNK (256 * 1024)
 

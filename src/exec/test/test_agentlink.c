@@ -16,9 +16,9 @@
 #include <cmocka.h>
 
 #include "common/io.h"
-#include "common/launch.h"
 #include "common/sha256.h"
 #include "exec/agentstream.h"
+#include "protocol/launch.h"
 
 extern char **environ;
 

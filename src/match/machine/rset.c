@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/hostlist.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 #include "match/machine/rset.h"
 
 #define RANKS_MAX (1 << 20)

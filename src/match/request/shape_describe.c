@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "common/gres.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 #include "match/request/shape.h"
 
 #define SIZES_LISTED 4 /* "1, 4 or 9"; more sizes become a range */

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/gres.h"
-#include "common/milli.h"
+#include "common/thousandths.h"
 #include "match/planner/levels.h"
 #include "match/planner/sums.h"
 #include "match/search/walk_private.h"

@@ -8,8 +8,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "common/agent_api.h"
 #include "common/macros.h"
+#include "protocol/agent_api.h"
 #include "shell/http.h"
 
 static ssize_t parse (const char *text, struct http_request *req)

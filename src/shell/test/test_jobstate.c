@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "common/agent_api.h"
+#include "protocol/agent_api.h"
 #include "shell/jobstate.h"
 
 #define EXIT(code) ((code) << 8)

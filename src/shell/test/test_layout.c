@@ -7,9 +7,9 @@
 #include <stdbool.h>
 #include <string.h>
 
-#include "common/test/taskmap_raw.h"
-#include "shell/layout.h"
 #include "common/test/torture.h"
+#include "protocol/test/taskmap_raw.h"
+#include "shell/layout.h"
 
 /* -- known layouts -- */
 

@@ -8,9 +8,9 @@
 #include <string.h>
 
 #include "common/strbuf.h"
-#include "common/taskmap.h"
-#include "shell/multiprog.h"
 #include "common/test/torture.h"
+#include "protocol/taskmap.h"
+#include "shell/multiprog.h"
 
 static struct multiprog *parse (const char *text, uint32_t ntasks)
 {

@@ -1,7 +1,7 @@
 """Simulated agents: what answers at port 7717 of pods that do not run.
 
 A simulated pod is Running by its status alone. fluxqd, which is not changed for this, asks the agent of
-rank 0 what becomes of the job (src/common/agent_api.h). This is a stand-in for those agents, one process
+rank 0 what becomes of the job (src/protocol/agent_api.h). This is a stand-in for those agents, one process
 for all pods: the pods' addresses lead to the loopback of the cluster's network namespace, and the address that
 was asked for tells whose agent is meant, with the key: kwok that was killed gives some addresses a second time. It speaks the broker's part of the protocol and no more: requests must
 be signed with the job's key, READY comes when all pods of the job are ready, then a line of output, and
@@ -28,7 +28,7 @@ import urllib.parse
 from api import Refused
 
 PORT = 7717
-OUTPUT, READY, EXIT, FINISH = 1, 2, 3, 6  # common/frame.h
+OUTPUT, READY, EXIT, FINISH = 1, 2, 3, 6  # protocol/frame.h
 REASONS = {"cancelled": "cancelled on request", "timeout": "ended on request", "lost": "ended on request",
            "oom": "ended on request"}
 SIGTERM = 15

@@ -1,0 +1,15 @@
+/* agent_path.h - finds the agent's program, fluxq-shell, on this machine
+ *
+ *     autofree char *path = agent_path_find (config->shell_path, &err);
+ */
+#ifndef FLUXQ_PROTOCOL_AGENT_PATH_H
+#define FLUXQ_PROTOCOL_AGENT_PATH_H
+
+#include "common/error.h"
+
+/* The path is configured (can be NULL), that of $FLUXQ_SHELL (in tests and inside a job),
+ * beside the directory of this program in a build tree, or the installed one. The caller
+ * frees. NULL with the reason: no such file, or it cannot be executed. */
+char *agent_path_find (const char *configured, struct error *err);
+
+#endif

@@ -1,0 +1,11 @@
+/* keepalive.c - encodes the messages that keep an allocation */
+#include "protocol/keepalive.h"
+
+void hold_encode (enum hold_kind kind, uint32_t value, uint8_t ret[HOLD_SIZE])
+{
+    const struct frame f = { .type = HOLD_TYPE, .stream = (uint8_t)kind, .len = 4 };
+
+    frame_encode_head (&f, ret);
+    for (int i = 0; i < 4; i++)
+        ret[FRAME_HEAD + i] = (uint8_t)(value >> (8 * i));
+}

@@ -1,0 +1,40 @@
+# src/protocol: what the broker, the commands and the agent say to each other.
+
+# Needs nothing but libc: src/shell compiles these again, statically.
+SHELL_PROTOCOL_SOURCES = \
+	src/protocol/agent_api.c \
+	src/protocol/frame.c \
+	src/protocol/keepalive.c \
+	src/protocol/launch.c \
+	src/protocol/pattern.c \
+	src/protocol/record.c \
+	src/protocol/session.c \
+	src/protocol/spool_gap.c \
+	src/protocol/step_client.c \
+	src/protocol/stepuse.c \
+	src/protocol/taskmap.c
+
+noinst_LIBRARIES += src/protocol/libprotocol.a
+src_protocol_libprotocol_a_SOURCES = $(SHELL_PROTOCOL_SOURCES) \
+	src/protocol/agent_path.c \
+	src/protocol/run_dir.c
+
+if HAVE_CMOCKA
+PROTOCOL_TESTS = \
+	src/protocol/test/test_frame \
+	src/protocol/test/test_launch \
+	src/protocol/test/test_pattern \
+	src/protocol/test/test_spool_gap \
+	src/protocol/test/test_stepuse \
+	src/protocol/test/test_taskmap
+check_PROGRAMS += $(PROTOCOL_TESTS)
+UNIT_TESTS += $(PROTOCOL_TESTS)
+PROTOCOL_TEST_LIBS = $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
+src_protocol_test_test_frame_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_launch_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_pattern_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_spool_gap_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_stepuse_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_taskmap_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+endif

@@ -1,6 +1,6 @@
 /* bcast.c - fluxq-bcast: copies a file to all nodes of the job it runs in
  *
- * This is a step, as in run.c: the agent's program copies (shell/bcast.c); in a shell of
+ * This is a step, as in run.c: the agent's program copies (shell/run/bcast.c); in a shell of
  * fluxq-alloc it uses a connection of its own.
  */
 #include "cmd/command.h"

@@ -34,7 +34,7 @@ static bool option_of_variable (const char *entry, char *name, size_t size,
     return *s == '=';
 }
 
-/* Whether the variable describes the job in which the user submits. src/shell/env.c sets
+/* Whether the variable describes the job in which the user submits. src/shell/step/env.c sets
  * the job's name and sizes in variables that would be options; a job submitted from
  * within the job must not inherit them. */
 static bool describes_job (const char *option)

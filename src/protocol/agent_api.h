@@ -38,9 +38,9 @@
  *      GET  /v1/client
  *           with "Connection: Upgrade" and "Upgrade: fluxq": 101, and the connection
  *           becomes a client of the job's steps, like a connection to rank 0's own socket
- *           for clients (src/shell/door.h): messages WIRE_RUN... of src/shell/wire.h in
- *           both directions. 409: the job's tasks do not run; 503: 256 clients are
- *           connected. Closing the connection ends its step.
+ *           for clients (src/shell/agent/client_listener.h): messages WIRE_RUN... of
+ *           src/shell/io/wire.h in both directions. 409: the job's tasks do not run; 503:
+ *           256 clients are connected. Closing the connection ends its step.
  *    Each request has a header `X-Fluxq-Auth: NONCE:MAC`, see agent_auth_make(). Replies:
  *    200 (body), 204, 400, 401 (bad MAC or repeated nonce), 404, 409, 503; the body of an
  *    error is one line of text.
@@ -74,11 +74,12 @@
  * limit. */
 #define AGENT_STAGE_SECONDS 600.0
 
-/* "fluxq-shell admin-run", see shell/adminrun.h; exit status if the program failed. */
+/* "fluxq-shell admin-run", see adminrun.h of the agent; exit status if the program
+ * failed. */
 #define ADMINRUN_COMMAND "admin-run"
 #define ADMINRUN_FAILED 4
 
-/* "fluxq-shell install", see shell/install.h; exit status if the version is another
+/* "fluxq-shell install", see shell/agent/install.h; exit status if the version is another
  * one. */
 #define INSTALL_COMMAND "install"
 #define INSTALL_REFUSED 5

@@ -3,7 +3,8 @@
  * A client that connects through the broker (POST /v1/jobs/ID/connect?session=TOKEN)
  * loses its connection when the broker is restarted, while client and agents live on. So
  * the client identifies itself by a random token, and rank 0's listener for clients
- * (shell/door.h) keeps the session for some seconds without a connection:
+ * (client_listener.h of the agent) keeps the session for some seconds without a
+ * connection:
  *
  *     client                                  listener of rank 0
  *     SESSION_NEW token, u32 seconds  ----->

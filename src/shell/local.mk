@@ -3,78 +3,78 @@
 # All in one command: one static program, small enough to travel in a ConfigMap, from its own
 # sources and the parts of src/protocol and src/common that need nothing but libc.
 SHELL_PARTS = \
-	src/shell/adminrun.c \
-	src/shell/api.c \
-	src/shell/bcast.c \
-	src/shell/birth.c \
-	src/shell/cgroup.c \
-	src/shell/cpubind.c \
-	src/shell/cpubind_os.c \
-	src/shell/descend.c \
-	src/shell/door.c \
-	src/shell/env.c \
-	src/shell/guardian.c \
-	src/shell/hold.c \
-	src/shell/hostfile.c \
-	src/shell/http.c \
-	src/shell/infile.c \
-	src/shell/install.c \
-	src/shell/jobstate.c \
-	src/shell/kvs.c \
-	src/shell/layout.c \
-	src/shell/layout_text.c \
-	src/shell/loop.c \
-	src/shell/member.c \
-	src/shell/multiprog.c \
-	src/shell/outfile.c \
-	src/shell/places.c \
-	src/shell/pmi.c \
-	src/shell/pmi1.c \
-	src/shell/pmi2.c \
-	src/shell/pmi_mapping.c \
-	src/shell/pty.c \
-	src/shell/rankhost.c \
-	src/shell/reap.c \
-	src/shell/receive.c \
-	src/shell/relro.c \
-	src/shell/resizefile.c \
-	src/shell/resumable.c \
-	src/shell/root.c \
-	src/shell/rootjoin.c \
-	src/shell/rootresize.c \
-	src/shell/rootresize_hook.c \
-	src/shell/rootstage.c \
-	src/shell/rootsteps.c \
-	src/shell/rootuse.c \
-	src/shell/run.c \
-	src/shell/run_connect.c \
-	src/shell/run_hold.c \
-	src/shell/run_link.c \
-	src/shell/run_input.c \
-	src/shell/run_options.c \
-	src/shell/run_output.c \
-	src/shell/run_pty.c \
-	src/shell/say.c \
-	src/shell/server.c \
-	src/shell/sock.c \
-	src/shell/spool.c \
-	src/shell/stage.c \
-	src/shell/stepbind.c \
-	src/shell/stepd.c \
-	src/shell/stepinput.c \
-	src/shell/steppmi.c \
-	src/shell/steps.c \
-	src/shell/stepsresize.c \
-	src/shell/stepspec.c \
-	src/shell/stream.c \
-	src/shell/task.c \
-	src/shell/tasklabel.c \
-	src/shell/tasks.c \
-	src/shell/tree.c \
-	src/shell/uplink.c \
-	src/shell/userenv.c \
-	src/shell/wire.c \
-	src/shell/worker.c
+	src/shell/agent/adminrun.c \
+	src/shell/agent/api.c \
+	src/shell/agent/client_listener.c \
+	src/shell/agent/guardian.c \
+	src/shell/agent/install.c \
+	src/shell/agent/jobstate.c \
+	src/shell/agent/member.c \
+	src/shell/agent/relro.c \
+	src/shell/agent/root.c \
+	src/shell/agent/root_join.c \
+	src/shell/agent/root_resize.c \
+	src/shell/agent/root_resize_hook.c \
+	src/shell/agent/root_stage.c \
+	src/shell/agent/root_steps.c \
+	src/shell/agent/root_usage.c \
+	src/shell/agent/server.c \
+	src/shell/agent/tree.c \
+	src/shell/agent/uplink.c \
+	src/shell/agent/userenv.c \
+	src/shell/agent/worker.c \
+	src/shell/step/cgroup.c \
+	src/shell/step/cpubind.c \
+	src/shell/step/cpubind_os.c \
+	src/shell/step/descendants.c \
+	src/shell/step/env.c \
+	src/shell/step/keepalive.c \
+	src/shell/step/layout.c \
+	src/shell/step/layout_text.c \
+	src/shell/step/multiprog.c \
+	src/shell/step/placement.c \
+	src/shell/step/reap.c \
+	src/shell/step/step_bind.c \
+	src/shell/step/step_input.c \
+	src/shell/step/step_pmi.c \
+	src/shell/step/step_spec.c \
+	src/shell/step/stepd.c \
+	src/shell/step/steps.c \
+	src/shell/step/steps_resize.c \
+	src/shell/step/task.c \
+	src/shell/step/task_spawn.c \
+	src/shell/step/tasks.c \
+	src/shell/pmi/kvs.c \
+	src/shell/pmi/pmi.c \
+	src/shell/pmi/pmi1.c \
+	src/shell/pmi/pmi2.c \
+	src/shell/pmi/pmi_mapping.c \
+	src/shell/run/bcast.c \
+	src/shell/run/receive.c \
+	src/shell/run/run.c \
+	src/shell/run/run_connect.c \
+	src/shell/run/run_input.c \
+	src/shell/run/run_keepalive.c \
+	src/shell/run/run_link.c \
+	src/shell/run/run_options.c \
+	src/shell/run/run_output.c \
+	src/shell/run/run_pty.c \
+	src/shell/run/tasklabel.c \
+	src/shell/io/hostfile.c \
+	src/shell/io/http.c \
+	src/shell/io/infile.c \
+	src/shell/io/loop.c \
+	src/shell/io/outfile.c \
+	src/shell/io/pty.c \
+	src/shell/io/rankhost.c \
+	src/shell/io/resizefile.c \
+	src/shell/io/resumable.c \
+	src/shell/io/sock.c \
+	src/shell/io/spool.c \
+	src/shell/io/stage.c \
+	src/shell/io/stderr_line.c \
+	src/shell/io/stream.c \
+	src/shell/io/wire.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) $(SHELL_PROTOCOL_SOURCES) $(SHELL_COMMON_SOURCES)
 SHELL_SIZE_MAX = 524288
 
@@ -84,7 +84,8 @@ noinst_SCRIPTS = src/shell/fluxq-run src/shell/fluxq-bcast
 CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run src/shell/fluxq-bcast
 
 src/shell/fluxq-shell: Makefile $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
-		$(wildcard $(srcdir)/src/protocol/*.h) $(wildcard $(srcdir)/src/common/*.h)
+		$(wildcard $(srcdir)/src/shell/*/*.h) $(wildcard $(srcdir)/src/protocol/*.h) \
+		$(wildcard $(srcdir)/src/common/*.h)
 	@$(MKDIR_P) src/shell
 	$(AM_V_CCLD)sources=; for f in $(SHELL_FILES); do \
 	  sources="$$sources $(srcdir)/$$f"; done; \
@@ -114,56 +115,55 @@ t_helper_pmi_launch_LDADD = src/shell/libshell.a $(PROTOCOL_LIBS)
 
 if HAVE_CMOCKA
 SHELL_TESTS = \
-	src/shell/test/test_cgroup \
-	src/shell/test/test_cpubind \
-	src/shell/test/test_env \
-	src/shell/test/test_hold \
-	src/shell/test/test_resumable \
-	src/shell/test/test_http \
-	src/shell/test/test_infile \
-	src/shell/test/test_jobstate \
-	src/shell/test/test_kvs \
-	src/shell/test/test_layout \
-	src/shell/test/test_multiprog \
-	src/shell/test/test_pmi \
-	src/shell/test/test_pmi_hostile \
-	src/shell/test/test_pmi_torture \
-	src/shell/test/test_rankhost \
-	src/shell/test/test_server \
-	src/shell/test/test_sock \
-	src/shell/test/test_spool \
-	src/shell/test/test_stage \
-	src/shell/test/test_tasklabel \
-	src/shell/test/test_tree \
-	src/shell/test/test_wire
+	src/shell/agent/test/test_jobstate \
+	src/shell/agent/test/test_server \
+	src/shell/agent/test/test_tree \
+	src/shell/step/test/test_cgroup \
+	src/shell/step/test/test_cpubind \
+	src/shell/step/test/test_env \
+	src/shell/step/test/test_keepalive \
+	src/shell/step/test/test_layout \
+	src/shell/step/test/test_multiprog \
+	src/shell/pmi/test/test_kvs \
+	src/shell/pmi/test/test_pmi \
+	src/shell/pmi/test/test_pmi_hostile \
+	src/shell/pmi/test/test_pmi_torture \
+	src/shell/run/test/test_tasklabel \
+	src/shell/io/test/test_http \
+	src/shell/io/test/test_infile \
+	src/shell/io/test/test_rankhost \
+	src/shell/io/test/test_resumable \
+	src/shell/io/test/test_sock \
+	src/shell/io/test/test_spool \
+	src/shell/io/test/test_stage \
+	src/shell/io/test/test_wire
 check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
 SHELL_TEST_LIBS = src/shell/libshell.a $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
-src_shell_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
-src_shell_test_test_env_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_resumable_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_resumable_SOURCES = src/shell/test/test_resumable.c
-src_shell_test_test_hold_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_http_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
-src_shell_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
-src_shell_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
-src_shell_test_test_server_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_rankhost_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_stage_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
-src_shell_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
+src_shell_agent_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_agent_test_test_server_LDADD = $(SHELL_TEST_LIBS)
+src_shell_agent_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_cpubind_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_shell_step_test_test_env_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_keepalive_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_shell_step_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
+src_shell_step_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_shell_pmi_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
+src_shell_pmi_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
+src_shell_pmi_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)
+src_shell_pmi_test_test_pmi_torture_LDADD = $(SHELL_TEST_LIBS)
+src_shell_pmi_test_test_pmi_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_shell_run_test_test_tasklabel_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_http_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_infile_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_rankhost_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_resumable_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_sock_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_spool_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_stage_LDADD = $(SHELL_TEST_LIBS)
+src_shell_io_test_test_wire_LDADD = $(SHELL_TEST_LIBS)
 endif

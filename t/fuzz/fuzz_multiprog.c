@@ -5,7 +5,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "shell/multiprog.h"
+#include "shell/step/multiprog.h"
 
 #define TASKS 16
 

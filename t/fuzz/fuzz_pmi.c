@@ -9,7 +9,7 @@
 
 #include "common/macros.h"
 #include "common/strbuf.h"
-#include "shell/pmi.h"
+#include "shell/pmi/pmi.h"
 
 struct session {
     struct pmi *pmi;

@@ -5,8 +5,8 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "shell/cpubind.h"
-#include "shell/layout.h"
+#include "shell/step/cpubind.h"
+#include "shell/step/layout.h"
 
 #define RANKS 3
 #define TASKS 8

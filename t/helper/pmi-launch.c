@@ -1,4 +1,4 @@
-/* pmi-launch.c - a launcher for tests of src/shell/pmi.c: it plays the agents of several ranks in
+/* pmi-launch.c - a launcher for tests of src/shell/pmi/pmi.c: it plays the agents of several ranks in
  * one process, each with a struct pmi of its own, and starts the tasks itself
  *
  *   pmi-launch [-r RANKS] [-c] [-t SECONDS] -n TASKS PROGRAM [ARGS]
@@ -22,7 +22,7 @@
 #include "common/macros.h"
 #include "common/parse.h"
 #include "common/strbuf.h"
-#include "shell/pmi.h"
+#include "shell/pmi/pmi.h"
 
 #define TASKS_MAX 256
 #define SECONDS_DEFAULT 60

@@ -11,7 +11,7 @@
     relay.py slow JOB PID MIB            takes credit and does not read: what PID grows by is bounded
     relay.py flood JOB PID MIB           sends input that no task takes: the same, and the step is ended
 
-The bytes are those of src/shell/wire.h and stepspec.h. Steps run in $RELAY_CWD (default: here).
+The bytes are those of src/shell/io/wire.h and step_spec.h. Steps run in $RELAY_CWD (default: here).
 All waiting has a deadline.
 """
 import collections

@@ -1,0 +1,19 @@
+/* adminrun.h - fluxq-shell admin-run: runs an administrator's prolog or epilog with
+ * limits
+ *
+ *     fluxq-shell admin-run --program /etc/fluxq/prolog --timeout 60 --report FILE \
+ *         --set FLUXQ_JOB_ID=12 ...
+ *
+ * The program runs as the caller's user, in a session of its own, in /, without input.
+ * Its environment has only PATH and the variables of --set. The first 16 KiB of its
+ * output go to standard error. The program fails if it exits with a status other than 0,
+ * ends by a signal, cannot be executed, or is not done in time. Then FILE gets the
+ * reason, one line, and our exit status is ADMINRUN_FAILED. Processes that it leaves in
+ * its session are killed.
+ */
+#ifndef FLUXQ_SHELL_AGENT_ADMINRUN_H
+#define FLUXQ_SHELL_AGENT_ADMINRUN_H
+
+int adminrun_main (int argc, char **argv);
+
+#endif

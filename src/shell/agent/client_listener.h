@@ -1,0 +1,53 @@
+/* client_listener.h - listens on each rank for clients of steps (fluxq-run) in the job
+ *
+ *     struct door *door = door_create (&loop, &launch, rank, up, ctx, &err);
+ *     door_message (door, &msg);  // WIRE_RUN_... downwards, task: the client's number
+ *
+ * The listener is a unix socket beside the spool, for the job's user only. Messages of a
+ * client (WIRE_RUN_...) go to rank 0 unchanged, with the rank and the client's number in
+ * the head. The listener of rank 0 also has the clients that come through the broker
+ * (agent_api.h, /v1/client): door_adopt().
+ *
+ * A client from the broker may open a session (protocol/session.h). It is then kept for a
+ * while when its connection breaks, and continues on a new connection. For rank 0 it is
+ * the same client.
+ *
+ * The flow of a step (steps.h) bounds the bytes that wait for a client that does not
+ * read. A client that returns credit for bytes that it has not read is disconnected at
+ * DOOR_UNSENT_MAX bytes.
+ */
+#ifndef FLUXQ_SHELL_AGENT_CLIENT_LISTENER_H
+#define FLUXQ_SHELL_AGENT_CLIENT_LISTENER_H
+
+#include "common/error.h"
+#include "protocol/launch.h"
+#include "shell/io/loop.h"
+#include "shell/io/wire.h"
+
+#define DOOR_VARIABLE "FLUXQ_AGENT_SOCKET" /* the socket's path, for tasks */
+#define DOOR_CLIENTS_MAX 4096
+#define DOOR_ADOPTED_MAX 256         /* clients from outside the job */
+#define DOOR_UNSENT_MAX (256u << 20) /* of one client: credit, and exits of all tasks */
+
+struct door;
+
+typedef void (*door_up_fn) (void *ctx, const struct frame *msg);
+
+/* The path of an agent's file: NAME in the spool's directory. The caller frees it; NULL:
+ * no memory. */
+char *agent_file (const struct launch *launch, const char *name);
+/* The path of a rank's socket; the caller frees it. NULL: no memory. */
+char *door_path (const struct launch *launch, uint32_t rank);
+/* NULL with the reason. */
+struct door *door_create (struct loop *loop, const struct launch *launch, uint32_t rank,
+                          door_up_fn up, void *ctx, struct error *err);
+void door_destroy (struct door *door);
+void door_message (struct door *door, const struct frame *msg);
+/* Adds a client on a connected, non-blocking stream socket, which the listener owns in
+ * any case. out: bytes to send first, taken over; data: bytes that the client has sent
+ * already. The caller has checked who the client is and that there is room. */
+void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data,
+                 size_t len);
+uint32_t door_adopted (const struct door *door);
+
+#endif

@@ -1,0 +1,14 @@
+/* relro.h - makes tables of pointers read-only after the start
+ *
+ * In a static PIE the start code of musl fills in the addresses and leaves the pages
+ * writable (musl 1.2.3): an attacker who can write to memory could change the agent's
+ * next call. The start of main() makes the pages read-only, as a dynamic loader does for
+ * other programs.
+ */
+#ifndef FLUXQ_SHELL_AGENT_RELRO_H
+#define FLUXQ_SHELL_AGENT_RELRO_H
+
+/* If the kernel refuses, the pages stay writable and the program runs on. */
+void relro_protect (void);
+
+#endif

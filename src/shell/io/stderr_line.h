@@ -1,0 +1,19 @@
+/* stderr_line.h - writes one line to standard error in one write, as several processes
+ * may share it
+ *
+ *     say ("fluxq-run", "task %u: %s", task, why);     // "fluxq-run: task 3: ..."
+ *
+ * (musl's dprintf() writes in pieces.)
+ */
+#ifndef FLUXQ_SHELL_IO_STDERR_LINE_H
+#define FLUXQ_SHELL_IO_STDERR_LINE_H
+
+#include <stdarg.h>
+
+#include "common/macros.h"
+
+#define SAY_MAX 2048 /* bytes of a line; longer lines are cut */
+
+void say (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
+
+#endif

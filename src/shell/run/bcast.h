@@ -1,0 +1,34 @@
+/* bcast.h - fluxq-bcast: copies a file to all nodes of the job
+ *
+ *     fluxq-bcast FILE DEST    a step with one task on each node, which reads the file
+ *                              and then its SHA-256 from standard input (bcast.c)
+ *     fluxq-shell --receive    that task: writes beside DEST, checks, renames (receive.c)
+ *
+ * So the bytes go once through the tree of agents, at the speed of the slowest node.
+ */
+#ifndef FLUXQ_SHELL_RUN_BCAST_H
+#define FLUXQ_SHELL_RUN_BCAST_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "protocol/step_client.h"
+
+#define BCAST_PROGRAM BCAST_CLIENT
+
+int bcast_main (int argc, char **argv);
+
+struct receive {
+    const char *dest; /* absolute */
+    uint64_t size;    /* bytes of the file */
+    uint32_t mode;
+    int64_t mtime; /* unix seconds, -1: now */
+    bool force;    /* replace an existing file */
+};
+
+/* Reads the file from standard input. 0 or negative errno; DEST is complete or
+ * unchanged. */
+int receive_file (const struct receive *r, struct error *err);
+
+#endif

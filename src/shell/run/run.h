@@ -1,0 +1,126 @@
+/* run.h - fluxq-run: the client of steps, through the local agent or the broker
+ *
+ *     main ("fluxq-run")  -->  run_main (argc, argv)
+ *         run_options.c   command line and environment --> struct run_options
+ *         run.c           messages with the agent (wire.h), signals, exit status
+ *         run_input.c     input of the tasks: standard input, files
+ *         run_output.c    destinations of output: labels, files
+ *         run_pty.c       the terminal of --pty
+ *         run_connect.c   which agent
+ *         run_keepalive.c      the task of an allocation, fluxq-run --hold
+ *
+ * Client and agent are one static program, so fluxq-run exists wherever the agent does.
+ */
+#ifndef FLUXQ_SHELL_RUN_RUN_H
+#define FLUXQ_SHELL_RUN_RUN_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "common/error.h"
+#include "protocol/pattern.h"
+#include "protocol/step_client.h"
+#include "shell/io/loop.h"
+#include "shell/io/wire.h"
+#include "shell/step/step_spec.h"
+
+#define RUN_PROGRAM STEP_CLIENT
+
+struct run_options {
+    struct step_spec spec; /* the request for the agent */
+    const char *output;    /* file pattern, "none" or a task's number; NULL: our stdout */
+    const char *error;     /* in the same form; NULL: like output, or our stderr */
+    const char *input;     /* file pattern; NULL: our stdin */
+    bool label, append, quiet;
+    int input_fd; /* standard input; owned unless it is 0 */
+    bool digest;  /* standard input is a file of `size` bytes; its SHA-256 follows it */
+    uint64_t size;
+    bool rsh;
+    bool arbitrary; /* of --distribution */
+};
+
+/* 0; 1: --help or --version has been answered; -EINVAL. */
+int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err);
+void run_options_release (struct run_options *o);
+
+int run_main (int argc, char **argv);
+/* Runs the step from request to end. Returns the exit status and releases the options. */
+int run_step (struct run_options *o);
+
+/* -- the connection -- */
+
+/* Returns the connection that was given (step_client.h), or a connection to the agent of
+ * this node; then *ret_agent (may be NULL) is the agent's process. The caller closes the
+ * descriptor. Negative errno. */
+int run_connect (pid_t *ret_agent, struct error *err);
+/* The task of a job that a client holds (keepalive.h): waits for the end of the hold.
+ * Returns the exit status. */
+int run_hold (void);
+
+/* -- files -- */
+
+struct run_vars { /* values for patterns */
+    uint64_t job_id, array_job;
+    uint32_t array_task;
+    const char *job_name, *user;
+    uint32_t step, ntasks, nnodes;
+    const uint32_t *node_of;  /* [ntasks] number in the step of each task's node */
+    const uint32_t *ranks;    /* [nnodes] rank of each node in the job */
+    const char *const *hosts; /* [nnodes] name of each node */
+};
+
+struct pattern_vars run_pattern_vars (const struct run_vars *vars, uint32_t task);
+
+/* -- input -- */
+
+struct run_input;
+
+struct run_input_events {
+    /* Sends the data of a WIRE_RUN_INPUT. */
+    void (*put) (void *ctx, const void *data, size_t len);
+    /* A file cannot be read; called at most once. */
+    void (*failed) (void *ctx, const struct error *err);
+};
+
+/* Opens the input file if its name has no patterns. options must outlive it. NULL with
+ * the reason. */
+struct run_input *run_input_create (struct loop *loop, const struct run_options *o,
+                                    const struct run_input_events *events, void *ctx,
+                                    struct error *err);
+/* The step runs. Copies vars; the data that vars point to must outlive it. */
+int run_input_start (struct run_input *in, const struct run_vars *vars,
+                     struct error *err);
+/* Handles a WIRE_RUN_TAKEN. */
+void run_input_taken (struct run_input *in, const struct frame *msg);
+/* The task has ended and reads no more. */
+void run_input_ended (struct run_input *in, uint32_t task);
+void run_input_destroy (struct run_input *in);
+
+/* -- the terminal of --pty -- */
+
+/* Sets both to 0 if there is no terminal. */
+void run_terminal_size (uint32_t *ret_rows, uint32_t *ret_cols);
+/* Makes standard input raw if it is a terminal, so that every key goes to the task, until
+ * run_terminal_give_back(). */
+void run_terminal_take (void);
+/* Restores the terminal. Returns whether it was raw. */
+bool run_terminal_give_back (void);
+
+/* -- output -- */
+
+struct run_output;
+
+/* Opens the output file if all tasks share one. Copies vars; the data that vars point to
+ * must outlive it. NULL with the reason. */
+struct run_output *run_output_create (const struct run_options *o,
+                                      const struct run_vars *vars, struct error *err);
+/* Writes at once and waits for a slow reader. stream: 1 or 2. -errno with the file. */
+int run_output_write (struct run_output *out, uint32_t task, int stream, const char *data,
+                      size_t len, struct error *err);
+/* The task has ended: with labels, completes and writes its last line if that has no
+ * newline. */
+int run_output_end (struct run_output *out, uint32_t task, struct error *err);
+void run_output_destroy (struct run_output *out);
+
+#endif

@@ -1,0 +1,487 @@
+/* run_options.c - turns command line and environment of fluxq-run into a request for a
+ * step */
+#ifndef PACKAGE_VERSION /* the agent's makefile rule defines it */
+#include <config.h>
+#endif
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "common/io.h"
+#include "common/macros.h"
+#include "common/option.h"
+#include "common/parse.h"
+#include "protocol/pattern.h"
+#include "shell/run/run.h"
+#include "shell/step/cpubind.h"
+#include "shell/step/layout.h"
+
+#define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and host files */
+
+enum { HELP = 0x1000, SHOW_VERSION };
+
+static const struct option_desc own_options[] = {
+    { "help", 'h', NULL, "print this help", HELP, false },
+    { "version", 'V', NULL, "print the version", SHOW_VERSION, false },
+    OPTION_END,
+};
+
+#define OPTIONS_MAX 64
+
+extern char **environ;
+
+/* Joins both tables. */
+static void join_options (struct option_desc all[OPTIONS_MAX])
+{
+    const struct option_desc *const tables[] = { step_options, own_options };
+    size_t n = 0;
+    for (size_t i = 0; i < ARRAY_SIZE (tables); i++)
+        for (const struct option_desc *d = tables[i]; d->name && n + 1 < OPTIONS_MAX; d++)
+            all[n++] = *d;
+    all[n] = (struct option_desc)OPTION_END;
+}
+
+static void print_help (void)
+{
+    struct option_desc all[OPTIONS_MAX];
+    join_options (all);
+    printf ("Usage: " RUN_PROGRAM " [OPTION...] COMMAND [ARG...]\n"
+            "Run a parallel step inside the job's allocation.\n\n");
+    option_print_help (stdout, all);
+    printf ("\nExit status: that of the worst task, 128 and the number for a signal.\n");
+}
+
+static int set_text (char **field, const char *value, struct error *err)
+{
+    free (*field);
+    *field = strdup (value);
+    return *field ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+static int set_number (uint32_t *field, const char *value, const char *what,
+                       struct error *err)
+{
+    int64_t n;
+    int rc = parse_int (value, 1, STEP_TASKS_MAX, &n, what, err);
+    if (rc == 0)
+        *field = (uint32_t)n;
+    return rc;
+}
+
+static int read_text (char **field, const char *path, struct error *err)
+{
+    struct strbuf sb;
+    strbuf_init (&sb, FILE_MAX_BYTES);
+    int rc = io_read_file (path, &sb, FILE_MAX_BYTES, err);
+    if (rc == 0 && memchr (sb.buf, '\0', sb.len))
+        rc = error_set (err, EINVAL, "%s: has a NUL byte: it is no text", path);
+    if (rc == 0) {
+        free (*field);
+        *field = strbuf_detach (&sb);
+        rc = *field ? 0 : error_set (err, ENOMEM, "no memory");
+    }
+    strbuf_release (&sb);
+    return rc;
+}
+
+static int set_pattern (const char **field, const char *value, const char *what,
+                        struct error *err)
+{
+    *field = value;
+    if (pattern_check_home (value, err) == 0 && pattern_check (value, err) == 0)
+        return 0;
+    error_prefix (err, "%s", what);
+    return -EINVAL;
+}
+
+static int set_input (struct run_options *o, const char *value, struct error *err)
+{
+    int64_t task;
+    o->input = NULL;
+    o->spec.input = STEP_INPUT_ALL;
+    if (!strcmp (value, "all"))
+        return 0;
+    if (!strcmp (value, "none")) {
+        o->spec.input = STEP_INPUT_NONE;
+    } else if (parse_int (value, 0, STEP_TASKS_MAX, &task, "", NULL) == 0) {
+        o->spec.input = STEP_INPUT_ONE;
+        o->spec.input_task = (uint32_t)task;
+    } else if (set_pattern (&o->input, value, "--input", err) < 0) {
+        return -EINVAL;
+    } else if (pattern_is_per_task (value) || pattern_is_per_node (value)) {
+        o->spec.input = STEP_INPUT_EACH;
+    }
+    return 0;
+}
+
+static int set_mpi (struct run_options *o, const char *value, struct error *err)
+{
+    static const char *const kinds[] = { "none", "pmi1", "pmi2" };
+    if (!strcmp (value, "list")) {
+        printf ("none\npmi1\npmi2\n");
+        return 1;
+    }
+    for (size_t i = 0; i < ARRAY_SIZE (kinds); i++)
+        if (!strcmp (value, kinds[i]))
+            return set_text (&o->spec.mpi, value, err);
+    return error_set (err, EINVAL,
+                      "--mpi=%s: known are none, pmi1 and pmi2 (both are "
+                      "served without it); Open MPI starts with its mpirun",
+                      value);
+}
+
+static int set_mode (struct run_options *o, const char *value, struct error *err)
+{
+    if (strcmp (value, "append") && strcmp (value, "truncate"))
+        return error_set (err, EINVAL, "--open-mode: %s is neither append nor truncate",
+                          value);
+    o->append = value[0] == 'a';
+    return 0;
+}
+
+static int set_bad_exit (struct run_options *o, const char *value, struct error *err)
+{
+    int64_t n = 1;
+    if (value && parse_int (value, 0, 1, &n, "--kill-on-bad-exit", err) < 0)
+        return -EINVAL;
+    o->spec.kill_on_bad_exit = n == 1;
+    return 0;
+}
+
+static int set_bind (struct run_options *o, const char *value, struct error *err)
+{
+    struct cpubind bind;
+    int rc = cpubind_parse (value, &bind, err);
+    if (rc < 0)
+        return rc;
+    cpubind_release (&bind);
+    return set_text (&o->spec.cpu_bind, value, err);
+}
+
+static int set_distribution (struct run_options *o, const char *value, struct error *err)
+{
+    struct layout_option opt;
+    int rc = layout_option_parse (value, &opt, err);
+    if (rc == 0)
+        o->arbitrary = opt.kind == LAYOUT_ARBITRARY;
+    return rc < 0 ? rc : set_text (&o->spec.distribution, value, err);
+}
+
+static int set_wait (struct run_options *o, const char *value, struct error *err)
+{
+    int64_t n;
+    int rc = parse_int (value, 0, 100000000, &n, "--wait", err);
+    if (rc == 0)
+        o->spec.wait = (double)n;
+    return rc;
+}
+
+/* 0; 1: --help or --version was answered; or -EINVAL. */
+static int take_option (struct run_options *o, const struct option_match *m,
+                        const char **ret_export, struct error *err)
+{
+    struct step_spec *s = &o->spec;
+    switch (m->desc->id) {
+    case STEP_OPT_NODES:
+        return set_number (&s->nnodes, m->value, "--nodes", err);
+    case STEP_OPT_NTASKS:
+        return set_number (&s->ntasks, m->value, "--ntasks", err);
+    case STEP_OPT_PER_NODE:
+        return set_number (&s->per_node, m->value, "--ntasks-per-node", err);
+    case STEP_OPT_CPUS:
+        if (strpbrk (m->value, ".m"))
+            return error_set (
+                err, EINVAL,
+                "--cpus-per-task: %.32s: a step's tasks have whole numbers of "
+                "CPUs; a part of one that the job's tasks have counts as one",
+                m->value);
+        return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
+    case STEP_OPT_GPUS:
+        return set_number (&s->gpus, m->value, "--gpus", err);
+    case STEP_OPT_NODELIST:
+        return set_text (&s->hosts, m->value, err);
+    case STEP_OPT_EXCLUDE:
+        return set_text (&s->exclude, m->value, err);
+    case STEP_OPT_DISTRIBUTION:
+        return set_distribution (o, m->value, err);
+    case STEP_OPT_TASKMAP:
+        return set_text (&s->taskmap_asked, m->value, err);
+    case STEP_OPT_EXACT:
+        s->exact = true;
+        return 0;
+    case STEP_OPT_OVERLAP:
+        s->overlap = true;
+        return 0;
+    case STEP_OPT_OVERCOMMIT:
+        s->overcommit = true;
+        return 0;
+    case STEP_OPT_IMMEDIATE:
+        s->immediate = true;
+        return 0;
+    case STEP_OPT_CPU_BIND:
+        return set_bind (o, m->value, err);
+    case STEP_OPT_MPI:
+        return set_mpi (o, m->value, err);
+    case STEP_OPT_MULTI_PROG:
+        return set_text (&s->multi_prog, "", err);
+    case STEP_OPT_INPUT:
+        return set_input (o, m->value, err);
+    case STEP_OPT_OUTPUT:
+        return set_pattern (&o->output, m->value, "--output", err);
+    case STEP_OPT_ERROR:
+        return set_pattern (&o->error, m->value, "--error", err);
+    case STEP_OPT_OPEN_MODE:
+        return set_mode (o, m->value, err);
+    case STEP_OPT_LABEL:
+        o->label = true;
+        return 0;
+    case STEP_OPT_KILL_ON_BAD_EXIT:
+        return set_bad_exit (o, m->value, err);
+    case STEP_OPT_WAIT:
+        return set_wait (o, m->value, err);
+    case STEP_OPT_CHDIR:
+        return set_text (&s->cwd, m->value, err);
+    case STEP_OPT_EXPORT:
+        *ret_export = m->value;
+        return 0;
+    case STEP_OPT_NAME:
+        return set_text (&s->name, m->value, err);
+    case STEP_OPT_QUIET:
+        o->quiet = true;
+        return 0;
+    case STEP_OPT_PTY:
+        s->pty = true;
+        return 0;
+    case STEP_OPT_RSH:
+        o->rsh = true;
+        return 0;
+    case HELP:
+        print_help ();
+        return 1;
+    default:
+        printf (RUN_PROGRAM " " PACKAGE_VERSION "\n");
+        return 1;
+    }
+}
+
+/* -- the environment -- */
+
+static int add_variable (struct step_spec *s, char *text, struct error *err)
+{
+    if (!text)
+        return error_set (err, ENOMEM, "no memory");
+    s->env[s->nenv++] = text;
+    s->env[s->nenv] = NULL;
+    return 0;
+}
+
+static bool has_variable (const struct step_spec *s, const char *name, size_t len)
+{
+    for (size_t i = 0; i < s->nenv; i++)
+        if (!strncmp (s->env[i], name, len) && s->env[i][len] == '=')
+            return true;
+    return false;
+}
+
+/* Exports NAME or NAME=VALUE of --export. */
+static int export_one (struct step_spec *s, const char *item, struct error *err)
+{
+    size_t len = strcspn (item, "=");
+    char *text = NULL;
+    if (len == 0)
+        return error_set (err, EINVAL, "--export: '%s' is neither NAME nor NAME=VALUE",
+                          item);
+    if (item[len] == '=')
+        return add_variable (s, strdup (item), err);
+    const char *value = getenv (item);
+    if (!value)
+        return 0;
+    if (asprintf (&text, "%s=%s", item, value) < 0)
+        text = NULL;
+    return add_variable (s, text, err);
+}
+
+/* Exports the variables that every program needs, even with NONE. */
+static int export_least (struct step_spec *s, struct error *err)
+{
+    static const char *const names[] = { "PATH", "HOME", "USER", "LOGNAME", "SHELL" };
+    int rc = 0;
+    for (size_t i = 0; i < ARRAY_SIZE (names) && rc == 0; i++)
+        if (!has_variable (s, names[i], strlen (names[i])))
+            rc = export_one (s, names[i], err);
+    return rc;
+}
+
+/* FLUXQ_* variables of the login node configure fluxq's programs there: not exported, as
+ * in a submission. */
+static bool is_foreign (const char *assignment)
+{
+    return getenv (STEP_CLIENT_FD) && !strncmp (assignment, "FLUXQ_", strlen ("FLUXQ_"));
+}
+
+static int set_environment (struct step_spec *s, const char *list, struct error *err)
+{
+    size_t n = 0, items = 1;
+    int rc = 0;
+    bool all = !list;
+    while (environ[n])
+        n++;
+    for (const char *p = list; p && *p; p++)
+        items += *p == ',';
+    s->env = calloc (n + items + 8, sizeof (*s->env));
+    autofree char *copy = list ? strdup (list) : NULL;
+    if (!s->env || (list && !copy))
+        return error_set (err, ENOMEM, "no memory");
+    for (char *rest = copy, *item; copy && rc == 0 && (item = strsep (&rest, ","));) {
+        if (!strcasecmp (item, "ALL"))
+            all = true;
+        else if (strcasecmp (item, "NONE") && strcasecmp (item, "NIL"))
+            rc = export_one (s, item, err);
+    }
+    for (size_t i = 0; i < n && all && rc == 0; i++) {
+        size_t len = strcspn (environ[i], "=");
+        if (len > 0 && environ[i][len] && !is_foreign (environ[i])
+            && !has_variable (s, environ[i], len))
+            rc = add_variable (s, strdup (environ[i]), err);
+    }
+    return rc == 0 ? export_least (s, err) : rc;
+}
+
+/* -- top level -- */
+
+static int set_cwd (struct step_spec *s, struct error *err)
+{
+    char *here = getcwd (NULL, 0), *path = NULL;
+    if (!here)
+        return error_errno (err, errno, "the directory that we are in");
+    if (!s->cwd) {
+        s->cwd = here;
+        return 0;
+    }
+    if (s->cwd[0] != '/') {
+        if (asprintf (&path, "%s/%s", here, s->cwd) < 0)
+            path = NULL;
+        free (s->cwd);
+        s->cwd = path;
+    }
+    free (here);
+    return s->cwd ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+/* "HOST WORD...": a shell on the host runs the words as one line, on cores that other
+ * steps may use too. */
+static int set_remote (struct step_spec *s, char **argv, struct error *err)
+{
+    autostrbuf struct strbuf line;
+    const char *words[] = { "/bin/sh", "-c", NULL };
+    strbuf_init (&line, STEP_SPEC_MAX);
+    if (!argv || !argv[0] || !argv[1])
+        return error_set (err, EINVAL, "--rsh needs a node and a command");
+    for (size_t i = 1; argv[i]; i++)
+        strbuf_addf (&line, "%s%s", i > 1 ? " " : "", argv[i]);
+    s->args = calloc (4, sizeof (*s->args));
+    for (; s->args && s->nargs < 2; s->nargs++)
+        s->args[s->nargs] = strdup (words[s->nargs]);
+    if (s->args)
+        s->args[s->nargs++] = strbuf_detach (&line);
+    if (!s->args || !s->args[0] || !s->args[1] || !s->args[2])
+        return error_set (err, ENOMEM, "no memory");
+    s->overlap = true;
+    s->ntasks = s->nnodes = 1;
+    int rc = set_text (&s->hosts, argv[0], err);
+    if (rc == 0)
+        rc = set_text (&s->mpi, "none", err);
+    return rc == 0 ? set_text (&s->cpu_bind, "none", err) : rc;
+}
+
+static int set_command (struct step_spec *s, char **argv, struct error *err)
+{
+    if (!argv || !argv[0])
+        return error_set (err, EINVAL, "no command (see " RUN_PROGRAM " --help)");
+    if (s->multi_prog) {
+        if (argv[1])
+            return error_set (err, EINVAL,
+                              "--multi-prog takes one file, and '%s' is more", argv[1]);
+        int rc = read_text (&s->multi_prog, argv[0], err);
+        return rc < 0 ? error_prefix (err, "--multi-prog") : 0;
+    }
+    while (argv[s->nargs])
+        s->nargs++;
+    s->args = calloc (s->nargs + 1, sizeof (*s->args));
+    for (size_t i = 0; s->args && i < s->nargs; i++)
+        if (!(s->args[i] = strdup (argv[i])))
+            return error_set (err, ENOMEM, "no memory");
+    return s->args ? 0 : error_set (err, ENOMEM, "no memory");
+}
+
+static int check (const struct run_options *o, struct error *err)
+{
+    const struct step_spec *s = &o->spec;
+    if (s->exact && s->overlap)
+        return error_set (err, EINVAL, "--exact and --overlap contradict each other");
+    if (s->distribution && s->taskmap_asked)
+        return error_set (err, EINVAL,
+                          "--distribution and --taskmap both place the tasks: say one");
+    if (s->cores_per_task > 1 && s->overcommit)
+        return error_set (err, EINVAL,
+                          "--overcommit and --cpus-per-task contradict each other");
+    if (s->pty && (o->output || o->error || o->input || o->label))
+        return error_set (err, EINVAL,
+                          "--pty is task 0 on this terminal: it goes with neither "
+                          "--output, --error, --input nor --label-io");
+    return 0;
+}
+
+/* Only task 0 has the terminal; output of other tasks is dropped. */
+static void set_terminal (struct run_options *o)
+{
+    o->spec.input = STEP_INPUT_ONE;
+    o->spec.input_task = 0;
+    o->output = "0";
+    run_terminal_size (&o->spec.pty_rows, &o->spec.pty_cols);
+}
+
+static mode_t own_umask (void)
+{
+    mode_t mask = umask (0);
+    umask (mask);
+    return mask;
+}
+
+int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err)
+{
+    struct option_desc all[OPTIONS_MAX];
+    struct option_parser parser;
+    struct option_match m;
+    const char *list = NULL;
+    char **command = NULL;
+    int rc;
+
+    *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
+    join_options (all);
+    option_parser_init (&parser, RUN_PROGRAM, all, OPTION_STOP_AT_OPERAND, argc, argv);
+    while (!command && (rc = option_next (&parser, &m, err)) > 0) {
+        if (!m.desc)
+            command = argv + m.index;
+        else if ((rc = take_option (o, &m, &list, err)) != 0)
+            return rc;
+    }
+    if (!command && rc < 0)
+        return rc;
+    o->spec.umask = own_umask ();
+    const char *hosts = getenv ("SLURM_HOSTFILE");
+    rc = o->rsh ? set_remote (&o->spec, command, err)
+                : set_command (&o->spec, command, err);
+    if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
+        || (rc = set_environment (&o->spec, list, err)) < 0)
+        return rc;
+    if (o->spec.pty)
+        set_terminal (o);
+    return hosts && o->arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
+}
+
+void run_options_release (struct run_options *o)
+{
+    step_spec_release (&o->spec);
+}

@@ -1,0 +1,28 @@
+/* descendants.h - signals and kills all descendants of this process
+ *
+ * The caller is a child subreaper (prctl PR_SET_CHILD_SUBREAPER): a process that a task
+ * starts stays a descendant even after a double fork and setsid, because orphans become
+ * children of the caller. So no children (waitpid) means no descendants.
+ *
+ *     while (!descend_kill (NULL, NULL)) ...wait 10 ms...
+ */
+#ifndef FLUXQ_SHELL_STEP_DESCENDANTS_H
+#define FLUXQ_SHELL_STEP_DESCENDANTS_H
+
+#include <stdbool.h>
+#include <sys/types.h>
+
+#include "shell/step/reap.h"
+
+/* Notes whether this process is the init of a pid namespace that is the job's alone (a
+ * pod): then kill(-1) reaches all processes of the job. Call once, before fork. */
+void descend_note_init (void);
+/* Returns what descend_note_init() noted. */
+bool descend_owns_namespace (void);
+/* Sends sig to every descendant. Returns their number, without zombies. */
+int descend_signal (int sig);
+/* Sends SIGKILL to every descendant and reaps the dead ones; calls reaped (may be NULL)
+ * for each. True: no descendant is left. */
+bool descend_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg);
+
+#endif

@@ -1,0 +1,128 @@
+/* step_spec.c - writes and parses the text of a request for a step */
+#include "shell/step/step_spec.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "protocol/record.h"
+
+static const struct record_field fields[] = {
+#define FIELD(name, type, min, max)                                                      \
+    RECORD_FIELD (struct step_spec, name, RECORD_##type, min, max)
+    FIELD (cwd, STRING, 0, 0),
+    FIELD (name, STRING, 0, 0),
+    FIELD (hosts, STRING, 0, 0),
+    FIELD (exclude, STRING, 0, 0),
+    FIELD (hostfile, STRING, 0, 0),
+    FIELD (nnodes, U32, 0, STEP_TASKS_MAX),
+    FIELD (ntasks, U32, 0, STEP_TASKS_MAX),
+    FIELD (per_node, U32, 0, STEP_TASKS_MAX),
+    FIELD (cores_per_task, U32, 0, STEP_TASKS_MAX),
+    FIELD (gpus, U32, 0, STEP_TASKS_MAX),
+    FIELD (exact, BOOLEAN, 0, 1),
+    FIELD (overlap, BOOLEAN, 0, 1),
+    FIELD (overcommit, BOOLEAN, 0, 1),
+    FIELD (immediate, BOOLEAN, 0, 1),
+    FIELD (kill_on_bad_exit, BOOLEAN, 0, 1),
+    FIELD (wait, SECONDS, 0, INT64_C (1000000000000)),
+    FIELD (distribution, STRING, 0, 0),
+    FIELD (taskmap_asked, STRING, 0, 0),
+    FIELD (cpu_bind, STRING, 0, 0),
+    FIELD (mpi, STRING, 0, 0),
+    FIELD (multi_prog, STRING, 0, 0),
+    FIELD (input, U32, STEP_INPUT_NONE, STEP_INPUT_EACH),
+    FIELD (input_task, U32, 0, STEP_TASKS_MAX),
+    FIELD (umask, U32, 0, 0777),
+    FIELD (pty, BOOLEAN, 0, 1),
+    FIELD (pty_rows, U32, 0, UINT16_MAX),
+    FIELD (pty_cols, U32, 0, UINT16_MAX),
+    FIELD (id, U32, 0, UINT32_MAX),
+    FIELD (ranks, STRING, 0, 0),
+    FIELD (taskmap, STRING, 0, 0),
+    FIELD (cores, STRING, 0, 0),
+    FIELD (gpu_ids, STRING, 0, 0),
+#undef FIELD
+};
+
+static int read_record (struct step_spec *spec, const struct record *r, uint64_t *seen,
+                        struct error *err)
+{
+    if (!strcmp (r->name, "arg"))
+        return record_append (&spec->args, &spec->nargs, r, err);
+    if (strcmp (r->name, "env"))
+        return record_read (fields, ARRAY_SIZE (fields), spec, seen, r, err);
+    const char *equals = memchr (r->data, '=', r->len);
+    if (!equals || equals == r->data)
+        return record_bad (r, "not NAME=VALUE", err);
+    return record_append (&spec->env, &spec->nenv, r, err);
+}
+
+static int check (const struct step_spec *spec, struct error *err)
+{
+    if (!spec->cwd || spec->cwd[0] != '/')
+        return error_set (err, EINVAL, "step: cwd: not an absolute path");
+    if (spec->nargs == 0 && !spec->multi_prog)
+        return error_set (err, EINVAL, "step: arg: missing");
+    return 0;
+}
+
+int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
+                     struct error *err)
+{
+    struct record_text rest = { "step", text, len, STEP_SPEC_MAX };
+    struct record r;
+    uint64_t seen = 0;
+    int rc = 0;
+
+    *ret = (struct step_spec){ .umask = 022 };
+    if (!(ret->args = calloc (1, sizeof (*ret->args)))
+        || !(ret->env = calloc (1, sizeof (*ret->env))))
+        rc = error_set (err, ENOMEM, "step: no memory");
+    while (rc == 0 && (rc = record_take (&rest, &r, err)) > 0)
+        rc = read_record (ret, &r, &seen, err);
+    if (rc == 0)
+        rc = check (ret, err);
+    if (rc < 0)
+        step_spec_release (ret);
+    return rc;
+}
+
+int step_spec_write (const struct step_spec *spec, struct strbuf *sb)
+{
+    size_t start = sb->len;
+    int rc = record_write (fields, ARRAY_SIZE (fields), spec, sb);
+
+    record_add_strings (sb, "arg", spec->args, spec->nargs);
+    record_add_strings (sb, "env", spec->env, spec->nenv);
+    if (rc == 0)
+        rc = sb->err;
+    return rc == 0 && sb->len - start > STEP_SPEC_MAX ? -E2BIG : rc;
+}
+
+void step_spec_release (struct step_spec *spec)
+{
+    record_release (fields, ARRAY_SIZE (fields), spec);
+    record_free_strings (spec->args, spec->nargs);
+    record_free_strings (spec->env, spec->nenv);
+    *spec = (struct step_spec){ 0 };
+}
+
+void step_spec_forget_places (struct step_spec *spec)
+{
+    char **const texts[] = { &spec->ranks, &spec->taskmap, &spec->cores, &spec->gpu_ids };
+
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        free (*texts[i]);
+        *texts[i] = NULL;
+    }
+    spec->id = 0;
+}
+
+char *step_spec_part (const char *text, uint32_t node)
+{
+    for (; text && node > 0; node--) {
+        text = strchr (text, ';');
+        text += text != NULL;
+    }
+    return text ? strndup (text, strcspn (text, ";")) : NULL;
+}

@@ -1,0 +1,68 @@
+/* step_spec.h - the request of fluxq-run for a step, as one text (record.h)
+ *
+ * The client writes the request. Rank 0 completes it (the last fields) and sends it to
+ * all ranks of the step.
+ */
+#ifndef FLUXQ_SHELL_STEP_STEP_SPEC_H
+#define FLUXQ_SHELL_STEP_STEP_SPEC_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "common/error.h"
+#include "common/strbuf.h"
+
+#define STEP_SPEC_MAX (8 * 1024 * 1024) /* bytes of the text */
+#define STEP_TASKS_MAX (UINT32_C (1) << 22)
+
+/* The tasks that read standard input; EACH: every task reads a file of its own. */
+enum step_input { STEP_INPUT_NONE, STEP_INPUT_ALL, STEP_INPUT_ONE, STEP_INPUT_EACH };
+
+struct step_spec {
+    char **args; /* the command, NULL-terminated; empty with multi_prog */
+    size_t nargs;
+    char **env; /* the client's environment: NAME=VALUE, NULL-terminated */
+    size_t nenv;
+    char *cwd;      /* absolute */
+    char *name;     /* NULL: the program's name */
+    char *hosts;    /* names of nodes to use, or NULL */
+    char *exclude;  /* names of nodes not to use, or NULL */
+    char *hostfile; /* text of a host file, one name for each task, or NULL */
+    uint32_t nnodes, ntasks, per_node; /* 0: not given */
+    uint32_t cores_per_task;           /* 0: not given */
+    uint32_t gpus;                     /* for the whole step; 0: not given */
+    bool exact, overlap, overcommit, immediate;
+    bool kill_on_bad_exit;
+    double wait; /* seconds that tasks may run on after the first has ended; 0: any */
+    char *distribution; /* --distribution, or NULL */
+    char *taskmap_asked;
+    char *cpu_bind;   /* --cpu-bind, or NULL */
+    char *mpi;        /* "none", "pmi1", "pmi2"; NULL: both PMI versions */
+    char *multi_prog; /* text of the file, or NULL */
+    uint32_t input;   /* enum step_input */
+    uint32_t input_task;
+    uint32_t umask;
+    bool pty;                    /* task 0 gets a terminal ... */
+    uint32_t pty_rows, pty_cols; /* ... of this size; 0: not known */
+    /* set by rank 0 */
+    uint32_t id;
+    /* idset of the job's ranks; numbers the nodes of the step in this order */
+    char *ranks;
+    char *taskmap; /* task map over the step's nodes (taskmap.h) */
+    char *cores;   /* cores on each of its nodes: idsets, separated by ';' */
+    char *gpu_ids; /* GPUs, in the same form */
+};
+
+/* 0 or -EINVAL, -ENOMEM with the record's name. Releases ret after an error. */
+int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
+                     struct error *err);
+/* Appends the text; -E2BIG: more than STEP_SPEC_MAX. */
+int step_spec_write (const struct step_spec *spec, struct strbuf *sb);
+void step_spec_release (struct step_spec *spec);
+/* Clears the fields that rank 0 sets. */
+void step_spec_forget_places (struct step_spec *spec);
+/* The part of cores or gpu_ids (or NULL) for a node of the step; the caller frees it.
+ * NULL: the node has none, or no memory. */
+char *step_spec_part (const char *text, uint32_t node);
+
+#endif

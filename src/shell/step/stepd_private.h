@@ -1,0 +1,86 @@
+/* stepd_private.h - a step on one of its ranks: stepd.c, step_pmi.c (MPI) */
+#ifndef FLUXQ_SHELL_STEP_STEPD_PRIVATE_H
+#define FLUXQ_SHELL_STEP_STEPD_PRIVATE_H
+
+#include "common/idset.h"
+#include "shell/step/cpubind.h"
+#include "shell/step/multiprog.h"
+#include "shell/step/step_spec.h"
+#include "shell/step/stepd.h"
+
+struct step_task {
+    uint32_t id;    /* number in the step */
+    uint64_t taken; /* bytes of input that the task has taken */
+    bool ended;
+};
+
+struct steppmi;
+struct stepbind;
+
+struct rank_step {
+    struct rank_step *next;
+    struct stepd *d;
+    uint32_t id;
+    struct strbuf text; /* request text so far */
+    struct step_spec spec;
+    uint32_t *rank_of; /* [ntasks] number in the step of each task's node */
+    uint32_t ntasks;
+    uint32_t *ranks; /* [nnodes] ranks in the job */
+    uint32_t nnodes;
+    uint32_t node;         /* number of this node in the step */
+    struct idset *cores;   /* cores on this node */
+    struct step_task *own; /* [nown] tasks on this node */
+    uint32_t nown, started;
+    uint64_t taken;             /* bytes of input that every reading task has taken */
+    struct multiprog *programs; /* NULL: all tasks run the same program */
+    struct stepbind *bind;      /* NULL: no task is bound to cores */
+    struct taskset *set;
+    int64_t credit;
+    int cwd_fd;
+    const char *cwd;
+    struct steppmi *pmi; /* NULL: no task of this node uses PMI */
+};
+
+struct stepd {
+    struct loop *loop;
+    const struct launch *launch;
+    struct tasks *tasks;
+    uint32_t rank;
+    stepd_up_fn up;
+    void *ctx;
+    struct rank_step *steps;
+    struct idset *allowed; /* CPUs that this agent may use; NULL: not known */
+};
+
+/* Sends a message to rank 0: number as u32, UINT32_MAX: none, then data. */
+void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
+                const void *data, size_t len);
+
+/* -- step_pmi.c: MPI -- */
+
+/* Sets up PMI for the tasks of this node. 0 or -ENOMEM. */
+int steppmi_create (struct rank_step *s, struct error *err);
+void steppmi_destroy (struct steppmi *p);
+/* Call before a task starts. *ret_fd gets the descriptor that the task inherits, and *env
+ * (of env_make()) gets the task's PMI variables. 0 or negative errno. */
+int steppmi_open (struct steppmi *p, uint32_t local, char ***env, int *ret_fd,
+                  struct error *err);
+/* The task has been started, or could not be: closes the agent's copy of the task's
+ * end. */
+void steppmi_started (struct steppmi *p, uint32_t local);
+/* The task has ended. Ends the step if the task should have finalized first. */
+void steppmi_exited (struct steppmi *p, uint32_t local, int status);
+/* Handles a piece of what all ranks put. */
+void steppmi_message (struct steppmi *p, const struct frame *msg);
+
+/* -- step_bind.c: cores -- */
+
+/* Chooses the cores of each task on this node. 0, also when no task is bound; or negative
+ * errno. */
+int stepbind_create (struct rank_step *s, struct error *err);
+void stepbind_destroy (struct stepbind *b);
+/* In the child: binds the task with that local number, and reports it with
+ * --cpu-bind=verbose. */
+void stepbind_apply (const struct rank_step *s, uint32_t local);
+
+#endif

@@ -1,0 +1,81 @@
+/* steps.h - rank 0: the steps of a job, from a client's request to their end
+ *
+ *     READING --whole--> WAITING --cores are free--> RUNNING --all tasks ended--> gone
+ *                           +--can never fit------------------------------------^
+ *
+ *     struct steps *steps = steps_create (&loop, &launch, send, ctx);
+ *     steps_message (steps, rank, &msg);       // WIRE_RUN... and WIRE_STEP... upwards
+ *
+ * A client (fluxq-run) is a connection to the agent of its rank (client_listener.h) and
+ * has one step. A step gets whole nodes of the job; with --exact only the cores that it
+ * asks for; with --overlap also cores of other steps. Steps that do not fit now wait and
+ * start in the order in which they came.
+ *
+ * A held job (keepalive.h) ends when the client that holds it goes: keepalive.c.
+ *
+ * Flow: each node of a step may have as many bytes of output under way as it has credit
+ * for. The client returns the credit when it has written the bytes. Therefore a client
+ * that does not read stops its own tasks only.
+ */
+#ifndef FLUXQ_SHELL_STEP_STEPS_H
+#define FLUXQ_SHELL_STEP_STEPS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "protocol/launch.h"
+#include "protocol/stepuse.h"
+#include "shell/io/loop.h"
+#include "shell/io/wire.h"
+
+#define STEPS_MAX 4096 /* steps at one time, in any state */
+#define STEP_CREDIT_ALL (UINT32_C (16) << 20)
+#define STEP_CREDIT_MAX (UINT32_C (1) << 20)
+#define STEP_CREDIT_MIN (UINT32_C (16) << 10)
+#define STEP_PUTS_MAX (64u << 20) /* bytes of one KVS exchange, over all nodes */
+
+struct steps;
+
+/* Sends to the agent of a rank, or of all ranks (WIRE_ALL). A message to rank 0 itself is
+ * delivered after the caller has returned to the loop. */
+typedef void (*steps_send_fn) (void *ctx, uint32_t rank, const struct frame *msg);
+
+/* The record of a step that had started, with its status: the step has ended, or the job
+ * has. */
+typedef void (*steps_record_fn) (void *ctx, struct stepuse *use);
+
+/* NULL: no memory. launch must outlive the steps. */
+struct steps *steps_create (struct loop *loop, const struct launch *launch,
+                            steps_send_fn send, void *ctx);
+void steps_destroy (struct steps *steps);
+/* Handles a message from a rank. False: the message is invalid, the rank cannot be
+ * trusted. */
+bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg);
+/* The job ends: waiting steps never start, and clients are told why ("": a normal
+ * end). */
+void steps_close (struct steps *steps, const char *why);
+/* Whether a step runs now. */
+bool steps_run (const struct steps *steps);
+/* steps_signal() signals a running step. steps_cancel() ends a step: SIGTERM, then
+ * SIGKILL after the job's grace. -ENOENT. */
+int steps_signal (struct steps *steps, uint32_t id, int sig);
+int steps_cancel (struct steps *steps, uint32_t id);
+void steps_set_record (struct steps *steps, steps_record_fn record);
+/* The job is over: also records the steps of which a task did not report its end because
+ * its rank is lost. Call nothing else for the steps after this. */
+void steps_record_rest (struct steps *steps);
+/* -- a malleable job, after launch->nnodes has changed -- */
+/* The ranks from `from` on are new, and waiting steps may start there. 0 or -ENOMEM. */
+int steps_grown (struct steps *steps, uint32_t from);
+/* steps_use(): whether a step has tasks on ranks from `from` on. steps_take_back(): ends
+ * the steps that do. */
+bool steps_use (const struct steps *steps, uint32_t from);
+void steps_take_back (struct steps *steps, uint32_t from);
+/* A rank that was to leave is lost: its tasks count as killed. */
+void steps_lose (struct steps *steps, uint32_t rank);
+/* Whether a client on the login node holds the job, while its script only waits. */
+bool steps_held (const struct steps *steps);
+/* Bytes of output of one node of a step that may be under way. */
+uint32_t steps_credit (uint32_t nnodes);
+
+#endif

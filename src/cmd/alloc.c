@@ -1,13 +1,13 @@
-/* alloc.c - fluxq-alloc: holds an allocation while a command runs on the login node
+/* alloc.c - fluxq-alloc: keeps an allocation while a command runs on the login node
  *
  *   submit, wait, connect --> command --its end--> the job ends, with its exit status
  *                              |   ^
  *            connection gone   v   |  again: the broker has restarted
  *                            lost --+--the job has ended--> SIGHUP to the command
  *
- * The connection holds the job (protocol/keepalive.h). It is a session (protocol/session.h): the
- * agents keep the job while the broker is away, and learn from the session when this
- * process is gone.
+ * The connection keeps the job (protocol/keepalive.h). It is a session
+ * (protocol/session.h): the agents keep the job while the broker is away, and learn from
+ * the session when this process is gone.
  */
 #include <errno.h>
 #include <poll.h>
@@ -49,7 +49,7 @@ struct alloc {
     char *shell[2];
     uint64_t id;
     json_t *job;
-    int fd;        /* the connection that holds the job; -1: lost */
+    int fd;        /* the connection that keeps the job; -1: lost */
     double wait;   /* seconds, for a broker that is away */
     char session[SESSION_TEXT]; /* "": no session */
     int signal_fd; /* SIGCHLD, and signals for the command */
@@ -104,11 +104,11 @@ static int read_options (struct cmd *c, struct alloc *a)
 
 /* -- the connection -- */
 
-static void send_hold (struct alloc *a, enum hold_kind kind, uint32_t value)
+static void send_keepalive (struct alloc *a, enum keepalive_kind kind, uint32_t value)
 {
-    uint8_t msg[HOLD_SIZE];
+    uint8_t msg[KEEPALIVE_SIZE];
 
-    hold_encode (kind, value, msg);
+    keepalive_encode (kind, value, msg);
     if (send (a->fd, msg, sizeof (msg), MSG_NOSIGNAL) == (ssize_t)sizeof (msg))
         return;
     close (a->fd);
@@ -128,7 +128,7 @@ static void send_keep (struct alloc *a, enum session_kind kind)
         if (send (a->fd, msg, len, MSG_NOSIGNAL) != (ssize_t)len)
             return; /* the end of the connection is noticed next */
     }
-    send_hold (a, HOLD_KEEP, a->session[0] ? 0 : GRACE);
+    send_keepalive (a, KEEPALIVE_KEEP, a->session[0] ? 0 : GRACE);
 }
 
 /* Data of the agents is for clients of steps; only the end of the connection matters. */
@@ -302,12 +302,12 @@ static void give_back (struct alloc *a)
         return;
     say (a, "relinquishing");
     if (a->fd >= 0)
-        send_hold (a, HOLD_END, (uint32_t)exit_code (a->status) << 8);
+        send_keepalive (a, KEEPALIVE_END, (uint32_t)exit_code (a->status) << 8);
     if (a->fd < 0)
         allocation_cancel (a->c, a->id);
 }
 
-static int hold (struct alloc *a)
+static int keep_until_end (struct alloc *a)
 {
     struct cmd *c = a->c;
 
@@ -337,7 +337,7 @@ static int run (struct cmd *c)
     submit_options_init (&a.so);
     int status = read_options (c, &a);
     if (!c->ended && status == CMD_OK)
-        status = hold (&a);
+        status = keep_until_end (&a);
     allocation_release_signals ();
     if (a.fd >= 0)
         close (a.fd);

@@ -160,7 +160,7 @@ int allocation_options (struct cmd *c, struct submit_options *so)
 int allocation_submit (struct cmd *c, const struct submit_options *so, const char *name,
                        int64_t urgency, uint64_t *ret_id)
 {
-    static const char script[] = HOLD_SCRIPT;
+    static const char script[] = KEEPALIVE_SCRIPT;
     const struct submit_program program = { .script = script,
                                             .script_len = sizeof (script) - 1 };
     struct submit_options own = *so;

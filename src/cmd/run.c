@@ -149,7 +149,7 @@ static int run_new (struct cmd *c, const struct run *r)
     struct step_call call = { .c = c, .fd = -1, .argv = r->argv, .holds = true };
     int flags =
         (r->quiet ? 0 : ALLOCATION_TELLS) | (r->immediate ? ALLOCATION_IMMEDIATE : 0);
-    uint8_t keep[HOLD_SIZE]; /* from its sending on, the connection holds the job */
+    uint8_t keep[KEEPALIVE_SIZE]; /* from its sending on, the connection holds the job */
     uint64_t id;
 
     allocation_catch_signals ();
@@ -158,7 +158,7 @@ static int run_new (struct cmd *c, const struct run *r)
         return c->status;
     step_session (&call);
     int status = allocation_connect (c, id, call.session, &call.fd);
-    hold_encode (HOLD_KEEP, 0, keep);
+    keepalive_encode (KEEPALIVE_KEEP, 0, keep);
     if (status == CMD_OK && send (call.fd, keep, sizeof (keep), MSG_NOSIGNAL) < 0)
         status = cmd_fail (c, "job %ju: its agents are gone", (uintmax_t)id);
     if (status == CMD_OK)

@@ -168,7 +168,7 @@ static void print_rank (const json_t *rank)
     json_object_foreach (json_object_get (rank, "gres"), name, count) {
         if (!strcmp (name, GRES_CPU_MILLI)) {
             strbuf_adds (&sb, ", cpus ");
-            strbuf_add_milli (&sb, json_integer_value (count));
+            strbuf_add_thousandths (&sb, json_integer_value (count));
         } else
             strbuf_addf (&sb, ", %s %.0f", name, json_number_value (count));
     }

@@ -24,7 +24,7 @@ uint32_t step_session_grace (struct cmd *c)
 {
     double wait = cmd_broker_wait (c, NULL);
 
-    return wait > 0 ? (uint32_t)MIN (wait + GRACE_MORE, (double)HOLD_GRACE_MAX) : 0;
+    return wait > 0 ? (uint32_t)MIN (wait + GRACE_MORE, (double)KEEPALIVE_GRACE_MAX) : 0;
 }
 
 void step_session (struct step_call *call)

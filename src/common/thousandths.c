@@ -34,8 +34,8 @@ static int64_t read_places (const char *s, size_t n)
     return value;
 }
 
-int milli_parse (const char *text, int64_t max, int64_t *ret, const char *what,
-                 struct error *err)
+int thousandths_parse (const char *text, int64_t max, int64_t *ret, const char *what,
+                       struct error *err)
 {
     size_t whole = strspn (text, digits);
     const char *rest = text + whole;
@@ -63,7 +63,7 @@ int milli_parse (const char *text, int64_t max, int64_t *ret, const char *what,
     return 0;
 }
 
-void strbuf_add_milli (struct strbuf *sb, int64_t n)
+void strbuf_add_thousandths (struct strbuf *sb, int64_t n)
 {
     char places[8];
     size_t len;

@@ -1,8 +1,9 @@
 /* thousandths.h - numbers in thousandths, as Kubernetes writes CPUs: 0.5, 500m
  *
  *     int64_t milli;
- *     if (milli_parse ("1.5", INT32_MAX, &milli, "--cpus-per-task", &err) < 0) ...;  // 1500
- *     strbuf_add_milli (&sb, 500);                                               // "0.5"
+ *     if (thousandths_parse ("1.5", INT32_MAX, &milli, "--cpus-per-task", &err) < 0) ...;
+ *     // milli == 1500
+ *     strbuf_add_thousandths (&sb, 500);             // "0.5"
  */
 #ifndef FLUXQ_COMMON_THOUSANDTHS_H
 #define FLUXQ_COMMON_THOUSANDTHS_H
@@ -14,10 +15,10 @@
 
 /* Parse "N", "N.N", ".N" or "Nm" (thousandths), from 1 to max thousandths. -EINVAL, also
  * for fractions of a thousandth; -ERANGE; `what` begins the error. */
-int milli_parse (const char *text, int64_t max, int64_t *ret, const char *what,
-                 struct error *err);
+int thousandths_parse (const char *text, int64_t max, int64_t *ret, const char *what,
+                       struct error *err);
 /* Append n without trailing zeros: "2", "0.5", "0.125". n: not negative. */
-void strbuf_add_milli (struct strbuf *sb, int64_t n);
+void strbuf_add_thousandths (struct strbuf *sb, int64_t n);
 /* n thousandths as a whole number, rounded up. n: not negative. */
 static inline int64_t milli_whole (int64_t n)
 {

@@ -335,7 +335,7 @@ static int set_cpus (struct submit_options *so, enum submit_source source, int i
 {
     int64_t whole = 0, milli = 0;
     int rc = strpbrk (value, ".m")
-                 ? milli_parse (value, JOBSPEC_COUNT_MAX, &milli, where, err)
+                 ? thousandths_parse (value, JOBSPEC_COUNT_MAX, &milli, where, err)
                  : parse_int (value, 1, JOBSPEC_COUNT_MAX, &whole, where, err);
 
     if (rc < 0 || !wins (so, source, id))

@@ -9,10 +9,9 @@
 #include "common/io.h"
 #include "common/macros.h"
 
-#define TYPE_CUT 0xcc
+#define TYPE_GAP 0xcc
 #define BLOCK 4096u
-#define PARTS                                                                            \
-    16 /* the first part stays; the file grows by one part between two cuts */
+#define PARTS 16 /* the first one stays; the file grows by one between two changes */
 #define WINDOW (16 * 1024)
 
 /* Reads heads of frames, a piece of the file at a time. */
@@ -23,10 +22,10 @@ struct walker {
     uint8_t buf[WINDOW];
 };
 
-/* The bytes at pos. *ret_avail: at least CUT_SIZE, unless the file ends before. */
+/* The bytes at pos. *ret_avail: at least SPOOL_GAP_SIZE, unless the file ends before. */
 static const uint8_t *look_at (struct walker *w, uint64_t pos, size_t *ret_avail)
 {
-    if (pos < w->base || pos + CUT_SIZE > w->base + w->len) {
+    if (pos < w->base || pos + SPOOL_GAP_SIZE > w->base + w->len) {
         ssize_t n;
         do {
             n = pread (w->fd, w->buf, sizeof (w->buf), (off_t)pos);
@@ -56,20 +55,20 @@ static int find_frame (int fd, uint64_t from, uint64_t least, uint64_t *ret)
     return 0;
 }
 
-static void make_cut (uint8_t buf[CUT_SIZE], uint64_t next)
+static void encode_gap (uint8_t buf[SPOOL_GAP_SIZE], uint64_t next)
 {
-    memset (buf, 0, CUT_SIZE);
-    buf[0] = TYPE_CUT;
+    memset (buf, 0, SPOOL_GAP_SIZE);
+    buf[0] = TYPE_GAP;
     for (int i = 0; i < 8; i++)
         buf[FRAME_HEAD + i] = (uint8_t)(next >> (8 * i));
 }
 
-bool cut_parse (const void *buf, size_t avail, uint64_t *ret_next)
+bool spool_gap_parse (const void *buf, size_t avail, uint64_t *ret_next)
 {
-    static const uint8_t head[FRAME_HEAD] = { TYPE_CUT };
+    static const uint8_t head[FRAME_HEAD] = { TYPE_GAP };
     const uint8_t *p = buf;
 
-    if (avail < CUT_SIZE || memcmp (p, head, sizeof (head)) != 0)
+    if (avail < SPOOL_GAP_SIZE || memcmp (p, head, sizeof (head)) != 0)
         return false;
     *ret_next = 0;
     for (int i = 7; i >= 0; i--)
@@ -77,7 +76,7 @@ bool cut_parse (const void *buf, size_t avail, uint64_t *ret_next)
     return *ret_next <= INT64_MAX;
 }
 
-int cut_find (int fd, uint64_t *ret_next)
+int spool_gap_find (int fd, uint64_t *ret_next)
 {
     struct walker w = { .fd = fd };
     uint64_t pos = 0;
@@ -86,7 +85,7 @@ int cut_find (int fd, uint64_t *ret_next)
     for (;;) {
         const uint8_t *head = look_at (&w, pos, &avail);
 
-        if (cut_parse (head, avail, ret_next))
+        if (spool_gap_parse (head, avail, ret_next))
             return *ret_next > pos ? 0 : -EBADMSG;
         if (avail < FRAME_HEAD)
             return -ENOENT;
@@ -102,7 +101,7 @@ static bool is_zero (const uint8_t *p, size_t n)
     return p[0] == 0 && memcmp (p, p + 1, n - 1) == 0;
 }
 
-size_t cut_before_hole (int fd, uint64_t offset, const void *buf, size_t n)
+size_t spool_gap_before_hole (int fd, uint64_t offset, const void *buf, size_t n)
 {
     const uint8_t *p = buf;
     size_t first = (size_t)(-offset % BLOCK);
@@ -125,38 +124,38 @@ static int punch (int fd, uint64_t from, uint64_t to)
                : 0;
 }
 
-void cut_init (struct cut *c, int fd, uint64_t max)
+void spool_gap_init (struct spool_gap *c, int fd, uint64_t max)
 {
-    *c = (struct cut){ .max = max };
+    *c = (struct spool_gap){ .max = max };
     if (max && punch (fd, (uint64_t)1 << 40, ((uint64_t)1 << 40) + BLOCK) < 0)
         c->max = 0;
 }
 
 /* Give back the blocks from the end of the last hole on, which can be within a block. */
-static int give_back (const struct cut *c, int fd, uint64_t from)
+static int give_back (const struct spool_gap *c, int fd, uint64_t from)
 {
-    uint64_t least = (c->at + CUT_SIZE + BLOCK - 1) / BLOCK * BLOCK;
+    uint64_t least = (c->at + SPOOL_GAP_SIZE + BLOCK - 1) / BLOCK * BLOCK;
     uint64_t first = MAX (from / BLOCK * BLOCK, least);
     uint64_t last = c->next / BLOCK * BLOCK;
 
     return last > first ? punch (fd, first, last) : 0;
 }
 
-static int write_cut (const struct cut *c, int fd)
+static int write_gap (const struct spool_gap *c, int fd)
 {
-    uint8_t buf[CUT_SIZE];
+    uint8_t buf[SPOOL_GAP_SIZE];
 
-    make_cut (buf, c->next);
+    encode_gap (buf, c->next);
     ssize_t n = pwrite (fd, buf, sizeof (buf), (off_t)c->at);
     if (n < 0 || (c->durable && fdatasync (fd) < 0))
         return -errno;
     return n == sizeof (buf) ? 0 : -EIO;
 }
 
-int cut_advance (struct cut *c, int fd, uint64_t end)
+int spool_gap_advance (struct spool_gap *c, int fd, uint64_t end)
 {
     uint64_t part = c->max / PARTS;
-    struct cut then = *c;
+    struct spool_gap then = *c;
     int rc = 0;
 
     /* Nothing to do while the first part and the newest frames are less than max. */
@@ -165,11 +164,11 @@ int cut_advance (struct cut *c, int fd, uint64_t end)
     if (!c->at)
         rc = find_frame (fd, 0, part, &then.at);
     uint64_t from = c->at ? c->next : then.at;
-    uint64_t newest = MAX (end - (c->max - 2 * part), then.at + CUT_SIZE);
+    uint64_t newest = MAX (end - (c->max - 2 * part), then.at + SPOOL_GAP_SIZE);
     if (rc == 0)
         rc = find_frame (fd, from, newest, &then.next);
     if (rc == 0)
-        rc = write_cut (&then, fd);
+        rc = write_gap (&then, fd);
     if (rc < 0)
         return rc;
     *c = then;

@@ -1,24 +1,25 @@
 /* spool_gap.h - a spool that keeps the first and the newest frames of a job
  *
  *     0          at                          next             end
- *     | frames   | CUT |   given back        | frames         |
+ *     | frames   | GAP |   given back        | frames         |
  *       max/16           (a hole)              the rest of max
  *
- * The writer calls cut_advance() when its file has grown. The call removes whole frames
- * in the middle and puts a CUT in their place. Offsets never change. A CUT has a head of
- * FRAME_HEAD bytes, of a type that frame_parse() refuses, and the offset of the next
- * frame, so no reader takes a CUT for a frame:
+ * The writer calls spool_gap_advance() when its file has grown. The call removes whole
+ * frames in the middle and puts a GAP in their place. Offsets never change. A GAP has a
+ * head of FRAME_HEAD bytes, of a type that frame_parse() refuses, and the offset of the
+ * next frame, so no reader takes a GAP for a frame:
  *
- *     struct cut c;
- *     cut_init (&c, fd, max);
- *     cut_advance (&c, fd, end);                     // the file has whole frames to end
+ *     struct spool_gap gap;
+ *     spool_gap_init (&gap, fd, max);
+ *     spool_gap_advance (&gap, fd, end);     // the file has whole frames to end
  *
  *     n = frame_parse (buf, avail, &f);
- *     if (n < 0 && cut_parse (buf, avail, &next) && next > offset) ...; // go on at next
+ *     if (n < 0 && spool_gap_parse (buf, avail, &next) && next > offset)
+ *         ...; // go on at next
  *
  * A reader that is overtaken by the writer finds in the bytes that it has read a hole, or
- * a frame cut short by a hole. It calls cut_before_hole() after each read, and cut_find()
- * to learn where to go on. libc only (the agent links it).
+ * a frame that a hole cuts short. It calls spool_gap_before_hole() after each read, and
+ * spool_gap_find() to learn where to go on. libc only (the agent links it).
  */
 #ifndef FLUXQ_PROTOCOL_SPOOL_GAP_H
 #define FLUXQ_PROTOCOL_SPOOL_GAP_H
@@ -30,31 +31,31 @@
 
 #include "protocol/frame.h"
 
-#define CUT_SIZE (FRAME_HEAD + 8)
-#define CUT_MAX_LEAST (1024 * 1024)
+#define SPOOL_GAP_SIZE (FRAME_HEAD + 8)
+#define SPOOL_MAX_LEAST (1024 * 1024)
 
-struct cut {
-    uint64_t max;  /* largest size of the spool, >= CUT_MAX_LEAST; 0: no limit */
-    uint64_t at;   /* offset of the CUT; 0: none */
+struct spool_gap {
+    uint64_t max;  /* largest size of the spool, >= SPOOL_MAX_LEAST; 0: no limit */
+    uint64_t at;   /* offset of the GAP; 0: none */
     uint64_t next; /* offset of the first frame after the hole */
-    bool durable;  /* the CUT is on disk before its bytes are given back */
+    bool durable;  /* the GAP is on disk before its bytes are given back */
 };
 
 /* If the file system cannot give back part of a file, the spool keeps all: max becomes
  * 0. */
-void cut_init (struct cut *c, int fd, uint64_t max);
-/* Cut if the spool has more than max bytes. fd: open for reading and writing; its first
- * `end` bytes are whole frames, except for the hole. 0, or a negative errno: no bytes
- * are given back. */
-int cut_advance (struct cut *c, int fd, uint64_t end);
+void spool_gap_init (struct spool_gap *c, int fd, uint64_t max);
+/* Removes frames if the spool has more than max bytes. fd: open for reading and writing;
+ * its first `end` bytes are whole frames, except for the hole. 0, or a negative errno: no
+ * bytes are given back. */
+int spool_gap_advance (struct spool_gap *c, int fd, uint64_t end);
 
-/* Whether there is a CUT at buf; *ret_next is the offset of the next frame. */
-bool cut_parse (const void *buf, size_t avail, uint64_t *ret_next);
+/* Whether there is a GAP at buf; *ret_next is the offset of the next frame. */
+bool spool_gap_parse (const void *buf, size_t avail, uint64_t *ret_next);
 /* The number of bytes before the first hole, of n bytes that were read at offset; n if
  * there is no hole. Asks the file system only about blocks of zeros. */
-size_t cut_before_hole (int fd, uint64_t offset, const void *buf, size_t n);
-/* Read the file from its beginning to the CUT: 0, and *ret_next is the offset of the next
- * frame; -ENOENT: no CUT; -EBADMSG. */
-int cut_find (int fd, uint64_t *ret_next);
+size_t spool_gap_before_hole (int fd, uint64_t offset, const void *buf, size_t n);
+/* Read the file from its beginning to the GAP: 0, and *ret_next is the offset of the next
+ * frame; -ENOENT: no GAP; -EBADMSG. */
+int spool_gap_find (int fd, uint64_t *ret_next);
 
 #endif

@@ -31,7 +31,7 @@
 /* Set for that program when the step is over: it does not report the end of the job
  * then. */
 #define STEP_CLIENT_OVER "FLUXQ_RUN_OVER"
-/* 1: the connection holds the job (keepalive.h), and the job ends with the status of the
+/* 1: the connection keeps the job (keepalive.h), and the job ends with the status of the
  * step. */
 #define STEP_CLIENT_HOLD "FLUXQ_RUN_HOLD"
 /* The job whose allocation fluxq-run uses in a shell of fluxq-alloc on the login node. */

@@ -118,7 +118,7 @@ COLUMN (ncores)
 {
     (void)b;
     if (e->job->cpu_milli > 0)
-        strbuf_add_milli (sb, e->job->cpu_milli);
+        strbuf_add_thousandths (sb, e->job->cpu_milli);
     else
         add_number (sb, e->job->ncores);
 }

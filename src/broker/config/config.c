@@ -57,7 +57,7 @@ static const struct key keys[] = {
       INT64_C (1) << 60 },
     { "private", KIND_PRIVATE, AT (private_parts), 0, 0 },
     { "disk-reserve", KIND_BYTES, AT (disk_reserve), INT64_C (1) << 20, INT64_C (1) << 50 },
-    { "output-max", KIND_BYTES, AT (output_max), CUT_MAX_LEAST, INT64_C (1) << 50 },
+    { "output-max", KIND_BYTES, AT (output_max), SPOOL_MAX_LEAST, INT64_C (1) << 50 },
     { "queues", KIND_QUEUES, AT (queues), 0, 0 },
     { "priority", KIND_PRIORITY, AT (priority), 0, 0 },
     { "history", KIND_HISTORY, AT (history), 0, 0 },

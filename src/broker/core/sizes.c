@@ -59,10 +59,10 @@ static void add_range (struct strbuf *sb, int64_t min, int64_t max, const char *
 static void add_parts_range (struct strbuf *sb, int64_t min, int64_t max)
 {
     strbuf_adds (sb, sb->len ? ", " : "");
-    strbuf_add_milli (sb, min);
+    strbuf_add_thousandths (sb, min);
     if (max > min) {
         strbuf_adds (sb, "-");
-        strbuf_add_milli (sb, max);
+        strbuf_add_thousandths (sb, max);
     }
     strbuf_adds (sb, max > 1000 ? " cpus" : " cpu");
 }

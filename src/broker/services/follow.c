@@ -194,7 +194,7 @@ static int take_frames (struct follower *f)
 static int look_for_cut (struct follower *f)
 {
     uint64_t next;
-    int rc = cut_find (f->fd, &next);
+    int rc = spool_gap_find (f->fd, &next);
 
     if (rc == 0 && next <= f->offset)
         rc = -EBADMSG;
@@ -210,10 +210,10 @@ static int read_chunk (struct follower *f)
 
     if (n < 0)
         return -errno;
-    f->got = cut_before_hole (f->fd, f->offset, f->buf, (size_t)n);
+    f->got = spool_gap_before_hole (f->fd, f->offset, f->buf, (size_t)n);
     bool hole = f->got < (size_t)n;
     int rc = take_frames (f);
-    if (rc < 0 && cut_parse (f->buf + f->used, f->got - f->used, &next)
+    if (rc < 0 && spool_gap_parse (f->buf + f->used, f->got - f->used, &next)
         && next > f->offset + f->used) {
         skip_cut (f, next);
         return 0;

@@ -12,7 +12,7 @@ static void expect (const char *text, int64_t wanted)
     struct error err = { 0 };
     int64_t n = -1;
 
-    if (milli_parse (text, 5000000, &n, "-c", &err) < 0)
+    if (thousandths_parse (text, 5000000, &n, "-c", &err) < 0)
         fail_msg ("%s: %s", text, err.text);
     assert_int_equal (n, wanted);
 }
@@ -22,7 +22,7 @@ static void refuse (const char *text, int code, const char *why)
     struct error err = { 0 };
     int64_t n = -1;
 
-    assert_int_equal (milli_parse (text, 5000000, &n, "-c", &err), -code);
+    assert_int_equal (thousandths_parse (text, 5000000, &n, "-c", &err), -code);
     assert_non_null (strstr (err.text, why));
     assert_int_equal (strncmp (err.text, "-c: ", 4), 0);
     assert_int_equal (n, -1);
@@ -75,7 +75,7 @@ static void test_write (void **state)
     for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
         autostrbuf struct strbuf sb;
         strbuf_init (&sb, 64);
-        strbuf_add_milli (&sb, cases[i].n);
+        strbuf_add_thousandths (&sb, cases[i].n);
         assert_string_equal (sb.buf, cases[i].text);
     }
 }

@@ -43,7 +43,7 @@ struct output {
     int spool;
     uint64_t offset, safe;
     uint64_t max;
-    struct cut cut;
+    struct spool_gap gap;
     struct outputfiles *files;
     struct stagefiles *staged;
     char stage_problem[256]; /* the first file that did not arrive; or "" */
@@ -322,12 +322,12 @@ static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint
         *at += (uint64_t)n;
     }
     strbuf_consume (buf, used);
-    if (n == 0 || buf->len < CUT_SIZE)
+    if (n == 0 || buf->len < SPOOL_GAP_SIZE)
         return 0;
-    if (!cut_parse (buf->buf, buf->len, &next) || next <= *at || next > size)
+    if (!spool_gap_parse (buf->buf, buf->len, &next) || next <= *at || next > size)
         return -EBADMSG;
-    o->cut.at = *at;
-    o->cut.next = *at = next;
+    o->gap.at = *at;
+    o->gap.next = *at = next;
     return 1;
 }
 
@@ -369,8 +369,8 @@ static int open_spool (struct output *o, struct error *err)
         userdir_open_file (o->dir, o->spool_name, O_RDWR | O_CREAT, owner_of (o), err);
     if (o->spool < 0)
         return o->spool;
-    cut_init (&o->cut, o->spool, o->max);
-    o->cut.durable = true;
+    spool_gap_init (&o->gap, o->spool, o->max);
+    o->gap.durable = true;
     return 0;
 }
 
@@ -538,8 +538,8 @@ int output_checkpoint (struct output *o, struct error *err)
     else
         rc = write_delivered (o, err);
     /* Cuts only what the files have, too. */
-    if (rc == 0 && cut_advance (&o->cut, o->spool, o->safe) < 0)
-        o->cut.max = 0;
+    if (rc == 0 && spool_gap_advance (&o->gap, o->spool, o->safe) < 0)
+        o->gap.max = 0;
     userfile_restore (NULL);
     return rc;
 }

@@ -90,7 +90,7 @@ void local_read_spool (struct local_job *l)
             used += (size_t)n;
         }
         offset += used;
-        if (n < 0 && cut_parse (buf + used, (size_t)got - used, &next) && next > offset)
+        if (n < 0 && spool_gap_parse (buf + used, (size_t)got - used, &next) && next > offset)
             offset = next;
         else if (used == 0)
             return; /* end of the spool, or a cut frame */

@@ -116,10 +116,10 @@ static void add_cpus (struct strbuf *sb, const struct shape_vertex *v)
 {
     int64_t least = shape_count_least (v), most = shape_count_fit (v, v->count.max);
 
-    strbuf_add_milli (sb, least);
+    strbuf_add_thousandths (sb, least);
     if (most > least) {
         strbuf_adds (sb, " to ");
-        strbuf_add_milli (sb, most);
+        strbuf_add_thousandths (sb, most);
     }
     strbuf_adds (sb, most > 1000 ? " cpus" : " cpu");
 }

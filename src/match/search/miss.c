@@ -67,7 +67,7 @@ static void add_number (const struct reason *w, unsigned dim, int64_t n,
                         struct strbuf *sb)
 {
     if (is_cpus (w, dim))
-        strbuf_add_milli (sb, n);
+        strbuf_add_thousandths (sb, n);
     else
         strbuf_addf (sb, "%" PRId64, n);
 }
@@ -81,7 +81,7 @@ static void add_amount (const struct reason *w, unsigned dim, int64_t n,
         type_of (w, dim) == GRAPH_MEMORY ? unit_of (w, GRAPH_MEMORY) : NULL;
 
     if (is_cpus (w, dim)) {
-        strbuf_add_milli (sb, n);
+        strbuf_add_thousandths (sb, n);
         strbuf_adds (sb, n > 1000 ? " cpus" : " cpu");
     } else if (unit)
         strbuf_addf (sb, "%" PRId64 " %s%sof %s", n, unit, *unit ? " " : "", type);

@@ -45,7 +45,7 @@ static void add (uint32_t len)
     end += FRAME_HEAD + len;
 }
 
-/* As a reader goes: all frames from the first to the last, with one CUT between at most.
+/* As a reader goes: all frames from the first to the last, with one GAP between at most.
  * Returns how many there are. */
 static uint32_t walk (uint32_t *ret_gone)
 {
@@ -63,11 +63,11 @@ static uint32_t walk (uint32_t *ret_gone)
             size = frame_parse (buf, (size_t)got, &f);
         }
 
-        assert_int_equal (size == -EBADMSG, cut_parse (buf, (size_t)got, &next));
+        assert_int_equal (size == -EBADMSG, spool_gap_parse (buf, (size_t)got, &next));
         if (size == -EBADMSG) {
             assert_int_equal (*ret_gone, 0);
             assert_true (next > at && next < end);
-            assert_int_equal (cut_find (fd, &next), 0);
+            assert_int_equal (spool_gap_find (fd, &next), 0);
             got = pread (fd, buf, sizeof (buf), (off_t)next);
             assert_true (frame_parse (buf, (size_t)got, &f) > 0);
             *ret_gone = f.task - expected;
@@ -95,11 +95,11 @@ static uint64_t blocks (void)
     return (uint64_t)st.st_blocks * 512;
 }
 
-static void fill (struct cut *c, uint64_t bytes, uint32_t len)
+static void fill (struct spool_gap *c, uint64_t bytes, uint32_t len)
 {
     for (uint64_t to = end + bytes; end < to;) {
         add (len);
-        assert_int_equal (cut_advance (c, fd, end), 0);
+        assert_int_equal (spool_gap_advance (c, fd, end), 0);
     }
 }
 
@@ -110,11 +110,11 @@ static void test_first_and_newest_stay (void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (lens); i++) {
-        struct cut c;
+        struct spool_gap c;
 
         tear_down (state);
         set_up (state);
-        cut_init (&c, fd, MAX_BYTES);
+        spool_gap_init (&c, fd, MAX_BYTES);
         assert_true (c.max == MAX_BYTES);
         fill (&c, MAX_BYTES - 70000, lens[i]);
         walk (&gone);
@@ -128,14 +128,14 @@ static void test_first_and_newest_stay (void **state)
     }
 }
 
-/* The least amount, and the largest frames: the CUT must not lie on what stays. */
+/* The least amount, and the largest frames: the GAP must not lie on what stays. */
 static void test_tight (void **state)
 {
-    struct cut c;
+    struct spool_gap c;
     uint32_t gone;
 
     (void)state;
-    cut_init (&c, fd, CUT_MAX_LEAST);
+    spool_gap_init (&c, fd, SPOOL_MAX_LEAST);
     for (int i = 0; i < 200; i++) {
         fill (&c, 1, i % 2 ? 65536 : 3);
         walk (&gone);
@@ -143,7 +143,7 @@ static void test_tight (void **state)
     assert_true (gone > 0);
 }
 
-/* What cut_before_hole() says of what is there now. */
+/* What spool_gap_before_hole() says of what is there now. */
 static size_t before_hole (uint64_t from, size_t n)
 {
     static char buf[1 << 20];
@@ -153,7 +153,7 @@ static size_t before_hole (uint64_t from, size_t n)
         size_t piece = MIN (n - done, sizeof (buf));
         ssize_t got = pread (fd, buf, piece, (off_t)(from + done));
         assert_int_equal (got, piece);
-        size_t before = cut_before_hole (fd, from + done, buf, piece);
+        size_t before = spool_gap_before_hole (fd, from + done, buf, piece);
         done += before;
         if (before < piece)
             break;
@@ -164,18 +164,18 @@ static size_t before_hole (uint64_t from, size_t n)
 /* A reader that was in the middle is told where the hole is. */
 static void test_overtaken (void **state)
 {
-    struct cut c;
+    struct spool_gap c;
     uint64_t next, middle;
 
     (void)state;
-    cut_init (&c, fd, MAX_BYTES);
+    spool_gap_init (&c, fd, MAX_BYTES);
     fill (&c, MAX_BYTES / 2, 1000);
-    assert_int_equal (cut_find (fd, &next), -ENOENT);
+    assert_int_equal (spool_gap_find (fd, &next), -ENOENT);
     middle = end;
     assert_int_equal (before_hole (0, end), end);
     fill (&c, 3 * MAX_BYTES, 1000);
     assert_true (before_hole (middle, 1 << 16) < 1 << 16);
-    assert_int_equal (cut_find (fd, &next), 0);
+    assert_int_equal (spool_gap_find (fd, &next), 0);
     assert_true (next > middle);
     assert_int_equal (before_hole (next, end - next), end - next);
 }
@@ -194,36 +194,36 @@ static void test_zeros (void **state)
 
 static void test_none (void **state)
 {
-    struct cut c;
+    struct spool_gap c;
     uint32_t gone;
 
     (void)state;
-    cut_init (&c, fd, 0);
+    spool_gap_init (&c, fd, 0);
     fill (&c, 2 * MAX_BYTES, 60000);
     walk (&gone);
     assert_int_equal (gone, 0);
 }
 
-/* What is in the file is another's to write: no frames, or a CUT that leads nowhere. */
+/* What is in the file is another's to write: no frames, or a GAP that leads nowhere. */
 static void test_hostile (void **state)
 {
-    struct cut c;
-    uint8_t buf[CUT_SIZE] = { 0xcc };
+    struct spool_gap c;
+    uint8_t buf[SPOOL_GAP_SIZE] = { 0xcc };
     uint64_t next;
 
     (void)state;
-    cut_init (&c, fd, CUT_MAX_LEAST);
-    end = 4 * CUT_MAX_LEAST;
+    spool_gap_init (&c, fd, SPOOL_MAX_LEAST);
+    end = 4 * SPOOL_MAX_LEAST;
     assert_int_equal (ftruncate (fd, (off_t)end), 0);
-    assert_int_equal (cut_advance (&c, fd, end), -EBADMSG);
+    assert_int_equal (spool_gap_advance (&c, fd, end), -EBADMSG);
     assert_int_equal (c.at, 0);
-    assert_int_equal (cut_find (fd, &next), -EBADMSG);
+    assert_int_equal (spool_gap_find (fd, &next), -EBADMSG);
     assert_int_equal (pwrite (fd, buf, sizeof (buf), 0), sizeof (buf));
-    assert_int_equal (cut_find (fd, &next), -EBADMSG); /* back to itself */
+    assert_int_equal (spool_gap_find (fd, &next), -EBADMSG); /* back to itself */
     memset (buf + FRAME_HEAD, 0xff, 8);
-    assert_false (cut_parse (buf, sizeof (buf), &next));
+    assert_false (spool_gap_parse (buf, sizeof (buf), &next));
     buf[1] = 1;
-    assert_false (cut_parse (buf, sizeof (buf), &next));
+    assert_false (spool_gap_parse (buf, sizeof (buf), &next));
 }
 
 int main (void)

@@ -196,7 +196,7 @@ static enum used on_session (struct client *c, const struct frame *msg,
         return NONSENSE;
     memcpy (c->token, msg->data, SESSION_TOKEN);
     c->grace =
-        MIN (wire_get_u32 (msg->data + SESSION_TOKEN), (uint32_t)HOLD_GRACE_MAX);
+        MIN (wire_get_u32 (msg->data + SESSION_TOKEN), (uint32_t)KEEPALIVE_GRACE_MAX);
     resumable_open (&c->link);
     resumable_hello (&c->link, SESSION_HERE, NULL, 0, 8);
     return USED;
@@ -211,7 +211,7 @@ static enum used use_message (struct client *c, const struct frame *msg, size_t 
         return USED;
     if (msg->type == WIRE_RUN_SESSION)
         return on_session (c, msg, ret);
-    if (msg->type < WIRE_RUN_HOLD || msg->type >= WIRE_RUN_GONE)
+    if (msg->type < WIRE_RUN_KEEPALIVE || msg->type >= WIRE_RUN_GONE)
         return NONSENSE;
     up (c, msg);
     return USED;

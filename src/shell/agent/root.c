@@ -662,7 +662,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         lose_rank (root, rank, text);
         return true;
     default:
-        return msg->type >= WIRE_RUN_HOLD && steps_message (root->steps, rank, msg);
+        return msg->type >= WIRE_RUN_KEEPALIVE && steps_message (root->steps, rank, msg);
     }
 }
 

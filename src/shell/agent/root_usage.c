@@ -49,7 +49,7 @@ static void repeat (struct root *root)
 {
     struct frame frame;
     ssize_t n;
-    if (root->spool.len <= CUT_MAX_LEAST)
+    if (root->spool.len <= SPOOL_MAX_LEAST)
         return;
     for (size_t at = 0;
          (n = frame_parse (root->kept.buf + at, root->kept.len - at, &frame)) > 0;

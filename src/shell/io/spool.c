@@ -87,7 +87,7 @@ static int write_whole (struct spool *spool, struct iovec *iov, int niov)
 
 void spool_keep (struct spool *spool, uint64_t max)
 {
-    cut_init (&spool->cut, spool->fd, max);
+    spool_gap_init (&spool->gap, spool->fd, max);
 }
 
 /* Writes buf and then the frame, if there is one. */
@@ -103,8 +103,8 @@ static int write_out (struct spool *spool, const struct frame *frame)
     int rc = write_whole (spool, iov, 3);
     spool->buflen = 0;
     spool->len = spool->written;
-    if (rc == 0 && cut_advance (&spool->cut, spool->fd, spool->written) < 0)
-        spool->cut.max = 0; /* not what we wrote: cut no more */
+    if (rc == 0 && spool_gap_advance (&spool->gap, spool->fd, spool->written) < 0)
+        spool->gap.max = 0; /* not what we wrote: cut no more */
     if (rc < 0 && !spool->err)
         spool->err = -rc;
     return rc;

@@ -37,7 +37,7 @@ struct spool {
     bool no_alloc;     /* the file system cannot allocate ahead */
     int err;           /* errno of the first failure; output is dropped from then on */
     bool finished;     /* has FRAME_FINISH */
-    struct cut cut;    /* parts cut out because the spool was too long */
+    struct spool_gap gap; /* parts cut out because the spool was too long */
     char *buf;
     size_t buflen;
 };

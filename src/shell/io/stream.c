@@ -28,15 +28,15 @@ static void put_chunk (struct stream *stream, struct outbuf *out, const char *da
 /* Like spool_read(), but skips the part cut out, or fails with -ESTALE within it. */
 static ssize_t read_on (struct stream *stream, const struct spool *spool)
 {
-    const struct cut *cut = &spool->cut;
+    const struct spool_gap *gap = &spool->gap;
     size_t size = sizeof (piece);
-    if (cut->at && stream->pos >= cut->at && stream->pos < cut->next) {
+    if (gap->at && stream->pos >= gap->at && stream->pos < gap->next) {
         if (stream->output)
             return -ESTALE;
-        stream->pos = cut->next;
+        stream->pos = gap->next;
     }
-    if (cut->at && stream->pos < cut->at)
-        size = MIN (size, cut->at - stream->pos);
+    if (gap->at && stream->pos < gap->at)
+        size = MIN (size, gap->at - stream->pos);
     return spool_read (spool, stream->pos, piece, size);
 }
 

@@ -149,7 +149,7 @@ ssize_t wire_parse (const void *buf, size_t avail, struct frame *ret)
                  || (ret->type >= WIRE_JOIN && ret->type <= WIRE_STAGED)
                  || ret->type == WIRE_NODE || ret->type == WIRE_RESIZE
                  || (ret->type >= WIRE_USAGE && ret->type <= WIRE_OOM)
-                 || (ret->type >= WIRE_RUN_HOLD && ret->type <= WIRE_RUN_LAST)
+                 || (ret->type >= WIRE_RUN_KEEPALIVE && ret->type <= WIRE_RUN_LAST)
                  || (ret->type >= WIRE_STEP_START && ret->type <= WIRE_STEP_LAST);
     if (!known || p[2] || p[3] || ret->len > FRAME_DATA_MAX)
         return -EBADMSG;

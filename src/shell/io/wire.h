@@ -78,7 +78,7 @@ enum wire_type {
     WIRE_END,    /* kill all processes, then answer WIRE_DONE */
     WIRE_EXIT,   /* everything is reported: the agent may exit */
     WIRE_LIMIT,  /* new end of the job; data as in WIRE_START */
-    WIRE_STAGE, /* all tasks have ended: send the files (FRAME_FILE), then WIRE_STAGED */
+    WIRE_STAGE,  /* all tasks have ended: send the files (FRAME_FILE), then WIRE_STAGED */
     /* upwards */
     WIRE_STAGE_FAIL, /* one file cannot be sent; data: its name and why */
     WIRE_STAGED,     /* all files have been sent */
@@ -100,10 +100,10 @@ enum wire_type {
     /* Steps (steps.h): messages between rank 0 and a client (fluxq-run), passed through
      * the agent of the client's rank. task: the number of the client at that agent.
      * Upwards: */
-    WIRE_RUN_HOLD = HOLD_TYPE, /* protocol/keepalive.h */
-    WIRE_RUN_SIZE,             /* u32 rows, u32 columns of the client's terminal */
-    WIRE_RUN = 96,             /* a piece of a step_spec's text; stream 1: the last one */
-    WIRE_RUN_INPUT,            /* bytes for standard input; no bytes: end of file. With
+    WIRE_RUN_KEEPALIVE = KEEPALIVE_TYPE, /* protocol/keepalive.h */
+    WIRE_RUN_SIZE,   /* u32 rows, u32 columns of the client's terminal */
+    WIRE_RUN = 96,   /* a piece of a step_spec's text; stream 1: the last one */
+    WIRE_RUN_INPUT,  /* bytes for standard input; no bytes: end of file. With
                                 * one file for each task: u32 task, bytes */
     WIRE_RUN_USED,   /* u32 node of the step, u32 bytes written of its output */
     WIRE_RUN_SIGNAL, /* u32 signal for all tasks */
@@ -133,10 +133,10 @@ enum wire_type {
     WIRE_STEP_EXIT,   /* stream 1: out of memory; u32 task, u32 wait status */
     WIRE_STEP_FAIL,   /* cannot start here; data: why. Exits of its tasks follow */
     WIRE_STEP_TAKEN,  /* like WIRE_RUN_TAKEN, for the tasks of this rank */
-    WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last
+    WIRE_STEP_PUT,    /* a piece of what this rank puts into the KVS; stream 1: the last
                       * piece */
-    WIRE_STEP_ABORT, /* a task asks to end the step: u32 wait status, why */
-    WIRE_STEP_USAGE, /* before the exit of the last task here: what they used
+    WIRE_STEP_ABORT,  /* a task asks to end the step: u32 wait status, why */
+    WIRE_STEP_USAGE,  /* before the exit of the last task here: what they used
                       * (use_encode()) */
     /* downwards */
     WIRE_STEP_SIZE, /* like WIRE_RUN_SIZE, for the task that has a terminal */

@@ -334,17 +334,17 @@ static void on_exited (struct run *r, const struct frame *msg)
         loop_timer_set (&r->loop, &r->tell, loop_now () + TOGETHER);
 }
 
-static void put_last (struct run *r, const uint8_t end[HOLD_SIZE])
+static void put_last (struct run *r, const uint8_t end[KEEPALIVE_SIZE])
 {
     struct frame msg;
-    if (wire_parse (end, HOLD_SIZE, &msg) > 0)
+    if (wire_parse (end, KEEPALIVE_SIZE, &msg) > 0)
         run_link_put_frame (&r->link, &msg);
 }
 
 static void end_job (struct run *r, int code)
 {
-    uint8_t end[HOLD_SIZE];
-    hold_encode (HOLD_END, (uint32_t)(code & 0xff) << 8, end);
+    uint8_t end[KEEPALIVE_SIZE];
+    keepalive_encode (KEEPALIVE_END, (uint32_t)(code & 0xff) << 8, end);
     put_last (r, end);
 }
 
@@ -516,8 +516,8 @@ int run_main (int argc, char **argv)
 {
     struct run_options o;
     struct error err = { 0 };
-    if (argc == 2 && !strcmp (argv[1], HOLD_OPTION))
-        return run_hold ();
+    if (argc == 2 && !strcmp (argv[1], KEEPALIVE_OPTION))
+        return run_keepalive ();
     int rc = run_options_parse (&o, argc, argv, &err);
     if (rc == 0)
         return run_step (&o);

@@ -54,9 +54,9 @@ int run_step (struct run_options *o);
  * this node; then *ret_agent (may be NULL) is the agent's process. The caller closes the
  * descriptor. Negative errno. */
 int run_connect (pid_t *ret_agent, struct error *err);
-/* The task of a job that a client holds (keepalive.h): waits for the end of the hold.
- * Returns the exit status. */
-int run_hold (void);
+/* The task of a job that a client keeps (keepalive.h): waits until the client ends the
+ * job. Returns the exit status. */
+int run_keepalive (void);
 
 /* -- files -- */
 

@@ -38,17 +38,17 @@ static int receive (int fd, char *buf, size_t size, struct frame *ret, struct er
     return n > 0 ? 0 : error_set (err, EBADMSG, "the job's agent talks nonsense");
 }
 
-int run_hold (void)
+int run_keepalive (void)
 {
     static char buf[FRAME_HEAD + FRAME_DATA_MAX];
-    uint8_t wait[HOLD_SIZE];
+    uint8_t wait[KEEPALIVE_SIZE];
     struct error err = { 0 };
     struct frame msg;
     int fd = run_connect (NULL, &err);
     if (fd < 0)
         return fail (&err);
     fcntl (fd, F_SETFL, 0); /* blocking */
-    hold_encode (HOLD_WAIT, 0, wait);
+    keepalive_encode (KEEPALIVE_WAIT, 0, wait);
     int rc = io_write_all (fd, wait, sizeof (wait));
     if (rc < 0) {
         error_errno (&err, -rc, "the job's agent");

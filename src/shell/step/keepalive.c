@@ -1,24 +1,23 @@
-/* keepalive.c - rank 0: an allocation that a client holds, see protocol/keepalive.h
+/* keepalive.c - rank 0: an allocation that a client keeps, see protocol/keepalive.h
  *
- *     HOLD_WAIT ---> nobody keeps it --HOLD_KEEP--> kept --HOLD_END--> over
- *                        |    ^                      |
- *                        |    +----connection gone---+
- *                        +--HOLD_FIRST, or the grace of HOLD_KEEP, is over--> over
+ *     WAIT ---> nobody keeps it --KEEP--> kept --END--> over
+ *                |    ^                    |
+ *                |    +--connection gone---+
+ *                +--KEEPALIVE_FIRST, or the grace of KEEP, has passed--> over
  *
- * When the hold is over, the waiting task gets WIRE_RUN_END and ends, and the job with
- * it.
+ * In the state "over" the waiting task gets WIRE_RUN_END and ends, and the job with it.
  */
 #include <string.h>
 
 #include "common/macros.h"
 #include "shell/step/steps_private.h"
 
-static bool is (const struct hold_client *c, uint32_t rank, uint32_t number)
+static bool is (const struct keepalive_client *c, uint32_t rank, uint32_t number)
 {
     return c->here && c->rank == rank && c->number == number;
 }
 
-static void put (struct steps *steps, const struct hold_client *to, uint8_t type,
+static void put (struct steps *steps, const struct keepalive_client *to, uint8_t type,
                  const void *data, size_t len)
 {
     if (to->here)
@@ -32,79 +31,79 @@ static void put (struct steps *steps, const struct hold_client *to, uint8_t type
 
 static void tell_waiter (struct steps *steps)
 {
-    const struct hold *h = &steps->hold;
+    const struct keepalive *k = &steps->keepalive;
     char data[4 + 256];
-    if (!h->over)
+    if (!k->over)
         return;
-    size_t len = MIN (strlen (h->why), sizeof (data) - 4);
-    wire_put_u32 ((uint8_t *)data, (uint32_t)h->status);
-    memcpy (data + 4, h->why, len);
-    put (steps, &h->waiter, WIRE_RUN_END, data, 4 + len);
+    size_t len = MIN (strlen (k->why), sizeof (data) - 4);
+    wire_put_u32 ((uint8_t *)data, (uint32_t)k->status);
+    memcpy (data + 4, k->why, len);
+    put (steps, &k->waiter, WIRE_RUN_END, data, 4 + len);
 }
 
 static void end (struct steps *steps, int status, const char *why)
 {
-    struct hold *h = &steps->hold;
-    if (h->over)
+    struct keepalive *k = &steps->keepalive;
+    if (k->over)
         return;
-    h->over = true;
-    h->over_at = 0;
-    h->status = status;
-    h->why = why;
+    k->over = true;
+    k->over_at = 0;
+    k->status = status;
+    k->why = why;
     tell_waiter (steps);
 }
 
-static void keep (struct steps *steps, const struct hold_client *c, uint32_t grace)
+static void keep (struct steps *steps, const struct keepalive_client *c, uint32_t grace)
 {
-    struct hold *h = &steps->hold;
-    h->keeper = *c;
-    h->grace = MIN (grace, (uint32_t)HOLD_GRACE_MAX);
-    h->over_at = 0;
+    struct keepalive *k = &steps->keepalive;
+    k->keeper = *c;
+    k->grace = MIN (grace, (uint32_t)KEEPALIVE_GRACE_MAX);
+    k->over_at = 0;
 }
 
-void hold_message (struct steps *steps, uint32_t rank, const struct frame *msg)
+void keepalive_message (struct steps *steps, uint32_t rank, const struct frame *msg)
 {
-    struct hold *h = &steps->hold;
-    const struct hold_client c = { true, rank, msg->task };
+    struct keepalive *k = &steps->keepalive;
+    const struct keepalive_client c = { true, rank, msg->task };
     uint32_t value = msg->len == 4 ? wire_get_u32 (msg->data) : 0;
-    if (msg->stream == HOLD_KEEP) {
+    if (msg->stream == KEEPALIVE_KEEP) {
         keep (steps, &c, value);
-    } else if (msg->stream == HOLD_END && is (&h->keeper, rank, msg->task)) {
+    } else if (msg->stream == KEEPALIVE_END && is (&k->keeper, rank, msg->task)) {
         end (steps, (int)(value & 0xffff), "");
-    } else if (msg->stream == HOLD_WAIT) {
-        h->waiter = c;
-        if (!h->keeper.here && h->over_at == 0)
-            h->over_at = loop_now () + HOLD_FIRST;
+    } else if (msg->stream == KEEPALIVE_WAIT) {
+        k->waiter = c;
+        if (!k->keeper.here && k->over_at == 0)
+            k->over_at = loop_now () + KEEPALIVE_FIRST;
         tell_waiter (steps);
     }
     steps_set_timer (steps);
 }
 
-void hold_gone (struct steps *steps, uint32_t rank, uint32_t number)
+void keepalive_gone (struct steps *steps, uint32_t rank, uint32_t number)
 {
-    struct hold *h = &steps->hold;
-    if (is (&h->waiter, rank, number))
-        h->waiter.here = false;
-    if (!is (&h->keeper, rank, number))
+    struct keepalive *k = &steps->keepalive;
+    if (is (&k->waiter, rank, number))
+        k->waiter.here = false;
+    if (!is (&k->keeper, rank, number))
         return;
-    h->keeper.here = false;
-    if (h->grace == 0)
+    k->keeper.here = false;
+    if (k->grace == 0)
         end (steps, 1 << 8, "the program that held the allocation is gone");
-    else if (!h->over)
-        h->over_at = loop_now () + h->grace;
+    else if (!k->over)
+        k->over_at = loop_now () + k->grace;
     steps_set_timer (steps);
 }
 
-void hold_time (struct steps *steps, double now)
+void keepalive_time (struct steps *steps, double now)
 {
-    const struct hold *h = &steps->hold;
-    if (h->over_at > 0 && now >= h->over_at)
+    const struct keepalive *k = &steps->keepalive;
+    if (k->over_at > 0 && now >= k->over_at)
         end (steps, 1 << 8,
-             h->grace > 0 ? "the program that held the allocation is gone"
+             k->grace > 0 ? "the program that held the allocation is gone"
                           : "no program came to hold the allocation");
 }
 
-void hold_note (struct steps *steps, const char *text)
+void keepalive_note (struct steps *steps, const char *text)
 {
-    put (steps, &steps->hold.keeper, WIRE_RUN_NOTE, text, strlen (text));
+    put (steps, &steps->keepalive.keeper, WIRE_RUN_NOTE, text, strlen (text));
 }

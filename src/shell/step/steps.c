@@ -206,7 +206,7 @@ static void on_timer (struct loop_timer *timer)
 {
     struct steps *steps = CONTAINER_OF (timer, struct steps, timer);
     double now = loop_now ();
-    hold_time (steps, now);
+    keepalive_time (steps, now);
     for (struct step *step = steps->first, *next; step; step = next) {
         next = step->next;
         if (step->kill_at > 0 && now >= step->kill_at)
@@ -220,7 +220,7 @@ static void on_timer (struct loop_timer *timer)
 
 void steps_set_timer (struct steps *steps)
 {
-    double when = steps->hold.over_at;
+    double when = steps->keepalive.over_at;
     for (const struct step *s = steps->first; s; s = s->next) {
         double at = s->kill_at > 0 ? s->kill_at : s->end_at;
         if (at > 0 && (when == 0 || at < when))
@@ -423,10 +423,10 @@ static void client_message (struct steps *steps, uint32_t rank, const struct fra
         on_run (steps, rank, msg);
         return;
     }
-    if (msg->type == WIRE_RUN_HOLD)
-        hold_message (steps, rank, msg);
+    if (msg->type == WIRE_RUN_KEEPALIVE)
+        keepalive_message (steps, rank, msg);
     else if (msg->type == WIRE_RUN_GONE)
-        hold_gone (steps, rank, msg->task);
+        keepalive_gone (steps, rank, msg->task);
     if (!(step = find_client (steps, rank, msg->task)))
         return;
     if (msg->type == WIRE_RUN_GONE)
@@ -638,7 +638,7 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
 
 bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg)
 {
-    if (msg->type >= WIRE_RUN_HOLD && msg->type <= WIRE_RUN_GONE) {
+    if (msg->type >= WIRE_RUN_KEEPALIVE && msg->type <= WIRE_RUN_GONE) {
         client_message (steps, rank, msg);
         return true;
     }
@@ -680,10 +680,10 @@ void steps_destroy (struct steps *steps)
     free (steps);
 }
 
-/* Whether the client that holds the job also has a step, which informs it. */
-static bool holds_by_step (struct steps *steps)
+/* Whether the client that keeps the job also has a step, which informs it. */
+static bool keeper_has_step (struct steps *steps)
 {
-    const struct hold_client *k = &steps->hold.keeper;
+    const struct keepalive_client *k = &steps->keepalive.keeper;
     return k->here && find_client (steps, k->rank, k->number);
 }
 
@@ -693,8 +693,8 @@ void steps_close (struct steps *steps, const char *why)
     int len = snprintf (note, sizeof (note), "the job ends: %s", why);
     bool tell = why[0] && !steps->closed;
     steps->closed = true;
-    if (tell && !holds_by_step (steps))
-        hold_note (steps, note);
+    if (tell && !keeper_has_step (steps))
+        keepalive_note (steps, note);
     for (struct step *step = steps->first, *next; step; step = next) {
         next = step->next;
         if (step->state != STEP_RUNNING)

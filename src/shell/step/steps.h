@@ -11,7 +11,8 @@
  * asks for; with --overlap also cores of other steps. Steps that do not fit now wait and
  * start in the order in which they came.
  *
- * A held job (keepalive.h) ends when the client that holds it goes: keepalive.c.
+ * A job that a client keeps (protocol/keepalive.h) ends when that client goes:
+ * keepalive.c.
  *
  * Flow: each node of a step may have as many bytes of output under way as it has credit
  * for. The client returns the credit when it has written the bytes. Therefore a client
@@ -73,7 +74,7 @@ bool steps_use (const struct steps *steps, uint32_t from);
 void steps_take_back (struct steps *steps, uint32_t from);
 /* A rank that was to leave is lost: its tasks count as killed. */
 void steps_lose (struct steps *steps, uint32_t rank);
-/* Whether a client on the login node holds the job, while its script only waits. */
+/* Whether a client on the login node keeps the job, while its script only waits. */
 bool steps_held (const struct steps *steps);
 /* Bytes of output of one node of a step that may be under way. */
 uint32_t steps_credit (uint32_t nnodes);

@@ -1,5 +1,5 @@
 /* steps_private.h - a step on rank 0: steps.c (its course), placement.c (its cores),
- * step_input.c (its standard input), keepalive.c (an allocation that a client holds),
+ * step_input.c (its standard input), keepalive.c (an allocation that a client keeps),
  * steps_resize.c (nodes added and removed) */
 #ifndef FLUXQ_SHELL_STEP_STEPS_PRIVATE_H
 #define FLUXQ_SHELL_STEP_STEPS_PRIVATE_H
@@ -55,17 +55,17 @@ struct place { /* cores of one rank of the job */
     uint32_t ncores, nfree;
 };
 
-struct hold_client {
+struct keepalive_client {
     bool here;
     uint32_t rank, number;
 };
 
-struct hold {
-    struct hold_client keeper; /* on the login node */
-    struct hold_client waiter; /* the job's own task, which ends when the hold is over */
+struct keepalive {
+    struct keepalive_client keeper; /* on the login node */
+    struct keepalive_client waiter; /* the job's own task */
     bool over;
-    uint32_t grace; /* seconds that the hold outlives the keeper's connection */
-    double over_at; /* time at which the hold ends; 0: not set */
+    uint32_t grace; /* seconds that the job outlives the keeper's connection */
+    double over_at; /* time at which the job ends; 0: not set */
     int status;     /* wait status, when over */
     const char *why;
 };
@@ -83,7 +83,7 @@ struct steps {
     struct place *places; /* [nplaces] by rank */
     uint32_t nplaces;     /* in a malleable job: for the most nodes that it may have */
     struct loop_timer timer;
-    struct hold hold;
+    struct keepalive keepalive;
 };
 
 /* -- placement.c -- */
@@ -116,12 +116,13 @@ void stepinput_release (struct step_flow *flow);
 
 /* -- keepalive.c -- */
 
-/* Handle a WIRE_RUN_HOLD, a client whose connection is gone, and the passing of time. */
-void hold_message (struct steps *steps, uint32_t rank, const struct frame *msg);
-void hold_gone (struct steps *steps, uint32_t rank, uint32_t number);
-void hold_time (struct steps *steps, double now);
-/* Sends a line for the user to the client that holds the allocation. */
-void hold_note (struct steps *steps, const char *text);
+/* Handle a WIRE_RUN_KEEPALIVE, a client whose connection is gone, and the passing of
+ * time. */
+void keepalive_message (struct steps *steps, uint32_t rank, const struct frame *msg);
+void keepalive_gone (struct steps *steps, uint32_t rank, uint32_t number);
+void keepalive_time (struct steps *steps, double now);
+/* Sends a line for the user to the client that keeps the allocation. */
+void keepalive_note (struct steps *steps, const char *text);
 
 /* -- steps.c -- */
 

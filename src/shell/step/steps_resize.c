@@ -76,5 +76,5 @@ void steps_lose (struct steps *steps, uint32_t rank)
 
 bool steps_held (const struct steps *steps)
 {
-    return steps->hold.waiter.here || steps->hold.keeper.here;
+    return steps->keepalive.waiter.here || steps->keepalive.keeper.here;
 }

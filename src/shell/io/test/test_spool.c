@@ -230,7 +230,7 @@ static void a_bounded_spool_is_cut_in_the_middle (void **state)
     int rc;
     memset (big, 'x', sizeof (big));
     assert_int_equal (spool_create (&spool, path, 0, NULL), 0);
-    spool_keep (&spool, CUT_MAX_LEAST);
+    spool_keep (&spool, SPOOL_MAX_LEAST);
     add (&spool, FRAME_READY, NULL, 0);
     struct stream behind = { .pos = 0, .output = false }, reader = { .output = true };
     for (int i = 0; i < 200; i++)
@@ -240,12 +240,12 @@ static void a_bounded_spool_is_cut_in_the_middle (void **state)
     assert_int_equal (drain (&behind, &spool, got, sizeof (got), &rc),
                       2 * FRAME_HEAD + 3);
     assert_int_equal (rc, 2);
-    assert_true (drain (&reader, &spool, got, sizeof (got), &rc) < CUT_MAX_LEAST / 4);
+    assert_true (drain (&reader, &spool, got, sizeof (got), &rc) < SPOOL_MAX_LEAST / 4);
     assert_int_equal (rc, -ESTALE);
     spool_close (&spool);
     assert_int_equal (stat (path, &st), 0);
     assert_true ((uint64_t)st.st_size == spool.written);
-    assert_true (st.st_blocks * 512 <= CUT_MAX_LEAST + 2 * FRAME_DATA_MAX);
+    assert_true (st.st_blocks * 512 <= SPOOL_MAX_LEAST + 2 * FRAME_DATA_MAX);
 }
 
 int main (void)

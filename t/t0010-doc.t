@@ -150,7 +150,7 @@ test_expect_success 'files that the documents name are there' '
 # The names in the table of env.c, of which one is a macro.
 test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
     sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/step/env.c" |
-        sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ DOOR_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" | sort >code &&
+        sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ CLIENT_SOCKET_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" | sort >code &&
     test "$(wc -l <code)" -ge 70 &&
     sed -n "s/^\.BR \([A-Z].*\)/\1/p" "$src/doc/man/fluxq-environment.7" | tr -d "\",\\\\" | tr -s " " "\n" | sort >doc &&
     diff code doc

@@ -4,6 +4,7 @@
 # sources and the parts of src/protocol and src/common that need nothing but libc.
 SHELL_PARTS = \
 	src/shell/agent/adminrun.c \
+	src/shell/agent/agent.c \
 	src/shell/agent/api.c \
 	src/shell/agent/client_listener.c \
 	src/shell/agent/guardian.c \
@@ -60,6 +61,7 @@ SHELL_PARTS = \
 	src/shell/run/run_output.c \
 	src/shell/run/run_pty.c \
 	src/shell/run/tasklabel.c \
+	src/shell/io/agent_file.c \
 	src/shell/io/hostfile.c \
 	src/shell/io/http.c \
 	src/shell/io/infile.c \
@@ -74,6 +76,7 @@ SHELL_PARTS = \
 	src/shell/io/stage.c \
 	src/shell/io/stderr_line.c \
 	src/shell/io/stream.c \
+	src/shell/io/wait_status.c \
 	src/shell/io/wire.c
 SHELL_FILES = src/shell/main.c $(SHELL_PARTS) $(SHELL_PROTOCOL_SOURCES) $(SHELL_COMMON_SOURCES)
 SHELL_SIZE_MAX = 524288

@@ -260,7 +260,7 @@ int main (int argc, char **argv)
         cl.receive.mode = (uint32_t)cl.mode;
         if (receive_file (&cl.receive, &err) == 0)
             return 0;
-        say (BCAST_PROGRAM, "%s", err.text);
+        stderr_line (BCAST_PROGRAM, "%s", err.text);
         return 1;
     }
     close_inherited ();

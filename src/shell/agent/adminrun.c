@@ -17,6 +17,7 @@
 #include "common/parse.h"
 #include "protocol/agent_api.h"
 #include "shell/agent/jobstate.h"
+#include "shell/io/wait_status.h"
 #include "shell/step/descendants.h"
 
 #define PROGRAM "fluxq-shell " ADMINRUN_COMMAND
@@ -212,7 +213,7 @@ static int wait_for_it (struct adminrun *r, int *status)
 
 static void kill_all (void)
 {
-    for (int i = 0; i < KILL_TRIES && !descend_kill (NULL, NULL); i++)
+    for (int i = 0; i < KILL_TRIES && !descendants_kill (NULL, NULL); i++)
         poll (NULL, 0, 10);
 }
 
@@ -261,7 +262,7 @@ static int run (struct adminrun *r)
         && !strncmp (r->first, "cannot be executed", 18))
         snprintf (what, sizeof (what), "it");
     else if (rc == 1)
-        status_text (status, what, sizeof (what));
+        wait_status_text (status, what, sizeof (what));
     else if (rc == 0)
         snprintf (what, sizeof (what), "not done after %jd s", (intmax_t)r->timeout);
     else if (rc == -EINTR)

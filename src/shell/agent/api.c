@@ -333,7 +333,7 @@ static void do_client (struct root *root, struct conn *conn,
         server_reply (conn, 409, TEXT, "the job's tasks have not been started\n");
     else if (phase != JOB_RUN && phase != JOB_JOIN)
         server_reply (conn, 409, TEXT, "the job is ending\n");
-    else if (door_adopted (root->door) >= DOOR_ADOPTED_MAX)
+    else if (client_listener_adopted (root->listener) >= CLIENTS_ADOPTED_MAX)
         server_reply (conn, 503, TEXT, "too many clients, try again later\n");
     else {
         root_confirm (root); /* a broker that lets a client in has read FRAME_READY */

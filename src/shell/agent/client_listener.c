@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/macros.h"
+#include "shell/io/agent_file.h"
 #include "shell/io/resumable.h"
 #include "shell/io/sock.h"
 
@@ -16,7 +17,7 @@
 
 struct client {
     struct loop_io io;
-    struct door *door;
+    struct client_listener *listener;
     uint32_t number;
     bool said_something; /* rank 0 knows the client */
     bool adopted;
@@ -30,61 +31,44 @@ struct client {
     struct client *next;
 };
 
-struct door {
+struct client_listener {
     struct loop *loop;
-    struct loop_io listener;
+    struct loop_io socket;
     uint32_t rank;
     char *address; /* "unix:/..." */
-    door_up_fn up;
+    client_listener_up_fn up;
     void *ctx;
     struct client *clients;
     uint32_t nclients, nadopted, next_number;
 };
 
-char *agent_file (const struct launch *launch, const char *name)
-{
-    const char *slash = launch->spool ? strrchr (launch->spool, '/') : NULL;
-    int dir = slash ? (int)(slash - launch->spool) : 0;
-    char *path;
-    if (asprintf (&path, "%.*s/%s", dir, slash ? launch->spool : "", name) < 0)
-        return NULL;
-    return path;
-}
-
-char *door_path (const struct launch *launch, uint32_t rank)
-{
-    char name[32];
-    snprintf (name, sizeof (name), "door-%u", rank);
-    return agent_file (launch, name);
-}
-
 static void up (struct client *c, const struct frame *msg)
 {
     struct frame own = *msg;
-    own.rank = c->door->rank;
+    own.rank = c->listener->rank;
     own.task = c->number;
     c->said_something = true;
-    c->door->up (c->door->ctx, &own);
+    c->listener->up (c->listener->ctx, &own);
 }
 
 static void client_close (struct client *c)
 {
-    struct door *door = c->door;
-    struct client **at = &door->clients;
+    struct client_listener *listener = c->listener;
+    struct client **at = &listener->clients;
     while (*at != c)
         at = &(*at)->next;
     *at = c->next;
-    door->nclients--;
-    door->nadopted -= c->adopted;
-    loop_timer_clear (door->loop, &c->gone);
-    loop_watch (door->loop, &c->io, 0);
+    listener->nclients--;
+    listener->nadopted -= c->adopted;
+    loop_timer_clear (listener->loop, &c->gone);
+    loop_watch (listener->loop, &c->io, 0);
     if (c->io.fd >= 0)
         close (c->io.fd);
     resumable_release (&c->link);
     free (c->buf);
     if (c->said_something)
         up (c, &(struct frame){ .type = WIRE_RUN_GONE });
-    loop_free_later (door->loop, c);
+    loop_free_later (listener->loop, c);
 }
 
 /* -- sessions -- */
@@ -96,7 +80,7 @@ static void on_nobody_came (struct loop_timer *timer)
 
 static void detach (struct client *c)
 {
-    loop_watch (c->door->loop, &c->io, 0);
+    loop_watch (c->listener->loop, &c->io, 0);
     if (c->io.fd >= 0)
         close (c->io.fd);
     c->io.fd = -1;
@@ -112,7 +96,7 @@ static void client_lost (struct client *c)
         return;
     }
     detach (c);
-    loop_timer_set (c->door->loop, &c->gone, loop_now () + c->grace);
+    loop_timer_set (c->listener->loop, &c->gone, loop_now () + c->grace);
 }
 
 /* Keeps reading after a failed write: the client may have sent messages before it closed,
@@ -122,12 +106,12 @@ static void flush (struct client *c)
     if (c->io.fd < 0)
         return;
     int rc = resumable_flush (&c->link, c->io.fd);
-    loop_watch (c->door->loop, &c->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
+    loop_watch (c->listener->loop, &c->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 
-static struct client *find_session (struct door *door, const char *token)
+static struct client *find_session (struct client_listener *listener, const char *token)
 {
-    struct client *c = door->clients;
+    struct client *c = listener->clients;
     while (c && (!c->link.open || memcmp (c->token, token, SESSION_TOKEN) != 0))
         c = c->next;
     return c;
@@ -137,10 +121,10 @@ static struct client *find_session (struct door *door, const char *token)
  * input. */
 static void take_over (struct client *session, struct client *c)
 {
-    struct door *door = c->door;
+    struct client_listener *listener = c->listener;
     detach (session);
-    loop_timer_clear (door->loop, &session->gone);
-    loop_watch (door->loop, &c->io, 0);
+    loop_timer_clear (listener->loop, &session->gone);
+    loop_watch (listener->loop, &c->io, 0);
     session->io.fd = c->io.fd;
     c->io.fd = -1;
     session->len = c->len - c->used;
@@ -155,7 +139,7 @@ enum used { USED, NONSENSE, TAKEN_OVER };
 static enum used come_again (struct client *c, const struct frame *msg,
                              struct client **ret)
 {
-    struct client *session = find_session (c->door, msg->data);
+    struct client *session = find_session (c->listener, msg->data);
     uint64_t theirs = wire_get_u64 (msg->data + SESSION_TOKEN);
     if (c->said_something || c->link.open)
         return NONSENSE;
@@ -174,7 +158,7 @@ static enum used come_again (struct client *c, const struct frame *msg,
 /* The broker saw the client end; its last messages may still be under way. */
 static enum used on_gone (struct client *c, const struct frame *msg)
 {
-    struct client *session = find_session (c->door, msg->data);
+    struct client *session = find_session (c->listener, msg->data);
     if (session && session->io.fd < 0)
         client_close (session);
     else if (session)
@@ -192,7 +176,7 @@ static enum used on_session (struct client *c, const struct frame *msg,
     if (msg->stream == SESSION_GONE && msg->len == SESSION_TOKEN)
         return on_gone (c, msg);
     if (msg->stream != SESSION_NEW || msg->len != SESSION_TOKEN + 4 || c->link.open
-        || find_session (c->door, msg->data))
+        || find_session (c->listener, msg->data))
         return NONSENSE;
     memcpy (c->token, msg->data, SESSION_TOKEN);
     c->grace =
@@ -272,24 +256,24 @@ static bool is_ours (int fd)
 }
 
 /* NULL: no room for the client; the caller still owns fd. */
-static struct client *admit (struct door *door, int fd)
+static struct client *admit (struct client_listener *listener, int fd)
 {
     struct client *c = calloc (1, sizeof (*c));
     char *buf = malloc (RECEIVE);
-    if (!c || !buf || door->nclients >= DOOR_CLIENTS_MAX) {
+    if (!c || !buf || listener->nclients >= CLIENTS_MAX) {
         free (c);
         free (buf);
         return NULL;
     }
     c->io = (struct loop_io){ .fd = fd, .ready = on_client };
-    c->door = door;
-    c->number = door->next_number++;
+    c->listener = listener;
+    c->number = listener->next_number++;
     c->gone.fire = on_nobody_came;
     c->buf = buf;
-    c->next = door->clients;
-    door->clients = c;
-    door->nclients++;
-    loop_watch (door->loop, &c->io, EPOLLIN);
+    c->next = listener->clients;
+    listener->clients = c;
+    listener->nclients++;
+    loop_watch (listener->loop, &c->io, EPOLLIN);
     return c;
 }
 
@@ -307,10 +291,10 @@ static struct client *take_early (struct client *c, const char *data, size_t len
     return c;
 }
 
-void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data,
-                 size_t len)
+void client_listener_adopt (struct client_listener *listener, int fd, struct outbuf *out,
+                            const char *data, size_t len)
 {
-    struct client *c = admit (door, fd);
+    struct client *c = admit (listener, fd);
     if (!c) {
         close (fd);
         outbuf_release (out);
@@ -318,66 +302,67 @@ void door_adopt (struct door *door, int fd, struct outbuf *out, const char *data
     }
     c->link.out = *out;
     c->adopted = true;
-    door->nadopted++;
+    listener->nadopted++;
     if ((c = take_early (c, data, len)) != NULL)
         flush (c);
 }
 
-uint32_t door_adopted (const struct door *door)
+uint32_t client_listener_adopted (const struct client_listener *listener)
 {
-    return door->nadopted;
+    return listener->nadopted;
 }
 
 static void on_listener (struct loop_io *io, uint32_t events)
 {
-    struct door *door = CONTAINER_OF (io, struct door, listener);
+    struct client_listener *listener = CONTAINER_OF (io, struct client_listener, socket);
     (void)events;
     for (int i = 0; i < 64; i++) {
         int fd = accept4 (io->fd, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
         if (fd < 0)
             return;
-        if (!is_ours (fd) || !admit (door, fd))
+        if (!is_ours (fd) || !admit (listener, fd))
             close (fd);
     }
 }
 
-void door_message (struct door *door, const struct frame *msg)
+void client_listener_message (struct client_listener *listener, const struct frame *msg)
 {
-    struct client *c = door->clients;
+    struct client *c = listener->clients;
     while (c && c->number != msg->task)
         c = c->next;
     if (!c)
         return;
     resumable_put (&c->link, msg);
-    if (c->link.out.len > DOOR_UNSENT_MAX)
+    if (c->link.out.len > CLIENT_UNSENT_MAX)
         client_close (c);
     else
         flush (c);
 }
 
-struct door *door_create (struct loop *loop, const struct launch *launch, uint32_t rank,
-                          door_up_fn up_fn, void *ctx, struct error *err)
+struct client_listener *
+client_listener_create (struct loop *loop, const struct launch *launch, uint32_t rank,
+                        client_listener_up_fn up_fn, void *ctx, struct error *err)
 {
-    struct door *door = calloc (1, sizeof (*door));
-    autofree char *path = door_path (launch, rank);
-    if (!door || !path || asprintf (&door->address, "unix:%s", path) < 0) {
-        free (door);
+    struct client_listener *listener = calloc (1, sizeof (*listener));
+    autofree char *path = client_socket_path (launch, rank);
+    if (!listener || !path || asprintf (&listener->address, "unix:%s", path) < 0) {
+        free (listener);
         error_set (err, ENOMEM, "no memory");
         return NULL;
     }
-    door->loop = loop;
-    door->rank = rank;
-    door->up = up_fn;
-    door->ctx = ctx;
-    door->listener =
-        (struct loop_io){ .fd = sock_listen (door->address, err), .ready = on_listener };
-    if (door->listener.fd < 0) {
-        free (door->address);
-        free (door);
+    listener->loop = loop;
+    listener->rank = rank;
+    listener->up = up_fn;
+    listener->ctx = ctx;
+    listener->socket = (struct loop_io){ .fd = sock_listen (listener->address, err),
+                                         .ready = on_listener };
+    if (listener->socket.fd < 0) {
+        free (listener->address);
+        free (listener);
         return NULL;
     }
-    loop_watch (loop, &door->listener, EPOLLIN);
-    return door;
+    loop_watch (loop, &listener->socket, EPOLLIN);
+    return listener;
 }
 
 static void nobody (void *ctx, const struct frame *msg)
@@ -386,16 +371,16 @@ static void nobody (void *ctx, const struct frame *msg)
     (void)msg;
 }
 
-void door_destroy (struct door *door)
+void client_listener_destroy (struct client_listener *listener)
 {
-    if (!door)
+    if (!listener)
         return;
-    door->up = nobody;
-    while (door->clients)
-        client_close (door->clients);
-    loop_watch (door->loop, &door->listener, 0);
-    close (door->listener.fd);
-    sock_unlink (door->address);
-    free (door->address);
-    free (door);
+    listener->up = nobody;
+    while (listener->clients)
+        client_close (listener->clients);
+    loop_watch (listener->loop, &listener->socket, 0);
+    close (listener->socket.fd);
+    sock_unlink (listener->address);
+    free (listener->address);
+    free (listener);
 }

@@ -52,7 +52,7 @@ static int wait_for_worker (pid_t worker, const sigset_t *set)
 static void kill_the_rest (void)
 {
     const struct timespec pause = { 0, 10 * 1000 * 1000 };
-    for (int i = 0; i < KILL_SECONDS * 100 && !descend_kill (NULL, NULL); i++)
+    for (int i = 0; i < KILL_SECONDS * 100 && !descendants_kill (NULL, NULL); i++)
         nanosleep (&pause, NULL);
 }
 
@@ -60,7 +60,7 @@ int guardian_run (int (*work) (void *arg, int guardian_fd), void *arg)
 {
     int fds[2];
     sigset_t set;
-    descend_note_init ();
+    descendants_note_init ();
     if (prctl (PR_SET_CHILD_SUBREAPER, 1) < 0)
         return fail ("prctl");
     if (pipe2 (fds, O_CLOEXEC) < 0)

@@ -11,8 +11,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "protocol/agent_api.h"
-#include "shell/run/bcast.h"
-#include "shell/run/run.h"
+#include "protocol/step_client.h"
 
 #define PROGRAM "fluxq-shell " INSTALL_COMMAND
 #define SELF "/proc/self/exe"
@@ -57,8 +56,8 @@ static int install (const char *dir, const struct strbuf *program, struct error 
                   : error_set (err, ENOMEM, "out of memory");
 
     if (rc == 0)
-        rc = add_name (dir, RUN_PROGRAM, err);
-    return rc < 0 ? rc : add_name (dir, BCAST_PROGRAM, err);
+        rc = add_name (dir, STEP_CLIENT, err);
+    return rc < 0 ? rc : add_name (dir, BCAST_CLIENT, err);
 }
 
 /* Copies the file to DIR under its own name. */

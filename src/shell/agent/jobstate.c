@@ -9,24 +9,7 @@
 
 #include "common/macros.h"
 #include "protocol/agent_api.h"
-
-int status_worst (int a, int b)
-{
-    if (WIFSIGNALED (a) != WIFSIGNALED (b))
-        return WIFSIGNALED (a) ? a : b;
-    if (WIFSIGNALED (a))
-        return WTERMSIG (a) >= WTERMSIG (b) ? a : b;
-    return WEXITSTATUS (a) >= WEXITSTATUS (b) ? a : b;
-}
-
-void status_text (int status, char *buf, size_t size)
-{
-    if (WIFSIGNALED (status))
-        snprintf (buf, size, "killed by signal %d (%s)", WTERMSIG (status),
-                  strsignal (WTERMSIG (status)));
-    else
-        snprintf (buf, size, "exit status %d", WEXITSTATUS (status));
-}
+#include "shell/io/wait_status.h"
 
 void duration_text (double seconds, char *buf, size_t size)
 {
@@ -175,10 +158,10 @@ unsigned jobstate_task_exit (struct jobstate *js, uint32_t rank, uint32_t task,
     (void)rank;
     if (js->phase < JOB_RUN || js->phase > JOB_KILL || js->nrunning == 0)
         return 0;
-    int worst = status_worst (js->status, status);
+    int worst = wait_status_worst (js->status, status);
     if (!js->decided && worst != js->status && worst != 0) {
         char what[80];
-        status_text (status, what, sizeof (what));
+        wait_status_text (status, what, sizeof (what));
         snprintf (js->finish.text, sizeof (js->finish.text), "task %u on %s: %s", task,
                   node, what);
     }

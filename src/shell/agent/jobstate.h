@@ -129,10 +129,6 @@ double jobstate_joining (const struct jobstate *js, double now);
 /* Call when js->deadline has passed. text: the reason if the join timeout was reached. */
 unsigned jobstate_time (struct jobstate *js, const char *join_text, double now);
 
-/* The worse of two wait statuses: a signal beats any exit code, larger beats smaller. */
-int status_worst (int a, int b);
-/* "exit status 3", "killed by signal 9 (Killed)". */
-void status_text (int status, char *buf, size_t size);
 /* "1-02:03:04", "1:00", "0:05": the form in which batch users read a time limit. */
 void duration_text (double seconds, char *buf, size_t size);
 

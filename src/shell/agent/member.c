@@ -33,7 +33,7 @@ struct member {
     struct uplink *up;
     struct stage *stage;
     struct stepd *stepd;
-    struct door *door;       /* NULL: could not be created */
+    struct client_listener *listener; /* NULL: could not be created */
     struct server *server;   /* NULL: no children, or it cannot listen */
     char *listen;            /* address of the listening socket; NULL: none (any more) */
     uint32_t njoined;        /* children that have ever joined */
@@ -80,9 +80,9 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
     if (m->orphaned)
         return; /* we killed the task: rank 0 shall see a lost rank, not a failed task */
     if (oom) {
-        uint8_t figures[WIRE_OOM_SIZE];
+        uint8_t figures[CGROUP_MEMORY_SIZE];
         struct cgroup_memory now = cgroup_memory_now ();
-        wire_put_oom (figures, &now);
+        cgroup_memory_put (figures, &now);
         put (m, WIRE_OOM, 0, 0, figures, sizeof (figures));
     }
     wire_put_u32 (data, (uint32_t)status);
@@ -262,8 +262,8 @@ static bool on_message (struct member *m, const struct frame *msg)
     default:
         if (msg->type >= WIRE_STEP_START)
             stepd_message (m->stepd, msg);
-        else if (msg->type >= WIRE_RUN_STARTED && m->door)
-            door_message (m->door, msg);
+        else if (msg->type >= WIRE_RUN_STARTED && m->listener)
+            client_listener_message (m->listener, msg);
         else
             return false;
     }
@@ -479,7 +479,7 @@ static void destroy (struct member *m)
     if (m->agent->launch.max_nodes > 0)
         resizefile_remove (&m->agent->launch, m->agent->rank);
     loop_timer_clear (&m->agent->loop, &m->timer);
-    door_destroy (m->door);
+    client_listener_destroy (m->listener);
     stepd_destroy (m->stepd);
     stage_destroy (m->stage);
     tasks_destroy (m->tasks);
@@ -500,8 +500,8 @@ int member_run (struct agent *agent)
     m.stage = stage_create (&agent->loop, &agent->launch, agent->rank, &stage_events, &m);
     if (m.tasks && m.up && m.stepd && m.stage) {
         if (tasks_enter_cwd (m.tasks, &m.fell_back, &m.problem) == 0)
-            m.door = door_create (&agent->loop, &agent->launch, agent->rank, step_up, &m,
-                                  &m.problem);
+            m.listener = client_listener_create (&agent->loop, &agent->launch,
+                                                 agent->rank, step_up, &m, &m.problem);
         if (!m.problem.code)
             write_hostfile (&m, &m.problem);
         if (listen_to_children (&m, &err) < 0 && !m.problem.code)

@@ -683,7 +683,7 @@ static void on_upgraded (void *ctx, int fd, struct outbuf *out, const char *data
                          size_t len)
 {
     struct root *root = ctx;
-    door_adopt (root->door, fd, out, data, len);
+    client_listener_adopt (root->listener, fd, out, data, len);
 }
 
 static const struct server_events server_events = { .join = on_join,
@@ -849,7 +849,7 @@ static void destroy (struct root *root)
     outbuf_release (&root->unspooled);
     hostfile_remove (&root->agent->launch);
     root_resize_destroy (root);
-    door_destroy (root->door);
+    client_listener_destroy (root->listener);
     stepd_destroy (root->stepd);
     steps_destroy (root->steps);
     outbuf_release (&root->to_self);

@@ -49,7 +49,7 @@ struct root {
     struct stage *stage; /* staging of this rank's files */
     struct steps *steps;
     struct stepd *stepd;   /* this rank's part of the steps */
-    struct door *door;     /* listener for this rank's clients */
+    struct client_listener *listener; /* listener for this rank's clients */
     struct outbuf to_self; /* messages from steps to this rank itself */
     struct root_member *members;
     struct api_nonces *nonces;

@@ -14,6 +14,7 @@
 #include "shell/agent/root.h"
 #include "shell/agent/root_resize.h"
 #include "shell/io/resizefile.h"
+#include "shell/io/wait_status.h"
 #include "shell/step/env.h"
 
 #define HOOK_VARIABLE "FLUXQ_RESIZE_HOOK="
@@ -64,7 +65,7 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
     char what[80], text[160];
     (void)task;
     (void)oom;
-    status_text (status, what, sizeof (what));
+    wait_status_text (status, what, sizeof (what));
     snprintf (text, sizeof (text), "FLUXQ_RESIZE_HOOK: %s", what);
     if (status != 0)
         root_note (root, 0, text);

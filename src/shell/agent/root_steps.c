@@ -41,7 +41,7 @@ void root_deliver_to_self (struct root *root)
             if (msg.type >= WIRE_STEP_START)
                 stepd_message (root->stepd, &msg);
             else
-                door_message (root->door, &msg);
+                client_listener_message (root->listener, &msg);
         }
         outbuf_release (&all);
     }
@@ -55,7 +55,7 @@ int root_create_steps (struct root *root, struct error *err)
     root->stepd = stepd_create (&agent->loop, l, root->tasks, 0, step_up, root);
     if (!root->steps || !root->stepd)
         return error_set (err, ENOMEM, "no memory");
-    root->door = door_create (&agent->loop, l, 0, step_up, root, err);
+    root->listener = client_listener_create (&agent->loop, l, 0, step_up, root, err);
     steps_set_record (root->steps, root_append_use);
-    return root->door ? hostfile_write (l, err) : -EIO;
+    return root->listener ? hostfile_write (l, err) : -EIO;
 }

@@ -123,9 +123,9 @@ void root_note_oom (struct root *root, uint32_t rank, const struct cgroup_memory
 
 bool root_on_oom (struct root *root, uint32_t rank, const struct frame *msg)
 {
-    if (msg->len != WIRE_OOM_SIZE)
+    if (msg->len != CGROUP_MEMORY_SIZE)
         return false;
-    struct cgroup_memory m = wire_get_oom (msg->data);
+    struct cgroup_memory m = cgroup_memory_get (msg->data);
     root_note_oom (root, rank, &m);
     return true;
 }

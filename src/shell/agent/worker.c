@@ -2,7 +2,6 @@
  * member */
 #include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
@@ -25,30 +24,6 @@ struct worker {
     struct loop_io signals;
     struct loop_io guardian;
 };
-
-void agent_log (const struct agent *agent, const char *fmt, ...)
-{
-    char text[1024];
-    va_list ap;
-    va_start (ap, fmt);
-    vsnprintf (text, sizeof (text), fmt, ap);
-    va_end (ap);
-    for (char *p = text; *p; p++)
-        if ((unsigned char)*p < 0x20)
-            *p = '?';
-    say ("fluxq-shell", "job %ju rank %u: %s", (uintmax_t)agent->launch.job_id,
-         agent->rank, text);
-}
-
-bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame *join,
-                    const char **ret_why)
-{
-    const char *name = agent->launch.nodes[rank].name;
-    if (name && join->len == strlen (name) && memcmp (join->data, name, join->len) == 0)
-        return true;
-    *ret_why = "it is on another node than the launch file says";
-    return false;
-}
 
 static void on_signals (struct loop_io *io, uint32_t events)
 {

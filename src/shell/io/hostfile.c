@@ -1,4 +1,5 @@
 /* hostfile.c - writes the job's hosts and their slots into a file */
+#include "shell/io/agent_file.h"
 #include "shell/io/hostfile.h"
 
 #include <errno.h>
@@ -8,7 +9,6 @@
 
 #include "common/io.h"
 #include "common/macros.h"
-#include "shell/agent/client_listener.h"
 #include "shell/io/rankhost.h"
 
 char *hostfile_path (const struct launch *launch)

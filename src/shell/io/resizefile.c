@@ -1,4 +1,5 @@
 /* resizefile.c - writes the file that tells programs the size of a malleable job */
+#include "shell/io/agent_file.h"
 #include "shell/io/resizefile.h"
 
 #include <errno.h>
@@ -11,7 +12,6 @@
 #include "common/hostlist.h"
 #include "common/io.h"
 #include "common/macros.h"
-#include "shell/agent/client_listener.h"
 
 char *resizefile_path (const struct launch *launch, uint32_t rank)
 {

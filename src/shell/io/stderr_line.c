@@ -6,9 +6,9 @@
 
 #include "common/printable.h"
 
-void say (const char *program, const char *fmt, ...)
+void stderr_line (const char *program, const char *fmt, ...)
 {
-    char line[SAY_MAX];
+    char line[STDERR_LINE_MAX];
     int n = snprintf (line, sizeof (line) - 1, "%s: ", program);
     va_list ap;
     va_start (ap, fmt);

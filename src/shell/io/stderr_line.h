@@ -1,7 +1,7 @@
 /* stderr_line.h - writes one line to standard error in one write, as several processes
  * may share it
  *
- *     say ("fluxq-run", "task %u: %s", task, why);     // "fluxq-run: task 3: ..."
+ *     stderr_line ("fluxq-run", "task %u: %s", task, why);     // "fluxq-run: task 3: ..."
  *
  * (musl's dprintf() writes in pieces.)
  */
@@ -12,8 +12,8 @@
 
 #include "common/macros.h"
 
-#define SAY_MAX 2048 /* bytes of a line; longer lines are cut */
+#define STDERR_LINE_MAX 2048 /* bytes of a line; longer lines are cut */
 
-void say (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
+void stderr_line (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
 
 #endif

@@ -9,7 +9,6 @@
 
 #include "common/macros.h"
 #include "common/sha256.h"
-#include "shell/step/cgroup.h"
 
 void wire_put_u32 (uint8_t *p, uint32_t v)
 {
@@ -33,20 +32,6 @@ void wire_put_u64 (uint8_t *p, uint64_t v)
 uint64_t wire_get_u64 (const void *p)
 {
     return wire_get_u32 (p) | (uint64_t)wire_get_u32 ((const uint8_t *)p + 4) << 32;
-}
-
-void wire_put_oom (uint8_t data[WIRE_OOM_SIZE], const struct cgroup_memory *m)
-{
-    wire_put_u64 (data, m->limit);
-    wire_put_u64 (data + 8, m->peak);
-    wire_put_u64 (data + 16, m->kills);
-}
-
-struct cgroup_memory wire_get_oom (const void *data)
-{
-    const uint8_t *p = data;
-    return (struct cgroup_memory){ wire_get_u64 (p), wire_get_u64 (p + 8),
-                                   wire_get_u64 (p + 16) };
 }
 
 /* Makes room for len more bytes behind the waiting ones. */

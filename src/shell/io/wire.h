@@ -198,11 +198,6 @@ struct wire_resize {
 void wire_put_resize (uint8_t data[WIRE_RESIZE_SIZE], const struct wire_resize *r);
 struct wire_resize wire_get_resize (const void *data);
 
-#define WIRE_OOM_SIZE 24
-struct cgroup_memory;
-void wire_put_oom (uint8_t data[WIRE_OOM_SIZE], const struct cgroup_memory *m);
-struct cgroup_memory wire_get_oom (const void *data);
-
 /* Output window of a member in bytes: its share of WIRE_WINDOWS or of a quarter of the
  * spool's limit (0: no limit), whichever is less, from WIRE_WINDOW_MIN to
  * WIRE_WINDOW_MAX. */

@@ -155,7 +155,7 @@ int bcast_main (int argc, char **argv)
     int status = rc < 0 ? 2 : 1;
     if (rc == 0 && (rc = fill (&o, &b, &err)) == 0)
         return run_step (&o);
-    say (BCAST_PROGRAM, "%s", err.text);
+    stderr_line (BCAST_PROGRAM, "%s", err.text);
     run_options_release (&o);
     return status;
 }

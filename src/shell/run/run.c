@@ -15,11 +15,10 @@
 #include "common/macros.h"
 #include "common/parse.h"
 #include "protocol/taskmap.h"
-#include "shell/agent/client_listener.h"
-#include "shell/agent/jobstate.h"
 #include "shell/io/loop.h"
 #include "shell/io/sock.h"
 #include "shell/io/stderr_line.h"
+#include "shell/io/wait_status.h"
 #include "shell/run/run_link.h"
 
 #define TWICE 1.0    /* seconds within which a second ctrl-C kills the tasks */
@@ -80,7 +79,7 @@ static void fail (struct run *r, const struct error *err)
     if (r->failed)
         return;
     r->failed = true;
-    say (RUN_PROGRAM, "%s", err->text);
+    stderr_line (RUN_PROGRAM, "%s", err->text);
     put_signal (r, SIGKILL);
 }
 
@@ -111,11 +110,12 @@ static void tell_end (struct run *r, struct idset *ids, int status)
     char text[64];
     autofree char *list = idset_encode (ids);
     uint32_t first = idset_first (ids);
-    status_text (status, text, sizeof (text));
+    wait_status_text (status, text, sizeof (text));
     if (idset_count (ids) == 1)
-        say (RUN_PROGRAM, "task %u on %s: %s", first, r->names[r->node_of[first]], text);
+        stderr_line (RUN_PROGRAM, "task %u on %s: %s", first, r->names[r->node_of[first]],
+                     text);
     else
-        say (RUN_PROGRAM, "tasks %s: %s", list ? list : "", text);
+        stderr_line (RUN_PROGRAM, "tasks %s: %s", list ? list : "", text);
 }
 
 /* Reports the failed tasks that were not reported, one line for each status. */
@@ -153,9 +153,10 @@ static void tell_running (const struct run *r)
             idset_add (ids, i);
     autofree char *list = ids ? idset_encode (ids) : NULL;
     idset_destroy (ids);
-    say (RUN_PROGRAM,
-         "interrupt: %u of %u tasks run (%s); once more within 1 second ends them",
-         r->ntasks - r->nended, r->ntasks, list ? list : "");
+    stderr_line (
+        RUN_PROGRAM,
+        "interrupt: %u of %u tasks run (%s); once more within 1 second ends them",
+        r->ntasks - r->nended, r->ntasks, list ? list : "");
 }
 
 static void on_interrupt (struct run *r)
@@ -163,10 +164,11 @@ static void on_interrupt (struct run *r)
     double now = loop_now ();
     if (r->ntasks == 0 || (r->interrupted > 0 && now - r->interrupted <= TWICE)) {
         if (r->ntasks > 0)
-            say (RUN_PROGRAM, "interrupt: all tasks are killed");
+            stderr_line (RUN_PROGRAM, "interrupt: all tasks are killed");
         put_signal (r, SIGKILL);
         if (!run_link_is_up (&r->link)) { /* the agent cannot be told */
-            say (RUN_PROGRAM, "the broker is away: the step ends when it is back, or soon");
+            stderr_line (RUN_PROGRAM,
+                         "the broker is away: the step ends when it is back, or soon");
             loop_stop (&r->loop, 128 + SIGINT);
         }
     } else {
@@ -324,8 +326,9 @@ static void on_exited (struct run *r, const struct frame *msg)
     t->ended = true;
     t->status = (int)wire_get_u32 (msg->data + 4);
     if (msg->stream == 1)
-        say (RUN_PROGRAM, "task %u on %s: out of memory, the kernel killed a process",
-             task, r->names[r->node_of[task]]);
+        stderr_line (RUN_PROGRAM,
+                     "task %u on %s: out of memory, the kernel killed a process", task,
+                     r->names[r->node_of[task]]);
     r->nended++;
     run_input_ended (r->input, task);
     if (r->output && !r->failed && run_output_end (r->output, task, &err) < 0)
@@ -356,7 +359,7 @@ static void on_end (struct run *r, const struct frame *msg)
     if (r->tasks && !r->failed)
         tell_ends (r);
     if (msg->len > 4)
-        say (RUN_PROGRAM, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
+        stderr_line (RUN_PROGRAM, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
     if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
     r->ending = true;
@@ -380,7 +383,7 @@ static void tell_note (struct run *r, const struct frame *msg)
 {
     bool was_raw = run_terminal_give_back ();
     if (!r->options.quiet)
-        say (RUN_PROGRAM, "%.*s", (int)msg->len, msg->data);
+        stderr_line (RUN_PROGRAM, "%.*s", (int)msg->len, msg->data);
     if (was_raw)
         run_terminal_take ();
 }
@@ -425,7 +428,7 @@ static void lose_agent (void *ctx, const char *why)
     if (r->tasks)
         tell_ends (r);
     if (why)
-        say (RUN_PROGRAM, "the job's agent is gone: %s", why);
+        stderr_line (RUN_PROGRAM, "the job's agent is gone: %s", why);
     loop_stop (&r->loop, 1);
 }
 
@@ -505,7 +508,7 @@ int run_step (struct run_options *o)
         rc = error_set (&err, ENOMEM, "no memory");
     if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)
-        say (RUN_PROGRAM, "%s", err.text);
+        stderr_line (RUN_PROGRAM, "%s", err.text);
     int status = rc < 0 ? 1 : loop_run (&r.loop);
     run_terminal_give_back ();
     destroy (&r);
@@ -522,7 +525,7 @@ int run_main (int argc, char **argv)
     if (rc == 0)
         return run_step (&o);
     if (rc < 0)
-        say (RUN_PROGRAM, "%s", err.text);
+        stderr_line (RUN_PROGRAM, "%s", err.text);
     run_options_release (&o);
     return rc < 0 ? 2 : 0;
 }

@@ -7,7 +7,7 @@
  *         run_output.c    destinations of output: labels, files
  *         run_pty.c       the terminal of --pty
  *         run_connect.c   which agent
- *         run_keepalive.c      the task of an allocation, fluxq-run --hold
+ *         run_keepalive.c the task of an allocation, fluxq-run --hold
  *
  * Client and agent are one static program, so fluxq-run exists wherever the agent does.
  */

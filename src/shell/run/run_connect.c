@@ -9,18 +9,19 @@
 
 #include "common/macros.h"
 #include "common/parse.h"
-#include "shell/agent/client_listener.h"
+#include "shell/io/agent_file.h"
 #include "shell/io/sock.h"
 #include "shell/run/run.h"
 
-static int connect_door (pid_t *ret_agent, struct error *err)
+static int connect_agent (pid_t *ret_agent, struct error *err)
 {
-    const char *path = getenv (DOOR_VARIABLE);
+    const char *path = getenv (CLIENT_SOCKET_VARIABLE);
     struct ucred who;
     socklen_t len = sizeof (who);
     autofree char *address = NULL, *here = getcwd (NULL, 0);
     if (!path || path[0] != '/')
-        return error_set (err, ENOENT, "not inside a job (" DOOR_VARIABLE " is not set)");
+        return error_set (err, ENOENT,
+                          "not inside a job (" CLIENT_SOCKET_VARIABLE " is not set)");
     if (asprintf (&address, "unix:%s", path) < 0)
         return error_set (err, ENOMEM, "no memory");
     int fd = sock_connect (address, NULL, 0, err);
@@ -56,5 +57,5 @@ static int take_given (const char *text, struct error *err)
 int run_connect (pid_t *ret_agent, struct error *err)
 {
     const char *given = getenv (STEP_CLIENT_FD);
-    return given ? take_given (given, err) : connect_door (ret_agent, err);
+    return given ? take_given (given, err) : connect_agent (ret_agent, err);
 }

@@ -60,6 +60,6 @@ int run_keepalive (void)
     } while (msg.type != WIRE_RUN_END || msg.len < 4);
     int status = (int)wire_get_u32 (msg.data);
     if (msg.len > 4)
-        say (RUN_PROGRAM, "%.*s", (int)msg.len - 4, msg.data + 4);
+        stderr_line (RUN_PROGRAM, "%.*s", (int)msg.len - 4, msg.data + 4);
     return WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
 }

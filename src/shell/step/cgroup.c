@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "common/macros.h"
+#include "shell/io/wire.h"
 #include "shell/step/descendants.h"
 
 #define TEXT_BYTES 16384
@@ -145,7 +146,7 @@ struct use cgroup_use (const char *root)
 
 bool cgroup_is_own (void)
 {
-    return descend_owns_namespace ();
+    return descendants_own_namespace ();
 }
 
 struct cgroup_memory cgroup_memory_now (void)
@@ -189,4 +190,18 @@ void cgroup_oom_text (const struct cgroup_memory *m, uint64_t asked, char *buf,
         snprintf (buf, size,
                   "out of memory: %s %s, %s were in use when the kernel killed a process",
                   asked ? "it asked for" : "its limit is", limit, peak);
+}
+
+void cgroup_memory_put (uint8_t data[CGROUP_MEMORY_SIZE], const struct cgroup_memory *m)
+{
+    wire_put_u64 (data, m->limit);
+    wire_put_u64 (data + 8, m->peak);
+    wire_put_u64 (data + 16, m->kills);
+}
+
+struct cgroup_memory cgroup_memory_get (const void *data)
+{
+    const uint8_t *p = data;
+    return (struct cgroup_memory){ wire_get_u64 (p), wire_get_u64 (p + 8),
+                                   wire_get_u64 (p + 16) };
 }

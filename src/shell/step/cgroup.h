@@ -36,6 +36,10 @@ struct use cgroup_use (const char *root);
 bool cgroup_is_own (void);
 /* Current figures of the mounted group; only kills if the group is not the job's own. */
 struct cgroup_memory cgroup_memory_now (void);
+/* The data of WIRE_OOM, and back. */
+#define CGROUP_MEMORY_SIZE 24
+void cgroup_memory_put (uint8_t data[CGROUP_MEMORY_SIZE], const struct cgroup_memory *m);
+struct cgroup_memory cgroup_memory_get (const void *data);
 /* Processes of the mounted group killed for lack of memory so far. */
 uint64_t cgroup_oom_kills (void);
 

@@ -28,12 +28,12 @@ struct proc_table {
 
 static bool in_own_namespace;
 
-void descend_note_init (void)
+void descendants_note_init (void)
 {
     in_own_namespace = getpid () == 1;
 }
 
-bool descend_owns_namespace (void)
+bool descendants_own_namespace (void)
 {
     return in_own_namespace;
 }
@@ -109,7 +109,7 @@ static void mark (struct proc_table *table, pid_t root)
     }
 }
 
-int descend_signal (int sig)
+int descendants_signal (int sig)
 {
     struct proc_table table = { 0 };
     int n = 0;
@@ -136,13 +136,13 @@ static bool reap (void (*reaped) (void *, const struct reaped *), void *arg)
     return pid == 0;
 }
 
-bool descend_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg)
+bool descendants_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg)
 {
     if (!reap (reaped, arg))
         return true;
     if (in_own_namespace)
         kill (-1, SIGKILL);
     else
-        descend_signal (SIGKILL);
+        descendants_signal (SIGKILL);
     return !reap (reaped, arg);
 }

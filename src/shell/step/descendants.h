@@ -4,7 +4,7 @@
  * starts stays a descendant even after a double fork and setsid, because orphans become
  * children of the caller. So no children (waitpid) means no descendants.
  *
- *     while (!descend_kill (NULL, NULL)) ...wait 10 ms...
+ *     while (!descendants_kill (NULL, NULL)) ...wait 10 ms...
  */
 #ifndef FLUXQ_SHELL_STEP_DESCENDANTS_H
 #define FLUXQ_SHELL_STEP_DESCENDANTS_H
@@ -16,13 +16,13 @@
 
 /* Notes whether this process is the init of a pid namespace that is the job's alone (a
  * pod): then kill(-1) reaches all processes of the job. Call once, before fork. */
-void descend_note_init (void);
-/* Returns what descend_note_init() noted. */
-bool descend_owns_namespace (void);
+void descendants_note_init (void);
+/* Returns what descendants_note_init() noted. */
+bool descendants_own_namespace (void);
 /* Sends sig to every descendant. Returns their number, without zombies. */
-int descend_signal (int sig);
+int descendants_signal (int sig);
 /* Sends SIGKILL to every descendant and reaps the dead ones; calls reaped (may be NULL)
  * for each. True: no descendant is left. */
-bool descend_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg);
+bool descendants_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg);
 
 #endif

@@ -1,4 +1,5 @@
 /* env.c - the table of variables that fluxq sets, and the environment built from it */
+#include "shell/io/agent_file.h"
 #include "shell/step/env.h"
 
 #include <errno.h>
@@ -14,7 +15,6 @@
 #include "common/idset.h"
 #include "common/macros.h"
 #include "common/thousandths.h"
-#include "shell/agent/client_listener.h"
 #include "shell/io/hostfile.h"
 #include "shell/io/rankhost.h"
 #include "shell/io/resizefile.h"
@@ -288,7 +288,7 @@ static int step_taskmap (const struct env_context *ctx, struct strbuf *sb)
 
 static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
 {
-    autofree char *path = door_path (ctx->launch, ctx->rank);
+    autofree char *path = client_socket_path (ctx->launch, ctx->rank);
     return path ? add_text (sb, path) : -ENOMEM;
 }
 
@@ -540,7 +540,7 @@ static const struct {
     { "FLUXQ_STEP_NTASKS", step_ntasks },
     { "FLUXQ_STEP_TASKS_PER_NODE", step_tasks_per_node },
     { "FLUXQ_STEP_TASKMAP", step_taskmap },
-    { DOOR_VARIABLE, agent_socket },
+    { CLIENT_SOCKET_VARIABLE, agent_socket },
     { "FLUXQ_SHELL", agent_program },
     { "SLURM_JOB_ID", job_id },
     { "SLURM_JOBID", job_id },

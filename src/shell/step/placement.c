@@ -29,7 +29,7 @@ static struct idset *cores_of (const struct launch *l, uint32_t rank)
     return ids;
 }
 
-int places_create (struct steps *steps)
+int placement_create (struct steps *steps)
 {
     const struct launch *l = steps->launch;
 
@@ -38,12 +38,12 @@ int places_create (struct steps *steps)
     if (!steps->places)
         return -ENOMEM;
     for (uint32_t r = 0; r < l->nnodes; r++)
-        if (places_renew (steps, r) < 0)
+        if (placement_renew (steps, r) < 0)
             return -ENOMEM;
     return 0;
 }
 
-int places_renew (struct steps *steps, uint32_t rank)
+int placement_renew (struct steps *steps, uint32_t rank)
 {
     struct place *p = &steps->places[rank];
 
@@ -57,7 +57,7 @@ int places_renew (struct steps *steps, uint32_t rank)
     return 0;
 }
 
-void places_destroy (struct steps *steps)
+void placement_destroy (struct steps *steps)
 {
     for (uint32_t r = 0; steps->places && r < steps->nplaces; r++) {
         idset_destroy (steps->places[r].cores);
@@ -318,7 +318,7 @@ static int take_node (struct choice *c, struct step *step, uint32_t i)
     return 0;
 }
 
-void places_give (struct steps *steps, struct step *step, struct step_node *node)
+void placement_give (struct steps *steps, struct step *step, struct step_node *node)
 {
     struct place *p = &steps->places[node->rank];
 
@@ -425,7 +425,7 @@ static int choose (struct choice *c, struct step *step, const struct hostlist *j
     return rc < 0 ? rc : 1;
 }
 
-int places_take (struct steps *steps, struct step *step, struct error *err)
+int placement_take (struct steps *steps, struct step *step, struct error *err)
 {
     size_t n = steps->launch->nnodes;
     autofree uint32_t *ranks = calloc (n, sizeof (*ranks));

@@ -116,7 +116,7 @@ void stepbind_apply (const struct rank_step *s, uint32_t local)
     if (!s->spec.cpu_bind || strncmp (s->spec.cpu_bind, "verbose", 7) != 0)
         return;
     autofree char *list = n > 0 ? idset_encode (cores) : NULL;
-    say ("fluxq-run", "task %u on %s: %s%s", s->own[local].id,
-         s->d->launch->nodes[s->d->rank].name,
-         list ? "bound to CPUs " : "not bound to CPUs", list ? list : "");
+    stderr_line ("fluxq-run", "task %u on %s: %s%s", s->own[local].id,
+                 s->d->launch->nodes[s->d->rank].name,
+                 list ? "bound to CPUs " : "not bound to CPUs", list ? list : "");
 }

@@ -13,7 +13,7 @@
 
 #include "common/io.h"
 #include "common/macros.h"
-#include "shell/agent/jobstate.h"
+#include "shell/io/wait_status.h"
 #include "shell/pmi/pmi.h"
 #include "shell/step/stepd_private.h"
 #include "shell/step/steps.h"
@@ -230,7 +230,7 @@ void steppmi_exited (struct steppmi *p, uint32_t local, int status)
     close_line (&p->lines[local]);
     if (!unfinished)
         return;
-    status_text (status, text, sizeof (text));
+    wait_status_text (status, text, sizeof (text));
     snprintf (why, sizeof (why), "ended before MPI_Finalize (%s)", text);
     abort_step (p, local, status ? status : 1 << 8, why);
 }

@@ -120,9 +120,9 @@ static void on_taken (void *ctx, uint32_t task, size_t len)
 
 static void put_oom (const struct rank_step *s)
 {
-    uint8_t data[WIRE_OOM_SIZE];
+    uint8_t data[CGROUP_MEMORY_SIZE];
     struct cgroup_memory now = cgroup_memory_now ();
-    wire_put_oom (data, &now);
+    cgroup_memory_put (data, &now);
     stepd_put (s, WIRE_OOM, 0, NO_NUMBER, data, sizeof (data));
 }
 

@@ -7,7 +7,7 @@
 
 #include "common/clock.h"
 #include "common/macros.h"
-#include "shell/agent/jobstate.h"
+#include "shell/io/wait_status.h"
 #include "shell/step/multiprog.h"
 #include "shell/step/steps_private.h"
 
@@ -102,7 +102,7 @@ static void free_step (struct steps *steps, struct step *step)
     *at = step->next;
     steps->n--;
     for (uint32_t i = 0; i < step->nnodes; i++) {
-        places_give (steps, step, &step->nodes[i]);
+        placement_give (steps, step, &step->nodes[i]);
         strbuf_release (&step->nodes[i].puts);
     }
     free (step->nodes);
@@ -143,7 +143,7 @@ static void record (struct steps *steps, struct step *step)
 void steps_record_rest (struct steps *steps)
 {
     for (struct step *step = steps->first; step; step = step->next) {
-        step->status = status_worst (step->status, SIGKILL);
+        step->status = wait_status_worst (step->status, SIGKILL);
         record (steps, step);
     }
     steps->record = NULL;
@@ -284,7 +284,7 @@ static int check_tasks (const struct step_spec *spec, struct error *err)
 static int try_start (struct steps *steps, struct step *step)
 {
     struct error err = { 0 };
-    int rc = places_take (steps, step, &err);
+    int rc = placement_take (steps, step, &err);
     if (rc > 0 && check_tasks (&step->spec, &err) < 0)
         rc = -EINVAL;
     if (rc > 0)
@@ -507,10 +507,10 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
     /* With --kill-on-bad-exit the first failure counts, as our signal ends the other
      * tasks. */
     if (step->status == 0 || !step->spec.kill_on_bad_exit)
-        step->status = status_worst (step->status, status);
+        step->status = wait_status_worst (step->status, status);
     step->left--;
     if (--node->left == 0)
-        places_give (steps, step, node);
+        placement_give (steps, step, node);
     if (step->left == 0) {
         steps_end (steps, step);
         return;
@@ -591,7 +591,8 @@ static bool on_usage (struct step *step, struct step_node *node, const struct fr
 static void on_abort (struct steps *steps, struct step *step,
                       const struct step_node *node, const struct frame *msg)
 {
-    step->status = status_worst (step->status, (int)(wire_get_u32 (msg->data) & 0xffff));
+    step->status =
+        wait_status_worst (step->status, (int)(wire_get_u32 (msg->data) & 0xffff));
     on_text (steps, step, node, msg->data + 4, msg->len - 4);
 }
 
@@ -662,7 +663,7 @@ struct steps *steps_create (struct loop *loop, const struct launch *launch,
     steps->send = send;
     steps->ctx = ctx;
     steps->timer.fire = on_timer;
-    if (places_create (steps) < 0) {
+    if (placement_create (steps) < 0) {
         steps_destroy (steps);
         return NULL;
     }
@@ -676,7 +677,7 @@ void steps_destroy (struct steps *steps)
     while (steps->first)
         free_step (steps, steps->first);
     loop_timer_clear (steps->loop, &steps->timer);
-    places_destroy (steps);
+    placement_destroy (steps);
     free (steps);
 }
 

@@ -89,16 +89,16 @@ struct steps {
 /* -- placement.c -- */
 
 /* Sets up the cores of each rank. 0 or -ENOMEM. */
-int places_create (struct steps *steps);
-void places_destroy (struct steps *steps);
+int placement_create (struct steps *steps);
+void placement_destroy (struct steps *steps);
 /* The rank has another node now, and all of it is free. 0 or -ENOMEM. */
-int places_renew (struct steps *steps, uint32_t rank);
+int placement_renew (struct steps *steps, uint32_t rank);
 /* Chooses nodes and cores for the step and takes them. Sets ranks, taskmap and cores of
  * the spec. 1: taken; 0: no room now; -EINVAL, -ENOSPC, ...: never possible, with the
  * reason. */
-int places_take (struct steps *steps, struct step *step, struct error *err);
+int placement_take (struct steps *steps, struct step *step, struct error *err);
 /* Frees the cores of a node whose tasks have ended. */
-void places_give (struct steps *steps, struct step *step, struct step_node *node);
+void placement_give (struct steps *steps, struct step *step, struct step_node *node);
 
 /* -- step_input.c -- */
 

@@ -3,13 +3,13 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "shell/agent/jobstate.h"
+#include "shell/io/wait_status.h"
 #include "shell/step/steps_private.h"
 
 int steps_grown (struct steps *steps, uint32_t from)
 {
     for (uint32_t rank = from; rank < steps->launch->nnodes; rank++)
-        if (places_renew (steps, rank) < 0)
+        if (placement_renew (steps, rank) < 0)
             return -ENOMEM;
     steps_start_waiting (steps);
     return 0;
@@ -53,9 +53,9 @@ static void lose_node (struct steps *steps, struct step *step, struct step_node 
     snprintf (why, sizeof (why), "node %.80s: its agent was lost",
               steps->launch->nodes[node->rank].name);
     step->left -= node->left;
-    step->status = status_worst (step->status, SIGKILL);
+    step->status = wait_status_worst (step->status, SIGKILL);
     node->left = 0;
-    places_give (steps, step, node);
+    placement_give (steps, step, node);
     steps_stop (steps, step, why);
     if (step->left == 0)
         steps_end (steps, step);

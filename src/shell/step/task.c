@@ -260,7 +260,7 @@ void taskset_resize (struct taskset *set, uint32_t local, const struct task_pty 
         pty_resize (task->input.io.fd, size->rows, size->cols);
 }
 
-static void watch_pipes (struct task *task, const struct birth_streams *p)
+static void watch_pipes (struct task *task, const struct task_streams *p)
 {
     int fds[2] = { p->out, p->err };
     for (int s = 0; s < 2; s++) {
@@ -278,10 +278,10 @@ static void watch_pipes (struct task *task, const struct birth_streams *p)
 int taskset_start (struct taskset *set, const struct task_start *how, struct error *err)
 {
     struct task *task = &set->v[set->n];
-    struct birth_streams ours;
+    struct task_streams ours;
     if (set->n == set->room)
         return error_set (err, EINVAL, "more tasks than were announced");
-    pid_t pid = birth (set->tasks, how, &ours);
+    pid_t pid = task_spawn (set->tasks, how, &ours);
     if (pid < 0)
         return error_errno (err, -pid, "cannot start task %u", how->id);
     task->set = set;

@@ -81,10 +81,10 @@ void taskset_end (struct taskset *set);
 /* Forks a process that becomes the task. Returns its pid, or negative errno; *ours gets
  * the agent's ends of its standard streams, -1 where there is none (a terminal has no
  * err). */
-struct birth_streams {
+struct task_streams {
     int in, out, err;
 };
-pid_t birth (const struct tasks *tasks, const struct task_start *how,
-             struct birth_streams *ours);
+pid_t task_spawn (const struct tasks *tasks, const struct task_start *how,
+                  struct task_streams *ours);
 
 #endif

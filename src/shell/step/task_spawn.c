@@ -32,7 +32,7 @@ static void exec_failed (const char *program, int errnum)
 }
 
 /* The data that a child needs from its parent. */
-struct birth {
+struct task_spawn {
     const struct tasks *tasks;
     const struct task_start *how;
     pid_t agent;
@@ -40,7 +40,7 @@ struct birth {
 };
 
 /* In the child, before exec: undoes all settings that the agent made for itself. */
-static void become_task (const struct birth *b)
+static void become_task (const struct task_spawn *b)
 {
     sigset_t none;
     setsid ();
@@ -86,7 +86,7 @@ static void exec_script (char *const argv[])
     exec_failed (argv[0], errno);
 }
 
-static void run_child (const struct birth *b)
+static void run_child (const struct task_spawn *b)
 {
     become_task (b);
     environ = b->how->env;
@@ -97,21 +97,21 @@ static void run_child (const struct birth *b)
 }
 
 /* Opens a terminal, with a descriptor for each use on both sides. */
-static int open_terminal (struct birth *b, struct birth_streams *ours)
+static int open_terminal (struct task_spawn *b, struct task_streams *ours)
 {
     const struct task_pty *size = b->how->pty;
     int fds[2];
     int rc = pty_open (size->rows, size->cols, fds);
     if (rc < 0)
         return rc;
-    *ours = (struct birth_streams){ fcntl (fds[0], F_DUPFD_CLOEXEC, 0), fds[0], -1 };
+    *ours = (struct task_streams){ fcntl (fds[0], F_DUPFD_CLOEXEC, 0), fds[0], -1 };
     b->in = fcntl (fds[1], F_DUPFD_CLOEXEC, 0);
     b->out = fcntl (fds[1], F_DUPFD_CLOEXEC, 0);
     b->err = fds[1];
     return ours->in < 0 || b->in < 0 || b->out < 0 ? -EMFILE : 0;
 }
 
-static int open_pipes (struct birth *b, struct birth_streams *ours)
+static int open_pipes (struct task_spawn *b, struct task_streams *ours)
 {
     int out[2] = { -1, -1 }, err[2] = { -1, -1 }, in[2] = { -1, -1 };
     int rc = 0;
@@ -120,7 +120,7 @@ static int open_pipes (struct birth *b, struct birth_streams *ours)
     if (pipe2 (out, O_CLOEXEC) < 0 || pipe2 (err, O_CLOEXEC) < 0
         || (b->how->input && pipe2 (in, O_CLOEXEC) < 0))
         rc = -errno;
-    *ours = (struct birth_streams){ in[1], out[0], err[0] };
+    *ours = (struct task_streams){ in[1], out[0], err[0] };
     b->in = in[0];
     b->out = out[1];
     b->err = err[1];
@@ -133,13 +133,13 @@ static void close_if (int fd)
         close (fd);
 }
 
-pid_t birth (const struct tasks *tasks, const struct task_start *how,
-             struct birth_streams *ours)
+pid_t task_spawn (const struct tasks *tasks, const struct task_start *how,
+                  struct task_streams *ours)
 {
-    struct birth b = {
+    struct task_spawn b = {
         .tasks = tasks, .how = how, .agent = getpid (), .in = -1, .out = -1, .err = -1
     };
-    *ours = (struct birth_streams){ -1, -1, -1 };
+    *ours = (struct task_streams){ -1, -1, -1 };
     pid_t pid = open_pipes (&b, ours);
     if (pid == 0 && (pid = fork ()) < 0)
         pid = -errno;

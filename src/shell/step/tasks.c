@@ -175,7 +175,7 @@ static void on_kill_again (struct loop_timer *timer)
     if (!tasks->killing)
         return;
     loop_timer_clear (tasks->loop, timer);
-    if (!descend_kill (on_reaped, tasks)) {
+    if (!descendants_kill (on_reaped, tasks)) {
         loop_timer_set (tasks->loop, timer, loop_now () + KILL_AGAIN);
         return;
     }
@@ -205,7 +205,7 @@ static void signal_leaders (const struct taskset *set, int sig)
 void tasks_signal (struct tasks *tasks, int sig, enum tasks_whom whom)
 {
     if (whom == TASKS_ALL)
-        descend_signal (sig);
+        descendants_signal (sig);
     else if (whom == TASKS_BATCH)
         signal_leaders (tasks->own, sig);
     for (struct taskset *set = tasks->sets; set && whom == TASKS_STEPS; set = set->next)

@@ -9,6 +9,7 @@
 
 #include "protocol/agent_api.h"
 #include "shell/agent/jobstate.h"
+#include "shell/io/wait_status.h"
 
 #define EXIT(code) ((code) << 8)
 
@@ -33,12 +34,12 @@ static void all_done (struct jobstate *js)
 static void a_signal_is_worse_than_any_exit_code (void **state)
 {
     (void)state;
-    assert_int_equal (status_worst (0, EXIT (3)), EXIT (3));
-    assert_int_equal (status_worst (EXIT (255), EXIT (3)), EXIT (255));
-    assert_int_equal (status_worst (EXIT (255), SIGHUP), SIGHUP);
-    assert_int_equal (status_worst (SIGTERM, EXIT (255)), SIGTERM);
-    assert_int_equal (status_worst (SIGSEGV, SIGKILL), SIGSEGV);
-    assert_int_equal (status_worst (0, 0), 0);
+    assert_int_equal (wait_status_worst (0, EXIT (3)), EXIT (3));
+    assert_int_equal (wait_status_worst (EXIT (255), EXIT (3)), EXIT (255));
+    assert_int_equal (wait_status_worst (EXIT (255), SIGHUP), SIGHUP);
+    assert_int_equal (wait_status_worst (SIGTERM, EXIT (255)), SIGTERM);
+    assert_int_equal (wait_status_worst (SIGSEGV, SIGKILL), SIGSEGV);
+    assert_int_equal (wait_status_worst (0, 0), 0);
 }
 
 static void a_limit_reads_as_users_write_it (void **state)

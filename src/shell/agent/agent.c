@@ -1,0 +1,32 @@
+/* agent.c - what both roles of the worker use: its log, and whether a child is in its
+ * place */
+#include "shell/agent/agent.h"
+
+#include <stdarg.h>
+#include <string.h>
+
+#include "shell/io/stderr_line.h"
+
+void agent_log (const struct agent *agent, const char *fmt, ...)
+{
+    char text[1024];
+    va_list ap;
+    va_start (ap, fmt);
+    vsnprintf (text, sizeof (text), fmt, ap);
+    va_end (ap);
+    for (char *p = text; *p; p++)
+        if ((unsigned char)*p < 0x20)
+            *p = '?';
+    stderr_line ("fluxq-shell", "job %ju rank %u: %s", (uintmax_t)agent->launch.job_id,
+         agent->rank, text);
+}
+
+bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame *join,
+                    const char **ret_why)
+{
+    const char *name = agent->launch.nodes[rank].name;
+    if (name && join->len == strlen (name) && memcmp (join->data, name, join->len) == 0)
+        return true;
+    *ret_why = "it is on another node than the launch file says";
+    return false;
+}

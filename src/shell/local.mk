@@ -13,7 +13,9 @@ SHELL_PARTS = \
 	src/shell/agent/member.c \
 	src/shell/agent/relro.c \
 	src/shell/agent/root.c \
+	src/shell/agent/root_actions.c \
 	src/shell/agent/root_join.c \
+	src/shell/agent/root_output.c \
 	src/shell/agent/root_resize.c \
 	src/shell/agent/root_resize_hook.c \
 	src/shell/agent/root_stage.c \

@@ -71,12 +71,6 @@ int root_stage_in (struct root *root, struct error *err)
     return 1;
 }
 
-void root_stage_out (struct root *root)
-{
-    server_broadcast (root->server, &(struct frame){ .type = WIRE_STAGE });
-    stage_out (root->stage);
-}
-
 /* Takes a piece of a file, if this rank must send that file. */
 static bool take_piece (struct root *root, uint32_t rank, const struct frame *msg)
 {

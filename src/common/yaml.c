@@ -55,11 +55,6 @@ static int fail_at (struct loader *l, const yaml_mark_t *mark, const char *probl
                       mark->column + 1, problem);
 }
 
-static int no_memory (struct loader *l)
-{
-    return error_errno (l->err, ENOMEM, "%s", l->doc->name);
-}
-
 /* -- places -- */
 
 static int note_place (struct yaml_doc *doc, struct place place)
@@ -213,7 +208,7 @@ static int attach (struct loader *l, json_t *v, const yaml_mark_t *mark)
         rc = note_place (l->doc, (struct place){ v, NULL, line, column });
     if (!top) {
         l->doc->root = v;
-        return rc < 0 ? no_memory (l) : 0;
+        return rc < 0 ? error_no_memory (l->err, l->doc->name) : 0;
     }
     if (!top->key)
         rc = json_array_append_new (top->container, v) < 0 ? -ENOMEM : rc;
@@ -226,7 +221,7 @@ static int attach (struct loader *l, json_t *v, const yaml_mark_t *mark)
         if (rc == 0)
             top->key = NULL; /* the place owns it now */
     }
-    return rc < 0 ? no_memory (l) : 0;
+    return rc < 0 ? error_no_memory (l->err, l->doc->name) : 0;
 }
 
 static bool wants_key (const struct loader *l)
@@ -246,7 +241,7 @@ static int take_key (struct loader *l, const char *text, const yaml_mark_t *mark
     top->key = strdup (text);
     top->line = (int)mark->line + 1;
     top->column = (int)mark->column + 1;
-    return top->key ? 0 : no_memory (l);
+    return top->key ? 0 : error_no_memory (l->err, l->doc->name);
 }
 
 static int take_scalar (struct loader *l, const yaml_event_t *e)
@@ -271,7 +266,7 @@ static int take_scalar (struct loader *l, const yaml_event_t *e)
 static int open_container (struct loader *l, json_t *container, const yaml_mark_t *mark)
 {
     if (!container)
-        return no_memory (l);
+        return error_no_memory (l->err, l->doc->name);
     if (l->depth == MAX_DEPTH) {
         json_decref (container);
         return fail_at (l, mark, "nested more than 64 levels deep");
@@ -353,7 +348,7 @@ static int parser_failed (struct loader *l, const yaml_parser_t *parser, const c
     yaml_mark_t mark = parser->problem_mark;
 
     if (parser->error == YAML_MEMORY_ERROR)
-        return no_memory (l);
+        return error_no_memory (l->err, l->doc->name);
     if (parser->error == YAML_READER_ERROR) {
         mark = (yaml_mark_t){ 0 };
         for (size_t i = 0; i < parser->problem_offset && text[i]; i++) {
@@ -386,10 +381,10 @@ static int load_text (struct yaml_doc *doc, const char *text, size_t len,
 
     l.c_locale = newlocale (LC_ALL_MASK, "C", NULL);
     if (!l.c_locale)
-        return no_memory (&l);
+        return error_no_memory (err, doc->name);
     if (!yaml_parser_initialize (&parser)) {
         freelocale (l.c_locale);
-        return no_memory (&l);
+        return error_no_memory (err, doc->name);
     }
     yaml_parser_set_encoding (&parser, YAML_UTF8_ENCODING);
     yaml_parser_set_input_string (&parser, (const unsigned char *)text, len);

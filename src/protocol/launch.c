@@ -82,11 +82,6 @@ static int bad (struct error *err, const char *name, const char *problem)
     return error_set (err, EINVAL, "launch file: %s: %s", name, problem);
 }
 
-static int no_memory (struct error *err)
-{
-    return error_errno (err, ENOMEM, "launch file");
-}
-
 static int read_env (struct launch *l, const struct record *r, struct error *err)
 {
     const char *equals = memchr (r->data, '=', r->len);
@@ -132,7 +127,7 @@ static int read_node (struct launch *l, struct value v, struct error *err)
         l->nodes = nodes;
     node.name = strndup (v.data, v.len);
     if (!ntasks_text || !node.cores || !node.gpus || !node.name || !nodes)
-        rc = no_memory (err);
+        rc = error_no_memory (err, "launch file");
     else if (v.len == 0)
         rc = bad (err, "node", "not NTASKS CORES GPUS NAME");
     else if (parse_int (ntasks_text, 0, MAX_TASKS, &ntasks, "launch file: node", err) < 0)
@@ -156,7 +151,7 @@ static int read_gres (struct launch *l, const struct record *r, struct error *er
     if (!node || node->gres || r->len == 0)
         return bad (err, "gres", "not behind the node whose it is");
     node->gres = strndup (r->data, r->len);
-    return node->gres ? 0 : no_memory (err);
+    return node->gres ? 0 : error_no_memory (err, "launch file");
 }
 
 int launch_add_stage (struct launch_stage **list, size_t *n,
@@ -192,7 +187,7 @@ static int read_stage (struct launch *l, const struct record *r, bool in,
     size_t *n = in ? &l->nstage_in : &l->nstage_out;
 
     if (!rank_text || !number_text || (end && (!from || !to)))
-        return no_memory (err);
+        return error_no_memory (err, "launch file");
     if (!end || !*from || !*to || strchr (to, '\n'))
         return bad (err, r->name, "not RANK NUMBER FROM and TO");
     if (*n >= LAUNCH_STAGE_MAX)
@@ -206,7 +201,7 @@ static int read_stage (struct launch *l, const struct record *r, bool in,
                                         .from = from,
                                         .to = to };
     return launch_add_stage (in ? &l->stage_in : &l->stage_out, n, &stage) < 0
-               ? no_memory (err)
+               ? error_no_memory (err, "launch file")
                : 0;
 }
 
@@ -263,7 +258,7 @@ int launch_parse (const char *text, size_t len, struct launch *l, struct error *
     if (!(l->args = calloc (1, sizeof (*l->args)))
         || !(l->env = calloc (1, sizeof (*l->env)))
         || !(l->rlimits = calloc (1, sizeof (*l->rlimits))))
-        rc = no_memory (err);
+        rc = error_no_memory (err, "launch file");
     while (rc == 0 && (rc = record_take (&rest, &r, err)) > 0)
         rc = read_record (l, &r, &seen, err);
     if (rc == 0)

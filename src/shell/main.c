@@ -80,7 +80,7 @@ static int parse_groups (const char *text, struct command_line *cl, struct error
     autofree char *copy = strdup (text);
     cl->groups = calloc (strlen (text) + 1, sizeof (gid_t));
     if (!copy || !cl->groups)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     cl->groups_given = true;
     for (char *rest = copy, *item; *text && (item = strsep (&rest, ","));) {
         int64_t gid;

@@ -17,7 +17,7 @@
 static int no_memory (struct local_job *l)
 {
     l->put_errno = ENOMEM;
-    return error_set (&l->err, ENOMEM, "out of memory");
+    return error_no_memory (&l->err, NULL);
 }
 
 static const char *base_of (const char *path)

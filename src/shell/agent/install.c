@@ -43,7 +43,7 @@ static int add_name (const char *dir, const char *name, struct error *err)
     autofree char *path = join (dir, name);
 
     if (!path)
-        return error_set (err, ENOMEM, "out of memory");
+        return error_no_memory (err, NULL);
     if (unlink (path) < 0 && errno != ENOENT)
         return error_errno (err, errno, "%s", path);
     return symlink ("fluxq-shell", path) < 0 ? error_errno (err, errno, "%s", path) : 0;
@@ -53,7 +53,7 @@ static int install (const char *dir, const struct strbuf *program, struct error 
 {
     autofree char *path = join (dir, "fluxq-shell");
     int rc = path ? io_write_file_atomic (path, program->buf, program->len, 0755, err)
-                  : error_set (err, ENOMEM, "out of memory");
+                  : error_no_memory (err, NULL);
 
     if (rc == 0)
         rc = add_name (dir, STEP_CLIENT, err);
@@ -69,7 +69,7 @@ static int install_file (const char *dir, const char *file, struct error *err)
 
     strbuf_init (&text, FILE_MAX + 1);
     if (!path)
-        return error_set (err, ENOMEM, "out of memory");
+        return error_no_memory (err, NULL);
     int rc = io_read_file (file, &text, FILE_MAX, err);
     return rc < 0 ? rc : io_write_file_atomic (path, text.buf, text.len, 0755, err);
 }

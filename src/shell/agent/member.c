@@ -416,14 +416,14 @@ static int listen_to_children (struct member *m, struct error *err)
         return 0;
     autofree char *address = sock_of_rank (agent->launch.listen, agent->rank);
     if (!address)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     config.fd = sock_listen (address, err);
     if (config.fd < 0)
         return config.fd;
     m->server = server_create (&agent->loop, &config, &server_events, m);
     if (!m->server) {
         close (config.fd);
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     }
     m->listen = address;
     address = NULL;

@@ -303,7 +303,7 @@ static int listen_to_all (struct root *root, struct error *err)
                                     .spool = &root->spool };
     root->listen = sock_of_rank (agent->launch.listen, 0);
     if (!root->listen)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     config.fd = sock_listen (root->listen, err);
     if (config.fd < 0)
         return config.fd;
@@ -311,7 +311,7 @@ static int listen_to_all (struct root *root, struct error *err)
     if (root->server)
         return 0;
     close (config.fd);
-    return error_set (err, ENOMEM, "no memory");
+    return error_no_memory (err, NULL);
 }
 
 static int create_parts (struct root *root, struct error *err)
@@ -328,11 +328,11 @@ static int create_parts (struct root *root, struct error *err)
                           l->grace, loop_now ())
                < 0
         || root_resize_create (root) < 0)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     root->js.warn_before = l->warn_signal > 0 ? l->warn_before : 0;
     root->js.confirms = l->once && l->serve_until_released;
     if (root_stage_create (root) < 0)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     int rc = listen_to_all (root, err);
     return rc < 0 ? rc : root_create_steps (root, err);
 }

@@ -128,7 +128,7 @@ static int start (struct root *root, const char *program,
                                                                 .in_fd = -1,
                                                                 .pass_fd = -1 },
                                           err)
-                         : error_set (err, ENOMEM, "no memory");
+                         : error_no_memory (err, NULL);
     env_free (env);
     return rc;
 }

@@ -54,7 +54,7 @@ int root_create_steps (struct root *root, struct error *err)
     root->steps = steps_create (&agent->loop, l, step_send, root);
     root->stepd = stepd_create (&agent->loop, l, root->tasks, 0, step_up, root);
     if (!root->steps || !root->stepd)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     root->listener = client_listener_create (&agent->loop, l, 0, step_up, root, err);
     steps_set_record (root->steps, root_append_use);
     return root->listener ? hostfile_write (l, err) : -EIO;

@@ -126,9 +126,9 @@ static int read_files (struct agent *agent, const struct agent_options *options,
     /* If only rank 0 has an address, all ranks are its children. */
     struct launch *l = &agent->launch;
     if (launch_make_room (l, l->max_nodes) < 0)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     if (name_own_node (agent) < 0)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     /* Also if ranks are added and removed: no rank shall lose its connection because
      * another leaves. */
     bool star = l->max_nodes > 0 || !sock_has_rank (l->rendezvous);

@@ -24,11 +24,11 @@ int hostfile_write (const struct launch *launch, struct error *err)
     for (uint32_t i = 0; i < launch->nnodes; i++) {
         autofree char *host = rank_host (launch, i);
         if (!host)
-            return error_set (err, ENOMEM, "no memory");
+            return error_no_memory (err, NULL);
         strbuf_addf (&sb, "%s slots=%u\n", host, MAX (launch->nodes[i].ntasks, 1u));
     }
     if (!path || sb.err)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     autoclose int fd =
         open (path, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
     int rc = fd < 0 ? -errno : io_write_all (fd, sb.buf, sb.len);

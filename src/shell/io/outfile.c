@@ -155,7 +155,7 @@ static struct outfile *open_one (struct outfiles *files, const char *path,
     struct outfile *file = calloc (1, sizeof (*file));
     if (!file || !(file->path = strdup (path))) {
         free (file);
-        error_set (err, ENOMEM, "no memory");
+        error_no_memory (err, NULL);
         return NULL;
     }
     file->files = files;
@@ -194,7 +194,7 @@ static int open_set (struct outfiles *files, int stream, struct error *err)
     set->n = set->per_task ? files->ntasks : set->per_node ? files->launch->nnodes : 1;
     set->v = calloc (set->n, sizeof (*set->v));
     if (!set->v)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     strbuf_init (&path, NAME_MAX_BYTES);
     strbuf_init (&theirs, NAME_MAX_BYTES);
     for (uint32_t task = 0; task < files->ntasks && rc == 0; task++) {
@@ -239,7 +239,7 @@ struct outfiles *outfiles_open (const struct launch *launch, struct loop *loop,
 {
     struct outfiles *files = calloc (1, sizeof (*files));
     if (!files) {
-        error_set (err, ENOMEM, "no memory");
+        error_no_memory (err, NULL);
         return NULL;
     }
     *files = (struct outfiles){
@@ -248,7 +248,7 @@ struct outfiles *outfiles_open (const struct launch *launch, struct loop *loop,
     };
     int rc = map_tasks (files);
     if (rc < 0)
-        error_set (err, ENOMEM, "no memory");
+        error_no_memory (err, NULL);
     files->sets[0].pattern = launch->output && *launch->output ? launch->output : NULL;
     files->sets[1].pattern = launch->error && *launch->error ? launch->error : NULL;
     for (int s = 0; s < 2 && rc == 0; s++)

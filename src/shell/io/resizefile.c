@@ -73,7 +73,7 @@ int resizefile_write (const struct launch *launch, uint32_t rank,
     autofree char *path = resizefile_path (launch, rank);
     autofree char *text = resizefile_text (launch, r);
     if (!path || !text)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     int rc = replace (path, text);
     return rc < 0 ? error_errno (err, -rc, "cannot write %s", path) : 0;
 }

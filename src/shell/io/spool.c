@@ -44,7 +44,7 @@ int spool_create (struct spool *spool, const char *path, uint64_t max, struct er
         return error_errno (err, errno, "spool %s", path);
     spool->buf = malloc (SPOOL_BUFFER);
     if (!spool->buf)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     int rc = make_room (spool, 0);
     if (rc < 0) {
         unlink (path); /* a later start must not take the job for a started one */

@@ -77,7 +77,7 @@ static char *expand (const struct stage *stage, const char *pattern, struct erro
         pattern_expand (pattern, &vars, &sb, err) < 0 ? NULL : strbuf_detach (&sb);
     strbuf_release (&sb);
     if (!name && !err->code)
-        error_set (err, ENOMEM, "no memory");
+        error_no_memory (err, NULL);
     return name;
 }
 
@@ -127,7 +127,7 @@ static int open_directory (struct stage *stage, const char **ret_base, struct er
     autofree char *dir = strndup (stage->to_name, MAX (len, 1u));
 
     if (!dir)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     stage->dir = openat (stage->cwd_fd, slash ? dir : ".",
                          O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NONBLOCK);
     if (stage->dir < 0) /* a directory without read permission */

@@ -113,8 +113,8 @@ static int fill_command (struct step_spec *s, const struct bcast *b,
     s->args = calloc (ARRAY_SIZE (words) + 1, sizeof (*s->args));
     for (size_t i = 0; s->args && dest && i < ARRAY_SIZE (words); i++)
         if (words[i] && add_argument (s, words[i]) < 0)
-            return error_set (err, ENOMEM, "no memory");
-    return s->args && dest ? 0 : error_set (err, ENOMEM, "no memory");
+            return error_no_memory (err, NULL);
+    return s->args && dest ? 0 : error_no_memory (err, NULL);
 }
 
 static int fill (struct run_options *o, const struct bcast *b, struct error *err)
@@ -140,7 +140,7 @@ static int fill (struct run_options *o, const struct bcast *b, struct error *err
     s->name = strdup (BCAST_PROGRAM);
     s->env = calloc (1, sizeof (*s->env));
     if (!s->cwd || !s->mpi || !s->cpu_bind || !s->name || !s->env)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     return fill_command (s, b, &st, err);
 }
 

@@ -101,7 +101,7 @@ int receive_file (const struct receive *r, struct error *err)
 {
     autofree char *temporary = NULL;
     if (asprintf (&temporary, "%s.XXXXXX", r->dest) < 0)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     autoclose int fd = mkostemp (temporary, O_CLOEXEC);
     if (fd < 0)
         return error_errno (err, errno, "cannot write %s", r->dest);

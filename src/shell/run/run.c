@@ -292,7 +292,7 @@ static void on_started (struct run *r, const struct frame *msg)
     if (rc == 0)
         rc = keep_places (r, &err);
     if (rc == 0 && !(r->tasks = calloc (r->ntasks, sizeof (*r->tasks))))
-        rc = error_set (&err, ENOMEM, "no memory");
+        rc = error_no_memory (&err, NULL);
     if (rc == 0)
         rc = open_files (r, &err);
     if (rc < 0)
@@ -505,7 +505,7 @@ int run_step (struct run_options *o)
     strbuf_init (&r.started, STEP_SPEC_MAX);
     r.tell.fire = on_tell;
     if (loop_init (&r.loop) < 0)
-        rc = error_set (&err, ENOMEM, "no memory");
+        rc = error_no_memory (&err, NULL);
     if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)
         stderr_line (RUN_PROGRAM, "%s", err.text);

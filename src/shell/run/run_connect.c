@@ -23,7 +23,7 @@ static int connect_agent (pid_t *ret_agent, struct error *err)
         return error_set (err, ENOENT,
                           "not inside a job (" CLIENT_SOCKET_VARIABLE " is not set)");
     if (asprintf (&address, "unix:%s", path) < 0)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     int fd = sock_connect (address, NULL, 0, err);
     if (here && chdir (here) < 0) { /* a long path needs chdir(2) */
         int rc = error_errno (err, errno, "%s", here);

@@ -196,7 +196,7 @@ static int start_own (struct run_input *in, struct error *err)
     uint32_t n = in->vars.ntasks;
     in->own = calloc (n, sizeof (*in->own));
     if (!in->own)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     for (uint32_t task = 0; task < n; task++) {
         in->own[task].room = wire_input_share (n);
         feed (in, task);
@@ -217,7 +217,7 @@ struct run_input *run_input_create (struct loop *loop, const struct run_options 
 {
     struct run_input *in = calloc (1, sizeof (*in));
     if (!in) {
-        error_set (err, ENOMEM, "no memory");
+        error_no_memory (err, NULL);
         return NULL;
     }
     *in = (struct run_input){ .loop = loop,

@@ -235,7 +235,7 @@ int run_link_open (struct run_link *link, pid_t *ret_agent, struct error *err)
         return link->agent.fd;
     link->buf = malloc (RECEIVE);
     if (!link->buf)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     unsetenv (STEP_CLIENT_FD);
     return session ? open_session (link, session, err) : 0;
 }

@@ -56,7 +56,7 @@ static int set_text (char **field, const char *value, struct error *err)
 {
     free (*field);
     *field = strdup (value);
-    return *field ? 0 : error_set (err, ENOMEM, "no memory");
+    return *field ? 0 : error_no_memory (err, NULL);
 }
 
 static int set_number (uint32_t *field, const char *value, const char *what,
@@ -79,7 +79,7 @@ static int read_text (char **field, const char *path, struct error *err)
     if (rc == 0) {
         free (*field);
         *field = strbuf_detach (&sb);
-        rc = *field ? 0 : error_set (err, ENOMEM, "no memory");
+        rc = *field ? 0 : error_no_memory (err, NULL);
     }
     strbuf_release (&sb);
     return rc;
@@ -270,7 +270,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
 static int add_variable (struct step_spec *s, char *text, struct error *err)
 {
     if (!text)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     s->env[s->nenv++] = text;
     s->env[s->nenv] = NULL;
     return 0;
@@ -332,7 +332,7 @@ static int set_environment (struct step_spec *s, const char *list, struct error 
     s->env = calloc (n + items + 8, sizeof (*s->env));
     autofree char *copy = list ? strdup (list) : NULL;
     if (!s->env || (list && !copy))
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     for (char *rest = copy, *item; copy && rc == 0 && (item = strsep (&rest, ","));) {
         if (!strcasecmp (item, "ALL"))
             all = true;
@@ -366,7 +366,7 @@ static int set_cwd (struct step_spec *s, struct error *err)
         s->cwd = path;
     }
     free (here);
-    return s->cwd ? 0 : error_set (err, ENOMEM, "no memory");
+    return s->cwd ? 0 : error_no_memory (err, NULL);
 }
 
 /* "HOST WORD...": a shell on the host runs the words as one line, on cores that other
@@ -386,7 +386,7 @@ static int set_remote (struct step_spec *s, char **argv, struct error *err)
     if (s->args)
         s->args[s->nargs++] = strbuf_detach (&line);
     if (!s->args || !s->args[0] || !s->args[1] || !s->args[2])
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     s->overlap = true;
     s->ntasks = s->nnodes = 1;
     int rc = set_text (&s->hosts, argv[0], err);
@@ -411,8 +411,8 @@ static int set_command (struct step_spec *s, char **argv, struct error *err)
     s->args = calloc (s->nargs + 1, sizeof (*s->args));
     for (size_t i = 0; s->args && i < s->nargs; i++)
         if (!(s->args[i] = strdup (argv[i])))
-            return error_set (err, ENOMEM, "no memory");
-    return s->args ? 0 : error_set (err, ENOMEM, "no memory");
+            return error_no_memory (err, NULL);
+    return s->args ? 0 : error_no_memory (err, NULL);
 }
 
 static int check (const struct run_options *o, struct error *err)

@@ -83,7 +83,7 @@ static int set_target (struct run_output *out, struct target *t, const char *pat
     t->nfds = t->by_node ? out->vars.nnodes : out->vars.ntasks;
     t->fds = malloc (t->nfds * sizeof (*t->fds));
     if (!t->fds)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     for (uint32_t i = 0; i < t->nfds; i++)
         t->fds[i] = -1;
     return 0;
@@ -109,7 +109,7 @@ struct run_output *run_output_create (const struct run_options *o,
     struct run_output *out = calloc (1, sizeof (*out));
     if (!out || !(out->lines = calloc (2 * (size_t)vars->ntasks, sizeof (*out->lines)))) {
         free (out);
-        error_set (err, ENOMEM, "no memory");
+        error_no_memory (err, NULL);
         return NULL;
     }
     out->vars = *vars;
@@ -185,7 +185,7 @@ static int write_line (struct run_output *out, uint32_t task, int stream,
     size_t n = tasklabel (label, task, out->vars.ntasks);
     autofree char *all = malloc (n + line->len + 1);
     if (!all)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     memcpy (all, label, n);
     memcpy (all + n, line->buf, line->len);
     size_t len = n + line->len;
@@ -204,7 +204,7 @@ static int write_labelled (struct run_output *out, uint32_t task, int stream,
         size_t room = LINE_MAX_BYTES - line->len;
         size_t n = MIN (end ? (size_t)(end - data) + 1 : len, room);
         if (strbuf_add (line, data, n) < 0)
-            return error_set (err, ENOMEM, "no memory");
+            return error_no_memory (err, NULL);
         data += n;
         len -= n;
         if (line->len == LINE_MAX_BYTES || line->buf[line->len - 1] == '\n') {

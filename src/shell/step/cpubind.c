@@ -13,11 +13,6 @@
 
 /* -- lists -- */
 
-static int no_memory (struct error *err)
-{
-    return error_errno (err, ENOMEM, "--cpu-bind");
-}
-
 static int out_of_range (const char *element, struct error *err)
 {
     return error_set (err, ERANGE, "--cpu-bind: '%.80s': cores are 0 to %d", element,
@@ -53,7 +48,7 @@ static int read_core (const char *text, struct idset *set, struct error *err)
     }
     if (n >= CPUBIND_CORES_MAX)
         return out_of_range (text, err);
-    return idset_add (set, n) < 0 ? no_memory (err) : 0;
+    return idset_add (set, n) < 0 ? error_no_memory (err, "--cpu-bind") : 0;
 }
 
 static int read_mask (const char *text, struct idset *set, struct error *err)
@@ -73,7 +68,7 @@ static int read_mask (const char *text, struct idset *set, struct error *err)
             if (core >= CPUBIND_CORES_MAX)
                 return out_of_range (text, err);
             if (idset_add (set, (uint32_t)core) < 0)
-                return no_memory (err);
+                return error_no_memory (err, "--cpu-bind");
         }
     }
     if (idset_count (set) == 0)
@@ -102,7 +97,7 @@ static int add_element (struct cpubind *b, char *text, read_fn *read, struct err
         return error_set (err, ERANGE, "--cpu-bind: a list for more than %u tasks",
                           TASKMAP_TASKS_MAX);
     if (!(e->cores = idset_create ()))
-        return no_memory (err);
+        return error_no_memory (err, "--cpu-bind");
     b->n++; /* from here on cpubind_release() frees it */
     e->repeat = (uint32_t)repeat;
     b->total += e->repeat;
@@ -131,7 +126,7 @@ static int read_list (struct cpubind *b, const char *text, read_fn *read,
     char *rest = copy, *element;
     b->list = calloc (n, sizeof (*b->list));
     if (!copy || !b->list)
-        return no_memory (err);
+        return error_no_memory (err, "--cpu-bind");
     while (rc == 0 && (element = strsep (&rest, ",")))
         rc = add_element (b, element, read, err);
     return rc;
@@ -436,11 +431,11 @@ int cpubind_cores (const struct cpubind *bind, const struct cpubind_node *node,
     if (kind == CPUBIND_AUTO || kind == CPUBIND_NONE || idset_count (node->cores) == 0)
         return 0;
     if (!(set = idset_create ()))
-        return no_memory (err);
+        return error_no_memory (err, "--cpu-bind");
     rc = bind_task (bind, kind, node, local, set, err);
     if (rc < 0) {
         idset_destroy (set);
-        return rc == -ENOMEM ? no_memory (err) : rc;
+        return rc == -ENOMEM ? error_no_memory (err, "--cpu-bind") : rc;
     }
     *ret = set;
     return 0;

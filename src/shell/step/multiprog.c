@@ -45,11 +45,6 @@ struct parser {
     struct error *err;
 };
 
-static int no_memory (const struct parser *ps)
-{
-    return error_errno (ps->err, ENOMEM, "%s", ps->name);
-}
-
 /* Makes room for one more element in an array that doubles. */
 static int grow (void *array, size_t n, size_t *alloc, size_t size)
 {
@@ -258,7 +253,7 @@ static int read_word (struct parser *ps)
     struct multiprog *mp = ps->mp;
 
     if (grow (&mp->words, mp->n_words, &mp->words_alloc, sizeof (*mp->words)) < 0)
-        return no_memory (ps);
+        return error_no_memory (ps->err, ps->name);
     mp->words[mp->n_words++] = mp->text.len;
     while (ps->p < ps->end && !is_blank (*ps->p) && *ps->p != '\n') {
         int rc = read_sign (ps);
@@ -266,7 +261,7 @@ static int read_word (struct parser *ps)
             return rc;
     }
     strbuf_addch (&mp->text, '\0');
-    return mp->text.err < 0 ? no_memory (ps) : 0;
+    return mp->text.err < 0 ? error_no_memory (ps->err, ps->name) : 0;
 }
 
 static int read_words (struct parser *ps, size_t number)
@@ -298,7 +293,7 @@ static int read_line (struct parser *ps)
     int rc;
 
     if (grow (&mp->lines, mp->n_lines, &mp->lines_alloc, sizeof (*mp->lines)) < 0)
-        return no_memory (ps);
+        return error_no_memory (ps->err, ps->name);
     mp->lines[mp->n_lines++] =
         (struct line){ .first = (uint32_t)mp->n_words, .number = number };
     if ((rc = read_tasks (ps)) < 0)
@@ -343,7 +338,7 @@ static int tell_missing (const struct parser *ps)
             strbuf_addf (&sb, "-%u", last);
     }
     if (sb.err == -ENOMEM)
-        return no_memory (ps);
+        return error_no_memory (ps->err, ps->name);
     if (sb.len == 0)
         return 0;
     return error_set (ps->err, EINVAL, "%s: no line for tasks %s%s", ps->name, sb.buf,
@@ -417,7 +412,7 @@ struct multiprog *multiprog_parse (const char *text, size_t len, const char *nam
     ps.p = copy;
     ps.end = copy ? copy + len : NULL;
     if (!copy || !ps.mp)
-        no_memory (&ps);
+        error_no_memory (ps.err, ps.name);
     else if (read_file (&ps) == 0)
         return ps.mp;
     multiprog_destroy (ps.mp);

@@ -125,7 +125,7 @@ static int list_candidates (struct choice *c, const struct hostlist *job,
     uint32_t n = (uint32_t)c->steps->launch->nnodes;
     autofree uint8_t *in = calloc (n, 1);
     autofree uint8_t *out = calloc (n, 1);
-    int rc = in && out ? 0 : error_set (err, ENOMEM, "no memory");
+    int rc = in && out ? 0 : error_no_memory (err, NULL);
 
     if (rc == 0 && spec->hosts)
         rc = mark_hosts (c, job, spec->hosts, "--nodelist", in, err);
@@ -234,7 +234,7 @@ static int lay_out (const struct choice *c, const uint32_t *room,
         for (uint32_t i = 0; hl && i < c->n; i++)
             hostlist_append (hl, hostlist_nth (job, c->ranks[i]));
         rc = hl ? layout_read_hosts (c->spec->hostfile, hl, c->ntasks, &arbitrary, err)
-                : error_set (err, ENOMEM, "no memory");
+                : error_no_memory (err, NULL);
         hostlist_destroy (hl);
     } else if (rc == 0 && opt.kind == LAYOUT_ARBITRARY) {
         rc = error_set (err, EINVAL,
@@ -264,7 +264,7 @@ static int check_ever (const struct choice *c, const struct hostlist *job,
     autofree uint32_t *copies = malloc (3 * bytes + 1);
 
     if (!copies)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     all.ranks = memcpy (copies, c->ranks, bytes);
     all.room = memcpy (copies + c->n, c->room, bytes);
     all.most = memcpy (copies + 2 * c->n, c->most, bytes);
@@ -378,10 +378,10 @@ static int write_places (const struct choice *c, struct step *step, struct error
     step->spec.cores = strbuf_detach (&cores);
     rc = step->spec.ranks && step->spec.taskmap && step->spec.cores
              ? write_gpus (c, &gpus, err)
-             : error_set (err, ENOMEM, "no memory");
+             : error_no_memory (err, NULL);
     step->spec.gpu_ids = rc == 0 ? strbuf_detach (&gpus) : NULL;
     strbuf_release (&gpus);
-    return rc == 0 && !step->spec.gpu_ids ? error_set (err, ENOMEM, "no memory") : rc;
+    return rc == 0 && !step->spec.gpu_ids ? error_no_memory (err, NULL) : rc;
 }
 
 static int take (struct choice *c, struct step *step, struct error *err)
@@ -390,7 +390,7 @@ static int take (struct choice *c, struct step *step, struct error *err)
 
     step->nodes = calloc (c->n, sizeof (*step->nodes));
     if (!step->nodes)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     step->holds = !c->spec->overlap;
     for (; step->nnodes < c->n && rc == 0; step->nnodes++)
         rc = take_node (c, step, step->nnodes);
@@ -436,7 +436,7 @@ int placement_take (struct steps *steps, struct step *step, struct error *err)
         .steps = steps, .spec = &step->spec, .ranks = ranks, .room = room, .most = most
     };
     int rc = ranks && room && most && job ? choose (&c, step, job, err)
-                                          : error_set (err, ENOMEM, "no memory");
+                                          : error_no_memory (err, NULL);
 
     hostlist_destroy (job);
     return rc;

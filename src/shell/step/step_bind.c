@@ -67,7 +67,7 @@ static int fill (struct rank_step *s, struct stepbind *b, const struct idset *jo
         struct idset *cores = NULL;
         rc = cpubind_cores (&b->bind, &node, i, &cores, err);
         if (rc == 0 && cores && !(b->cores[i] = to_cpus (cores, job, cpus)))
-            rc = error_set (err, ENOMEM, "no memory");
+            rc = error_no_memory (err, NULL);
         idset_destroy (cores);
     }
     cpubind_sockets_release (&sockets);
@@ -88,8 +88,7 @@ int stepbind_create (struct rank_step *s, struct error *err)
     if (b && rc == 0) {
         b->n = s->nown;
         b->cores = calloc (b->n, sizeof (struct idset *));
-        rc =
-            b->cores ? fill (s, b, job, cpus, err) : error_set (err, ENOMEM, "no memory");
+        rc = b->cores ? fill (s, b, job, cpus, err) : error_no_memory (err, NULL);
     }
     idset_destroy (job);
     idset_destroy (cpus);

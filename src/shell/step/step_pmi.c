@@ -126,7 +126,7 @@ int steppmi_create (struct rank_step *s, struct error *err)
 {
     struct steppmi *p = calloc (1, sizeof (*p));
     if (!p)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     s->pmi = p;
     p->s = s;
     strbuf_init (&p->all, STEP_PUTS_MAX);
@@ -134,7 +134,7 @@ int steppmi_create (struct rank_step *s, struct error *err)
     p->global = calloc (s->nown, sizeof (*p->global));
     p->lines = calloc (s->nown, sizeof (*p->lines));
     if (!p->global || !p->lines)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     for (uint32_t i = 0; i < s->nown; i++) {
         p->global[i] = s->own[i].id;
         p->lines[i] = (struct line){

@@ -77,7 +77,7 @@ int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
     *ret = (struct step_spec){ .umask = 022 };
     if (!(ret->args = calloc (1, sizeof (*ret->args)))
         || !(ret->env = calloc (1, sizeof (*ret->env))))
-        rc = error_set (err, ENOMEM, "step: no memory");
+        rc = error_no_memory (err, "step");
     while (rc == 0 && (rc = record_take (&rest, &r, err)) > 0)
         rc = read_record (ret, &r, &seen, err);
     if (rc == 0)

@@ -205,7 +205,7 @@ static int find_tasks (struct rank_step *s, struct error *err)
     autofree char *cores = step_spec_part (s->spec.cores, s->node);
     s->cores = cores ? idset_decode (cores, LAUNCH_IDS_MAX, NULL) : NULL;
     if (!s->own || !s->cores)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     for (uint32_t t = 0, i = 0; t < s->ntasks; t++)
         if (s->rank_of[t] == s->node)
             s->own[i++].id = t;
@@ -279,7 +279,7 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                               .prepare = prepare,
                               .prepare_ctx = &child };
     char **env = argv ? env_make (&ctx, err) : NULL;
-    int rc = argv ? 0 : error_set (err, ENOMEM, "no memory");
+    int rc = argv ? 0 : error_no_memory (err, NULL);
     if (argv && !env)
         rc = -EINVAL;
     if (rc == 0 && s->pmi)
@@ -340,7 +340,7 @@ static void start (struct rank_step *s)
     if (rc == 0) {
         s->credit = steps_credit (s->spec.nnodes);
         s->set = taskset_create (s->d->tasks, s->nown, &task_events, s);
-        rc = s->set ? start_tasks (s, &err) : error_set (&err, ENOMEM, "no memory");
+        rc = s->set ? start_tasks (s, &err) : error_no_memory (&err, NULL);
     }
     if (rc < 0)
         give_up (s, &err);

@@ -307,7 +307,7 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
     find_cpus (tasks);
     tasks->own = taskset_create (tasks, n, tasks->events, tasks->ctx);
     if (!argv || !tasks->own)
-        return error_set (err, ENOMEM, "no memory");
+        return error_no_memory (err, NULL);
     if (!argv[0] && n > 0)
         return error_set (err, EINVAL, "no command to run");
     int rc = 0;

@@ -119,8 +119,8 @@ struct decimal {
  */
 static int read_decimal (const char **p, struct decimal *ret)
 {
-    const uint64_t room =
-        UINT64_C (100000000000000000); /* below it one more digit fits */
+    /* Below this value one more digit fits. */
+    const uint64_t room = UINT64_C (100000000000000000);
     struct decimal d = { 0, 0 };
     int ndigits = 0;
     int rc = 0;

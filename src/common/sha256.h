@@ -34,7 +34,7 @@ void secret_wipe (void *p, size_t len);
 /* len bytes from the kernel (getrandom); 0 or negative errno. */
 int secret_random (void *p, size_t len);
 void hex_encode (const void *data, size_t len, char *ret); /* 2 len + 1 bytes */
-int hex_decode (const char *hex, void *ret,
-                size_t len); /* exactly len bytes or -EINVAL */
+/* Exactly len bytes or -EINVAL. */
+int hex_decode (const char *hex, void *ret, size_t len);
 
 #endif

@@ -1,5 +1,13 @@
 /* agent_api.h - the protocol between fluxqd and fluxq-shell
  *
+ * The folder protocol/ has what the broker, the commands and the agent say to each other
+ * and therefore must understand alike: the launch file (launch.h), requests to the agent
+ * (this file), the spool that goes back (frame.h, spool_gap.h), connections of step
+ * clients (step_client.h, session.h, keepalive.h), and texts within these (record.h,
+ * stepuse.h, taskmap.h, pattern.h). Places where one program finds another are here too
+ * (run_dir.h, agent_path.h). The folder uses only common/ and, but for those two files,
+ * nothing but libc, because the agent links it statically.
+ *
  * Rank 0's agent listens on launch.listen (with 0 for %r) for two kinds of callers, which
  * it tells apart by the first bytes:
  *
@@ -65,8 +73,8 @@
 #define AGENT_PORT 7717 /* in pods */
 #define AGENT_AUTH_HEADER "X-Fluxq-Auth"
 #define AGENT_AUTH_MAX 128
-#define AGENT_NODE_VARIABLE                                                              \
-    "FLUXQ_AGENT_NODE" /* in pods of malleable jobs: the node's name */
+/* In pods of malleable jobs: the name of the node. */
+#define AGENT_NODE_VARIABLE "FLUXQ_AGENT_NODE"
 #define AGENT_EXIT_ALREADY 3
 #define AGENT_PROTOCOL "fluxq" /* for the Upgrade header */
 

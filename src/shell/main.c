@@ -24,8 +24,8 @@
 
 #define PROGRAM "fluxq-shell"
 #define GROUPS_MAX 65536 /* like the kernel's NGROUPS_MAX */
-#define RANK_VARIABLE                                                                    \
-    "JOB_COMPLETION_INDEX" /* set by Kubernetes in pods of an Indexed Job */
+/* Kubernetes sets this in pods of an Indexed Job. */
+#define RANK_VARIABLE "JOB_COMPLETION_INDEX"
 
 enum {
     OPT_LAUNCH,

@@ -1,5 +1,11 @@
 /* agent.h - the worker process of every rank and its two roles
  *
+ * The folder agent/ has the processes of a rank: the guardian, the worker in its two
+ * roles, the tree of agents, and small programs of the same executable (install.h,
+ * adminrun.h). The folder may use step/ and io/. Requests of the broker and messages of
+ * other ranks come in; jobstate.h decides; starts and signals go down to step/; output
+ * and exits come back, go up the tree, and end in the spool of rank 0.
+ *
  * main.c reads the command line and changes to the user; guardian.c keeps the process id
  * and watches the worker; worker.c (agent_work) reads the launch file and the key and
  * then runs one of

@@ -159,9 +159,8 @@ static void conn_flush (struct conn *conn)
         conn_close (conn, strerror (-rc));
         return;
     }
-    if (rc == 1 && conn->state == CONN_REPLY)
-        shutdown (conn->io.fd,
-                  SHUT_WR); /* the peer reads all, then closes */
+    if (rc == 1 && conn->state == CONN_REPLY) /* the peer reads all, then closes */
+        shutdown (conn->io.fd, SHUT_WR);
     loop_watch (conn->server->loop, &conn->io, rc ? EPOLLIN : EPOLLIN | EPOLLOUT);
 }
 

@@ -16,8 +16,7 @@
 #include "common/strbuf.h"
 #include "shell/step/task.h"
 
-#define OUTPUT_MAX                                                                       \
-    (4u << 20) /* bytes that the shell and its profiles may print */
+#define OUTPUT_MAX (4u << 20) /* bytes that the shell and its profiles may print */
 #define MARK_BYTES 16
 #define SHELL_DEFAULT "/bin/sh"
 #define SHELL_PATH "/usr/local/bin:/usr/bin:/bin"

@@ -81,11 +81,10 @@ static int check_launch (const struct agent *agent, struct error *err)
         return error_set (err, EINVAL, "the launch file lacks the command");
     if (sock_has_rank (l->rendezvous) && sock_is_unix (l->listen)
         && !sock_has_rank (l->listen))
-        return error_set (
-            err, EINVAL,
-            "listen address %s: all ranks would take it; it needs a %%r, as "
-            "rendezvous has one",
-            l->listen);
+        return error_set (err, EINVAL,
+                          "listen address %s: all ranks would take it; it needs a %%r, "
+                          "as rendezvous has one",
+                          l->listen);
     int rc = sock_check (l->listen, err);
     return rc < 0 ? rc : sock_check (l->rendezvous, err);
 }
@@ -147,8 +146,8 @@ int agent_work (const struct agent_options *options, int guardian_fd)
     struct agent *agent = &worker.agent;
     struct error err = { 0 };
     reap_init ();
-    prctl (PR_SET_DUMPABLE,
-           0); /* the key will be in memory: no core, ptrace or /proc/mem */
+    /* The key will be in memory: no core, ptrace or /proc/mem. */
+    prctl (PR_SET_DUMPABLE, 0);
     agent->rank = options->rank;
     int rc = loop_init (&agent->loop);
     if (rc < 0)

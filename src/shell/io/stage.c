@@ -172,9 +172,9 @@ static int open_to (struct stage *stage, const struct stat *from, struct error *
               (uintmax_t)stage->launch->job_id, stage->rank, stage->out ? "out" : "in",
               stage->next);
     stage->to = openat (stage->dir, stage->temporary, flags, 0600);
+    /* An agent that was killed may have left the file. */
     if (stage->to < 0 && errno == EEXIST
-        && unlinkat (stage->dir, stage->temporary, 0)
-               == 0) /* left by an agent that was killed */
+        && unlinkat (stage->dir, stage->temporary, 0) == 0)
         stage->to = openat (stage->dir, stage->temporary, flags, 0600);
     if (stage->to >= 0)
         return 0;

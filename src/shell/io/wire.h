@@ -1,5 +1,10 @@
 /* wire.h - the messages that the ranks of one job exchange
  *
+ * The folder io/ has what the rest of the agent stands on: the event loop, sockets and
+ * messages between agents, the spool, and the files of a job. The folder uses no other
+ * folder of the agent. Bytes come from descriptors and go to callbacks; messages go to
+ * buffers (struct outbuf) and from there to descriptors.
+ *
  * A member (rank > 0) connects to its parent in the tree of agents (tree.h). Each side
  * first proves that it has the job's key, by challenge and response with HMAC-SHA256.
  * Each proof covers both nonces and names the role of its sender, so no proof can be

@@ -1,5 +1,9 @@
 /* pmi.h - the process management interface of MPI programs (PMI-1 and PMI-2), server side
  *
+ * The folder pmi/ has the two versions of the protocol and the store of keys and values
+ * behind them. The folder may use io/wire.h for numbers. Bytes of tasks come in; replies
+ * and the pairs to exchange go out through struct pmi_events.
+ *
  *     struct pmi *pmi = pmi_create (&config, &events, agent, &err); // for tasks here
  *     pmi_environment (&config, local, fd, set_variable, list);     // PMI_FD=...
  *     if (pmi_receive (pmi, local, bytes, n, &err) < 0)             // from its socket
@@ -51,8 +55,7 @@
 #include "common/error.h"
 
 #define PMI_NAME_MAX 63 /* bytes of a job's id, which names the KVS */
-#define PMI_KVS_MAX                                                                      \
-    (64 * 1024 * 1024)              /* bytes that all tasks of a step may put */
+#define PMI_KVS_MAX (64 << 20)      /* bytes that all tasks of a step may put */
 #define PMI_ATTRS_MAX (1024 * 1024) /* bytes of all node attributes, on each rank */
 #define PMI_LINE_MAX 4096           /* bytes of a line, PMI-1, with its newline */
 #define PMI_COMMAND_MAX (64 * 1024) /* bytes of a command, PMI-2, without its length */

@@ -32,8 +32,7 @@ enum pmi_rc {
 
 enum pmi_phase { PMI_NEW, PMI_GREETED, PMI_READY, PMI_FINALIZED };
 
-#define PMI_THRID_MAX                                                                    \
-    32 /* bytes of a thread id in PMI-2 (a pointer as text), with NUL */
+#define PMI_THRID_MAX 32 /* bytes of a thread id in PMI-2 (a pointer as text), with NUL */
 
 struct pmi_task {
     enum pmi_phase phase;

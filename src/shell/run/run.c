@@ -153,10 +153,10 @@ static void tell_running (const struct run *r)
             idset_add (ids, i);
     autofree char *list = ids ? idset_encode (ids) : NULL;
     idset_destroy (ids);
-    stderr_line (
-        RUN_PROGRAM,
-        "interrupt: %u of %u tasks run (%s); once more within 1 second ends them",
-        r->ntasks - r->nended, r->ntasks, list ? list : "");
+    stderr_line (RUN_PROGRAM,
+                 "interrupt: %u of %u tasks run (%s); once more within 1 second ends "
+                 "them",
+                 r->ntasks - r->nended, r->ntasks, list ? list : "");
 }
 
 static void on_interrupt (struct run *r)
@@ -209,14 +209,13 @@ static void on_signal (struct loop_io *io, uint32_t events)
     struct run *r = CONTAINER_OF (io, struct run, signals);
     struct signalfd_siginfo info;
     (void)events;
+    /* Signals of the agent are not passed on, as it signals the tasks itself. */
     while (read (io->fd, &info, sizeof (info)) == sizeof (info)) {
         if (info.ssi_signo == SIGINT)
             on_interrupt (r);
         else if (on_terminal_signal (r, (int)info.ssi_signo))
             continue;
-        else if (info.ssi_signo != SIGWINCH
-                 && (pid_t)info.ssi_pid != r->agent_pid) /* not from the agent, which
-                                                          * signals the tasks itself */
+        else if (info.ssi_signo != SIGWINCH && (pid_t)info.ssi_pid != r->agent_pid)
             put_signal (r, (int)info.ssi_signo);
     }
 }

@@ -1,5 +1,10 @@
 /* run.h - fluxq-run: the client of steps, through the local agent or the broker
  *
+ * The folder run/ has the programs of users that share the agent's executable: fluxq-run
+ * and fluxq-bcast. The folder may use io/ and, to check requests, the parsers of step/.
+ * A command line comes in and goes to rank 0 as a request (step_spec.h); input of the
+ * tasks follows it; output and the exit status of the step come back.
+ *
  *     main ("fluxq-run")  -->  run_main (argc, argv)
  *         run_options.c   command line and environment --> struct run_options
  *         run.c           messages with the agent (wire.h), signals, exit status

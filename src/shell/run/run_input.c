@@ -145,11 +145,10 @@ static int check_own (int fd, const char *path, struct error *err)
     if (S_ISDIR (st.st_mode))
         return error_set (err, EISDIR, "--input: %s: Is a directory", path);
     if (!S_ISREG (st.st_mode) && !S_ISCHR (st.st_mode))
-        return error_set (
-            err, EINVAL,
-            "--input: %s is not a regular file: with %%t, %%n or %%N in the "
-            "name each task needs one",
-            path);
+        return error_set (err, EINVAL,
+                          "--input: %s is not a regular file: with %%t, %%n or %%N in "
+                          "the name each task needs one",
+                          path);
     return 0;
 }
 

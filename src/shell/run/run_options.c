@@ -191,11 +191,11 @@ static int take_option (struct run_options *o, const struct option_match *m,
         return set_number (&s->per_node, m->value, "--ntasks-per-node", err);
     case STEP_OPT_CPUS:
         if (strpbrk (m->value, ".m"))
-            return error_set (
-                err, EINVAL,
-                "--cpus-per-task: %.32s: a step's tasks have whole numbers of "
-                "CPUs; a part of one that the job's tasks have counts as one",
-                m->value);
+            return error_set (err, EINVAL,
+                              "--cpus-per-task: %.32s: a step's tasks have whole "
+                              "numbers of CPUs; a part of one that the job's tasks have "
+                              "counts as one",
+                              m->value);
         return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
     case STEP_OPT_GPUS:
         return set_number (&s->gpus, m->value, "--gpus", err);

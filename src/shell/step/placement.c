@@ -170,9 +170,10 @@ static int settle_numbers (struct choice *c, struct error *err)
     if (c->ntasks == 0)
         c->ntasks = tasks_of_job (c, nodes);
     if (spec->nnodes > c->ntasks)
-        return error_set (
-            err, EINVAL, "%u tasks cannot run on %u nodes: --ntasks is less than --nodes",
-            c->ntasks, spec->nnodes);
+        return error_set (err, EINVAL,
+                          "%u tasks cannot run on %u nodes: --ntasks is less than "
+                          "--nodes",
+                          c->ntasks, spec->nnodes);
     return 0;
 }
 

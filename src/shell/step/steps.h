@@ -1,5 +1,11 @@
 /* steps.h - rank 0: the steps of a job, from a client's request to their end
  *
+ * The folder step/ runs tasks. Rank 0 chooses the nodes, cores and layout of a step
+ * (steps.h, layout.h); each rank binds and starts its tasks, with their environment, and
+ * watches them until no process is left (stepd.h, task.h). The folder may use pmi/ and
+ * io/, and knows the rest of the agent only by callbacks. Requests and signals come in as
+ * messages of io/wire.h; output, exits and usage go out through the callbacks.
+ *
  *     READING --whole--> WAITING --cores are free--> RUNNING --all tasks ended--> gone
  *                           +--can never fit------------------------------------^
  *

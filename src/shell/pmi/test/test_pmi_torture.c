@@ -13,8 +13,8 @@
 #include "shell/pmi/test/pmi_step.h"
 
 /* With the allocation that is to fail; the buffers of what is heard have room by then. */
-static int stderr_line (struct step *step, uint32_t task, const char *text, long fail_at,
-                        long *ret_left)
+static int say (struct step *step, uint32_t task, const char *text, long fail_at,
+                long *ret_left)
 {
     torture_countdown = fail_at;
     int rc = step_say (step, task, text);
@@ -66,7 +66,7 @@ static void a_put_is_done_or_refused (void **state)
         struct step *step = make_step (1, 1);
         step_say (step, 0, "cmd=init pmi_version=1\n");
         step_heard (step, 0);
-        int rc = stderr_line (step, 0, "cmd=put key=k value=v\n", n, &left);
+        int rc = say (step, 0, "cmd=put key=k value=v\n", n, &left);
         reached = left < 0;
         bool done = strstr (step_heard (step, 0), "rc=0") != NULL;
         if (rc == 0) {
@@ -97,7 +97,7 @@ static void a_fence_holds_or_fails (void **state)
         step_say (step, 0, "cmd=put key=k value=v\n");
         step_say (step, 0, "cmd=barrier_in\n");
         step_heard (step, 0), step_heard (step, 1);
-        int rc = stderr_line (step, 1, "cmd=barrier_in\n", n, &left);
+        int rc = say (step, 1, "cmd=barrier_in\n", n, &left);
         reached = left < 0;
         assert_true (rc == 0 || rc == -ENOMEM);
         const char *heard = step_heard (step, 0);
@@ -125,8 +125,8 @@ static void who_cannot_be_remembered_does_not_wait (void **state)
         step_say (step, 0, "cmd=init pmi_version=2\n");
         step_say (step, 0, framed ("cmd=fullinit;"));
         step_heard (step, 0);
-        int rc = stderr_line (step, 0, framed ("cmd=info-getnodeattr;key=k;wait=TRUE;"),
-                              n, &left);
+        int rc =
+            say (step, 0, framed ("cmd=info-getnodeattr;key=k;wait=TRUE;"), n, &left);
         reached = left < 0;
         const char *heard = step_heard (step, 0);
         bool waits = rc == 0 && *heard == '\0';

@@ -60,8 +60,8 @@ static int tear_down (void **state)
     return 0;
 }
 
-static void stderr_line (struct fixture *f, uint32_t client, enum keepalive_kind kind,
-                         uint32_t value)
+static void say (struct fixture *f, uint32_t client, enum keepalive_kind kind,
+                 uint32_t value)
 {
     uint8_t data[4];
     wire_put_u32 (data, value);
@@ -82,14 +82,13 @@ static void gone (struct fixture *f, uint32_t client)
 static void the_keeper_ends_it_with_a_status (void **state)
 {
     struct fixture *f = *state;
-    stderr_line (f, WAITER, KEEPALIVE_WAIT, 0);
-    stderr_line (f, KEEPER, KEEPALIVE_KEEP, 0);
+    say (f, WAITER, KEEPALIVE_WAIT, 0);
+    say (f, KEEPER, KEEPALIVE_KEEP, 0);
     keepalive_time (f->steps, loop_now () + 1e6);
     assert_int_equal (f->told.ends, 0);
-    stderr_line (f, KEEPER + 1, KEEPALIVE_END,
-                 0); /* who does not keep it cannot end it */
+    say (f, KEEPER + 1, KEEPALIVE_END, 0); /* who does not keep it cannot end it */
     assert_int_equal (f->told.ends, 0);
-    stderr_line (f, KEEPER, KEEPALIVE_END, 3 << 8);
+    say (f, KEEPER, KEEPALIVE_END, 3 << 8);
     assert_int_equal (f->told.ends, 1);
     assert_int_equal (f->told.status, 3 << 8);
     assert_string_equal (f->told.why, "");
@@ -100,11 +99,11 @@ static void the_keeper_ends_it_with_a_status (void **state)
 static void without_grace_it_ends_with_the_connection (void **state)
 {
     struct fixture *f = *state;
-    stderr_line (f, KEEPER, KEEPALIVE_KEEP, 0);
+    say (f, KEEPER, KEEPALIVE_KEEP, 0);
     gone (f, KEEPER + 1);
     gone (f, KEEPER); /* the task of the job has not come yet: it is told when it does */
     assert_int_equal (f->told.ends, 0);
-    stderr_line (f, WAITER, KEEPALIVE_WAIT, 0);
+    say (f, WAITER, KEEPALIVE_WAIT, 0);
     assert_int_equal (f->told.ends, 1);
     assert_int_not_equal (f->told.status, 0);
     assert_non_null (strstr (f->told.why, "is gone"));
@@ -113,12 +112,12 @@ static void without_grace_it_ends_with_the_connection (void **state)
 static void within_the_grace_it_can_be_taken_up_again (void **state)
 {
     struct fixture *f = *state;
-    stderr_line (f, WAITER, KEEPALIVE_WAIT, 0);
-    stderr_line (f, KEEPER + 1, KEEPALIVE_KEEP, 30);
+    say (f, WAITER, KEEPALIVE_WAIT, 0);
+    say (f, KEEPER + 1, KEEPALIVE_KEEP, 30);
     gone (f, KEEPER + 1);
     keepalive_time (f->steps, loop_now () + 25);
     assert_int_equal (f->told.ends, 0);
-    stderr_line (f, KEEPER, KEEPALIVE_KEEP, 30);
+    say (f, KEEPER, KEEPALIVE_KEEP, 30);
     keepalive_time (f->steps, loop_now () + 1e6);
     assert_int_equal (f->told.ends, 0);
     gone (f, KEEPER);
@@ -130,7 +129,7 @@ static void within_the_grace_it_can_be_taken_up_again (void **state)
 static void a_job_that_nobody_comes_for_ends (void **state)
 {
     struct fixture *f = *state;
-    stderr_line (f, WAITER, KEEPALIVE_WAIT, 0);
+    say (f, WAITER, KEEPALIVE_WAIT, 0);
     keepalive_time (f->steps, loop_now () + KEEPALIVE_FIRST - 5);
     assert_int_equal (f->told.ends, 0);
     keepalive_time (f->steps, loop_now () + KEEPALIVE_FIRST + 1);
@@ -141,8 +140,8 @@ static void a_job_that_nobody_comes_for_ends (void **state)
 static void a_grace_has_a_bound (void **state)
 {
     struct fixture *f = *state;
-    stderr_line (f, WAITER, KEEPALIVE_WAIT, 0);
-    stderr_line (f, KEEPER, KEEPALIVE_KEEP, UINT32_MAX);
+    say (f, WAITER, KEEPALIVE_WAIT, 0);
+    say (f, KEEPER, KEEPALIVE_KEEP, UINT32_MAX);
     gone (f, KEEPER);
     keepalive_time (f->steps, loop_now () + KEEPALIVE_GRACE_MAX + 1);
     assert_int_equal (f->told.ends, 1);
@@ -151,7 +150,7 @@ static void a_grace_has_a_bound (void **state)
 static void the_keeper_hears_why_the_job_ends (void **state)
 {
     struct fixture *f = *state;
-    stderr_line (f, KEEPER, KEEPALIVE_KEEP, 0);
+    say (f, KEEPER, KEEPALIVE_KEEP, 0);
     steps_close (f->steps, "time limit of 0:01 reached");
     assert_non_null (strstr (f->told.note, "time limit"));
 }

@@ -67,10 +67,10 @@ keys_in_code ()
 {
     {
         sed -n '/keys\[\] = {/,/};/p' "$src/src/broker/config/config.c" "$src/src/broker/config/queue.c" \
-            "$src/src/exec/kube/config.c" "$src/src/exec/kube/adoptconfig.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
+            "$src/src/exec/kube/core/config.c" "$src/src/exec/kube/core/adoptconfig.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
         sed -n '/set_keys\[\] = {/,/};/p' "$src/src/exec/podset.c" "$src/src/exec/spaceset.c" |
             sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
-        sed -n '/known\[\] = {/,/}/p' "$src/src/exec/local/local.c" "$src/src/exec/kube/groupconfig.c" |
+        sed -n '/known\[\] = {/,/}/p' "$src/src/exec/local/local.c" "$src/src/exec/kube/core/groupconfig.c" |
             grep -oE '"[a-z-]+"' | tr -d '"'
     } | grep -vxE 'local|kube' | sort -u
 }

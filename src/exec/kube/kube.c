@@ -1,7 +1,7 @@
 /* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
  * has the map of this folder) */
-#include "exec/kube/adopt.h"
-#include "exec/kube/podmaker.h"
+#include "exec/kube/adopt/adopt.h"
+#include "exec/kube/make/podmaker.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -10,12 +10,12 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "exec/kube/groups.h"
+#include "exec/kube/cluster/groups.h"
 #include "exec/kube/lease.h"
-#include "exec/kube/minicluster.h"
-#include "exec/kube/miniclusters.h"
-#include "exec/kube/needs.h"
-#include "exec/kube/podspec.h"
+#include "exec/kube/make/minicluster.h"
+#include "exec/kube/make/miniclusters.h"
+#include "exec/kube/make/podspec.h"
+#include "exec/kube/needs/needs.h"
 #include "exec/mounts.h"
 #include "exec/podset.h"
 

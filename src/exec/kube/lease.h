@@ -20,7 +20,7 @@
 
 #include "exec/claim.h"
 #include "exec/exec.h"
-#include "exec/kube/config.h"
+#include "exec/kube/core/config.h"
 
 #define LEASE_SECONDS 10
 #define LEASE_RENEW 2.0

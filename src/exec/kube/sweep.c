@@ -9,10 +9,10 @@
  * One namespace after the other: kube.namespace, those that queues name, those with jobs
  * since the start, and, if a queue has a template, all with our marks.
  */
-#include "exec/kube/minicluster.h"
-#include "exec/kube/miniclusters.h"
-#include "exec/kube/needs.h"
-#include "exec/kube/private.h"
+#include "exec/kube/core/private.h"
+#include "exec/kube/make/minicluster.h"
+#include "exec/kube/make/miniclusters.h"
+#include "exec/kube/needs/needs.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
-#include "exec/kube/spaceobjects.h"
+#include "exec/kube/namespaces/spaceobjects.h"
 #include "exec/namespaces.h"
 #include "kube/object.h"
 

@@ -2,7 +2,7 @@
  * directory
  *
  *     fluxq-shell install /fluxq/bin 5f2c... /fluxq/job/script
- *                                           in an init container, see exec/kube/objects.c
+ *                                           in an init container, see exec/kube/make/objects.c
  *
  * For clusters that do not execute files from a ConfigMap. The program is in an image and
  * copies itself to a directory that the job's containers see; it copies the named files

@@ -1,0 +1,367 @@
+/* podview.c - see podview.h */
+#include "exec/kube/core/podview.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/json.h"
+#include "common/macros.h"
+#include "common/parse.h"
+#include "exec/kube/make/objects.h"
+#include "protocol/agent_api.h"
+
+#define INDEX_KEY "batch.kubernetes.io/job-completion-index"
+
+static const struct {
+    const char *reason;
+    enum pod_trouble trouble;
+    enum pod_blame blame;
+} reasons[] = {
+    /* of the pod: the kubelet did not admit it (another scheduler was faster), or evicted
+     * it */
+    { "OutOfcpu", POD_RETRY, POD_BLAME_NOBODY },
+    { "OutOfmemory", POD_RETRY, POD_BLAME_NOBODY },
+    { "OutOfpods", POD_RETRY, POD_BLAME_NOBODY },
+    { "OutOfephemeral-storage", POD_RETRY, POD_BLAME_NOBODY },
+    { "NodeAffinity", POD_RETRY, POD_BLAME_NOBODY },
+    { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE }, /* avoid this node */
+    { "NodeShutdown", POD_RETRY, POD_BLAME_CHANCE },
+    { "NodeLost", POD_RETRY, POD_BLAME_CHANCE },
+    { "Evicted", POD_RETRY, POD_BLAME_NOBODY },
+    { "Terminated", POD_RETRY, POD_BLAME_CHANCE },
+    { "Preempting", POD_RETRY, POD_BLAME_NOBODY },
+    { "UnexpectedAdmissionError", POD_RETRY, POD_BLAME_NODE },
+    { "DeadlineExceeded", POD_RETRY, POD_BLAME_NOBODY },
+    /* of a waiting container */
+    { "InvalidImageName", POD_FATAL, POD_BLAME_NOBODY },
+    { "ErrImageNeverPull", POD_FATAL, POD_BLAME_NOBODY },
+    { "ErrImagePull", POD_WAITING, POD_BLAME_NOBODY },
+    { "ImagePullBackOff", POD_WAITING, POD_BLAME_NOBODY },
+    { "ImageInspectError", POD_WAITING, POD_BLAME_NOBODY },
+    { "RegistryUnavailable", POD_WAITING, POD_BLAME_NOBODY },
+    { "CreateContainerConfigError", POD_WAITING, POD_BLAME_NOBODY },
+    { "CreateContainerError", POD_WAITING, POD_BLAME_NOBODY },
+    { "RunContainerError", POD_WAITING, POD_BLAME_NOBODY },
+    { "CreatePodSandboxError", POD_WAITING, POD_BLAME_NODE },
+};
+
+/* Words of a registry after which another try is useless. */
+static const char *const final_words[] = {
+    "not found",         "manifest unknown", "name unknown",         "pull access denied",
+    "unauthorized",      "403 forbidden",    "authorization failed", "no basic auth",
+    "invalid reference",
+};
+/* ... unless the registry itself was not found. */
+static const char *const passing_words[] = {
+    "no such host",       "timeout",
+    "connection refused", "temporary failure",
+    "server misbehaving", "network is unreachable"
+};
+
+static bool has_word (const char *text, const char *const words[], size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        if (strcasestr (text, words[i]))
+            return true;
+    return false;
+}
+
+static bool is_pull (const char *reason)
+{
+    return strstr (reason, "Image") != NULL;
+}
+
+/* "OutOf" any resource. The next attempt knows what the node really has left. */
+static bool is_lost_race (const char *reason)
+{
+    return strncmp (reason, "OutOf", 5) == 0;
+}
+
+enum pod_trouble podview_classify (const char *reason, const char *message)
+{
+    enum pod_trouble t = POD_FINE;
+    bool known = false;
+
+    for (size_t i = 0; i < ARRAY_SIZE (reasons) && !known; i++) {
+        known = strcmp (reasons[i].reason, reason) == 0;
+        t = reasons[i].trouble;
+    }
+    if (!known)
+        return is_lost_race (reason) ? POD_RETRY : POD_FINE;
+    if (t == POD_WAITING && is_pull (reason)
+        && has_word (message, final_words, ARRAY_SIZE (final_words))
+        && !has_word (message, passing_words, ARRAY_SIZE (passing_words)))
+        return POD_FATAL;
+    return t;
+}
+
+static enum pod_blame blame_of (const char *reason)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (reasons); i++)
+        if (strcmp (reasons[i].reason, reason) == 0)
+            return reasons[i].blame;
+    return is_lost_race (reason) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
+}
+
+static int read_index (const json_t *meta)
+{
+    const char *s = json_text (json_object_get (meta, "labels"), INDEX_KEY);
+    int64_t n;
+
+    if (!s[0])
+        s = json_text (json_object_get (meta, "annotations"), INDEX_KEY);
+    return parse_int (s, 0, INT32_MAX, &n, "index", NULL) < 0 ? -1 : (int)n;
+}
+
+static void clean (char *text)
+{
+    for (char *p = text; *p; p++)
+        if (iscntrl ((unsigned char)*p))
+            *p = ' ';
+}
+
+/* The container could not be started, and cannot be on another node: its image or its
+ * configuration is at fault, unless the runtime has gone meanwhile. */
+static bool is_refused (const json_t *ended)
+{
+    static const char *const runtime_words[] = {
+        "context canceled",
+        "deadline exceeded",
+        "ttrpc",
+        "transport",
+        "unavailable",
+        "resource temporarily",
+        "cannot allocate memory",
+        "no space left",
+    };
+    const char *reason = json_text (ended, "reason");
+
+    return (strcmp (reason, "StartError") == 0
+            || strcmp (reason, "ContainerCannotRun") == 0)
+           && !has_word (json_text (ended, "message"), runtime_words,
+                         ARRAY_SIZE (runtime_words));
+}
+
+static void say (struct podview *v, enum pod_trouble trouble, const char *what,
+                 const char *more)
+{
+    v->trouble = trouble;
+    snprintf (v->text, sizeof (v->text), "%s%s%s", what, more[0] ? ": " : "", more);
+    clean (v->text);
+}
+
+static void read_container (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *waiting = json_object_get (state, "waiting");
+    json_t *ended = json_object_get (state, "terminated");
+    const char *reason = json_text (waiting, "reason"),
+               *message = json_text (waiting, "message");
+
+    if (json_object_get (state, "running"))
+        v->started = true;
+    if (ended) {
+        char what[64];
+
+        v->started = true;
+        v->exit_code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+        v->oom = strcmp (json_text (ended, "reason"), "OOMKilled") == 0;
+        snprintf (what, sizeof (what), "%s ended with status %d",
+                  strcmp (json_text (status, "name"), POD_MAIN) == 0 ? "the agent"
+                                                                     : "its container",
+                  v->exit_code);
+        say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
+             v->oom ? "killed for want of memory" : what, json_text (ended, "message"));
+        /* Its process ran as the user, who can end it; or it could not be started, which
+         * the user's image can cause. */
+        v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
+        if (is_refused (ended)) {
+            v->trouble = POD_FATAL;
+            v->blame = POD_BLAME_NOBODY;
+        }
+    } else if (reason[0]) {
+        enum pod_trouble t = podview_classify (reason, message);
+
+        v->pull_trouble = t != POD_FINE && is_pull (reason);
+        v->creating = t == POD_FINE;
+        if (v->creating) /* "ContainerCreating" is no trouble and says nothing more */
+            return;
+        v->blame = blame_of (reason);
+        say (v, t, reason, message);
+    }
+}
+
+/* Reads the condition that all evictors set: the eviction API (kubectl drain), a taint,
+ * preemption, the kubelet for lack of a resource, a node that is gone. */
+static void read_eviction (const json_t *status, struct podview *v)
+{
+    const char *reason = json_text (status, "reason"),
+               *message = json_text (status, "message");
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach (json_object_get (status, "conditions"), i, c) {
+        if (strcmp (json_text (c, "type"), "DisruptionTarget") != 0
+            || strcmp (json_text (c, "status"), "True") != 0)
+            continue;
+        if (!v->terminal || !reason[0]) {
+            reason = json_text (c, "reason");
+            message = json_text (c, "message");
+        }
+        snprintf (v->evicted, sizeof (v->evicted), "%s%s%s",
+                  reason[0] ? reason : "no reason is known", message[0] ? ": " : "",
+                  message);
+        clean (v->evicted);
+        return;
+    }
+}
+
+/* Whether the node is as good as others for the next attempt, if it is still there. */
+static bool is_for_another (const char *evicted)
+{
+    return strncmp (evicted, "PreemptionByScheduler", 21) == 0
+           || strncmp (evicted, "EvictionByEvictionAPI", 21) == 0;
+}
+
+static void say_admin (struct podview *v, const char *message)
+{
+    snprintf (v->admin_text, sizeof (v->admin_text), "%s",
+              message[0] ? message : "no reason is known");
+    clean (v->admin_text);
+}
+
+/* Reads an administrator's container. One that was told to end, or whose watcher was
+ * killed, says nothing about the node. */
+static void read_admin (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *ended = json_object_get (state, "terminated");
+    bool prolog = strcmp (json_text (status, "name"), POD_PROLOG) == 0;
+    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+
+    if (json_object_get (state, "waiting")) {
+        read_container (status, v);
+    } else if (ended && code == ADMINRUN_FAILED) {
+        v->prolog_failed |= prolog;
+        v->epilog_failed |= !prolog;
+        say_admin (v, json_text (ended, "message"));
+    } else if (ended && code != 0 && prolog) {
+        char what[64];
+
+        snprintf (what, sizeof (what), "its prolog's container ended with status %d",
+                  code);
+        say (v, POD_RETRY, what, json_text (ended, "message"));
+        v->blame = POD_BLAME_NODE;
+    }
+}
+
+/* Reads the container that brings the agent. Its own message has the reason: a full disk,
+ * or the wrong image. */
+static void read_installer (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *ended = json_object_get (state, "terminated");
+    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+    char what[64];
+
+    if (json_object_get (state, "waiting")) {
+        read_container (status, v);
+    } else if (ended && code != 0) {
+        bool fatal = code == INSTALL_REFUSED || is_refused (ended);
+
+        snprintf (what, sizeof (what), "the container that brings the agent: status %d",
+                  code);
+        say (v, fatal ? POD_FATAL : POD_RETRY, what, json_text (ended, "message"));
+        v->blame = fatal ? POD_BLAME_NOBODY : POD_BLAME_NODE;
+    }
+}
+
+/* Reads the container of a Flux operator's pod that brings Flux. */
+static void read_other (const json_t *status, struct podview *v)
+{
+    json_t *state = json_object_get (status, "state");
+    json_t *ended = json_object_get (state, "terminated");
+    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+    char what[128];
+
+    if (json_object_get (state, "waiting")) {
+        read_container (status, v);
+    } else if (ended && code != 0) {
+        snprintf (what, sizeof (what), "its init container %.40s ended with status %d",
+                  json_text (status, "name"), code);
+        say (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
+             json_text (ended, "message"));
+        v->blame = POD_BLAME_NOBODY;
+    }
+}
+
+static void read_finalizers (const json_t *meta, struct podview *v)
+{
+    const json_t *item;
+    size_t i;
+
+    json_array_foreach (json_object_get (meta, "finalizers"), i, item) {
+        const char *name = json_string_value (item);
+
+        v->tracked |= name && strcmp (name, JOB_FINALIZER) == 0;
+        if (name && (!v->finalizer[0] || strcmp (name, JOB_FINALIZER) != 0))
+            snprintf (v->finalizer, sizeof (v->finalizer), "%s", name);
+    }
+    clean (v->finalizer);
+}
+
+/* Another scheduler has the pod, and no place for it. */
+static void read_scheduled (const json_t *status, struct podview *v)
+{
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach (json_object_get (status, "conditions"), i, c) {
+        if (strcmp (json_text (c, "type"), "PodScheduled") == 0
+            && strcmp (json_text (c, "reason"), "Unschedulable") == 0)
+            say (v, POD_WAITING, "its scheduler", json_text (c, "message"));
+    }
+}
+
+void podview_read (const json_t *pod, struct podview *v)
+{
+    const json_t *meta = json_object_get (pod, "metadata");
+    const json_t *status = json_object_get (pod, "status"), *container;
+    const char *reason = json_text (status, "reason");
+    size_t i;
+
+    *v = (struct podview){ .index = read_index (meta), .exit_code = -1 };
+    snprintf (v->phase, sizeof (v->phase), "%s", json_text (status, "phase"));
+    snprintf (v->address, sizeof (v->address), "%s", json_text (status, "podIP"));
+    v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));
+    read_finalizers (meta, v);
+    v->terminal = strcmp (v->phase, "Succeeded") == 0 || strcmp (v->phase, "Failed") == 0;
+    read_scheduled (status, v);
+    json_array_foreach (json_object_get (status, "containerStatuses"), i, container) {
+        read_container (container, v);
+    }
+    json_array_foreach (json_object_get (status, "initContainerStatuses"), i, container) {
+        const char *name = json_text (container, "name");
+
+        if (strcmp (name, POD_AGENT) == 0)
+            read_installer (container, v);
+        else if (strcmp (name, POD_PROLOG) == 0 || strcmp (name, POD_EPILOG) == 0)
+            read_admin (container, v);
+        else
+            read_other (container, v);
+    }
+    if (reason[0] && strcmp (v->phase, "Failed") == 0) {
+        enum pod_trouble t = podview_classify (reason, json_text (status, "message"));
+
+        v->blame = blame_of (reason);
+        say (v, t == POD_FINE ? POD_RETRY : t, reason, json_text (status, "message"));
+    } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
+        say (v, POD_RETRY, "the pod failed", "");
+    read_eviction (status, v);
+    if (v->evicted[0] && v->trouble < POD_RETRY) {
+        v->blame = is_for_another (v->evicted) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
+        say (v, POD_RETRY, "its pod was evicted", v->evicted);
+    }
+}

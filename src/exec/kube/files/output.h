@@ -1,0 +1,66 @@
+/* output.h - a job's output on this machine: the spool and the user's files, without
+ * lost or doubled lines
+ *
+ *     struct output *o = output_create (job, &launch);          // loop's thread
+ *     output_open (o, &err);                // these: a worker thread, one call at a time
+ *     output_write (o, data, len, &err);
+ *     output_checkpoint (o, &err);
+ *     output_destroy (o);
+ *
+ * The spool (DIR/spool-ATTEMPT) gets the agent's frames as they are. OUTPUT frames also
+ * go to the files that the jobspec names (one for the job, for each node or for each
+ * task, as the agent does for local jobs), FILE frames to those of --stage-out. A
+ * checkpoint makes all of it durable and then stores the sizes of the spool and of each
+ * file in DIR/delivered-ATTEMPT. After a crash output_open() cuts the files back to the
+ * last checkpoint and writes the rest of the spool once more. All access to the job's
+ * directory and to the user's directories is made as the user.
+ */
+#ifndef FLUXQ_EXEC_KUBE_FILES_OUTPUT_H
+#define FLUXQ_EXEC_KUBE_FILES_OUTPUT_H
+
+#include "exec/exec.h"
+#include "exec/kube/files/inputfiles.h"
+#include "protocol/agent_api.h"
+#include "protocol/frame.h"
+#include "protocol/launch.h"
+
+struct output;
+
+/* launch: borrowed until output_destroy(). The job's strings are copied. */
+struct output *output_create (const struct exec_job *job, const struct launch *launch);
+void output_destroy (struct output *o);
+
+/* Opens or finds again all files and the job's key (made if there is none), and reads the
+ * input files of the tasks unless they run already. -errno and the reason for the
+ * user. */
+int output_open (struct output *o, struct error *err);
+/* Appends whole frames. An error concerns the spool: nothing was written, and the caller
+ * may repeat the call. A user's file that cannot be written is given up, see
+ * output_note(). */
+int output_write (struct output *o, const void *data, size_t len, struct error *err);
+int output_checkpoint (struct output *o, struct error *err);
+
+/* The state that output_open() found, and the progress. The loop's thread may call these
+ * functions while no worker is at work. */
+uint64_t output_offset (const struct output *o);      /* bytes in the spool */
+uint64_t output_safe_offset (const struct output *o); /* the durable part of it */
+bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
+const struct frame_finish *output_finish (const struct output *o); /* or NULL */
+/* The reason for the first file of --stage-out that did not arrive; or NULL. */
+const char *output_stage_problem (const struct output *o);
+/* Frames of FRAME_USAGE that output_open() found. */
+const struct strbuf *output_usage (const struct output *o);
+const uint8_t *output_key (const struct output *o);
+/* The files that the agent writes itself, because the pods see their directories
+ * (mounts.h). Decided when the job is first opened, so valid after output_open(). */
+#define OUTPUT_BY_AGENT 1 /* standard output */
+#define ERROR_BY_AGENT 2  /* standard error */
+unsigned output_by_agent (const struct output *o);
+/* The input files of the tasks; empty once they run. */
+const struct inputfiles *output_inputs (const struct output *o);
+/* The errno, if a shortage on the broker's side made opening or writing fail; else 0. */
+int output_shortage (const struct output *o);
+/* Returns one line once after a file was given up, then NULL until the next. */
+const char *output_note (struct output *o);
+
+#endif

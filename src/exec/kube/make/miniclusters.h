@@ -1,0 +1,29 @@
+/* miniclusters.h - whether the cluster has MiniClusters: the Flux operator's custom
+ * resource
+ *
+ *     miniclusters_look (x);                     // at the start
+ *     if (miniclusters_state (x) == MINICLUSTERS_MISSING) miniclusters_refuse (x, &err);
+ *
+ * Asks the API server at the start, after each refusal, and every half a minute while
+ * the resource is missing: its installation needs no restart of the broker. Jobs are
+ * poked when the answer is there.
+ */
+#ifndef FLUXQ_EXEC_KUBE_MAKE_MINICLUSTERS_H
+#define FLUXQ_EXEC_KUBE_MAKE_MINICLUSTERS_H
+
+#include "exec/kube/core/private.h"
+
+enum miniclusters_state {
+    MINICLUSTERS_UNKNOWN, /* no answer yet */
+    MINICLUSTERS_THERE,
+    MINICLUSTERS_MISSING,
+};
+
+void miniclusters_look (struct exec *x); /* one request at a time */
+enum miniclusters_state miniclusters_state (const struct exec *x);
+/* -ENOSYS with advice for the installation; a later call may find the resource. */
+int miniclusters_refuse (struct exec *x, struct error *err);
+void miniclusters_tick (struct exec *x, double now);
+void miniclusters_cancel (struct exec *x);
+
+#endif

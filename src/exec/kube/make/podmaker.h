@@ -1,0 +1,84 @@
+/* podmaker.h - the makers of a Job's pods, which also keep its status
+ *
+ *     podmaker_choose (x)          the maker of the next Job; NULL: not known yet
+ *     podmaker_of (object)         the maker of a Job in the cluster
+ *     k->maker->place (k)          ... and so on
+ *
+ * There are three, each in a file that ends with its descriptor:
+ *
+ *   pods_controller   The Job controller makes the pods from the Job's template, and the
+ *                     broker binds them. Two writes a pod, and the controller's own limit
+ *                     of requests.
+ *   pods_broker       spec.managedBy tells the controller to leave the Job alone. The
+ *                     broker makes the pods, each with its node, and writes the Job's
+ *                     status. One write a pod.
+ *   pods_minicluster  The Flux operator makes a Job from a MiniCluster, if the job or its
+ *                     queue asks for one. The rest is as with pods_controller.
+ *
+ * Source: kubernetes.io, "Jobs", delegation of managing a Job object.
+ */
+#ifndef FLUXQ_EXEC_KUBE_MAKE_PODMAKER_H
+#define FLUXQ_EXEC_KUBE_MAKE_PODMAKER_H
+
+#include "exec/kube/core/private.h"
+
+struct podmaker {
+    const char *name;
+    const struct object_owner *owner; /* the object made for a job */
+    const char *managed_by; /* spec.managedBy of its Jobs; NULL: none */
+    /* The broker gives the ranks' names their addresses; otherwise another program does,
+     * which makes a Service of the job's name. */
+    bool names_ranks;
+    /* Others make the pods: more may come while the owner exists. */
+    bool others_make;
+    const char *silence; /* the silent party if no pods were made */
+    /* If a pod fails or goes, the maker ends the others. */
+    bool ends_others;
+    /* Makes the owner. A new reference, NULL: no memory. */
+    json_t *(*object) (const struct object_source *src);
+    /* Returns the request of the pod of a rank. */
+    struct pod_request (*request) (const struct rset *r, uint32_t rank);
+    /* All objects that pods mount exist: sends the missing requests for pods, or for
+     * their places. Called after each change. */
+    void (*place) (struct kjob *k);
+    /* The answer to the request of place() for this rank. */
+    void (*placed) (struct kjob *k, uint32_t rank, const struct kube_result *res);
+    /* Some pods do not exist after that time (a text): calls job_start_failed(), perhaps
+     * later. */
+    void (*missing) (struct kjob *k, const char *limit);
+    /* All ranks are ready; the job is over, as k->fin says. Each may be NULL. */
+    void (*ready) (struct kjob *k);
+    void (*resized) (struct kjob *k); /* its ranks have changed; may be NULL */
+    void (*ended) (struct kjob *k);
+    /* Removes the pods, or objects that must go before the Job; the answer leads to the
+     * deletion of the Job. May be NULL. */
+    void (*remove) (struct kjob *k);
+};
+
+extern const struct podmaker pods_controller, pods_broker, pods_minicluster;
+
+/* NULL: a request for the broker's rights is under way, and jobs are poked after the
+ * answer; or the job cannot start (job_start_failed() was called). */
+const struct podmaker *podmaker_choose (struct kjob *k);
+/* The maker of a Job, or of a MiniCluster, as read from the API server. */
+const struct podmaker *podmaker_of (const json_t *job);
+/* A Job was made for `asked` and has become one for `got`. true: that is acceptable.
+ * false: job_start_failed() was called. */
+bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
+                      const struct podmaker *got);
+/* Whether the broker has all rights for making pods there, as far as is known. */
+bool podmaker_may (const struct kspace *s);
+/* For pods that another program makes without a node: binds them, rank 0 first (place(),
+ * placed()). */
+void podmaker_bind (struct kjob *k);
+void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *res);
+/* The answer to CALL_LOG: the log of a container that has ended. */
+void pods_minicluster_log (struct kjob *k, const struct kcall *c,
+                           const struct kube_result *res);
+/* At the start: asks for the rights in kube.namespace. */
+void podmaker_look (struct exec *x);
+/* A request that the broker seemed to have the right for was refused: asks again. */
+void podmaker_doubt (struct kspace *s);
+void podmaker_cancel (struct exec *x);
+
+#endif

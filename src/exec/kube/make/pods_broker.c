@@ -1,0 +1,167 @@
+/* pods_broker.c - the broker makes the pods, each with its node, and writes the Job's
+ * status (see podmaker.h)
+ *
+ * The pods are named after the Job and their rank, so that making one twice is harmless.
+ * They look like those of the Job controller, and the Job owns them, so its deletion
+ * deletes them. But the garbage collector is slow, so this file deletes all pods of a
+ * job with one request.
+ */
+#include "exec/kube/make/podmaker.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/log.h"
+#include "exec/kube/make/jobstatus.h"
+#include "exec/kube/make/podobject.h"
+
+static struct pod_request request (const struct rset *r, uint32_t rank)
+{
+    return object_rank_request (r, rank);
+}
+
+/* -- pods -- */
+
+enum { NOT_ASKED, ASKED, SEEN }; /* k->place_asked */
+
+static bool make_pod (struct kjob *k, const json_t *job, uint32_t rank)
+{
+    struct pod_request ask = request (k->job->r, rank);
+    char path[512];
+    json_t *pod = podobject_make (job, k->uid, rank, job_node_name (k, rank), &ask,
+                                  k->x->cfg.gpu_resource);
+
+    snprintf (path, sizeof (path), PATH_CORE "%s/pods", k->space->name);
+    k->place_asked[rank] = ASKED;
+    return pod && call_send (k, CALL_PLACE, rank, "POST", path, pod);
+}
+
+/* True: all exist or were requested. Index 0 goes first, since the others look for it. */
+static bool make_pods (struct kjob *k)
+{
+    struct object_source src = create_source (k);
+    autojson json_t *job = object_job (&src);
+    bool fine = job != NULL;
+
+    for (uint32_t r = 0; fine && r < k->nplaces; r++)
+        if (k->place_asked[r] == NOT_ASKED)
+            fine = make_pod (k, job, r);
+    return fine;
+}
+
+/* After a restart, existing pods are not requested again: so the list comes first. */
+static void place (struct kjob *k)
+{
+    bool some = false;
+
+    if (k->recovering && !k->x->pods_listed)
+        return;
+    for (uint32_t r = 0; r < k->nplaces; r++) {
+        if (k->pods[r])
+            k->place_asked[r] = SEEN;
+        else if (k->place_asked[r] == SEEN)
+            job_start_failed (k, true, "rank %u on %s: its pod was deleted", r,
+                              job_node_name (k, r));
+        some |= k->place_asked[r] == NOT_ASKED;
+    }
+    if (some && !k->start_lost && !make_pods (k))
+        job_start_short (k, ENOMEM, "out of memory");
+}
+
+/* 409: made before a restart, or by a request whose answer was lost. */
+static void placed (struct kjob *k, uint32_t rank, const struct kube_result *res)
+{
+    if (res->status == 201 || res->status == 200 || res->status == 409)
+        return;
+    if (res->status == 403 && strstr (res->err.text, " cannot create resource "))
+        podmaker_doubt (k->space);
+    job_start_failed (k, create_may_pass (res),
+                      "the pod of rank %u was not made on %s: %s", rank,
+                      job_node_name (k, rank), res->err.text);
+}
+
+static void missing (struct kjob *k, const char *limit)
+{
+    uint32_t n = 0, first = 0;
+
+    for (uint32_t r = (uint32_t)k->launch.nnodes; r-- > 0;)
+        if (!k->pods[r]) {
+            n++;
+            first = r;
+        }
+    job_start_failed (k, true, "%u of %zu pods were not made in %s: %s-%u%s", n,
+                      k->launch.nnodes, limit, k->name, first,
+                      k->calls ? ": the API server has not answered yet"
+                               : ": it went, or is another's");
+}
+
+/* -- the Job's status -- */
+
+static void patch_status (struct kjob *k, uint32_t what, json_t *status)
+{
+    char path[512];
+
+    snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s/status", k->space->name,
+              k->name);
+    json_t *patch = status ? json_pack ("{s:o}", "status", status) : NULL;
+    if (!patch || !call_send (k, CALL_STATUS, what, "PATCH", path, patch))
+        log_warning ("job %ju: the status of its Job cannot be written: out of memory",
+                     (uintmax_t)k->id);
+}
+
+static void ready (struct kjob *k)
+{
+    if (k->status_written || !k->uid[0])
+        return;
+    k->status_written = true;
+    patch_status (k, STATUS_RUNNING,
+                  jobstatus_running (k->made_at, (uint32_t)k->launch.nnodes));
+}
+
+static void resized (struct kjob *k)
+{
+    k->status_written = false;
+    ready (k);
+}
+
+static void ended (struct kjob *k)
+{
+    const struct jobstatus_end end = { .ranks = (uint32_t)k->launch.nnodes,
+                                       .made =
+                                           MIN (k->pods_seen, (unsigned)k->launch.nnodes),
+                                       .start_failed = k->start_lost,
+                                       .status = k->fin.status,
+                                       .reason = k->fin.reason,
+                                       .text = k->fin.text };
+
+    if (k->uid[0])
+        patch_status (k, STATUS_ENDED, jobstatus_ended (k->made_at, clock_wall (), &end));
+}
+
+/* -- the end -- */
+
+static void remove_pods (struct kjob *k)
+{
+    char path[1024];
+
+    create_pods_path (k, path, sizeof (path));
+    if (!k->left_to_gc) /* otherwise, and if it fails, the garbage collector does it */
+        call_send (k, CALL_DELETE_PODS, 0, "DELETE", path, NULL);
+}
+
+const struct podmaker pods_broker = {
+    .name = "broker",
+    .owner = &object_owner_job,
+    .names_ranks = true,
+    .managed_by = "fluxq.io/broker",
+    .object = object_job,
+    .request = request,
+    .place = place,
+    .placed = placed,
+    .missing = missing,
+    .ready = ready,
+    .resized = resized,
+    .ended = ended,
+    .remove = remove_pods,
+};

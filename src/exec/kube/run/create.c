@@ -1,0 +1,517 @@
+/* create.c - a job's objects: sends requests and handles their answers (see private.h) */
+#include "exec/kube/make/miniclusters.h"
+#include "exec/kube/make/podmaker.h"
+#include "exec/kube/needs/needs.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/clock.h"
+#include "common/io.h"
+#include "common/log.h"
+#include "exec/kube/files/staging.h"
+#include "kube/object.h"
+
+#define GET_AGAIN 2.0
+#define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
+#define REST_KINDS                                                                       \
+    ((1u << CALL_MAKE_CONFIGMAP) | (1u << CALL_MAKE_SECRET) | (1u << CALL_MAKE_SERVICE))
+
+static void on_answer (const struct kube_result *res, void *arg);
+
+/* -- requests -- */
+
+/* Requests of a start, which can be dropped when the job does not start. */
+#define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
+
+/* Requests of running jobs, and those that free nodes, go first; those for objects of
+ * ended jobs do not. */
+static unsigned flags_of (enum call_kind kind)
+{
+    bool later = START_KINDS & 1u << kind || kind == CALL_DELETE;
+    unsigned flags = later ? KUBE_LATER : 0;
+
+    if (kind == CALL_PLACE || kind == CALL_STATUS || kind == CALL_MAKE_ENDPOINTS
+        || REST_KINDS & 1u << kind)
+        flags |= KUBE_BRIEF;
+    return kind == CALL_DELETE_PODS || kind == CALL_CHECK_REST ? KUBE_BRIEF_LIST : flags;
+}
+
+bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
+                const char *path, json_t *body)
+{
+    struct kcall *c = calloc (1, sizeof (*c));
+
+    if (!c) {
+        json_decref (body);
+        return false;
+    }
+    c->k = k;
+    c->kind = kind;
+    c->rank = rank;
+    c->req = kube_send_as (k->x->kube, flags_of (kind), method, path, body, on_answer, c);
+    if (!c->req) {
+        free (c);
+        return false;
+    }
+    DL_APPEND (k->calls, c);
+    return true;
+}
+
+static void call_drop (struct kcall *c)
+{
+    kube_cancel (c->req);
+    DL_DELETE (c->k->calls, c);
+    free (c);
+}
+
+void calls_cancel (struct kjob *k)
+{
+    struct kcall *c, *tmp;
+
+    DL_FOREACH_SAFE (k->calls, c, tmp)
+    {
+        call_drop (c);
+    }
+}
+
+void calls_drop_unsent (struct kjob *k)
+{
+    struct kcall *c, *tmp;
+
+    DL_FOREACH_SAFE (k->calls, c, tmp)
+    {
+        if (START_KINDS & 1u << c->kind && kube_is_unsent (c->req))
+            call_drop (c);
+    }
+}
+
+void create_pods_path (const struct kjob *k, char *path, size_t size)
+{
+    snprintf (path, size,
+              PATH_CORE "%s/pods?labelSelector=fluxq.io%%2Fcluster%%3D%s%%2C"
+                        "fluxq.io%%2Fjob-id%%3D%ju%%2Cfluxq.io%%2Fattempt%%3D%u",
+              k->space->name, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
+}
+
+/* Until the maker of the pods is known: the Job, which exists for each maker. */
+static const struct object_owner *owner_of (const struct kjob *k)
+{
+    return k->maker ? k->maker->owner : &object_owner_job;
+}
+
+struct object_source create_source (const struct kjob *k)
+{
+    return (struct object_source){ .cfg = &k->x->cfg,
+                                   .job = k->job,
+                                   .pods = k->settings,
+                                   .cluster = k->x->host.cluster_id,
+                                   .namespace_ = k->space->name,
+                                   .name = k->name,
+                                   .agent = k->x->agent_name,
+                                   .agent_digest = k->x->agent_digest,
+                                   .managed_by = k->maker ? k->maker->managed_by : NULL,
+                                   .owner = owner_of (k),
+                                   .script = k->script,
+                                   .inputs = output_inputs (k->out),
+                                   .directory = staging_directory (k->job, &k->launch) };
+}
+
+static void make (struct kjob *k, enum call_kind kind, const char *group,
+                  const char *kinds, json_t *object)
+{
+    char path[512];
+
+    snprintf (path, sizeof (path), "%s%s/%s", group, k->space->name, kinds);
+    k->objects_asked |= 1u << kind;
+    if (!object || !call_send (k, kind, 0, "POST", path, object))
+        job_start_short (k, ENOMEM, "out of memory");
+}
+
+/* The annotations of a job for which nodes were made; else NULL. Pods can only name a
+ * request in their own namespace. */
+static json_t *consumes (const struct kjob *k)
+{
+    char name[NEED_NAME_MAX];
+    const struct groupconfig *g = needs_request (k->x, k->id, name);
+
+    return g && k->space == k->x->space ? json_pack ("{s:s s:s}", NEED_CONSUMES, name,
+                                                     NEED_CLASS, g->provision_class)
+                                        : NULL;
+}
+
+void create_job (struct kjob *k)
+{
+    k->maker = podmaker_choose (k);
+    if (k->maker) {
+        struct object_source src = create_source (k);
+        autojson json_t *annotations = consumes (k);
+
+        src.annotations = annotations;
+        make (k, CALL_MAKE_JOB, src.owner->prefix, src.owner->plural,
+              k->maker->object (&src));
+    } else
+        k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* set again when that is known */
+}
+
+static void owner_path (const struct kjob *k, char *path, size_t size)
+{
+    const struct object_owner *o = owner_of (k);
+
+    snprintf (path, size, "%s%s/%s/%s", o->prefix, k->space->name, o->plural, k->name);
+}
+
+void create_get_job (struct kjob *k)
+{
+    char path[512];
+
+    owner_path (k, path, sizeof (path));
+    k->objects_asked |= 1u << CALL_MAKE_JOB;
+    if (!call_send (k, CALL_GET_JOB, 0, "GET", path, NULL))
+        job_start_short (k, ENOMEM, "out of memory");
+}
+
+void create_look (struct kjob *k)
+{
+    char path[512];
+
+    owner_path (k, path, sizeof (path));
+    k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
+}
+
+/* Reads the administrator's program in its present version. */
+static int read_admin (struct kjob *k, const char *path, struct strbuf *text)
+{
+    struct error err = { 0 };
+
+    strbuf_init (text, ADMIN_MAX + 1);
+    if (!path || io_read_file (path, text, ADMIN_MAX, &err) >= 0)
+        return 0;
+    log_error ("job %ju: %s", (uintmax_t)k->id, err.text);
+    job_start_failed (k, true, "%s", err.text);
+    return -EIO;
+}
+
+static json_t *configmap_of (struct kjob *k, struct object_source *src)
+{
+    autostrbuf struct strbuf text, prolog, epilog;
+    bool fine = read_admin (k, k->job->prolog, &prolog) == 0;
+
+    fine &= read_admin (k, k->job->epilog, &epilog) == 0;
+    strbuf_init (&text, 8 << 20);
+    if (!fine || launch_write (&k->launch, &text) < 0)
+        return NULL;
+    src->prolog = k->job->prolog ? &prolog : NULL;
+    src->epilog = k->job->epilog ? &epilog : NULL;
+    json_t *o = object_configmap (src, k->uid, text.buf, text.len);
+    src->prolog = src->epilog = NULL;
+    return o;
+}
+
+void create_rest (struct kjob *k)
+{
+    struct object_source src = create_source (k);
+
+    if (!(k->objects_asked & 1u << CALL_MAKE_CONFIGMAP))
+        make (k, CALL_MAKE_CONFIGMAP, PATH_CORE, "configmaps", configmap_of (k, &src));
+    if (!(k->objects_asked & 1u << CALL_MAKE_SECRET))
+        make (k, CALL_MAKE_SECRET, PATH_CORE, "secrets",
+              object_secret (&src, k->uid, output_key (k->out)));
+    if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->room > 1
+        && k->maker->names_ranks)
+        make (k, CALL_MAKE_SERVICE, PATH_CORE, "services", object_service (&src, k->uid));
+}
+
+bool create_rest_done (const struct kjob *k)
+{
+    unsigned need = REST_KINDS;
+
+    if (k->room < 2 || !k->maker->names_ranks)
+        need &= ~(1u << CALL_MAKE_SERVICE);
+    return (k->objects_there & need) == need;
+}
+
+/* -- no pods at the time limit -- */
+
+void create_diagnose (struct kjob *k, const char *limit)
+{
+    char path[512];
+
+    k->diagnosed = true;
+    snprintf (path, sizeof (path),
+              PATH_CORE "%s/"
+                        "events?limit=10&fieldSelector=reason%%3DFailedCreate%%"
+                        "2CinvolvedObject.name%%3D%s",
+              k->space->name, k->name);
+    if (!call_send (k, CALL_EVENTS, 0, "GET", path, NULL))
+        job_start_failed (k, true, "not all pods were made in %s", limit);
+}
+
+static void events_answer (struct kjob *k, const struct kcall *c,
+                           const struct kube_result *res)
+{
+    json_t *items = json_object_get (res->body, "items");
+    json_t *last = json_array_get (items, json_array_size (items) - 1);
+    const char *message = json_string_value (json_object_get (last, "message"));
+
+    unsigned made = 0;
+
+    (void)c;
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        made += k->pods[r] != NULL;
+    job_start_failed (k, true, "%u of %u pods were not made in %.0f s: %s",
+                      (unsigned)k->launch.nnodes - made, (unsigned)k->launch.nnodes,
+                      startclock_limit (&k->clock, START_LATE_PLACE),
+                      message ? message : k->maker->silence);
+}
+
+/* -- answers -- */
+
+/* Refusals that time may heal, or the administrator: a quota that is used up, an expired
+ * token, a missing right (just after its start the API server denies all requests), a
+ * missing namespace. */
+bool create_may_pass (const struct kube_result *res)
+{
+    return res->status == 0 || res->status == 401 || res->status >= 500
+           || (res->status == 404 && strstr (res->err.text, "namespaces \""))
+           || (res->status == 403
+               && (strstr (res->err.text, "exceeded quota")
+                   || strstr (res->err.text, "status unknown for quota")
+                   || strstr (res->err.text, "because it is being terminated")
+                   || strstr (res->err.text, " cannot create resource ")
+                   || strstr (res->err.text, " cannot get resource ")));
+}
+
+static bool is_ours (const struct kjob *k, const json_t *object)
+{
+    char id[24], attempt[12];
+
+    snprintf (id, sizeof (id), "%ju", (uintmax_t)k->id);
+    snprintf (attempt, sizeof (attempt), "%u", k->job->attempt);
+    return strcmp (kube_label (object, LABEL_CLUSTER), k->x->host.cluster_id) == 0
+           && strcmp (kube_label (object, LABEL_JOB), id) == 0
+           && strcmp (kube_label (object, LABEL_ATTEMPT), attempt) == 0;
+}
+
+/* Whether an object of this job's name and id was made for another job. Without the label
+ * it may be ours only if this job is recovered. */
+static bool is_anothers (const struct kjob *k, const json_t *object)
+{
+    const char *submitted = kube_label (object, LABEL_SUBMITTED);
+
+    return submitted[0] ? object_is_anothers (k->job, submitted) : !k->recovering;
+}
+
+/* Returns the number of running pods in its status. */
+static json_int_t active_in (const json_t *object)
+{
+    return json_integer_value (
+        json_object_get (json_object_get (object, "status"), "active"));
+}
+
+/* For the operator's Job: the MiniCluster, which owns all objects. */
+static const char *uid_of (const json_t *object)
+{
+    const json_t *owner =
+        podmaker_of (object) == &pods_minicluster ? object_owner_of (object) : NULL;
+    const json_t *from = owner ? owner : json_object_get (object, "metadata");
+
+    return json_string_value (json_object_get (from, "uid"));
+}
+
+/* Takes the existing Job or MiniCluster. It names the maker of its pods, whatever the
+ * configuration is now. */
+static void take_job (struct kjob *k, const json_t *object)
+{
+    json_t *meta = json_object_get (object, "metadata");
+    const char *uid = uid_of (object);
+    const char *made_at = json_string_value (json_object_get (meta, "creationTimestamp"));
+
+    if (!is_ours (k, object) || !uid)
+        job_start_failed (k, false, "there is a %s %s that is not ours",
+                          owner_of (k)->kind, k->name);
+    else if (is_anothers (k, object)) /* the removal of this attempt removes it */
+        job_start_failed (k, true, "the %s %s is of an earlier job of this number",
+                          owner_of (k)->kind, k->name);
+    else if (json_object_get (meta, "deletionTimestamp"))
+        job_start_failed (k, true, "the %s %s is being deleted", owner_of (k)->kind,
+                          k->name);
+    else {
+        k->maker = podmaker_of (object);
+        k->status_written = active_in (object) == (json_int_t)k->launch.nnodes;
+        snprintf (k->made_at, sizeof (k->made_at), "%s", made_at ? made_at : "");
+        snprintf (k->uid, sizeof (k->uid), "%s", uid);
+    }
+}
+
+static void make_job_answer (struct kjob *k, const struct kcall *c,
+                             const struct kube_result *res)
+{
+    (void)c;
+    if (res->status == 201 || res->status == 200) {
+        if (podmaker_accept (k, k->maker, podmaker_of (res->body)))
+            take_job (k, res->body);
+    } else if (res->status == 409)
+        create_get_job (k);
+    else if (res->status == 404 && k->maker == &pods_minicluster
+             && !strstr (res->err.text,
+                         "namespaces \"")) { /* the resource does not exist any more */
+        miniclusters_look (k->x);
+        job_start_failed (k, true, "the cluster has no MiniClusters: %s", res->err.text);
+    } else
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+}
+
+static void get_job_answer (struct kjob *k, const struct kcall *c,
+                            const struct kube_result *res)
+{
+    (void)c;
+    if (res->status == 200)
+        take_job (k, res->body);
+    else if (res->status == 404 && !k->ready_seen)
+        create_job (k); /* it was deleted between our two requests */
+    else if (res->status == 404) {
+        k->phase = K_RUN;
+        job_set_finish (k, 9, "lost", "its %s %s is gone from the cluster",
+                        owner_of (k)->kind, k->name);
+    } else if (k->ready_seen && create_may_pass (res))
+        k->get_again = clock_mono () + GET_AGAIN;
+    else
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+    if (k->start_lost
+        && k->ready_seen) { /* it had started: if we cannot find it again, it is lost */
+        k->start_lost = false;
+        k->phase = K_RUN;
+        job_set_finish (k, 9, "lost", "its %s %s cannot be picked up again",
+                        owner_of (k)->kind, k->name);
+    }
+}
+
+/* Detects edits that make the Job controller remove pods. */
+static void see_edits (struct kjob *k, const json_t *spec)
+{
+    const char *size = owner_of (k)->size;
+    json_int_t now = json_integer_value (json_object_get (spec, size));
+
+    if (json_is_true (json_object_get (spec, "suspend")))
+        snprintf (k->edited_text, sizeof (k->edited_text), "was suspended");
+    else if (spec && now < (json_int_t)k->launch.nnodes)
+        snprintf (k->edited_text, sizeof (k->edited_text),
+                  "was changed: %s is %jd instead of %zu", size, (intmax_t)now,
+                  k->launch.nnodes);
+}
+
+static void look_answer (struct kjob *k, const struct kcall *c,
+                         const struct kube_result *res)
+{
+    json_t *meta = json_object_get (res->body, "metadata");
+
+    (void)c;
+    k->looked = true;
+    k->job_deleted =
+        res->status == 404
+        || (res->status == 200 && json_object_get (meta, "deletionTimestamp"));
+    see_edits (k, json_object_get (res->body, "spec"));
+}
+
+static const char *const rest_kinds[] = { [CALL_MAKE_CONFIGMAP] = "configmaps",
+                                          [CALL_MAKE_SECRET] = "secrets",
+                                          [CALL_MAKE_SERVICE] = "services" };
+
+static void check_rest (struct kjob *k, enum call_kind kind)
+{
+    char path[512];
+
+    snprintf (path, sizeof (path), PATH_CORE "%s/%s?fieldSelector=metadata.name%%3D%s",
+              k->space->name, rest_kinds[kind], k->name);
+    if (!call_send (k, CALL_CHECK_REST, kind, "GET", path, NULL))
+        job_start_short (k, ENOMEM, "out of memory");
+}
+
+/* These objects are immutable: one that belongs to our Job was made by us, before a
+ * restart or by a request whose answer was lost. */
+static void check_rest_answer (struct kjob *k, const struct kcall *c,
+                               const struct kube_result *res)
+{
+    json_t *item = json_array_get (json_object_get (res->body, "items"), 0);
+    const char *owner =
+        json_string_value (json_object_get (object_owner_of (item), "uid"));
+
+    if (res->status != 200)
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+    else if (!item)
+        k->objects_asked &= ~(1u << c->rank); /* was deleted between our requests */
+    else if (owner && strcmp (owner, k->uid) == 0)
+        k->objects_there |= 1u << c->rank;
+    else
+        job_start_failed (k, true, "%s %s is of an earlier job of this number",
+                          rest_kinds[c->rank], k->name);
+}
+
+static void make_rest_answer (struct kjob *k, const struct kcall *c,
+                              const struct kube_result *res)
+{
+    if (res->status == 201 || res->status == 200)
+        k->objects_there |= 1u << c->kind;
+    else if (res->status == 409)
+        check_rest (k, c->kind);
+    else
+        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+}
+
+static void place_answer (struct kjob *k, const struct kcall *c,
+                          const struct kube_result *res)
+{
+    k->maker->placed (k, c->rank, res);
+}
+
+/* The job does not depend on it. 404: somebody deleted the Job; 422: the status says
+ * already that the job has ended. */
+static void status_answer (struct kjob *k, const struct kcall *c,
+                           const struct kube_result *res)
+{
+    (void)c;
+    if (res->status == 403)
+        podmaker_doubt (k->space);
+    if ((res->status < 200 || res->status > 299) && res->status != 404
+        && !(res->status == 422 && c->rank == STATUS_RUNNING))
+        log_warning ("job %ju: the status of its Job cannot be written: %s",
+                     (uintmax_t)k->id, res->err.text);
+}
+
+static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
+                                 const struct kube_result *res) = {
+    [CALL_MAKE_JOB] = make_job_answer,
+    [CALL_GET_JOB] = get_job_answer,
+    [CALL_MAKE_CONFIGMAP] = make_rest_answer,
+    [CALL_MAKE_SECRET] = make_rest_answer,
+    [CALL_MAKE_SERVICE] = make_rest_answer,
+    [CALL_MAKE_ENDPOINTS] = endpoints_answer,
+    [CALL_CHECK_REST] = check_rest_answer,
+    [CALL_PLACE] = place_answer,
+    [CALL_STATUS] = status_answer,
+    [CALL_EVENTS] = events_answer,
+    [CALL_DELETE] = remove_answer,
+    [CALL_DELETE_POD] = remove_answer,
+    [CALL_DELETE_PODS] = remove_answer,
+    [CALL_LIST_PODS] = remove_answer,
+    [CALL_LOOK] = look_answer,
+    [CALL_LOG] = pods_minicluster_log,
+    [CALL_RESIZE_JOB] = resize_job_answer,
+    [CALL_RESIZE_POD] = resize_pod_answer,
+};
+
+static void on_answer (const struct kube_result *res, void *arg)
+{
+    struct kcall *c = arg;
+    struct kjob *k = c->k;
+
+    DL_DELETE (k->calls, c);
+    space_doubt (k->space, res);
+    if (k->phase != K_REMOVE || handlers[c->kind] == remove_answer
+        || c->kind == CALL_STATUS)
+        handlers[c->kind](k, c, res);
+    free (c);
+    job_poke (k);
+}

@@ -111,6 +111,29 @@ test_expect_success 'a room may include of its folder only what the law names, a
     test_expect_code 1 check_includes && grep "^src/house/shed/planted.c:1: room house/shed is not in" report
 '
 
+test_expect_success 'a room can have rooms of its own, which the law holds apart in the same way' '
+    cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
+    printf "%s\n" "folder house: common" "room house/." "room house/attic: ." "room house/cellar: ." \
+        "room house/cellar/.: rack" "room house/cellar/rack:" >>copy/contrib/include-law &&
+    plant src/house/cellar/planted.c "#include \"house/house.h\"
+#include \"house/cellar/rack/wine.h\"" && check_includes &&
+    refused src/house/cellar/rack/planted.c "#include \"house/cellar/cellar.h\"" \
+        "include room house/cellar/. .* from room house/cellar/rack" &&
+    refused src/house/cellar/rack/planted.c "#include \"house/attic/roof.h\"" \
+        "include room house/attic .* from room house/cellar" &&
+    refused src/house/attic/planted.c "#include \"house/cellar/rack/wine.h\"" \
+        "include room house/cellar .* from room house/attic" &&
+    plant src/house/cellar/shelf/planted.c "int shelf;" &&
+    test_expect_code 1 check_includes &&
+    grep "^src/house/cellar/shelf/planted.c:1: room house/cellar/shelf is not in" report
+'
+
+test_expect_success 'neither executor includes the other, and what they share includes neither' '
+    refused src/exec/local/planted.c "#include \"exec/kube/core/config.h\"" "include room exec/kube" &&
+    refused src/exec/kube/core/planted.c "#include \"exec/local/local.h\"" "include room exec/local" &&
+    refused src/exec/planted.c "#include \"exec/local/local.h\"" "include room exec/local"
+'
+
 test_expect_success 'an include is written relative to src/' '
     refused src/match/planted.c "#include \"graph.h\"" "include \"graph.h\""
 '

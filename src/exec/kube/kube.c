@@ -1,7 +1,32 @@
-/* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs (private.h
- * has the map of this folder) */
+/* kube.c - jobs as Indexed Jobs of a Kubernetes cluster: the executor's verbs
+ *
+ * The rooms, each with a header that says what comes in and what goes out; a room uses
+ * those above it in this list, and the hooks of kube.c lead back:
+ *
+ *     core/        state.h       what all rooms share: settings, records, readers of pods
+ *     files/       output.h      files of the broker's machine: output, input, staging
+ *     make/        podmaker.h    the objects of a job, and the three makers of its pods
+ *     namespaces/  spaces.h      the namespaces of jobs, and what each needs
+ *     topology/    zones.h       NUMA zones of nodes
+ *     cluster/     cluster.h     the nodes and pods of the cluster, and what is free
+ *     needs/       needs.h       asks for nodes that pending jobs lack
+ *     adopt/       adopt.h       runs objects that others made
+ *     run/         run.h         a job's run, from start() to cleaned()
+ *
+ * Beside the verbs: lease.c keeps one broker at a time for a cluster id, and sweep.c
+ * removes objects that belong to no job.
+ */
 #include "exec/kube/adopt/adopt.h"
+#include "exec/kube/cluster/cluster.h"
+#include "exec/kube/core/gres.h"
+#include "exec/kube/make/calls.h"
+#include "exec/kube/make/endpoints.h"
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/make/podrights.h"
+#include "exec/kube/namespaces/spaces.h"
+#include "exec/kube/run/run.h"
+#include "exec/kube/sweep.h"
+#include "exec/kube/topology/zones.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -12,34 +37,21 @@
 #include "common/log.h"
 #include "exec/kube/cluster/groups.h"
 #include "exec/kube/lease.h"
-#include "exec/kube/make/minicluster.h"
 #include "exec/kube/make/miniclusters.h"
-#include "exec/kube/make/podspec.h"
 #include "exec/kube/needs/needs.h"
-#include "exec/mounts.h"
 #include "exec/podset.h"
 
 #define TICK_MS 500
-#define SCRIPT_MAX ((size_t)700 << 10) /* beside the launch file in one ConfigMap */
-#define IMAGE_MAX 512
-#define FAREWELL_MS 3000
+#define REMOVALS_MS 3000
 #define TERMINATE_SLACK 30.0
 
 /* -- the clock -- */
 
-static void on_soon (uv_timer_t *timer)
+static void on_turn (struct exec *x)
 {
-    struct exec *x = timer->data;
-
     job_run_poked (x);
     adopt_run_poked (x);
     inventory_flush (x);
-}
-
-void exec_soon (struct exec *x)
-{
-    if (!x->closing && !uv_is_active ((uv_handle_t *)&x->soon))
-        uv_timer_start (&x->soon, on_soon, 0, 0);
 }
 
 /* Handles time limits, losses and checkpoints, which come due without an event. */
@@ -59,6 +71,39 @@ static void on_tick (uv_timer_t *timer)
     miniclusters_tick (x, clock_mono ());
     adopt_tick (x, clock_mono ());
 }
+
+/* -- news for the rooms above the one that has them -- */
+
+static void on_job_pod (struct kjob *k, const struct kpod *p, const char *old_address)
+{
+    losses_see (k, p);
+    if (p)
+        endpoints_see (k, p, old_address);
+}
+
+static void on_pod_seen (struct exec *x, struct kpod *p, const json_t *pod)
+{
+    adopt_see_pod (x, p, pod);
+    needs_see_pod (x, pod);
+}
+
+static void on_pod_gone (struct exec *x, const char *ns, const char *name, struct kpod *p)
+{
+    needs_lose_pod (x, ns, name);
+    if (p)
+        adopt_lose_pod (x, p);
+}
+
+static void exec_try_free (struct exec *x);
+
+static const struct exec_hooks hooks = { .turn = on_turn,
+                                         .worker_ended = exec_try_free,
+                                         .answered = create_answered,
+                                         .resize_failed = resize_failed,
+                                         .job_pod = on_job_pod,
+                                         .pod_seen = on_pod_seen,
+                                         .pod_gone = on_pod_gone,
+                                         .pod_is_covered = adopt_covers };
 
 /* -- create and destroy -- */
 
@@ -82,14 +127,14 @@ static void on_closed (uv_handle_t *handle)
 }
 
 /* While closing: frees x when the last worker, handle and request is done. */
-void exec_try_free (struct exec *x)
+static void exec_try_free (struct exec *x)
 {
     struct kjob *k, *tmp;
 
-    if (x->working > 0 || x->farewells > 0)
+    if (x->working > 0 || x->agent_removals > 0)
         return;
     HASH_ITER (hh, x->jobs, k, tmp) {
-        job_free (k);
+        kjob_free (k);
     }
     if (x->kube) {
         kube_destroy (x->kube);
@@ -103,26 +148,26 @@ void exec_try_free (struct exec *x)
         exec_free (x);
 }
 
-static void on_farewell (const struct kube_result *res, void *arg)
+static void on_agent_removed (const struct kube_result *res, void *arg)
 {
     struct kspace *s = arg;
 
     (void)res;
-    s->farewell = NULL;
-    s->x->farewells--;
+    s->agent_removal = NULL;
+    s->x->agent_removals--;
     exec_try_free (s->x);
 }
 
-static void on_farewell_late (uv_timer_t *timer)
+static void on_removals_late (uv_timer_t *timer)
 {
     struct exec *x = timer->data;
     struct kspace *s, *tmp;
 
     HASH_ITER (hh, x->spaces, s, tmp) {
-        kube_cancel (s->farewell);
-        s->farewell = NULL;
+        kube_cancel (s->agent_removal);
+        s->agent_removal = NULL;
     }
-    x->farewells = 0;
+    x->agent_removals = 0;
     exec_try_free (x);
 }
 
@@ -138,12 +183,12 @@ static void remove_agent (struct kspace *s)
     kube_cancel (s->agent_req);
     s->agent_req = NULL;
     path = agentmap_path (s);
-    s->farewell =
-        path ? kube_send (s->x->kube, "DELETE", path, NULL, on_farewell, s) : NULL;
-    s->x->farewells += s->farewell != NULL;
+    s->agent_removal =
+        path ? kube_send (s->x->kube, "DELETE", path, NULL, on_agent_removed, s) : NULL;
+    s->x->agent_removals += s->agent_removal != NULL;
 }
 
-static void say_farewell (struct exec *x)
+static void remove_agents (struct exec *x)
 {
     struct kspace *s, *tmp;
 
@@ -151,8 +196,8 @@ static void say_farewell (struct exec *x)
         space_cancel (s);
         remove_agent (s);
     }
-    if (x->farewells > 0)
-        uv_timer_start (&x->soon, on_farewell_late, FAREWELL_MS, 0);
+    if (x->agent_removals > 0)
+        uv_timer_start (&x->soon, on_removals_late, REMOVALS_MS, 0);
 }
 
 static void kube_exec_destroy (struct exec *x)
@@ -166,17 +211,17 @@ static void kube_exec_destroy (struct exec *x)
     uv_timer_stop (&x->tick);
     sweep_cancel (x);
     pulls_cancel (x);
-    podmaker_cancel (x);
+    podrights_cancel (x);
     miniclusters_cancel (x);
     needs_stop (x);
-    say_farewell (x);
+    remove_agents (x);
     HASH_ITER (hh, x->jobs, k, tmp) {
         calls_cancel (k);
         agentlink_close (k->link);
         k->link = NULL;
         pods_abandon (k);
         if (!k->work.busy)
-            job_free (k);
+            kjob_free (k);
     }
     adopt_stop (x);
     inventory_stop (x);
@@ -215,7 +260,7 @@ static int connect_cluster (struct exec *x, struct error *err)
     if (!x->kube)
         return -ENOMEM;
     kube_set_budget (x->kube, x->cfg.request_rate, x->cfg.request_burst);
-    podmaker_look (x);
+    podrights_begin (x);
     miniclusters_look (x);
     return 0;
 }
@@ -229,6 +274,7 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
     if (!x)
         return error_set (err, ENOMEM, "out of memory");
     x->host = *host;
+    x->hooks = &hooks;
     rc = kube_config_read (doc, config, &x->cfg, err);
     if (rc < 0 || (rc = agentmap_load (x, err)) < 0
         || (rc = connect_cluster (x, err)) < 0) {
@@ -259,19 +305,6 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
 
 /* -- jobs -- */
 
-static int check_image (const char *image, struct error *err)
-{
-    size_t len = strlen (image);
-
-    if (len == 0 || len > IMAGE_MAX)
-        return error_set (err, EINVAL, "image: the name must have 1 to %d characters",
-                          IMAGE_MAX);
-    for (const char *p = image; *p; p++)
-        if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-            return error_set (err, EINVAL, "image: '%s' is no name of an image", image);
-    return 0;
-}
-
 static int kube_exec_queues (struct exec *x, const json_t *sets)
 {
     json_t *all = json_object ();
@@ -291,68 +324,6 @@ static int kube_exec_queues (struct exec *x, const json_t *sets)
     x->queues = podset_selects (sets) ? all : NULL;
     inventory_queues_changed (x);
     return 0;
-}
-
-static int check_minicluster (struct exec *x, const json_t *all, const struct jobspec *js,
-                              const json_t *mounts, struct error *err)
-{
-    autojson json_t *both = podset_mounts (all, js->pods, mounts);
-
-    if (miniclusters_state (x) == MINICLUSTERS_MISSING)
-        return miniclusters_refuse (x, err);
-    return minicluster_check (all, js, both, err);
-}
-
-static int check_pods (struct exec *x, const struct jobspec *js, const char *queue,
-                       const json_t *mounts, struct error *err)
-{
-    const json_t *set = json_object_get (x->sets, queue);
-
-    if (podset_admit (set, queue, js->pods, mounts, err) < 0)
-        return -EINVAL;
-    autojson json_t *all = podset_merge (set, js->pods);
-    if (!all)
-        return error_set (err, ENOMEM, "out of memory");
-    if (minicluster_wanted (all) && check_minicluster (x, all, js, mounts, err) < 0)
-        return -EINVAL;
-    return podspec_check (all, js, err);
-}
-
-/* The broker may learn only after the end of the job that a file which it writes is
- * full. */
-static int check_on_full (const struct jobspec *js, const json_t *mounts,
-                          struct error *err)
-{
-    const char *cwd = js->cwd ? js->cwd : "/";
-
-    if (js->on_full != JOBSPEC_FULL_END
-        || (js->output && mounts_see (mounts, cwd, js->output, true)))
-        return 0;
-    return error_set (err, EINVAL,
-                      "--output-on-full=end: the pods do not see %s, which the broker "
-                      "writes; say wait or drop",
-                      js->output ? js->output : "the output file");
-}
-
-static int kube_exec_check (struct exec *x, const struct jobspec *js, const char *queue,
-                            const json_t *mounts, uid_t uid, struct error *err)
-{
-    if (uid == 0 && !x->cfg.allow_root)
-        return error_set (err, EPERM,
-                          "root may not run jobs on this cluster; submit as another user "
-                          "(or set kube.allow-root)");
-    if (!js->image && !x->cfg.image)
-        return error_set (err, EINVAL,
-                          "no container image: use --image (kube.image has no default)");
-    if (js->script_len > SCRIPT_MAX)
-        return error_set (
-            err, EFBIG, "the script has %zu bytes; on Kubernetes it may have %zu at most",
-            js->script_len, SCRIPT_MAX);
-    if (js->image && check_image (js->image, err) < 0)
-        return -EINVAL;
-    if (check_on_full (js, mounts, err) < 0)
-        return -EINVAL;
-    return check_pods (x, js, queue, mounts, err);
 }
 
 static void kube_exec_start (struct exec *x, struct exec_job *job)
@@ -378,10 +349,8 @@ static void kube_exec_recover (struct exec *x, struct exec_job *job)
     if (!k && !(k = kjob_create (x, job, true)))
         log_error ("job %ju: out of memory", (uintmax_t)job->id);
     else
-        agentmap_ensure (
-            k->space,
-            /* normally it exists: then it must be removed */
-            k->launch.flux);
+        /* normally it exists: then it must be removed */
+        agentmap_ensure (k->space, k->launch.flux);
 }
 
 static void kube_exec_terminate (struct exec *x, struct exec_job *job, const char *reason,
@@ -557,7 +526,7 @@ const struct exec_ops exec_kube = {
     .claim = kube_exec_claim,
     .destroy = kube_exec_destroy,
     .queues = kube_exec_queues,
-    .check = kube_exec_check,
+    .check = run_check,
     .start = kube_exec_start,
     .recover = kube_exec_recover,
     .terminate = kube_exec_terminate,

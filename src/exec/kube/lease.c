@@ -23,7 +23,7 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/sha256.h"
-#include "exec/kube/make/objects.h"
+#include "exec/kube/core/names.h"
 #include "kube/client.h"
 
 #define TICK_MS 250

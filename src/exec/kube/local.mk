@@ -4,6 +4,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/lease.c \
 	src/exec/kube/sweep.c \
 	src/exec/kube/adopt/adopt.c \
+	src/exec/kube/adopt/adoptee.c \
 	src/exec/kube/adopt/adoptgroup.c \
 	src/exec/kube/adopt/adoptowner.c \
 	src/exec/kube/adopt/adoptpods.c \
@@ -21,8 +22,10 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/core/config.c \
 	src/exec/kube/core/gres.c \
 	src/exec/kube/core/groupconfig.c \
+	src/exec/kube/core/names.c \
 	src/exec/kube/core/podsize.c \
 	src/exec/kube/core/podview.c \
+	src/exec/kube/core/state.c \
 	src/exec/kube/files/inputfiles.c \
 	src/exec/kube/files/output.c \
 	src/exec/kube/files/outputfiles.c \
@@ -30,6 +33,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/files/staging.c \
 	src/exec/kube/files/unprivileged.c \
 	src/exec/kube/files/userfiles.c \
+	src/exec/kube/make/calls.c \
 	src/exec/kube/make/endpoints.c \
 	src/exec/kube/make/endpointslice.c \
 	src/exec/kube/make/eventobject.c \
@@ -41,6 +45,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/make/objects.c \
 	src/exec/kube/make/podmaker.c \
 	src/exec/kube/make/podobject.c \
+	src/exec/kube/make/podrights.c \
 	src/exec/kube/make/pods_broker.c \
 	src/exec/kube/make/pods_controller.c \
 	src/exec/kube/make/pods_minicluster.c \
@@ -56,9 +61,11 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/needs/needs.c \
 	src/exec/kube/needs/needwatch.c \
 	src/exec/kube/run/agentio.c \
+	src/exec/kube/run/check.c \
 	src/exec/kube/run/create.c \
 	src/exec/kube/run/job.c \
 	src/exec/kube/run/jobevents.c \
+	src/exec/kube/run/kjob.c \
 	src/exec/kube/run/losses.c \
 	src/exec/kube/run/pulls.c \
 	src/exec/kube/run/remove.c \

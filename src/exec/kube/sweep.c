@@ -1,5 +1,5 @@
 /* sweep.c - removes objects with our mark that belong to no job: at the start, and every
- * kube.sweep-interval (see private.h)
+ * kube.sweep-interval
  *
  * These are objects of a broker that was killed before it could remove them, or that
  * somebody else kept us from removing. An object must have all our marks: the label of
@@ -9,10 +9,12 @@
  * One namespace after the other: kube.namespace, those that queues name, those with jobs
  * since the start, and, if a queue has a template, all with our marks.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/cluster/cluster.h"
 #include "exec/kube/make/minicluster.h"
 #include "exec/kube/make/miniclusters.h"
+#include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/needs/needs.h"
+#include "exec/kube/sweep.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -104,7 +104,7 @@ static void told (int rc, void *arg)
         give_up (l, "out of memory");
 }
 
-static void say_to_agent (struct local_job *l)
+static void send_to_agent (struct local_job *l)
 {
     local_open_link (l);
     if (l->link)
@@ -126,7 +126,7 @@ static void launch_done (uv_work_t *w, int status)
     else if (status < 0 || l->rc < 0)
         give_up (l, l->err.text);
     else
-        say_to_agent (l);
+        send_to_agent (l);
 }
 
 /* -- it shrinks -- */
@@ -199,7 +199,7 @@ void local_job_resize (struct exec *x, struct exec_job *job)
     l->resize_done = false;
     agentresize_end (&l->resize);
     if (!grows (l)) {
-        say_to_agent (l);
+        send_to_agent (l);
         return;
     }
     l->busy = true;

@@ -15,145 +15,16 @@
 #define BUSY_AGAIN 2.0
 #define GROUP_SHORT 5.0 /* seconds without a new pod until a group counts as short */
 
-/* -- the table -- */
-
-/* A group's token is its key followed by a uid. */
-static size_t key_length (const char *key)
-{
-    const char *colon = strchr (key, ':');
-    const char *end =
-        colon && strncmp (key, "group:", 6) == 0 ? strchr (colon + 1, ':') : NULL;
-
-    return end ? (size_t)(end - key) : strlen (key);
-}
-
-struct adoptee *adopt_find (const struct exec *x, const char *key)
-{
-    struct adoptee *a = NULL;
-
-    if (x->adopt)
-        HASH_FIND (hh, x->adopt->all, key, key_length (key), a);
-    return a;
-}
-
-static struct adoptspace *space_of (const struct adopt *d, const char *name)
-{
-    for (size_t i = 0; i < d->nspaces; i++)
-        if (strcmp (d->spaces[i].name, name) == 0)
-            return &d->spaces[i];
-    return NULL;
-}
-
-struct adoptee *adopt_get (struct exec *x, const char *key, const char *name)
-{
-    struct adoptee *a = adopt_find (x, key);
-    const char *blank = strchr (name, ' '), *slash = strchr (name, '/');
-
-    if (a || !blank || !slash || slash < blank || key_length (key) >= ADOPT_KEY_MAX
-        || strlen (key) >= ADOPT_TOKEN_MAX)
-        return a;
-    if (!(a = calloc (1, sizeof (*a))))
-        return NULL;
-    snprintf (a->key, sizeof (a->key), "%.*s", (int)key_length (key), key);
-    snprintf (a->token, sizeof (a->token), "%s", key);
-    a->group = strncmp (key, "group:", 6) == 0;
-    a->x = x;
-    a->refused_gen = -1;
-    a->namespace_ = strndup (blank + 1, (size_t)(slash - blank - 1));
-    a->name = strdup (slash + 1);
-    if (!a->namespace_ || !a->name) {
-        free (a->namespace_);
-        free (a->name);
-        free (a);
-        return NULL;
-    }
-    a->space = space_of (x->adopt, a->namespace_);
-    HASH_ADD_KEYPTR (hh, x->adopt->all, a->key, strlen (a->key), a);
-    adopt_take_pods (a);
-    return a;
-}
-
-static void calls_cancel_all (struct adoptee *a)
-{
-    struct acall *c, *tmp;
-
-    DL_FOREACH_SAFE (a->calls, c, tmp)
-    {
-        kube_cancel (c->req);
-        DL_DELETE (a->calls, c);
-        free (c);
-    }
-}
-
-static void adoptee_free (struct adoptee *a)
-{
-    struct adopt *d = a->x->adopt;
-
-    calls_cancel_all (a);
-    adopt_drop_pods (a);
-    HASH_DEL (d->all, a);
-    if (a->poked)
-        LL_DELETE2 (d->poked, a, next_poked);
-    json_decref (a->object);
-    json_decref (a->tolerations);
-    free (a->namespace_);
-    free (a->name);
-    free (a);
-}
-
-/* Frees the adoptee if nobody needs it any more. */
-static void adopt_try_free (struct adoptee *a)
-{
-    bool over = a->id == 0 || a->ended;
-
-    if (!a->seen && !a->job && !a->asked && over && !a->calls)
-        adoptee_free (a);
-}
-
-void adopt_poke (struct adoptee *a)
-{
-    if (a->poked)
-        return;
-    a->poked = true;
-    LL_PREPEND2 (a->x->adopt->poked, a, next_poked);
-    exec_soon (a->x);
-}
-
-/* -- requests -- */
-
-static void adopt_path (const struct adoptee *a, char *path, size_t size)
-{
-    const struct adoptpod *ap = a->group ? adoptgroup_speaker (a) : NULL;
-
-    if (a->group)
-        snprintf (path, size, PATH_CORE "%s/pods/%s", a->namespace_,
-                  ap ? ap->p->name : "");
-    else
-        snprintf (path, size, PATH_BATCH "%s/jobs/%s", a->namespace_, a->name);
-}
-
-bool adopt_is_calling (const struct adoptee *a, enum adopt_call kind)
-{
-    const struct acall *c;
-
-    DL_FOREACH (a->calls, c) {
-        if (c->kind == kind)
-            return true;
-    }
-    return false;
-}
+/* -- answers to requests -- */
 
 static bool is_refusal (const struct kube_result *res)
 {
     return res->status < 200 || res->status > 299;
 }
 
-static void on_answer (const struct kube_result *res, void *arg)
+static void answered (struct adoptee *a, const struct acall *c,
+                      const struct kube_result *res)
 {
-    struct acall *c = arg;
-    struct adoptee *a = c->a;
-
-    DL_DELETE (a->calls, c);
     switch (c->kind) {
     case ADOPT_CALL_RESET:
         adopt_reset (a, res);
@@ -174,71 +45,6 @@ static void on_answer (const struct kube_result *res, void *arg)
             log_warning ("kube: %s/%s: %s", a->namespace_, a->name, res->err.text);
         break;
     }
-    free (c);
-    adopt_poke (a);
-}
-
-bool adopt_send (struct adoptee *a, enum adopt_call kind, const char *method,
-                 const char *path, json_t *body, const char *pod)
-{
-    struct acall *c = calloc (1, sizeof (*c));
-
-    if (!c || !body) {
-        free (c);
-        json_decref (body);
-        return false;
-    }
-    c->a = a;
-    c->kind = kind;
-    snprintf (c->pod, sizeof (c->pod), "%s", pod ? pod : "");
-    c->req = kube_send_as (a->x->kube, KUBE_BRIEF, method, path, body, on_answer, c);
-    if (!c->req) {
-        free (c);
-        return false;
-    }
-    DL_APPEND (a->calls, c);
-    return true;
-}
-
-const char *adopt_uid (const struct adoptee *a)
-{
-    const struct adoptpod *ap = a->group ? adoptgroup_speaker (a) : NULL;
-
-    if (a->group)
-        return ap ? ap->uid : "";
-    return strchr (a->key, ':') + 1;
-}
-
-bool adopt_patch (struct adoptee *a, enum adopt_call kind, json_t *patch)
-{
-    json_t *meta = json_object_get (patch, "metadata");
-    char path[512];
-
-    if (patch && !meta) {
-        json_object_set_new (patch, "metadata", json_object ());
-        meta = json_object_get (patch, "metadata");
-    }
-    json_object_set_new (meta, "uid", json_string (adopt_uid (a)));
-    adopt_path (a, path, sizeof (path));
-    if (kind == ADOPT_CALL_RESET) {
-        size_t n = strlen (path);
-
-        snprintf (path + n, sizeof (path) - n, "/status");
-    }
-    return adopt_send (a, kind, "PATCH", path, patch, NULL);
-}
-
-void adopt_suspend (struct adoptee *a)
-{
-    if (a->group) {
-        adoptgroup_remove (a, false);
-        return;
-    }
-    if (a->view.suspended || a->view.over || !a->seen || a->view.deleting
-        || adopt_is_calling (a, ADOPT_CALL_SUSPEND)
-        || adopt_is_calling (a, ADOPT_CALL_RELEASE))
-        return;
-    adopt_patch (a, ADOPT_CALL_SUSPEND, json_pack ("{s:{s:b}}", "spec", "suspend", 1));
 }
 
 /* -- becoming a job -- */
@@ -314,7 +120,7 @@ static void tell_short (struct adoptee *a, double now)
               "waits for the others",
               there, (unsigned)a->size);
     if (strcmp (a->state, "INCOMPLETE") == 0 && strcmp (a->text, text) != 0)
-        a->said[0] = '\0';
+        a->reported[0] = '\0';
     snprintf (a->state, sizeof (a->state), "INCOMPLETE");
     snprintf (a->text, sizeof (a->text), "%s", text);
     a->warn = true;
@@ -385,7 +191,8 @@ void adopt_answered (struct exec *x, const char *key, uint64_t id, bool again,
         adoptgroup_known (a);
         if (strcmp (a->state, "REFUSED") == 0 || strcmp (a->state, "INCOMPLETE") == 0)
             a->state[0] = '\0';
-        a->said_at = clock_mono () - ADOPT_SAY_EVERY + 1; /* the job may start at once */
+        /* the job may start at once */
+        a->reported_at = clock_mono () - ADOPT_REPORT_EVERY + 1;
     } else if (again) {
         a->ask_at = clock_mono () + BUSY_AGAIN;
         a->refused_gen = a->view.generation;
@@ -543,7 +350,7 @@ static void step (struct adoptee *a, double now)
     look_if_gone (a);
     adopt_heal (a);
     if (a->job) {
-        adopt_say (a, now);
+        adopt_report (a, now);
         adopt_step (a);
         return;
     }
@@ -551,8 +358,8 @@ static void step (struct adoptee *a, double now)
     tell_if_unqueued (a);
     keep_suspended (a);
     delete_cancelled (a);
-    adopt_say (a, now);
-    adopt_try_free (a);
+    adopt_report (a, now);
+    adoptee_try_free (a);
 }
 
 void adopt_run_poked (struct exec *x)
@@ -609,6 +416,7 @@ int adopt_start (struct exec *x, struct error *err)
     if (!x->adopt)
         return error_set (err, ENOMEM, "out of memory");
     x->adopt->x = x;
+    x->adopt->answered = answered;
     x->adopt->spaces = calloc (json_object_size (names) + 1, sizeof (*x->adopt->spaces));
     if (!x->adopt->spaces)
         return error_set (err, ENOMEM, "out of memory");

@@ -1,6 +1,11 @@
 /* adopt.h - objects that others made and want to be queued: the side of exec_ops.adopted
  *
- *     adopt.c      watches the namespaces in kube.adopt; tells the broker of new objects
+ * Jobs and pods with the label fluxq.io/queue come in from the namespaces in kube.adopt
+ * (pods by the watch of cluster/pods.c), as jobspecs they go to the broker, and its
+ * start(), terminate() and cleanup() come back. Patches of the objects go out.
+ *
+ *     adopt.c      watches the namespaces; tells the broker of new objects
+ *     adoptee.c    the records of the objects, and the requests for them
  *     adoptowner.c finds the owner of the job
  *     adoptpods.c  finds the object of each pod; gives each pod a node
  *     adoptgroup.c plain pods, and groups of them
@@ -8,7 +13,6 @@
  *     adoptrelease.c  one of these phases: unsuspends a Job with our template
  *     adoptreport.c   writes annotations and events to the object
  *     adoptspec.c  makes the jobspec      adoptview.c  reads the object's status
- *     adoptconfig.c  kube.adopt
  *
  * A Job with the label fluxq.io/queue runs only while its job does: the executor
  * suspends every other such Job that is not suspended. The phases of an object here,
@@ -27,9 +31,10 @@
 
 #include "exec/kube/adopt/adoptspec.h"
 #include "exec/kube/adopt/adoptview.h"
-#include "exec/kube/core/private.h"
+#include "exec/kube/core/state.h"
 
-#define ADOPT_SAY_EVERY 10.0 /* seconds between two reports of a pending job's reason */
+/* seconds between two reports of a pending job's reason */
+#define ADOPT_REPORT_EVERY 10.0
 #define ADOPT_KEY_MAX 192
 #define ADOPT_TOKEN_MAX 240
 
@@ -100,9 +105,9 @@ struct adoptee {
     int64_t refused_gen; /* generation that was refused; -1: none was */
     char state[ADOPT_STATUS_MAX], text[512];
     /* last report, see adoptreport.c */
-    char said[ADOPT_STATUS_MAX];
-    double said_at;
-    bool id_said, warn;
+    char reported[ADOPT_STATUS_MAX];
+    double reported_at;
+    bool id_reported, warn;
     /* the run */
     struct exec_job *job; /* from start() to cleaned() */
     enum adopt_phase phase;
@@ -124,6 +129,9 @@ struct adoptee {
 
 struct adopt {
     struct exec *x;
+    /* adopt.c: the request is answered; afterwards the adoptee is poked */
+    void (*answered) (struct adoptee *a, const struct acall *c,
+                      const struct kube_result *res);
     struct adoptspace *spaces;
     size_t nspaces;
     struct adoptee *all, *poked;
@@ -140,21 +148,29 @@ int adopt_start (struct exec *x, struct error *err);
 void adopt_stop (struct exec *x);
 void adopt_tick (struct exec *x, double now);
 void adopt_run_poked (struct exec *x);
-void adopt_poke (struct adoptee *a);
 void adopt_answered (struct exec *x, const char *key, uint64_t id, bool again,
                      const char *text);
 void adopt_state (struct exec *x, const struct exec_foreign_state *s);
+
+/* adoptee.c */
+/* Calls the function of its phase on the loop's next turn. */
+void adopt_poke (struct adoptee *a);
 /* Finds an adoptee by its key, or token. */
 struct adoptee *adopt_find (const struct exec *x, const char *key);
 /* Returns the adoptee of the key, new or known; name: "Job NAMESPACE/NAME". NULL: no
  * memory. */
 struct adoptee *adopt_get (struct exec *x, const char *key, const char *name);
+void adoptee_free (struct adoptee *a);
+/* Frees the adoptee if nobody needs it any more. */
+void adoptee_try_free (struct adoptee *a);
 /* Takes the body. false: no memory. */
 bool adopt_send (struct adoptee *a, enum adopt_call kind, const char *method,
                  const char *path, json_t *body, const char *pod);
 /* Sends a merge patch for this object only, not for a later one of the same name. Takes
  * the patch. */
 bool adopt_patch (struct adoptee *a, enum adopt_call kind, json_t *patch);
+/* The path of the object; of a group: of one of its pods. */
+void adopt_path (const struct adoptee *a, char *path, size_t size);
 const char *adopt_uid (const struct adoptee *a);
 /* Sends the request unless it is under way. */
 void adopt_suspend (struct adoptee *a);
@@ -172,8 +188,8 @@ void adopt_see_pod (struct exec *x, struct kpod *p, const json_t *pod);
 void adopt_lose_pod (struct exec *x, struct kpod *p);
 void adopt_take_pods (struct adoptee *a); /* pods that came before the object */
 void adopt_drop_pods (struct adoptee *a);
-void adopt_begin_pods (
-    struct adoptee *a); /* an attempt begins: ended pods become old */
+/* An attempt begins: ended pods become old. */
+void adopt_begin_pods (struct adoptee *a);
 /* The usage of the pod is part of its job's allocation. */
 bool adopt_covers (const struct kpod *p);
 void adopt_recount (struct adoptee *a);
@@ -244,6 +260,6 @@ void adopt_released (struct adoptee *a, const struct kube_result *res);
 
 /* adoptreport.c */
 /* Reports what has changed since the last report, if it is time. */
-void adopt_say (struct adoptee *a, double now);
+void adopt_report (struct adoptee *a, double now);
 
 #endif

@@ -22,7 +22,7 @@
 #define GROUP_LABEL_MAX 63
 
 /* Returns the value of a label, else of an annotation. */
-static const char *said_of (const json_t *meta, const char *key)
+static const char *label_or_annotation (const json_t *meta, const char *key)
 {
     const char *s = json_text (json_object_get (meta, "labels"), key);
 
@@ -32,7 +32,7 @@ static const char *said_of (const json_t *meta, const char *key)
 /* A pod without a group is a group of its own. */
 static const char *group_of (const json_t *meta)
 {
-    const char *group = said_of (meta, ADOPT_GROUP);
+    const char *group = label_or_annotation (meta, ADOPT_GROUP);
 
     return *group ? group : json_text (meta, "name");
 }
@@ -120,10 +120,10 @@ static bool is_like (const struct exec *x, const json_t *one, const json_t *othe
 /* Reads the size of the group. 0 or -EINVAL. */
 static int read_size (const json_t *meta, uint32_t *ret, struct error *err)
 {
-    const char *text = said_of (meta, ADOPT_GROUP_SIZE);
+    const char *text = label_or_annotation (meta, ADOPT_GROUP_SIZE);
     int64_t n = 1;
 
-    if (!*text && *said_of (meta, ADOPT_GROUP))
+    if (!*text && *label_or_annotation (meta, ADOPT_GROUP))
         return error_set (err, EINVAL,
                           ADOPT_GROUP_SIZE ": it is missing; how many pods are %.63s?",
                           group_of (meta));
@@ -238,7 +238,7 @@ void adoptgroup_renew (struct adoptee *a)
     a->ended = a->cancelled = a->active = a->gone_told = false;
     a->refused_gen = -1;
     a->ask_at = 0;
-    a->state[0] = a->said[0] = a->view.status[0] = '\0';
+    a->state[0] = a->reported[0] = a->view.status[0] = '\0';
 }
 
 void adoptgroup_known (struct adoptee *a)

@@ -7,6 +7,8 @@
  * replace a failed one is placed like the first, where the job's allocation has room.
  */
 #include "exec/kube/adopt/adopt.h"
+#include "exec/kube/cluster/cluster.h"
+#include "exec/kube/make/objects.h"
 
 #include <errno.h>
 #include <stdlib.h>

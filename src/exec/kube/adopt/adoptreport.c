@@ -1,10 +1,10 @@
-/* adoptreport.c - reports a job on its object, for `kubectl get job` and `kubectl describe`
- * (see adopt.h)
+/* adoptreport.c - reports a job on its object, for `kubectl get job` and `kubectl
+ * describe` (see adopt.h)
  *
  * Writes annotations: the job's number and its state (also as a label, for `kubectl get
  * -L`), with the uid of the object, since a copy of the object is another job. Writes an
  * event with the reason whenever the reason changes. Two writes, at most every
- * ADOPT_SAY_EVERY seconds, and at once when the job has begun or ended.
+ * ADOPT_REPORT_EVERY seconds, and at once when the job has begun or ended.
  */
 #include "exec/kube/adopt/adopt.h"
 
@@ -47,7 +47,7 @@ static void adopt_event (struct adoptee *a, bool warning, const char *reason,
                                    .note = text,
                                    .warning = warning,
                                    .now = clock_wall (),
-                                   .salt = strlen (a->said) };
+                                   .salt = strlen (a->reported) };
     char path[256];
 
     eventobject_path (a->namespace_, path, sizeof (path));
@@ -84,17 +84,18 @@ static bool is_due (const struct adoptee *a, double now)
 {
     bool matters = a->active || a->ended || a->id == 0;
 
-    return now >= a->said_at + ADOPT_SAY_EVERY || (matters && now >= a->said_at + 0.2);
+    return now >= a->reported_at + ADOPT_REPORT_EVERY
+           || (matters && now >= a->reported_at + 0.2);
 }
 
-void adopt_say (struct adoptee *a, double now)
+void adopt_report (struct adoptee *a, double now)
 {
     char reason[ADOPT_STATUS_MAX], text[1200];
 
     /* After a restart the object has the last report. */
-    if (!a->said[0] && a->view.status[0])
-        snprintf (a->said, sizeof (a->said), "%s", a->view.status);
-    if (!a->state[0] || !a->seen || strcmp (a->said, a->state) == 0
+    if (!a->reported[0] && a->view.status[0])
+        snprintf (a->reported, sizeof (a->reported), "%s", a->view.status);
+    if (!a->state[0] || !a->seen || strcmp (a->reported, a->state) == 0
         || strcmp (a->state, "COMPLETING") == 0 /* the outcome comes next */
         || adopt_is_calling (a, ADOPT_CALL_NOTE) || !is_due (a, now))
         return;
@@ -104,8 +105,8 @@ void adopt_say (struct adoptee *a, double now)
                   a->text[0] ? ": " : "", a->text);
     else
         snprintf (text, sizeof (text), "%s", a->text);
-    snprintf (a->said, sizeof (a->said), "%s", a->state);
-    a->said_at = now;
+    snprintf (a->reported, sizeof (a->reported), "%s", a->state);
+    a->reported_at = now;
     adopt_patch (a, ADOPT_CALL_NOTE, annotations (a));
     adopt_event (a, a->warn || strncmp (a->state, "FAILED", 6) == 0, reason, text);
 }

@@ -6,6 +6,7 @@
  * nodes, the clocks of a start, the time limit, and another attempt if nodes were lost.
  */
 #include "exec/kube/adopt/adopt.h"
+#include "exec/kube/make/calls.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -202,7 +203,7 @@ void adopt_placed (struct adoptee *a, const char *pod, const struct kube_result 
         ap->node[0] = '\0';
     }
     if (a->job && a->phase == A_START && !a->told)
-        adopt_start_failed (a, create_may_pass (res), NULL,
+        adopt_start_failed (a, call_may_pass (res), NULL,
                       "pod %.100s cannot be placed: %s", pod, res->err.text);
     else
         log_warning ("kube: pod %s/%s cannot be placed: %s", a->namespace_, pod,

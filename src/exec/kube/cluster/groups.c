@@ -1,4 +1,5 @@
 /* groups.c - see groups.h */
+#include "exec/kube/cluster/cluster.h"
 #include "exec/kube/cluster/groups.h"
 
 #include <errno.h>

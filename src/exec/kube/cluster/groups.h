@@ -7,7 +7,7 @@
 #ifndef FLUXQ_EXEC_KUBE_CLUSTER_GROUPS_H
 #define FLUXQ_EXEC_KUBE_CLUSTER_GROUPS_H
 
-#include "exec/kube/core/private.h"
+#include "exec/kube/core/state.h"
 
 int groups_start (struct exec *x); /* -ENOMEM */
 void groups_stop (struct exec *x);

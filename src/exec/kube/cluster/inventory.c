@@ -1,6 +1,8 @@
-/* inventory.c - reports the cluster's nodes to the broker (see private.h) */
+/* inventory.c - reports the cluster's nodes to the broker (see cluster.h) */
+#include "exec/kube/cluster/admit.h"
+#include "exec/kube/cluster/cluster.h"
 #include "exec/kube/cluster/groups.h"
-#include "exec/kube/core/private.h"
+#include "exec/kube/topology/zones.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -12,16 +14,6 @@
 #include "common/log.h"
 
 /* -- telling the broker, once a turn of the loop -- */
-
-void inventory_node_changed (struct exec *x, struct knode *n)
-{
-    if (n->queued)
-        return;
-    n->queued = true;
-    n->next_changed = x->changed_nodes;
-    x->changed_nodes = n;
-    exec_soon (x);
-}
 
 /* Foreign usage is kept exactly; only the rest is rounded, down to whole cores and MiB.
  * offered: whole units. */
@@ -174,23 +166,6 @@ void inventory_flush (struct exec *x)
 
 /* -- nodes -- */
 
-struct knode *inventory_node (struct exec *x, const char *name)
-{
-    struct knode *n;
-
-    HASH_FIND_STR (x->nodes, name, n);
-    if (n)
-        return n;
-    n = calloc (1, sizeof (*n));
-    if (!n || !(n->name = strdup (name))) {
-        free (n);
-        return NULL;
-    }
-    n->down_since = clock_mono ();
-    HASH_ADD_KEYPTR (hh, x->nodes, n->name, strlen (n->name), n);
-    return n;
-}
-
 /* Tells the jobs that run there, which continue for as long as they can. */
 static void tell_notice (struct exec *x, const struct knode *n)
 {
@@ -212,14 +187,14 @@ static void on_node_changed (json_t *node, bool is_new, void *arg)
     struct exec *x = arg;
     bool had_notice;
     struct knode *n =
-        inventory_node (x, json_text (json_object_get (node, "metadata"), "name"));
+        knode_get (x, json_text (json_object_get (node, "metadata"), "name"));
 
     (void)is_new;
     if (!n)
         return;
     had_notice = n->notice;
     if (node_read (x, n, node) == 0)
-        inventory_node_changed (x, n);
+        knode_changed (x, n);
     groups_see (x, n, node);
     if (n->notice && !had_notice)
         tell_notice (x, n);
@@ -233,7 +208,7 @@ void inventory_queues_changed (struct exec *x)
 
     HASH_ITER (hh, x->nodes, n, tmp) {
         if (n->about && node_read (x, n, n->about) == 0)
-            inventory_node_changed (x, n);
+            knode_changed (x, n);
     }
     groups_queues_changed (x);
 }
@@ -255,7 +230,7 @@ static void on_node_deleted (const char *ns, const char *name, json_t *node, voi
     n->about = NULL;
     if (n->down_since == 0)
         n->down_since = clock_mono ();
-    inventory_node_changed (x, n);
+    knode_changed (x, n);
 }
 
 static void on_nodes_listed (void *arg)

@@ -1,6 +1,8 @@
 /* nodeinfo.c - reads a node object of the cluster: its size, its labels, and whether jobs
- * may run there (see private.h) */
-#include "exec/kube/core/private.h"
+ * may run there (see cluster.h) */
+#include "exec/kube/cluster/admit.h"
+#include "exec/kube/cluster/cluster.h"
+#include "exec/kube/core/gres.h"
 
 #include <errno.h>
 #include <stdlib.h>

@@ -1,13 +1,14 @@
 /* pods.c - the cluster's pods: finds the job of each, and counts what foreign pods use of
- * their nodes (see private.h)
+ * their nodes (see cluster.h)
  *
  * A pod belongs to one of our jobs, or is an orphan (it has our labels, but its job does
  * not exist, or not yet), or is foreign. The usage of foreign pods counts on their
  * nodes, and the usage of a job's pod beyond the job's allocation.
  */
-#include "exec/kube/adopt/adopt.h"
-#include "exec/kube/core/private.h"
-#include "exec/kube/needs/needs.h"
+#include "exec/kube/cluster/cluster.h"
+#include "exec/kube/core/gres.h"
+#include "exec/kube/namespaces/spaces.h"
+#include "exec/kube/topology/zones.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -28,7 +29,7 @@ static void pod_add (struct exec *x, struct kpod *p, bool counted)
     p->counted = counted;
     n->foreign =
         counted ? podsize_add (n->foreign, p->size) : podsize_sub (n->foreign, p->size);
-    inventory_node_changed (x, n);
+    knode_changed (x, n);
 }
 
 static void gres_uncount (struct exec *x, struct kpod *p)
@@ -37,7 +38,7 @@ static void gres_uncount (struct exec *x, struct kpod *p)
         return;
     gres_add (&p->node->foreign_gres, &p->counted_gres, -1);
     gres_release (&p->counted_gres);
-    inventory_node_changed (x, p->node);
+    knode_changed (x, p->node);
 }
 
 /* Counts all resources of a foreign pod, and of a job's pod those beyond its
@@ -50,20 +51,20 @@ static void gres_count (struct exec *x, struct kpod *p)
 
     gres_uncount (x, p);
     if (p->gres.n == 0 || p->view.terminal || (!p->job && !p->counted)
-        || adopt_covers (p))
+        || x->hooks->pod_is_covered (p))
         return;
     if (kube_gres_beyond (&p->gres, given ? &r->ranks[p->view.index].gres : &none,
                           &p->counted_gres)
             < 0
         || gres_add (&p->node->foreign_gres, &p->counted_gres, 1) < 0)
         log_error ("kube: pod %s: no memory to count what it uses", p->key);
-    inventory_node_changed (x, p->node);
+    knode_changed (x, p->node);
 }
 
 static void pod_count (struct exec *x, struct kpod *p)
 {
     bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept)
-                  && !adopt_covers (p);
+                  && !x->hooks->pod_is_covered (p);
 
     if (!p->node)
         return;
@@ -94,7 +95,7 @@ static void pod_to_job (struct kpod *p, struct kjob *k)
     p->ours = true;
     DL_APPEND (k->all_pods, p);
     if (p->node && p->node->zones)
-        inventory_node_changed (k->x, p->node);
+        knode_changed (k->x, p->node);
     k->npods++;
     k->pods_seen++;
     if (p->view.index >= 0 && (uint32_t)p->view.index < k->room)
@@ -125,7 +126,7 @@ static void pod_unlist (struct exec *x, struct kpod *p)
     for (uint32_t i = 0; i < k->room; i++)
         if (k->pods && k->pods[i] == p)
             k->pods[i] = NULL;
-    losses_see (k, NULL);
+    x->hooks->job_pod (k, NULL, NULL);
     job_poke (k);
 }
 
@@ -196,7 +197,7 @@ static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
 
     if (old && strcmp (old->name, name) == 0)
         return;
-    p->node = name[0] ? inventory_node (x, name) : NULL;
+    p->node = name[0] ? knode_get (x, name) : NULL;
     if (old)
         DL_DELETE2 (old->pods, p, node_prev, node_next);
     if (p->node) {
@@ -205,7 +206,7 @@ static void pod_set_node (struct exec *x, struct kpod *p, const char *name)
     }
     if (old) {
         old->npods--;
-        inventory_node_changed (x, old);
+        knode_changed (x, old);
     }
 }
 
@@ -244,14 +245,12 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     pod_set_node (x, p, json_text (json_object_get (pod, "spec"), "nodeName"));
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
-    adopt_see_pod (x, p, pod);
+    x->hooks->pod_seen (x, p, pod);
     pod_count (x, p);
-    needs_see_pod (x, pod);
     zones_pod_changed (x, p, pod);
     look_at_epilog (x, p);
     if (p->job) {
-        losses_see (p->job, p);
-        endpoints_see (p->job, p, old_address);
+        x->hooks->job_pod (p->job, p, old_address);
         job_poke (p->job);
     }
 }
@@ -273,14 +272,15 @@ static void on_pod_deleted (const char *ns, const char *name, json_t *pod, void 
     struct kpod *p;
 
     (void)pod;
-    needs_lose_pod (x, ns, name);
     snprintf (key, sizeof (key), "%s/%s", ns, name);
     HASH_FIND_STR (x->pods, key, p);
+    if (p) {
+        pod_uncount (x, p);
+        pod_unlist (x, p);
+    }
+    x->hooks->pod_gone (x, ns, name, p);
     if (!p)
         return;
-    pod_uncount (x, p);
-    pod_unlist (x, p);
-    adopt_lose_pod (x, p);
     pod_set_node (x, p, "");
     pod_free (x, p);
 }

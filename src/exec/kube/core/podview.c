@@ -9,7 +9,7 @@
 #include "common/json.h"
 #include "common/macros.h"
 #include "common/parse.h"
-#include "exec/kube/make/objects.h"
+#include "exec/kube/core/names.h"
 #include "protocol/agent_api.h"
 
 #define INDEX_KEY "batch.kubernetes.io/job-completion-index"
@@ -144,8 +144,8 @@ static bool is_refused (const json_t *ended)
                          ARRAY_SIZE (runtime_words));
 }
 
-static void say (struct podview *v, enum pod_trouble trouble, const char *what,
-                 const char *more)
+static void set_trouble (struct podview *v, enum pod_trouble trouble, const char *what,
+                         const char *more)
 {
     v->trouble = trouble;
     snprintf (v->text, sizeof (v->text), "%s%s%s", what, more[0] ? ": " : "", more);
@@ -172,8 +172,9 @@ static void read_container (const json_t *status, struct podview *v)
                   strcmp (json_text (status, "name"), POD_MAIN) == 0 ? "the agent"
                                                                      : "its container",
                   v->exit_code);
-        say (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
-             v->oom ? "killed for want of memory" : what, json_text (ended, "message"));
+        set_trouble (v, v->exit_code == 0 ? POD_FINE : POD_RETRY,
+                     v->oom ? "killed for want of memory" : what,
+                     json_text (ended, "message"));
         /* Its process ran as the user, who can end it; or it could not be started, which
          * the user's image can cause. */
         v->blame = v->oom ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
@@ -189,7 +190,7 @@ static void read_container (const json_t *status, struct podview *v)
         if (v->creating) /* "ContainerCreating" is no trouble and says nothing more */
             return;
         v->blame = blame_of (reason);
-        say (v, t, reason, message);
+        set_trouble (v, t, reason, message);
     }
 }
 
@@ -225,7 +226,7 @@ static bool is_for_another (const char *evicted)
            || strncmp (evicted, "EvictionByEvictionAPI", 21) == 0;
 }
 
-static void say_admin (struct podview *v, const char *message)
+static void read_admin_text (struct podview *v, const char *message)
 {
     snprintf (v->admin_text, sizeof (v->admin_text), "%s",
               message[0] ? message : "no reason is known");
@@ -246,13 +247,13 @@ static void read_admin (const json_t *status, struct podview *v)
     } else if (ended && code == ADMINRUN_FAILED) {
         v->prolog_failed |= prolog;
         v->epilog_failed |= !prolog;
-        say_admin (v, json_text (ended, "message"));
+        read_admin_text (v, json_text (ended, "message"));
     } else if (ended && code != 0 && prolog) {
         char what[64];
 
         snprintf (what, sizeof (what), "its prolog's container ended with status %d",
                   code);
-        say (v, POD_RETRY, what, json_text (ended, "message"));
+        set_trouble (v, POD_RETRY, what, json_text (ended, "message"));
         v->blame = POD_BLAME_NODE;
     }
 }
@@ -273,7 +274,8 @@ static void read_installer (const json_t *status, struct podview *v)
 
         snprintf (what, sizeof (what), "the container that brings the agent: status %d",
                   code);
-        say (v, fatal ? POD_FATAL : POD_RETRY, what, json_text (ended, "message"));
+        set_trouble (v, fatal ? POD_FATAL : POD_RETRY, what,
+                     json_text (ended, "message"));
         v->blame = fatal ? POD_BLAME_NOBODY : POD_BLAME_NODE;
     }
 }
@@ -291,8 +293,8 @@ static void read_other (const json_t *status, struct podview *v)
     } else if (ended && code != 0) {
         snprintf (what, sizeof (what), "its init container %.40s ended with status %d",
                   json_text (status, "name"), code);
-        say (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
-             json_text (ended, "message"));
+        set_trouble (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
+                     json_text (ended, "message"));
         v->blame = POD_BLAME_NOBODY;
     }
 }
@@ -321,7 +323,7 @@ static void read_scheduled (const json_t *status, struct podview *v)
     json_array_foreach (json_object_get (status, "conditions"), i, c) {
         if (strcmp (json_text (c, "type"), "PodScheduled") == 0
             && strcmp (json_text (c, "reason"), "Unschedulable") == 0)
-            say (v, POD_WAITING, "its scheduler", json_text (c, "message"));
+            set_trouble (v, POD_WAITING, "its scheduler", json_text (c, "message"));
     }
 }
 
@@ -356,12 +358,13 @@ void podview_read (const json_t *pod, struct podview *v)
         enum pod_trouble t = podview_classify (reason, json_text (status, "message"));
 
         v->blame = blame_of (reason);
-        say (v, t == POD_FINE ? POD_RETRY : t, reason, json_text (status, "message"));
+        set_trouble (v, t == POD_FINE ? POD_RETRY : t, reason,
+                     json_text (status, "message"));
     } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
-        say (v, POD_RETRY, "the pod failed", "");
+        set_trouble (v, POD_RETRY, "the pod failed", "");
     read_eviction (status, v);
     if (v->evicted[0] && v->trouble < POD_RETRY) {
         v->blame = is_for_another (v->evicted) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
-        say (v, POD_RETRY, "its pod was evicted", v->evicted);
+        set_trouble (v, POD_RETRY, "its pod was evicted", v->evicted);
     }
 }

@@ -1,6 +1,12 @@
 /* output.h - a job's output on this machine: the spool and the user's files, without
  * lost or doubled lines
  *
+ * The room files has all files of this machine that a job reads or writes. In one
+ * direction go standard input, --stage-in and /etc/passwd, by the job's ConfigMap to its
+ * pods (inputfiles.h, staging.h, userfiles.h); in the other come the agent's frames, to
+ * the spool, to output files and to --stage-out (outputfiles.h, stagefiles.h). A broker
+ * without root touches no file of a user (unprivileged.h).
+ *
  *     struct output *o = output_create (job, &launch);          // loop's thread
  *     output_open (o, &err);                // these: a worker thread, one call at a time
  *     output_write (o, data, len, &err);

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/macros.h"
-#include "exec/kube/make/objects.h"
+#include "exec/kube/core/names.h"
 #include "exec/kube/files/stagefiles.h"
 #include "exec/mounts.h"
 #include "protocol/pattern.h"

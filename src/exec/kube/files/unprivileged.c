@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "exec/kube/make/objects.h"
+#include "exec/kube/core/names.h"
 
 bool unprivileged_for (uid_t uid)
 {

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/kube/make/objects.h"
+#include "exec/kube/core/names.h"
 #include "exec/mounts.h"
 
 #define TEXT_MAX ((size_t)64 << 10)

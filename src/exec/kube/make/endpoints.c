@@ -1,10 +1,12 @@
-/* endpoints.c - gives the names of a job's ranks their addresses (see private.h)
+/* endpoints.c - gives the names of a job's ranks their addresses (see podmaker.h)
  *
  * The broker writes EndpointSlices when all pods have an address: the ranks find each
  * other only then, so the tasks of a ready job find all its names. For a Service with a
  * selector, controllers would write Endpoints and slices anew after each change of a
  * pod, and remove them all again.
  */
+#include "exec/kube/make/calls.h"
+#include "exec/kube/make/endpoints.h"
 #include "exec/kube/make/endpointslice.h"
 #include "exec/kube/make/podmaker.h"
 
@@ -49,7 +51,7 @@ static struct endpoint *endpoints_of (const struct kjob *k)
 static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all)
 {
     struct kslice *s = &k->slices[i];
-    struct object_source src = create_source (k);
+    struct object_source src = calls_source (k);
     char name[ENDPOINTSLICE_NAME_MAX], path[512];
     json_t *object = endpointslice_make (&src, k->uid, i, all, k->nplaces);
 
@@ -91,7 +93,7 @@ void endpoints_answer (struct kjob *k, const struct kcall *c,
     } else if (res->status == 200 || res->status == 201)
         s->there = true;
     else
-        job_start_failed (k, create_may_pass (res),
+        job_start_failed (k, call_may_pass (res),
                           "the names of its ranks were not made: %s", res->err.text);
 }
 

@@ -33,7 +33,7 @@ static const char *word_of (const struct jobstatus_end *end)
     return "Failed";
 }
 
-static void say_why (const struct jobstatus_end *end, char *text, size_t size)
+static void reason_of (const struct jobstatus_end *end, char *text, size_t size)
 {
     if (end->text[0])
         snprintf (text, size, "%s", end->text);
@@ -45,7 +45,7 @@ static void say_why (const struct jobstatus_end *end, char *text, size_t size)
 
 /* Not before the Job was made, since the API server has another clock. Such times, all in
  * UTC, compare as texts. */
-static void say_when (double now, const char *made_at, char when[WHEN_MAX])
+static void completion_time (double now, const char *made_at, char when[WHEN_MAX])
 {
     time_t t = (time_t)now;
     struct tm tm;
@@ -64,7 +64,7 @@ static json_t *condition (const char *type, const char *when, const char *reason
 }
 
 /* "0", "0,1", "0-2": as the Job controller writes them. */
-static void say_indexes (uint32_t n, char text[32])
+static void completed_indexes (uint32_t n, char text[32])
 {
     if (n == 1)
         snprintf (text, 32, "0");
@@ -78,7 +78,7 @@ static json_t *complete (const char *made_at, const char *when, uint32_t ranks)
                       text[] = "Reached expected number of succeeded pods";
     char indexes[32];
 
-    say_indexes (ranks, indexes);
+    completed_indexes (ranks, indexes);
     return json_pack ("{s:s s:i s:i s:i s:i s:i s:s s:s s:[o o]}", "startTime", made_at,
                       "active", 0, "ready", 0, "terminating", 0, "succeeded", (int)ranks,
                       "failed", 0, "completedIndexes", indexes, "completionTime", when,
@@ -97,10 +97,10 @@ json_t *jobstatus_ended (const char *made_at, double now, const struct jobstatus
     char when[WHEN_MAX], text[512];
     const char *why = word_of (end);
 
-    say_when (now, made_at, when);
+    completion_time (now, made_at, when);
     if (!end->start_failed && end->status == 0 && strcmp (end->reason, "exited") == 0)
         return complete (made_at, when, end->ranks);
-    say_why (end, text, sizeof (text));
+    reason_of (end, text, sizeof (text));
     return json_pack ("{s:s s:i s:i s:i s:i s:[o o]}", "startTime", made_at, "active", 0,
                       "ready", 0, "terminating", 0, "failed", (int)end->made,
                       "conditions", condition ("FailureTarget", when, why, text),

@@ -1,5 +1,6 @@
 /* miniclusters.c - see miniclusters.h */
 #include "exec/kube/make/miniclusters.h"
+#include "exec/kube/make/objects.h"
 
 #include <errno.h>
 #include <string.h>
@@ -35,7 +36,7 @@ static void settle (struct exec *x, enum miniclusters_state state)
         log_info ("kube: the cluster has MiniClusters");
     x->miniclusters = (int)state;
     HASH_ITER (hh, x->spaces, s, tmp) {
-        spaces_poke (s);
+        space_poke_jobs (s);
     }
     if (state == MINICLUSTERS_THERE && x->swept)
         x->sweep_next = clock_mono (); /* there may be old objects */

@@ -11,7 +11,7 @@
 #ifndef FLUXQ_EXEC_KUBE_MAKE_MINICLUSTERS_H
 #define FLUXQ_EXEC_KUBE_MAKE_MINICLUSTERS_H
 
-#include "exec/kube/core/private.h"
+#include "exec/kube/core/state.h"
 
 enum miniclusters_state {
     MINICLUSTERS_UNKNOWN, /* no answer yet */

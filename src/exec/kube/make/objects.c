@@ -13,7 +13,6 @@
 #include "exec/kube/files/userfiles.h"
 #include "exec/kube/make/podspec.h"
 #include "exec/mounts.h"
-#include "jobspec/base64.h"
 
 #define TTL_SECONDS 86400
 
@@ -23,12 +22,6 @@ const struct object_owner object_owner_job = { .api = "batch/v1",
                                                .plural = "jobs",
                                                .size = "parallelism" };
 #define TERMINATION_GRACE 5
-
-void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
-                  unsigned attempt)
-{
-    snprintf (ret, OBJECT_NAME_MAX, "fluxq-%s-%ju-%u", cluster, (uintmax_t)id, attempt);
-}
 
 char *object_rank_host (const struct object_source *src)
 {
@@ -56,22 +49,6 @@ static void label_value (const char *text, char ret[64])
     while (n > 0 && !isalnum ((unsigned char)ret[n - 1]))
         n--;
     ret[n] = 0;
-}
-
-void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX])
-{
-    int64_t us = (int64_t)llround (job->t_submit * 1e6);
-
-    snprintf (ret, OBJECT_SUBMITTED_MAX, "%jd.%06jd", (intmax_t)(us / 1000000),
-              (intmax_t)(us % 1000000));
-}
-
-bool object_is_anothers (const struct exec_job *job, const char *submitted)
-{
-    char own[OBJECT_SUBMITTED_MAX];
-
-    object_submitted (job, own);
-    return submitted[0] && strcmp (submitted, own) != 0;
 }
 
 json_t *object_labels (const struct object_source *src)
@@ -515,20 +492,6 @@ json_t *object_job (const struct object_source *src)
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", object_owner_job.api, "kind",
                       object_owner_job.kind, "metadata", object_metadata (src, NULL),
                       "spec", spec);
-}
-
-json_t *object_bytes (const void *data, size_t len)
-{
-    char *text = malloc (BASE64_ENCODED (len) + 1);
-    json_t *v;
-
-    if (!text)
-        return NULL;
-    base64_encode (data, len, text);
-    v = json_string (text);
-    secret_wipe (text, strlen (text));
-    free (text);
-    return v;
 }
 
 json_t *object_configmap (const struct object_source *src, const char *uid,

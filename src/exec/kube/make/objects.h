@@ -15,39 +15,9 @@
 #include "common/strbuf.h"
 #include "exec/exec.h"
 #include "exec/kube/core/config.h"
+#include "exec/kube/core/names.h"
 #include "exec/kube/files/inputfiles.h"
 #include "protocol/agent_api.h"
-
-#define OBJECT_NAME_MAX 64
-
-#define LABEL_MANAGED "app.kubernetes.io/managed-by"
-#define LABEL_CLUSTER "fluxq.io/cluster"
-#define LABEL_JOB "fluxq.io/job-id"
-#define LABEL_ATTEMPT "fluxq.io/attempt"
-#define LABEL_USER "fluxq.io/user"
-#define LABEL_UID "fluxq.io/uid" /* on pods, with kube.user-policies */
-/* Time of submission. Distinguishes the job from another one of the same id in an earlier
- * state of the broker (if the state directory was restored or made anew). */
-#define LABEL_SUBMITTED "fluxq.io/submitted"
-#define OBJECT_SUBMITTED_MAX 32
-
-/* Paths in the container. */
-#define POD_BIN "/fluxq/bin"
-#define POD_JOB "/fluxq/job"
-#define POD_KEY "/fluxq/key"
-#define POD_RUN "/fluxq/run"
-
-/* The init container that brings the agent if an image has it, and the path of the agent
- * in that image. */
-#define POD_AGENT "agent"
-#define IMAGE_AGENT "/fluxq/fluxq-shell"
-
-/* The container of the job's agent, in a Job's pods. */
-#define POD_MAIN "job"
-
-/* The administrator's containers: an init container and a sidecar. */
-#define POD_PROLOG "prolog"
-#define POD_EPILOG "epilog"
 
 /* The object that is made first for a job and owns its other objects: a Job, or a
  * MiniCluster, which becomes one. */
@@ -80,19 +50,11 @@ struct object_source {
  * there. */
 const char *object_programs (const struct kube_config *cfg);
 
-void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
-                  unsigned attempt);
 /* A rank's name in the cluster's DNS, with %r for its number (protocol/launch.h):
  * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". The final dot makes a resolver ask
  * once, not once for each search domain: a query without an answer costs 5 s. Caller
  * frees. */
 char *object_rank_host (const struct object_source *src);
-
-/* The value of LABEL_SUBMITTED: unix time, with microseconds. */
-void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX]);
-/* Whether that label value belongs to another job than this one of the same id. "": an
- * old broker made the object without the label, perhaps this broker. */
-bool object_is_anothers (const struct exec_job *job, const char *submitted);
 
 json_t *object_labels (const struct object_source *src);
 /* Metadata of an object that belongs to the owner with this uid; NULL: of the owner
@@ -100,8 +62,6 @@ json_t *object_labels (const struct object_source *src);
 json_t *object_metadata (const struct object_source *src, const char *uid);
 /* The first owner in ownerReferences; borrowed, or NULL. */
 json_t *object_owner_of (const json_t *object);
-/* A value of binaryData, or of a Secret: base64. */
-json_t *object_bytes (const void *data, size_t len);
 /* Metadata and spec of the pods of the job's Job. */
 json_t *object_template (const struct object_source *src);
 /* Whether the ranks have names: the job has several ranks, or may have. */

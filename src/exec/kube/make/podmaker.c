@@ -1,9 +1,7 @@
 /* podmaker.c - chooses the maker of a Job's pods from the configuration, the needs of the
  * job and the rights of the broker (see podmaker.h)
  *
- * Asks the API server for the rights in a namespace once, and again while one is
- * missing, 10 s later at the earliest. The answer to the first Job shows whether the API
- * server knows spec.managedBy.
+ * The answer to the first Job shows whether the API server knows spec.managedBy.
  */
 #include "exec/kube/make/podmaker.h"
 
@@ -14,83 +12,8 @@
 #include "common/log.h"
 #include "exec/kube/make/minicluster.h"
 #include "exec/kube/make/miniclusters.h"
+#include "exec/kube/make/podrights.h"
 #include "exec/kube/make/podspec.h"
-#include "exec/kube/make/rights.h"
-
-#define LOOK_AGAIN 10.0
-
-enum wanted { WANT_AUTO, WANT_CONTROLLER, WANT_BROKER };
-
-static enum wanted wanted_by (const struct kube_config *cfg)
-{
-    if (!cfg->pods || strcmp (cfg->pods, "auto") == 0)
-        return WANT_AUTO;
-    return strcmp (cfg->pods, "broker") == 0 ? WANT_BROKER : WANT_CONTROLLER;
-}
-
-/* -- rights of the broker -- */
-
-static void on_rights (const char *missing, void *arg)
-{
-    struct kspace *s = arg;
-    struct exec *x = s->x;
-    struct pods_rights *r = &s->rights;
-    bool news = !r->told || strcmp (r->missing, missing) != 0;
-
-    r->call = NULL;
-    r->known = r->told = true;
-    r->look_at = clock_mono () + LOOK_AGAIN;
-    snprintf (r->missing, sizeof (r->missing), "%s", missing);
-    if (news && missing[0] && wanted_by (&x->cfg) == WANT_AUTO)
-        log_warning ("kube: the Job controller makes the pods in namespace %s, as the "
-                     "broker may not: %s is missing (see kube.pods)",
-                     s->name, missing);
-    else if (news && missing[0])
-        log_error ("kube: pods: broker: no job can start in namespace %s: %s is missing",
-                   s->name, missing);
-    else if (news)
-        log_info ("kube: the broker makes the pods in namespace %s", s->name);
-    spaces_poke (s);
-}
-
-static bool look (struct kspace *s)
-{
-    struct pods_rights *r = &s->rights;
-
-    if (r->call)
-        return false;
-    if (r->known && (!r->missing[0] || clock_mono () < r->look_at))
-        return true;
-    r->known = false;
-    r->call = rights_ask (s->x->kube, s->name, RIGHTS_PODS, on_rights, s);
-    return false;
-}
-
-void podmaker_look (struct exec *x)
-{
-    if (wanted_by (&x->cfg) != WANT_CONTROLLER)
-        look (x->space);
-}
-
-bool podmaker_may (const struct kspace *s)
-{
-    return s->rights.known && !s->rights.missing[0];
-}
-
-void podmaker_doubt (struct kspace *s)
-{
-    s->rights.known = false;
-}
-
-void podmaker_cancel (struct exec *x)
-{
-    struct kspace *s, *tmp;
-
-    HASH_ITER (hh, x->spaces, s, tmp) {
-        rights_cancel (s->rights.call);
-        s->rights.call = NULL;
-    }
-}
 
 /* -- needs of the job -- */
 
@@ -128,7 +51,7 @@ static const struct podmaker *choose_minicluster (struct kjob *k)
 const struct podmaker *podmaker_choose (struct kjob *k)
 {
     struct exec *x = k->x;
-    enum wanted wanted = wanted_by (&x->cfg);
+    enum pods_wanted wanted = pods_wanted (&x->cfg);
 
     if (minicluster_wanted (k->settings))
         return choose_minicluster (k);
@@ -136,7 +59,7 @@ const struct podmaker *podmaker_choose (struct kjob *k)
         || podspec_is_placed_by_other (k->settings)
         || (wanted == WANT_AUTO && x->pods_dropped))
         return &pods_controller;
-    if (!look (k->space))
+    if (!podrights_look (k->space))
         return NULL;
     if (!k->space->rights.missing[0])
         return &pods_broker;
@@ -178,7 +101,7 @@ bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
 
     if (asked != &pods_broker || got == asked)
         return true;
-    if (wanted_by (&x->cfg) == WANT_BROKER) {
+    if (pods_wanted (&x->cfg) == WANT_BROKER) {
         job_start_failed (k, false,
                           "kube.pods is 'broker', but this API server drops "
                           "spec.managedBy of Jobs (Kubernetes 1.32 and later keep it)");

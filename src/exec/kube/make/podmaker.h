@@ -1,5 +1,11 @@
 /* podmaker.h - the makers of a Job's pods, which also keep its status
  *
+ * The room make has all that is made in the cluster for one job. A job, its settings and
+ * its nodes come in; JSON goes out: objects.h builds a Job and what it owns, podobject.h
+ * and podspec.h its pods, endpointslice.h the addresses of its ranks, minicluster.h a
+ * MiniCluster. calls.h sends them, and the answers go to hooks->answered(). What the
+ * broker may make, and what the cluster knows: podrights.h, miniclusters.h.
+ *
  *     podmaker_choose (x)          the maker of the next Job; NULL: not known yet
  *     podmaker_of (object)         the maker of a Job in the cluster
  *     k->maker->place (k)          ... and so on
@@ -20,7 +26,8 @@
 #ifndef FLUXQ_EXEC_KUBE_MAKE_PODMAKER_H
 #define FLUXQ_EXEC_KUBE_MAKE_PODMAKER_H
 
-#include "exec/kube/core/private.h"
+#include "exec/kube/core/state.h"
+#include "exec/kube/make/objects.h"
 
 struct podmaker {
     const char *name;
@@ -66,8 +73,6 @@ const struct podmaker *podmaker_of (const json_t *job);
  * false: job_start_failed() was called. */
 bool podmaker_accept (struct kjob *k, const struct podmaker *asked,
                       const struct podmaker *got);
-/* Whether the broker has all rights for making pods there, as far as is known. */
-bool podmaker_may (const struct kspace *s);
 /* For pods that another program makes without a node: binds them, rank 0 first (place(),
  * placed()). */
 void podmaker_bind (struct kjob *k);
@@ -75,10 +80,5 @@ void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *re
 /* The answer to CALL_LOG: the log of a container that has ended. */
 void pods_minicluster_log (struct kjob *k, const struct kcall *c,
                            const struct kube_result *res);
-/* At the start: asks for the rights in kube.namespace. */
-void podmaker_look (struct exec *x);
-/* A request that the broker seemed to have the right for was refused: asks again. */
-void podmaker_doubt (struct kspace *s);
-void podmaker_cancel (struct exec *x);
 
 #endif

@@ -6,7 +6,9 @@
  * deletes them. But the garbage collector is slow, so this file deletes all pods of a
  * job with one request.
  */
+#include "exec/kube/make/calls.h"
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/make/podrights.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +42,7 @@ static bool make_pod (struct kjob *k, const json_t *job, uint32_t rank)
 /* True: all exist or were requested. Index 0 goes first, since the others look for it. */
 static bool make_pods (struct kjob *k)
 {
-    struct object_source src = create_source (k);
+    struct object_source src = calls_source (k);
     autojson json_t *job = object_job (&src);
     bool fine = job != NULL;
 
@@ -75,8 +77,8 @@ static void placed (struct kjob *k, uint32_t rank, const struct kube_result *res
     if (res->status == 201 || res->status == 200 || res->status == 409)
         return;
     if (res->status == 403 && strstr (res->err.text, " cannot create resource "))
-        podmaker_doubt (k->space);
-    job_start_failed (k, create_may_pass (res),
+        podrights_doubt (k->space);
+    job_start_failed (k, call_may_pass (res),
                       "the pod of rank %u was not made on %s: %s", rank,
                       job_node_name (k, rank), res->err.text);
 }
@@ -145,7 +147,7 @@ static void remove_pods (struct kjob *k)
 {
     char path[1024];
 
-    create_pods_path (k, path, sizeof (path));
+    calls_pods_path (k, path, sizeof (path));
     if (!k->left_to_gc) /* otherwise, and if it fails, the garbage collector does it */
         call_send (k, CALL_DELETE_PODS, 0, "DELETE", path, NULL);
 }

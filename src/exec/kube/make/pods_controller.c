@@ -5,6 +5,7 @@
  * amounts. The Job controller ends the other pods when one fails (podFailurePolicy,
  * backoffLimit 0), and keeps the Job's status.
  */
+#include "exec/kube/make/calls.h"
 #include "exec/kube/make/podmaker.h"
 
 #include "exec/kube/make/podspec.h"
@@ -54,7 +55,7 @@ void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *re
         k->place_asked[rank] = 0; /* the watch reports what happened to the pod */
     else {
         job_blame (k, rank, false);
-        job_start_failed (k, create_may_pass (res), "rank %u cannot be bound to %s: %s",
+        job_start_failed (k, call_may_pass (res), "rank %u cannot be bound to %s: %s",
                           rank, job_node_name (k, rank), res->err.text);
     }
 }
@@ -70,5 +71,5 @@ const struct podmaker pods_controller = {
     .request = request,
     .place = podmaker_bind,
     .placed = podmaker_bound,
-    .missing = create_diagnose, /* events have the reason */
+    .missing = calls_diagnose, /* events have the reason */
 };

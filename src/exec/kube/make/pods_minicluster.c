@@ -9,6 +9,7 @@
  * remain when the job is over are deleted with a short grace. The MiniCluster is deleted
  * first, or the operator would make its Job anew.
  */
+#include "exec/kube/make/calls.h"
 #include "exec/kube/make/podmaker.h"
 
 #include <ctype.h>
@@ -86,9 +87,9 @@ static void remove_pods (struct kjob *k)
 {
     char path[1024];
 
-    remove_one (k, KUBE_MINICLUSTERS, k->name);
-    remove_one (k, KUBE_JOBS, k->name);
-    create_pods_path (k, path, sizeof (path));
+    call_delete (k, KUBE_MINICLUSTERS, k->name);
+    call_delete (k, KUBE_JOBS, k->name);
+    calls_pods_path (k, path, sizeof (path));
     call_send (k, CALL_DELETE_PODS, 0, "DELETE", path,
                json_pack ("{s:s s:s s:i}", "apiVersion", "v1", "kind", "DeleteOptions",
                           "gracePeriodSeconds", GRACE));
@@ -104,6 +105,6 @@ const struct podmaker pods_minicluster = {
     .request = request,
     .place = place,
     .placed = podmaker_bound,
-    .missing = create_diagnose,
+    .missing = calls_diagnose,
     .remove = remove_pods,
 };

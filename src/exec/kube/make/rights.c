@@ -42,7 +42,7 @@ static json_t *review_of (const char *namespace_, size_t i)
                       needed[i].resource, "subresource", needed[i].subresource);
 }
 
-static void say_missing (const struct rights_call *c, char text[RIGHTS_TEXT_MAX])
+static void list_missing (const struct rights_call *c, char text[RIGHTS_TEXT_MAX])
 {
     text[0] = 0;
     for (size_t i = 0; i < NNEEDED; i++) {
@@ -70,7 +70,7 @@ static void on_answer (const struct kube_result *res, void *arg)
         snprintf (q->refusal, sizeof (q->refusal), "%.100s", res->err.text);
     if (--c->left > 0)
         return;
-    say_missing (c, text);
+    list_missing (c, text);
     rights_done_f *done = c->done;
     void *done_arg = c->arg;
     free (c);

@@ -1,13 +1,14 @@
 /* agentmap.c - the ConfigMap that carries the agent into the pods: made when a job needs
  * it, removed when no job has needed it for a while; one for each namespace (see
- * private.h)
+ * spaces.h)
  *
  * While the ConfigMap exists, a watch of its name alone watches it: somebody may delete
  * it, and kubelets wait for it with every pod that starts then. So it is made anew where
  * jobs have pods. If the whole namespace was deleted, nobody may make it: jobs that have
  * lost their pods do not count.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/make/objects.h"
+#include "exec/kube/namespaces/spaces.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -136,7 +137,7 @@ static void on_made (const struct kube_result *res, void *arg)
         log_error ("kube: %s", s->agent_err.text);
         space_doubt (s, res);
     }
-    spaces_poke (s);
+    space_poke_jobs (s);
 }
 
 bool agentmap_ensure (struct kspace *s, bool always)
@@ -173,7 +174,7 @@ static void on_removed (const struct kube_result *res, void *arg)
         s->agent_idle_since = 0;
         space_doubt (s, res); /* it has gone with its namespace */
     }
-    spaces_poke (s);
+    space_poke_jobs (s);
 }
 
 /* Whether a job there has pods, or will have some in a moment. */

@@ -1,5 +1,5 @@
 /* spacemaker.c - checks a namespace, and makes it, before jobs start there (see
- * private.h)
+ * spaces.h)
  *
  *   LOOK --there, and for these jobs--+
  *    |                                v
@@ -11,7 +11,8 @@
  * a moment the API server does not know a role that was just bound, and rejects objects
  * until it has counted a new quota: SETTLE waits for both.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/make/calls.h"
+#include "exec/kube/namespaces/spaces.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -85,7 +86,7 @@ static void finish (struct spacemaker *m, enum space_state state)
     s->is_users = m->is_users;
     s->uid = m->uid;
     space_cancel (s);
-    spaces_poke (s);
+    space_poke_jobs (s);
 }
 
 static void fail (struct spacemaker *m, bool retry, const char *what, const char *why)
@@ -175,7 +176,7 @@ static void on_object (const struct kube_result *res, void *arg)
 
     m->req = NULL;
     if (res->status != 201 && res->status != 409) {
-        fail (m, create_may_pass (res),
+        fail (m, call_may_pass (res),
               json_string_value (json_object_get (object, "kind")), res->err.text);
         return;
     }
@@ -247,7 +248,7 @@ static void on_made (const struct kube_result *res, void *arg)
     } else if (res->status == 409)
         look (m); /* another one was faster */
     else
-        fail (m, create_may_pass (res), "", res->err.text);
+        fail (m, call_may_pass (res), "", res->err.text);
 }
 
 static void make_namespace (struct spacemaker *m)

@@ -1,9 +1,9 @@
-/* spaces.c - the namespaces of jobs (see private.h)
+/* spaces.c - the namespaces of jobs (see spaces.h)
  *
  * A job's namespace is that of its queue at the time of its allocation, which stores it.
  * The names are those of exec/namespaces.h.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/namespaces/spaces.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -82,16 +82,6 @@ bool spaces_are_listed (const struct exec *x)
             return true;
     }
     return false;
-}
-
-void spaces_poke (struct kspace *s)
-{
-    struct kjob *k, *tmp;
-
-    HASH_ITER (hh, s->x->jobs, k, tmp) {
-        if (k->space == s)
-            job_poke (k);
-    }
 }
 
 static void space_free (struct kspace *s)

@@ -1,12 +1,13 @@
 /* userpolicy.c - a NetworkPolicy for each user keeps the pods of users apart (see
- * private.h)
+ * spaces.h)
  *
  * A policy cannot say "from pods with the same label", so there is one for each user and
  * namespace. It is made before the first pod of that user is placed there, and made
  * again with a later job, at most once a minute, in case somebody has deleted it.
  * Policies stay, since one that selects no pod does nothing.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/make/calls.h"
+#include "exec/kube/namespaces/spaces.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -38,11 +39,11 @@ static void on_made (const struct kube_result *res, void *arg)
         p->there_at = clock_mono ();
     else {
         p->refused_at = clock_mono ();
-        p->retry = create_may_pass (res);
+        p->retry = call_may_pass (res);
         p->err = res->err;
         space_doubt (p->s, res);
     }
-    spaces_poke (p->s);
+    space_poke_jobs (p->s);
 }
 
 static struct kpolicy *policy_of (struct kjob *k)
@@ -62,7 +63,7 @@ static struct kpolicy *policy_of (struct kjob *k)
 
 static void make (struct kjob *k, struct kpolicy *p)
 {
-    struct object_source src = create_source (k);
+    struct object_source src = calls_source (k);
     char path[512];
 
     snprintf (path, sizeof (path), PATH_POLICIES, k->space->name);

@@ -79,7 +79,7 @@ static void made (struct kneed *n)
     n->asked = s && s->created > 0 ? s->created : clock_wall ();
     if (s) {
         n->count = s->count;
-        needs_heed (n, s);
+        needs_apply (n, s);
     }
     log_info ("kube: job %ju: %u nodes of group %s are asked for", (uintmax_t)n->job,
               n->count, n->group->name);

@@ -8,7 +8,7 @@
 
 #include "common/json.h"
 #include "common/parse.h"
-#include "exec/kube/make/objects.h"
+#include "exec/kube/core/names.h"
 
 #define LABEL_GROUP "fluxq.io/node-group"
 #define LABEL_TRY "fluxq.io/try"
@@ -221,9 +221,9 @@ static const json_t *condition (const json_t *request, const char *type)
 static void tell (char text[EXEC_NEED_TEXT], const char *what, const json_t *c)
 {
     const char *why = json_text (c, "message"), *reason = json_text (c, "reason");
-    const char *say = *why ? why : reason;
+    const char *more = *why ? why : reason;
 
-    snprintf (text, EXEC_NEED_TEXT, "%s%s%.256s", what, *say ? ": " : "", say);
+    snprintf (text, EXEC_NEED_TEXT, "%s%s%.256s", what, *more ? ": " : "", more);
     for (char *p = text; *p; p++)
         if ((unsigned char)*p < ' ' || (unsigned char)*p >= 0x7f)
             *p = '?';

@@ -1,8 +1,8 @@
 /* needs.c - see needs.h
  *
- *   NEW --needs_make()--> MAKING --all answered--> WAITING --refused, or it lacks more--> AGAIN
+ *   NEW --needs_make()--> MAKING --all answered--> WAITING --refused, or it lacks more--> RETRY
  *    ^                 |                                                              |
- *    |                 +-- an answer is an error --> AGAIN --back-off is over, next attempt
+ *    |                 +-- an answer is an error --> RETRY --back-off is over, next attempt
  *    +--------------------------------------------------------------------------------+
  *
  * In each of these states a need can be dropped, when it is not wanted any more; it is
@@ -69,8 +69,8 @@ void needs_poke (struct exec *x, uint64_t job)
 void needs_retry_later (struct kneed *n, const char *what, const char *why)
 {
     n->failures++;
-    n->phase = AGAIN;
-    n->again = clock_mono () + need_backoff (n->group->delay, n->failures);
+    n->phase = RETRY;
+    n->retry_at = clock_mono () + need_backoff (n->group->delay, n->failures);
     if (!why)
         return;
     snprintf (n->text, sizeof (n->text), "%s: %.256s", what, why);
@@ -98,10 +98,10 @@ static void look_at (struct kneed *n, double now)
     if (n->dropped)
         return;
     if (n->phase == WAITING && n->nodes > n->count) { /* it lacks more than before */
-        n->phase = AGAIN;
-        n->again = now;
+        n->phase = RETRY;
+        n->retry_at = now;
     }
-    if (n->phase == AGAIN && now >= n->again && n->calls == 0) {
+    if (n->phase == RETRY && now >= n->retry_at && n->calls == 0) {
         n->attempt++;
         n->asked = 0;
         n->phase = NEW;
@@ -261,9 +261,9 @@ void needs_state (const struct exec *x, uint64_t job, size_t group,
                   n->by_min);
     else
         snprintf (ret->text, sizeof (ret->text), "%s", n->text);
-    if (n->phase == AGAIN && n->again > clock_mono ())
+    if (n->phase == RETRY && n->retry_at > clock_mono ())
         snprintf (ret->text + strlen (ret->text), sizeof (ret->text) - strlen (ret->text),
-                  "; asked again in %.0f s", n->again - clock_mono () + 0.5);
+                  "; asked again in %.0f s", n->retry_at - clock_mono () + 0.5);
 }
 
 /* -- life -- */

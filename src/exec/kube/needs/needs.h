@@ -1,5 +1,8 @@
 /* needs.h - asks for nodes that pending jobs lack
  *
+ * The broker's list of needs comes in, and the state of the objects that exist; requests
+ * for an autoscaler go out (needobject.h), and the state of each need to the broker.
+ *
  *     broker --- needs_told() ---> a need for each job and group
  *                                     | create
  *                    ProvisioningRequest and PodTemplate, or pods that find no node
@@ -13,7 +16,7 @@
 #ifndef FLUXQ_EXEC_KUBE_NEEDS_NEEDS_H
 #define FLUXQ_EXEC_KUBE_NEEDS_NEEDS_H
 
-#include "exec/kube/core/private.h"
+#include "exec/kube/core/state.h"
 #include "exec/kube/needs/needobject.h"
 
 int needs_start (struct exec *x, struct error *err); /* -ENOMEM */

@@ -16,7 +16,7 @@
 
 #define SEEN_NAME_MAX (NEED_NAME_MAX + 64)
 
-enum need_step { NEW, MAKING, WAITING, AGAIN };
+enum need_step { NEW, MAKING, WAITING, RETRY };
 
 struct kneed {
     struct exec *x;
@@ -33,7 +33,7 @@ struct kneed {
     bool dropped; /* no longer wanted: freed after the last answer */
     unsigned calls;
     unsigned failures;
-    double again; /* clock_mono(); AGAIN */
+    double retry_at; /* clock_mono(); RETRY */
     double asked; /* clock_wall() of the request, 0: none */
     char text[EXEC_NEED_TEXT];
     struct kneed *prev, *next;
@@ -51,7 +51,7 @@ struct seen {
     double created;
     /* for a request: */
     uint32_t count;
-    enum need_phase said;
+    enum need_phase phase;
     char text[EXEC_NEED_TEXT];
     UT_hash_handle hh;
 };
@@ -97,7 +97,7 @@ bool need_call_is_fine (const struct kube_result *res);
 struct seen *needs_seen (const struct exec *x, bool pod, const char *name,
                          char key[SEEN_NAME_MAX]);
 /* Applies the state of the need's request. */
-void needs_heed (struct kneed *n, const struct seen *s);
+void needs_apply (struct kneed *n, const struct seen *s);
 /* Deletes objects that no need wants. */
 void needs_drop_strays (struct exec *x);
 int needs_watch (struct exec *x, struct error *err);

@@ -31,16 +31,16 @@ struct seen *needs_seen (const struct exec *x, bool pod, const char *name,
 }
 
 /* The request of a need, made by this broker or an earlier one. */
-void needs_heed (struct kneed *n, const struct seen *s)
+void needs_apply (struct kneed *n, const struct seen *s)
 {
     if (s->pod || n->phase != WAITING)
         return;
     snprintf (n->text, sizeof (n->text), "%s", s->text);
-    if (s->said == NEED_REFUSED) {
+    if (s->phase == NEED_REFUSED) {
         needs_retry_later (n, "", NULL);
         log_warning ("kube: job %ju: nodes of group %s: %s", (uintmax_t)n->job,
                      n->group->name, n->text);
-    } else if (s->said == NEED_PROVISIONED)
+    } else if (s->phase == NEED_PROVISIONED)
         n->failures = 0;
 }
 
@@ -50,7 +50,7 @@ static bool is_wanted (const struct exec *x, const struct seen *s)
 {
     const struct kneed *n = needs_find (x, s->job, s->group);
 
-    return n && n->attempt == s->attempt && n->phase != AGAIN && n->count > 0
+    return n && n->attempt == s->attempt && n->phase != RETRY && n->count > 0
            && s->pod == (n->group->provision == PROVISION_PODS);
 }
 
@@ -176,9 +176,9 @@ static void on_request_changed (json_t *request, bool is_new, void *arg)
     if (!s)
         return;
     s->count = need_count (request);
-    s->said = need_conditions (request, s->text);
+    s->phase = need_conditions (request, s->text);
     if (n && n->attempt == s->attempt)
-        needs_heed (n, s);
+        needs_apply (n, s);
     needs_drop_strays (x);
 }
 
@@ -217,7 +217,7 @@ static void on_templates (const struct kube_result *res, void *arg)
         if (!name || need_owner (meta, x->host.cluster_id, &job, group, &attempt) < 0)
             continue;
         const struct kneed *n = needs_find (x, job, group);
-        if (n && n->attempt == attempt && n->phase != AGAIN)
+        if (n && n->attempt == attempt && n->phase != RETRY)
             continue;
         log_info ("kube: sweep: podtemplates/%s belongs to no job", name);
         remove_template (x, name);

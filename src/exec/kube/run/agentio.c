@@ -1,6 +1,7 @@
-/* agentio.c - a running job: the line to rank 0's agent, and its output on the way to disk
- * (see private.h) */
-#include "exec/kube/core/private.h"
+/* agentio.c - a running job: the connection to rank 0's agent, and its output on the way
+ * to disk (see run.h) */
+#include "exec/kube/files/output.h"
+#include "exec/kube/run/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -91,7 +92,7 @@ static void work_done (uv_work_t *req, int status)
     k->work.busy = false;
     x->working--;
     if (x->closing) {
-        exec_try_free (x);
+        x->hooks->worker_ended (x);
         return;
     }
     if (k->work.opening)
@@ -116,18 +117,18 @@ static void work_start (struct kjob *k)
     }
 }
 
-void run_open_output (struct kjob *k)
+void agentio_open_output (struct kjob *k)
 {
     k->work.open = k->work.opening = true;
     work_start (k);
 }
 
-bool run_output_done (const struct kjob *k)
+bool agentio_is_written (const struct kjob *k)
 {
     return !k->work.busy && k->pending.len == 0 && k->writing.len == 0 && !k->dirty;
 }
 
-void run_output (struct kjob *k, bool final)
+void agentio_write (struct kjob *k, bool final)
 {
     double now = clock_mono ();
     bool due = now - k->last_checkpoint >= CHECKPOINT_EVERY;
@@ -221,7 +222,7 @@ static const struct agentlink_events link_events = { .on_bytes = on_bytes,
                                                      .on_trouble = on_trouble,
                                                      .on_finish = on_finish };
 
-void run_open_link (struct kjob *k)
+void agentio_open_link (struct kjob *k)
 {
     struct exec *x = k->x;
     char prefix[1024];

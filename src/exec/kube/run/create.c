@@ -1,7 +1,13 @@
-/* create.c - a job's objects: sends requests and handles their answers (see private.h) */
+/* create.c - a job's objects: sends requests and handles their answers (see run.h) */
+#include "exec/kube/files/output.h"
+#include "exec/kube/make/calls.h"
+#include "exec/kube/make/endpoints.h"
 #include "exec/kube/make/miniclusters.h"
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/make/podrights.h"
+#include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/needs/needs.h"
+#include "exec/kube/run/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -10,113 +16,10 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
-#include "exec/kube/files/staging.h"
 #include "kube/object.h"
 
 #define GET_AGAIN 2.0
 #define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
-#define REST_KINDS                                                                       \
-    ((1u << CALL_MAKE_CONFIGMAP) | (1u << CALL_MAKE_SECRET) | (1u << CALL_MAKE_SERVICE))
-
-static void on_answer (const struct kube_result *res, void *arg);
-
-/* -- requests -- */
-
-/* Requests of a start, which can be dropped when the job does not start. */
-#define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
-
-/* Requests of running jobs, and those that free nodes, go first; those for objects of
- * ended jobs do not. */
-static unsigned flags_of (enum call_kind kind)
-{
-    bool later = START_KINDS & 1u << kind || kind == CALL_DELETE;
-    unsigned flags = later ? KUBE_LATER : 0;
-
-    if (kind == CALL_PLACE || kind == CALL_STATUS || kind == CALL_MAKE_ENDPOINTS
-        || REST_KINDS & 1u << kind)
-        flags |= KUBE_BRIEF;
-    return kind == CALL_DELETE_PODS || kind == CALL_CHECK_REST ? KUBE_BRIEF_LIST : flags;
-}
-
-bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
-                const char *path, json_t *body)
-{
-    struct kcall *c = calloc (1, sizeof (*c));
-
-    if (!c) {
-        json_decref (body);
-        return false;
-    }
-    c->k = k;
-    c->kind = kind;
-    c->rank = rank;
-    c->req = kube_send_as (k->x->kube, flags_of (kind), method, path, body, on_answer, c);
-    if (!c->req) {
-        free (c);
-        return false;
-    }
-    DL_APPEND (k->calls, c);
-    return true;
-}
-
-static void call_drop (struct kcall *c)
-{
-    kube_cancel (c->req);
-    DL_DELETE (c->k->calls, c);
-    free (c);
-}
-
-void calls_cancel (struct kjob *k)
-{
-    struct kcall *c, *tmp;
-
-    DL_FOREACH_SAFE (k->calls, c, tmp)
-    {
-        call_drop (c);
-    }
-}
-
-void calls_drop_unsent (struct kjob *k)
-{
-    struct kcall *c, *tmp;
-
-    DL_FOREACH_SAFE (k->calls, c, tmp)
-    {
-        if (START_KINDS & 1u << c->kind && kube_is_unsent (c->req))
-            call_drop (c);
-    }
-}
-
-void create_pods_path (const struct kjob *k, char *path, size_t size)
-{
-    snprintf (path, size,
-              PATH_CORE "%s/pods?labelSelector=fluxq.io%%2Fcluster%%3D%s%%2C"
-                        "fluxq.io%%2Fjob-id%%3D%ju%%2Cfluxq.io%%2Fattempt%%3D%u",
-              k->space->name, k->x->host.cluster_id, (uintmax_t)k->id, k->job->attempt);
-}
-
-/* Until the maker of the pods is known: the Job, which exists for each maker. */
-static const struct object_owner *owner_of (const struct kjob *k)
-{
-    return k->maker ? k->maker->owner : &object_owner_job;
-}
-
-struct object_source create_source (const struct kjob *k)
-{
-    return (struct object_source){ .cfg = &k->x->cfg,
-                                   .job = k->job,
-                                   .pods = k->settings,
-                                   .cluster = k->x->host.cluster_id,
-                                   .namespace_ = k->space->name,
-                                   .name = k->name,
-                                   .agent = k->x->agent_name,
-                                   .agent_digest = k->x->agent_digest,
-                                   .managed_by = k->maker ? k->maker->managed_by : NULL,
-                                   .owner = owner_of (k),
-                                   .script = k->script,
-                                   .inputs = output_inputs (k->out),
-                                   .directory = staging_directory (k->job, &k->launch) };
-}
 
 static void make (struct kjob *k, enum call_kind kind, const char *group,
                   const char *kinds, json_t *object)
@@ -145,7 +48,7 @@ void create_job (struct kjob *k)
 {
     k->maker = podmaker_choose (k);
     if (k->maker) {
-        struct object_source src = create_source (k);
+        struct object_source src = calls_source (k);
         autojson json_t *annotations = consumes (k);
 
         src.annotations = annotations;
@@ -157,7 +60,7 @@ void create_job (struct kjob *k)
 
 static void owner_path (const struct kjob *k, char *path, size_t size)
 {
-    const struct object_owner *o = owner_of (k);
+    const struct object_owner *o = calls_owner (k);
 
     snprintf (path, size, "%s%s/%s/%s", o->prefix, k->space->name, o->plural, k->name);
 }
@@ -211,7 +114,7 @@ static json_t *configmap_of (struct kjob *k, struct object_source *src)
 
 void create_rest (struct kjob *k)
 {
-    struct object_source src = create_source (k);
+    struct object_source src = calls_source (k);
 
     if (!(k->objects_asked & 1u << CALL_MAKE_CONFIGMAP))
         make (k, CALL_MAKE_CONFIGMAP, PATH_CORE, "configmaps", configmap_of (k, &src));
@@ -232,56 +135,7 @@ bool create_rest_done (const struct kjob *k)
     return (k->objects_there & need) == need;
 }
 
-/* -- no pods at the time limit -- */
-
-void create_diagnose (struct kjob *k, const char *limit)
-{
-    char path[512];
-
-    k->diagnosed = true;
-    snprintf (path, sizeof (path),
-              PATH_CORE "%s/"
-                        "events?limit=10&fieldSelector=reason%%3DFailedCreate%%"
-                        "2CinvolvedObject.name%%3D%s",
-              k->space->name, k->name);
-    if (!call_send (k, CALL_EVENTS, 0, "GET", path, NULL))
-        job_start_failed (k, true, "not all pods were made in %s", limit);
-}
-
-static void events_answer (struct kjob *k, const struct kcall *c,
-                           const struct kube_result *res)
-{
-    json_t *items = json_object_get (res->body, "items");
-    json_t *last = json_array_get (items, json_array_size (items) - 1);
-    const char *message = json_string_value (json_object_get (last, "message"));
-
-    unsigned made = 0;
-
-    (void)c;
-    for (uint32_t r = 0; r < k->launch.nnodes; r++)
-        made += k->pods[r] != NULL;
-    job_start_failed (k, true, "%u of %u pods were not made in %.0f s: %s",
-                      (unsigned)k->launch.nnodes - made, (unsigned)k->launch.nnodes,
-                      startclock_limit (&k->clock, START_LATE_PLACE),
-                      message ? message : k->maker->silence);
-}
-
 /* -- answers -- */
-
-/* Refusals that time may heal, or the administrator: a quota that is used up, an expired
- * token, a missing right (just after its start the API server denies all requests), a
- * missing namespace. */
-bool create_may_pass (const struct kube_result *res)
-{
-    return res->status == 0 || res->status == 401 || res->status >= 500
-           || (res->status == 404 && strstr (res->err.text, "namespaces \""))
-           || (res->status == 403
-               && (strstr (res->err.text, "exceeded quota")
-                   || strstr (res->err.text, "status unknown for quota")
-                   || strstr (res->err.text, "because it is being terminated")
-                   || strstr (res->err.text, " cannot create resource ")
-                   || strstr (res->err.text, " cannot get resource ")));
-}
 
 static bool is_ours (const struct kjob *k, const json_t *object)
 {
@@ -330,12 +184,12 @@ static void take_job (struct kjob *k, const json_t *object)
 
     if (!is_ours (k, object) || !uid)
         job_start_failed (k, false, "there is a %s %s that is not ours",
-                          owner_of (k)->kind, k->name);
+                          calls_owner (k)->kind, k->name);
     else if (is_anothers (k, object)) /* the removal of this attempt removes it */
         job_start_failed (k, true, "the %s %s is of an earlier job of this number",
-                          owner_of (k)->kind, k->name);
+                          calls_owner (k)->kind, k->name);
     else if (json_object_get (meta, "deletionTimestamp"))
-        job_start_failed (k, true, "the %s %s is being deleted", owner_of (k)->kind,
+        job_start_failed (k, true, "the %s %s is being deleted", calls_owner (k)->kind,
                           k->name);
     else {
         k->maker = podmaker_of (object);
@@ -360,7 +214,7 @@ static void make_job_answer (struct kjob *k, const struct kcall *c,
         miniclusters_look (k->x);
         job_start_failed (k, true, "the cluster has no MiniClusters: %s", res->err.text);
     } else
-        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+        job_start_failed (k, call_may_pass (res), "%s", res->err.text);
 }
 
 static void get_job_answer (struct kjob *k, const struct kcall *c,
@@ -374,24 +228,24 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
     else if (res->status == 404) {
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s is gone from the cluster",
-                        owner_of (k)->kind, k->name);
-    } else if (k->ready_seen && create_may_pass (res))
+                        calls_owner (k)->kind, k->name);
+    } else if (k->ready_seen && call_may_pass (res))
         k->get_again = clock_mono () + GET_AGAIN;
     else
-        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+        job_start_failed (k, call_may_pass (res), "%s", res->err.text);
     if (k->start_lost
         && k->ready_seen) { /* it had started: if we cannot find it again, it is lost */
         k->start_lost = false;
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s cannot be picked up again",
-                        owner_of (k)->kind, k->name);
+                        calls_owner (k)->kind, k->name);
     }
 }
 
 /* Detects edits that make the Job controller remove pods. */
 static void see_edits (struct kjob *k, const json_t *spec)
 {
-    const char *size = owner_of (k)->size;
+    const char *size = calls_owner (k)->size;
     json_int_t now = json_integer_value (json_object_get (spec, size));
 
     if (json_is_true (json_object_get (spec, "suspend")))
@@ -439,7 +293,7 @@ static void check_rest_answer (struct kjob *k, const struct kcall *c,
         json_string_value (json_object_get (object_owner_of (item), "uid"));
 
     if (res->status != 200)
-        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+        job_start_failed (k, call_may_pass (res), "%s", res->err.text);
     else if (!item)
         k->objects_asked &= ~(1u << c->rank); /* was deleted between our requests */
     else if (owner && strcmp (owner, k->uid) == 0)
@@ -457,7 +311,7 @@ static void make_rest_answer (struct kjob *k, const struct kcall *c,
     else if (res->status == 409)
         check_rest (k, c->kind);
     else
-        job_start_failed (k, create_may_pass (res), "%s", res->err.text);
+        job_start_failed (k, call_may_pass (res), "%s", res->err.text);
 }
 
 static void place_answer (struct kjob *k, const struct kcall *c,
@@ -473,7 +327,7 @@ static void status_answer (struct kjob *k, const struct kcall *c,
 {
     (void)c;
     if (res->status == 403)
-        podmaker_doubt (k->space);
+        podrights_doubt (k->space);
     if ((res->status < 200 || res->status > 299) && res->status != 404
         && !(res->status == 422 && c->rank == STATUS_RUNNING))
         log_warning ("job %ju: the status of its Job cannot be written: %s",
@@ -491,7 +345,7 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_CHECK_REST] = check_rest_answer,
     [CALL_PLACE] = place_answer,
     [CALL_STATUS] = status_answer,
-    [CALL_EVENTS] = events_answer,
+    [CALL_EVENTS] = calls_diagnosed,
     [CALL_DELETE] = remove_answer,
     [CALL_DELETE_POD] = remove_answer,
     [CALL_DELETE_PODS] = remove_answer,
@@ -502,16 +356,12 @@ static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
     [CALL_RESIZE_POD] = resize_pod_answer,
 };
 
-static void on_answer (const struct kube_result *res, void *arg)
+/* Answers of a job that is being removed count only if they are about its removal. */
+void create_answered (struct kjob *k, const struct kcall *c,
+                      const struct kube_result *res)
 {
-    struct kcall *c = arg;
-    struct kjob *k = c->k;
-
-    DL_DELETE (k->calls, c);
     space_doubt (k->space, res);
     if (k->phase != K_REMOVE || handlers[c->kind] == remove_answer
         || c->kind == CALL_STATUS)
         handlers[c->kind](k, c, res);
-    free (c);
-    job_poke (k);
 }

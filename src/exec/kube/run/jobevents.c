@@ -1,5 +1,5 @@
 /* jobevents.c - a job's story as Events on its Job or MiniCluster, for kubectl describe
- * (see private.h)
+ * (see run.h)
  *
  * The object exists only while the job has nodes. So there are two events for each
  * attempt: one when the job runs, which also has the time and the reason of its wait,
@@ -8,6 +8,7 @@
  */
 #include "exec/kube/make/eventobject.h"
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/run/run.h"
 
 #include <string.h>
 #include <sys/wait.h>

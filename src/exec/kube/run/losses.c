@@ -1,11 +1,12 @@
 /* losses.c - finds out why a rank of a running job is lost, and with which node or pod
- * (see private.h)
+ * (see run.h)
  *
  * The agents know first that one of them does not answer, or that somebody else told
  * them to end. The watches of pods and nodes tell why, perhaps later. A loss is no
  * failure of the program: the job is requeued, or ends as NODE_FAIL.
  */
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/run/run.h"
 
 #include <signal.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* pulls.c - reads events about pods that take long to start: pulls of an image, and
- * trouble (see private.h)
+ * trouble (see run.h)
  *
  * While a kubelet pulls an image, the status of its pod is the same as while it mounts
  * volumes, or cannot mount them: a waiting container, ContainerCreating. Only events
@@ -8,7 +8,7 @@
  * namespace, and only while some pod takes long: three lists each LOOK_AGAIN seconds,
  * however many jobs start.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

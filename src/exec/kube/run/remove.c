@@ -1,14 +1,18 @@
 /* remove.c - removes a job's objects; its nodes are free when its pods are gone (see
- * private.h)
+ * run.h)
  *
  * The deletion of the Job deletes its pods and other objects, by the garbage collector.
  * If the collector is away or the Job hangs, the pods are deleted one by one. The job's
  * record names what keeps a pod after that.
  */
+#include "exec/kube/make/calls.h"
 #include "exec/kube/make/endpointslice.h"
 #include "exec/kube/make/minicluster.h"
 #include "exec/kube/make/miniclusters.h"
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/make/podrights.h"
+#include "exec/kube/namespaces/spaces.h"
+#include "exec/kube/run/run.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -25,17 +29,6 @@
 #define HANG_AFTER 15.0     /* seconds until a user is told what keeps a pod */
 #define TELL_EVERY 10.0
 
-const struct kube_kind kube_kinds[KUBE_KINDS] = {
-    { "/apis/flux-framework.org/v1alpha2/namespaces/", "miniclusters",
-      "?propagationPolicy=Background" },
-    { "/apis/batch/v1/namespaces/", "jobs", "?propagationPolicy=Background" },
-    { "/api/v1/namespaces/", "configmaps", "" },
-    { "/api/v1/namespaces/", "secrets", "" },
-    { "/api/v1/namespaces/", "services", "" },
-    { "/apis/discovery.k8s.io/v1/namespaces/", "endpointslices", "" },
-    { "/api/v1/namespaces/", "pods", "" },
-};
-
 /* The maker of the pods of a job from before a restart is not known: assumes the one that
  * may have made them. */
 static const struct podmaker *maker_of (const struct kjob *k)
@@ -44,7 +37,8 @@ static const struct podmaker *maker_of (const struct kjob *k)
         return k->maker;
     if (k->recovering && minicluster_wanted (k->settings))
         return &pods_minicluster;
-    return k->recovering && podmaker_may (k->space) ? &pods_broker : &pods_controller;
+    return k->recovering && podrights_are_there (k->space) ? &pods_broker
+                                                           : &pods_controller;
 }
 
 /* Whether there is a MiniCluster, or may be one, since its queue may have had other
@@ -56,16 +50,6 @@ static bool is_minicluster (const struct kjob *k)
                && miniclusters_state (k->x) == MINICLUSTERS_THERE);
 }
 
-void remove_one (struct kjob *k, uint32_t kind, const char *name)
-{
-    char path[512];
-
-    snprintf (path, sizeof (path), "%s%s/%s/%s%s", kube_kinds[kind].prefix,
-              k->space->name, kube_kinds[kind].kind, name, kube_kinds[kind].query);
-    if (!call_send (k, CALL_DELETE, kind, "DELETE", path, NULL))
-        k->delete_refused = true;
-}
-
 /* Deletes the operator's objects: they carry no mark of ours, but the MiniCluster's
  * name. */
 static void send_operators (struct kjob *k)
@@ -75,10 +59,10 @@ static void send_operators (struct kjob *k)
     if (!is_minicluster (k))
         return;
     snprintf (name, sizeof (name), "%s" MINICLUSTER_ENTRYPOINT, k->name);
-    remove_one (k, KUBE_MINICLUSTERS, k->name);
-    remove_one (k, KUBE_CONFIGMAPS, name);
+    call_delete (k, KUBE_MINICLUSTERS, k->name);
+    call_delete (k, KUBE_CONFIGMAPS, name);
     if (!k->recovering)
-        remove_one (k, KUBE_SERVICES, k->name);
+        call_delete (k, KUBE_SERVICES, k->name);
 }
 
 static void send_deletes (struct kjob *k)
@@ -96,12 +80,12 @@ static void send_deletes (struct kjob *k)
     send_operators (k);
     for (uint32_t i = KUBE_JOBS; i < KUBE_ENDPOINTS; i++)
         if (k->objects_asked & 1u << made_by[i] || k->recovering)
-            remove_one (k, i, k->name);
+            call_delete (k, i, k->name);
     if (!(k->objects_asked & 1u << CALL_MAKE_ENDPOINTS) && !k->recovering)
         return;
     for (uint32_t i = 0; i < k->nslices; i++) {
         endpointslice_name (name, k->name, i);
-        remove_one (k, KUBE_ENDPOINTS, name);
+        call_delete (k, KUBE_ENDPOINTS, name);
     }
 }
 
@@ -110,7 +94,7 @@ static void send_list (struct kjob *k)
     char pods[512], path[528];
 
     k->list_sent = true;
-    create_pods_path (k, pods, sizeof (pods));
+    calls_pods_path (k, pods, sizeof (pods));
     snprintf (path, sizeof (path), "%s&limit=1", pods);
     if (!call_send (k, CALL_LIST_PODS, 0, "GET", path, NULL))
         k->list_sent = false;
@@ -153,7 +137,7 @@ void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_res
         log_warning ("job %ju: its pods are left to the garbage collector: %s",
                      (uintmax_t)k->id, res->err.text);
         k->left_to_gc = true;
-        podmaker_doubt (k->space);
+        podrights_doubt (k->space);
     } else if (is_no_matter (k, c, res->status)) {
         return;
     } else if (res->status != 404 && (res->status < 200 || res->status > 299)) {
@@ -356,6 +340,6 @@ void remove_step (struct kjob *k)
         k->remove_again = now + LIST_AGAIN;
         return;
     }
-    job_free (k);
+    kjob_free (k);
     x->host.cleaned (x->host.arg, id);
 }

@@ -1,4 +1,4 @@
-/* resize.c - changes the size of a running job (see private.h)
+/* resize.c - changes the size of a running job (see run.h)
  *
  *   grows:    rank 0 is told --> the Job is patched, pods are made or bound --> FRAME_RESIZED
  *   shrinks:  rank 0 is told --> FRAME_RESIZED --> the Job is patched, pods of the ranks that
@@ -10,7 +10,10 @@
  * a restart: rank 0 knows a change by its generation, patches are idempotent, and pods
  * are found again by their ranks.
  */
+#include "exec/kube/make/calls.h"
+#include "exec/kube/make/endpoints.h"
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/run/run.h"
 
 #include <string.h>
 

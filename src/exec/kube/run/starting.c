@@ -1,5 +1,5 @@
 /* starting.c - from the Job to all ranks ready: reads the state of the pods, and finds
- * late starts and nodes at fault (see private.h, exec/startclock.h)
+ * late starts and nodes at fault (see run.h, exec/startclock.h)
  *
  * A rank is not placed until its pod is bound. It pulls its image while the kubelet
  * reports a failing pull, or events report a pull (pulls.c: the pod's status is the same
@@ -7,6 +7,7 @@
  * told of warning events during the start, and a failed start names them.
  */
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/run/run.h"
 
 #include <stdlib.h>
 #include <string.h>

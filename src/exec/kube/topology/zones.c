@@ -1,12 +1,12 @@
 /* zones.c - NUMA zones of nodes, from the NodeResourceTopology objects that agents on the
- * nodes keep (see private.h; kube.numa)
+ * nodes keep (see zones.h; kube.numa)
  *
  * Asks for the collection first and watches it if it exists. Otherwise it asks again
  * each minute, since a cluster may get the custom resource later. zoneobject.c reads an
  * object, zonerule.c says which part of it counts. Nodes whose kubelet has another
  * policy than single-numa-node are offered without zones.
  */
-#include "exec/kube/core/private.h"
+#include "exec/kube/topology/zones.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -88,7 +88,7 @@ void zones_pod_changed (struct exec *x, struct kpod *p, const json_t *pod)
         p->run_at = z && x->pods_listed ? z->rule.version : 0;
     }
     if (z)
-        inventory_node_changed (x, p->node);
+        knode_changed (x, p->node);
 }
 
 /* Returns the pods that hold their share of the node. NULL: no memory. */
@@ -216,7 +216,7 @@ static void on_changed (json_t *object, bool is_new, void *arg)
 {
     struct exec *x = arg;
     const char *name = json_text (json_object_get (object, "metadata"), "name");
-    struct knode *n = inventory_node (x, name);
+    struct knode *n = knode_get (x, name);
     struct error err = { 0 };
     struct zoneobject o;
 
@@ -233,20 +233,20 @@ static void on_changed (json_t *object, bool is_new, void *arg)
     n->zones->warned = false;
     n->zones->read = true;
     zonerule_object (&n->zones->rule, &o);
-    inventory_node_changed (x, n);
+    knode_changed (x, n);
 }
 
 static void on_deleted (const char *ns, const char *name, json_t *object, void *arg)
 {
     struct exec *x = arg;
-    struct knode *n = inventory_node (x, name);
+    struct knode *n = knode_get (x, name);
 
     (void)ns;
     (void)object;
     if (!n)
         return;
     zones_free (n);
-    inventory_node_changed (x, n);
+    knode_changed (x, n);
 }
 
 static void on_listed (void *arg)
@@ -257,7 +257,7 @@ static void on_listed (void *arg)
     x->zones_ready = true;
     HASH_ITER (hh, x->nodes, n, tmp) {
         if (n->zones)
-            inventory_node_changed (x, n);
+            knode_changed (x, n);
     }
     exec_soon (x);
 }
@@ -268,7 +268,7 @@ static const struct kube_watch_events events = { .changed = on_changed,
                                                  .deleted = on_deleted,
                                                  .listed = on_listed };
 
-static void say_missing (struct exec *x, const struct kube_result *res)
+static void log_missing (struct exec *x, const struct kube_result *res)
 {
     if (x->zones_missing_told || x->cfg.numa != KUBE_NUMA_ON)
         return;
@@ -295,7 +295,7 @@ static void on_asked (const struct kube_result *res, void *arg)
         x->zone_watch = kube_watch_start (x->kube, PATH, NULL, &events, x, NULL);
         return;
     }
-    say_missing (x, res);
+    log_missing (x, res);
     x->zones_ask_at = clock_mono () + ASK_AGAIN;
     if (!x->zones_ready)
         on_listed (x);

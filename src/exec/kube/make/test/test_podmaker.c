@@ -1,6 +1,7 @@
 /* Which way of making pods a job gets: by the configuration, by what its pods mount, by the
  * broker's rights, and by what the API server made of the Job. */
 #include "exec/kube/make/podmaker.h"
+#include "exec/kube/make/podrights.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -50,7 +51,7 @@ static void test_missing_right (void **state)
     snprintf (space.rights.missing, sizeof (space.rights.missing), "create pods");
     space.rights.look_at = 1e18; /* not to be asked again now */
     assert_ptr_equal (podmaker_choose (&k), &pods_controller);
-    assert_false (podmaker_may (&space));
+    assert_false (podrights_are_there (&space));
     set_pods ("broker");
     assert_null (podmaker_choose (&k));
     assert_true (k.start_lost && k.start_retry);

@@ -1,46 +1,21 @@
-/* private.h - what the files of the Kubernetes executor share
+/* state.h - the records that the rooms of the Kubernetes executor share
  *
- *     kube.c       the verbs of exec_kube; config.c reads its settings
- *     inventory.c  the nodes of the cluster   pods.c  its pods; what foreign pods use
- *     nodeinfo.c   reads a node object
- *     zones.c      NUMA zones of nodes: zoneobject.c reads what agents report of them,
- *                  zonerule.c says which part of it counts
- *     job.c        a job's life: one function a phase, called after each change
- *     create.c     sends the job's objects                objects.c builds them
- *     endpoints.c  the addresses of its ranks' names      endpointslice.c builds them
- *     podmaker.c   chooses the maker of its pods: pods_broker.c (podobject.c,
- *                  jobstatus.c), pods_controller.c or pods_minicluster.c (minicluster.c,
- *                  minicluster_check.c, fluxrun.c); rights.c: what the broker may do;
- *                  miniclusters.c: whether the cluster has MiniClusters
- *     starting.c   until all ranks are ready: stages, clocks, nodes at fault
- *     pulls.c      pods that pull an image, and warnings about late pods
- *     losses.c     a rank of a running job is lost: finds the reason
- *     agentio.c    the line to rank 0, output to disk    output.c writes, in a worker
- *     resize.c     changes the size of a running job
- *     remove.c     removes the job's objects
- *     groups.c     nodes that can be made (groupconfig.h)
- *     needs.c      asks for nodes that pending jobs lack (needobject.h)
- *     spaces.c     the namespaces of jobs; spacemaker.c makes them
- *     sweep.c      removes objects that belong to no job
- *     lease.c      one broker at a time for a cluster id
- *     userpolicy.c a NetworkPolicy for each user
- *     jobevents.c  reports a job's story as Events; eventobject.c builds them
- *     adopt.c      runs objects that others made, see adopt.h
- *     agentmap.c   the ConfigMap that carries the agent, unless an image does
+ * The room core is below all others. Settings come in from fluxq.yaml (config.h), and
+ * fields of nodes and pods from the API server (podview.h, podsize.h, gres.h). Nodes,
+ * pods, jobs and namespaces have one record each, found from struct exec. A room changes
+ * its own fields, which the comments below name, reads all others, and tells a job of
+ * news by job_poke(). A higher room includes a lower one and calls it; a lower room calls
+ * a higher one by struct exec_hooks alone.
  *
- * A job's phases (function step_PHASE in job.c):
+ *     struct kjob *k = job_find (x, 12);
+ *     job_start_failed (k, true, "node %s: ...", job_node_name (k, 0));
  *
- *   OPEN -> CREATE -> BIND --READY--> RUN --FINISH or lost--> DRAIN -> ENDED
- *    | |       |        |                                       ^        |
- *    +-|-------+--------+------- start failed ------------------|--------+-cleanup()->
- *      +---- found again after a restart, FINISH is in the spool         REMOVE
- *
- * A callback (an answer, a change of a pod, bytes, the end of a worker, the clock) stores
- * the news and calls job_poke(); the function of the phase runs on a later turn of the
- * loop. So no report ever comes from within a verb.
+ * All runs in the loop's thread. A callback (an answer, a change of a pod, bytes, the end
+ * of a worker, the clock) stores the news and calls job_poke(); the function of the phase
+ * runs on a later turn of the loop. So no report ever comes from within a verb.
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_PRIVATE_H
-#define FLUXQ_EXEC_KUBE_CORE_PRIVATE_H
+#ifndef FLUXQ_EXEC_KUBE_CORE_STATE_H
+#define FLUXQ_EXEC_KUBE_CORE_STATE_H
 
 #include "kube/watch.h"
 
@@ -52,13 +27,10 @@
 #include "exec/agentlink.h"
 #include "exec/agentresize.h"
 #include "exec/exec.h"
-#include "exec/kube/cluster/admit.h"
 #include "exec/kube/core/config.h"
-#include "exec/kube/core/gres.h"
+#include "exec/kube/core/names.h"
 #include "exec/kube/core/podsize.h"
 #include "exec/kube/core/podview.h"
-#include "exec/kube/files/output.h"
-#include "exec/kube/make/objects.h"
 #include "exec/startclock.h"
 #include "protocol/launch.h"
 
@@ -66,13 +38,16 @@
 
 struct adopt;
 struct adoptpod;
+struct exec_hooks;
 struct kjob;
 struct kpolicy;
 struct kslice;
+struct output;
 struct podmaker;
 struct rights_call;
 struct spacemaker;
 
+#define KNODE_REASON 128
 struct knode {
     char *name;
     bool offered;                 /* in the cluster, and its taints admit our pods */
@@ -86,7 +61,7 @@ struct knode {
     uint32_t cores, gpus; /* ... rounded to whole ones, as offered */
     int64_t memory_mib;
     enum machine_node_state state;
-    char reason[ADMIT_REASON];
+    char reason[KNODE_REASON];
     bool gone;         /* deleted from the cluster */
     bool notice;       /* its removal is announced (kube.notice-taints) */
     double down_since; /* clock_mono(), 0: ready; a node that is gone counts as down */
@@ -281,7 +256,7 @@ enum agentmap_state {
     AGENTMAP_LEAVING,
 };
 
-struct pods_rights {          /* podmaker.c */
+struct pods_rights {          /* podrights.c */
     struct rights_call *call; /* under way */
     bool known, told;
     double look_at; /* clock_mono(): no request before, while rights are missing */
@@ -317,7 +292,7 @@ struct kspace { /* a namespace that has jobs, or had some since the start; space
     bool agent_seen;                /* by the watch */
     bool agent_lost;                /* somebody deleted it while there are jobs */
     double agent_again;             /* clock_mono(): earliest time to make it anew */
-    struct kube_request *farewell;
+    struct kube_request *agent_removal; /* when the broker ends */
     struct kpolicy *policies; /* one for each user; userpolicy.c */
     struct pods_rights rights;
     UT_hash_handle hh;
@@ -325,6 +300,7 @@ struct kspace { /* a namespace that has jobs, or had some since the start; space
 
 struct exec {
     struct exec_host host;
+    const struct exec_hooks *hooks;
     struct kube_config cfg;
     json_t *sets;   /* pod settings of the queues, by name; see exec/podset.h */
     json_t *queues; /* the same if queues select nodes, else NULL */
@@ -361,7 +337,7 @@ struct exec {
     unsigned open_handles;
     unsigned working; /* worker threads' tasks under way */
     bool closing;
-    unsigned farewells; /* requests at the end that remove ConfigMaps of the agent */
+    unsigned agent_removals; /* requests of the kind kspace.agent_removal */
     /* agentmap.c */
     char agent_name[OBJECT_NAME_MAX];
     char agent_digest[SHA256_HEX_SIZE];
@@ -376,53 +352,40 @@ struct exec {
     struct adopt *adopt;    /* adopt.h; NULL: nothing is adopted */
 };
 
-/* -- cluster/inventory.c -- */
-int inventory_start (struct exec *x, struct error *err);
-void inventory_stop (struct exec *x);
-void inventory_flush (struct exec *x);          /* report changes to the broker */
-void inventory_queues_changed (struct exec *x); /* x->queues has changed: find the queues
-                                                 * of each node anew */
-/* See exec.h. */
-int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
-                       struct exec_amounts *foreign);
+/* The functions of higher rooms that lower rooms call; kube.c has the table. */
+struct exec_hooks {
+    /* The loop has turned since exec_soon(): handles poked jobs and changed nodes. */
+    void (*turn) (struct exec *x);
+    /* While closing: a worker has ended. */
+    void (*worker_ended) (struct exec *x);
+    /* A request of the job was answered. */
+    void (*answered) (struct kjob *k, const struct kcall *c,
+                      const struct kube_result *res);
+    /* job_start_failed() of a job that runs: about its new ranks. */
+    void (*resize_failed) (struct kjob *k, const char *text);
+    /* A pod of the job has changed, or has gone (NULL). old_address: before that. */
+    void (*job_pod) (struct kjob *k, const struct kpod *p, const char *old_address);
+    /* A pod of the cluster has changed, but its usage is not counted anew yet. */
+    void (*pod_seen) (struct exec *x, struct kpod *p, const json_t *pod);
+    /* A pod of the cluster has gone. p: the record, freed after that; NULL: none. */
+    void (*pod_gone) (struct exec *x, const char *ns, const char *name, struct kpod *p);
+    /* Whether the usage of the pod is part of the allocation of an adopted job. */
+    bool (*pod_is_covered) (const struct kpod *p);
+};
 
-struct knode *inventory_node (struct exec *x, const char *name); /* NULL: no memory */
-void inventory_node_changed (struct exec *x, struct knode *n);   /* report it, soon */
+/* Calls hooks->turn() on the loop's next turn. */
+void exec_soon (struct exec *x);
 
-/* -- cluster/pods.c -- */
-int pods_start (struct exec *x, struct error *err);
-void pods_stop (struct exec *x);
-void pods_adopt (struct kjob *k); /* pods that exist already become the job's */
-void pods_abandon (struct kjob *k);
-/* Counts the pod anew after its owner has changed. */
-void pods_count_again (struct exec *x, struct kpod *p);
-/* After the sweep: counts pods that belong to no job as foreign. */
-void pods_strangers (struct exec *x);
+/* The node of that name, made if it is new; NULL: no memory. */
+struct knode *knode_get (struct exec *x, const char *name);
+/* Reports the node to the broker, soon. */
+void knode_changed (struct exec *x, struct knode *n);
 
-/* -- topology/zones.c -- */
-void zones_start (struct exec *x);
-void zones_stop (struct exec *x);
-void zones_tick (struct exec *x, double now);
-void zones_pod_changed (struct exec *x, struct kpod *p, const json_t *pod);
-/* Returns the number of zones, and the zones, of a node whose kubelet wants all of a pod
- * in one zone; else 0. */
-size_t zones_of (const struct knode *n, const struct machine_zone **ret);
-uint64_t zones_digest (const struct knode *n); /* of the zones */
-/* Reports what is left in the zones, if it has changed since the last report, or
- * always. */
-void zones_tell (struct exec *x, struct knode *n, bool always);
-void zones_free (struct knode *n);
+void space_poke_jobs (struct kspace *s);
 
-/* -- cluster/nodeinfo.c: reads a v1 Node. 0 or -ENOMEM. -- */
-int node_read (struct exec *x, struct knode *n, const json_t *node);
-void node_release (struct knode *n); /* frees what the node holds */
-
-/* -- run/job.c -- */
-struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering);
-void job_free (struct kjob *k);
 struct kjob *job_find (struct exec *x, uint64_t id);
+/* Runs the function of the job's phase on the loop's next turn. */
 void job_poke (struct kjob *k);
-void job_run_poked (struct exec *x);
 /* The start has failed: reports it with this text (printf). */
 void job_start_failed (struct kjob *k, bool retry, const char *fmt, ...)
     PRINTF_LIKE (3, 4);
@@ -435,166 +398,5 @@ void job_set_finish (struct kjob *k, int status, const char *reason, const char 
     PRINTF_LIKE (4, 5);
 bool job_node_down (const struct kjob *k, const struct kpod *pod);
 const char *job_node_name (const struct kjob *k, uint32_t rank);
-
-/* -- ../kube.c -- */
-/* Run job_run_poked() and inventory_flush() on the loop's next turn. */
-void exec_soon (struct exec *x);
-void exec_try_free (struct exec *x);
-
-/* -- run/losses.c: while the job runs (K_RUN) -- */
-/* A pod of the job has changed, or has gone (NULL). Remembers the first pod that is
- * evicted or deleted, because the Job controller then deletes the others. */
-void losses_see (struct kjob *k, const struct kpod *pod);
-/* Sets the job's finish if a node or pod of the job is lost. */
-void losses_look (struct kjob *k, double now);
-/* Adds the reason to the finish of a job that was lost or ended from outside. true: the
- * finish is final; false: the cluster has not told the reason yet, call again. */
-bool losses_explain (struct kjob *k, double now);
-/* Changes the finish to "oom" if the kubelet says so: an agent cannot tell why its task
- * was killed. */
-void losses_amend (struct kjob *k);
-
-/* -- run/create.c -- */
-#define PATH_BATCH "/apis/batch/v1/namespaces/"
-#define PATH_CORE "/api/v1/namespaces/"
-#define PATH_DISCOVERY "/apis/discovery.k8s.io/v1/namespaces/"
-bool call_send (struct kjob *k, enum call_kind kind, uint32_t rank, const char *method,
-                const char *path, json_t *body);
-void calls_cancel (struct kjob *k);
-/* Drops the requests of the start that the API server has not seen. */
-void calls_drop_unsent (struct kjob *k);
-struct object_source create_source (const struct kjob *k);
-/* The path of the collection of the job's pods. */
-void create_pods_path (const struct kjob *k, char *path, size_t size);
-/* Whether the API server may accept the refused request later. */
-bool create_may_pass (const struct kube_result *res);
-/* Sends the Job once the maker of its pods is known; until then does nothing. */
-void create_job (struct kjob *k);
-void create_get_job (struct kjob *k);
-/* Asks whether the Job still exists, unedited. Sets looked, job_deleted, edited_text. */
-void create_look (struct kjob *k);
-void create_rest (struct kjob *k); /* ConfigMap, Secret, Service */
-bool create_rest_done (const struct kjob *k);
-/* Asks why the Job controller made no pods within limit (a text), then calls
- * job_start_failed(). */
-void create_diagnose (struct kjob *k, const char *limit);
-
-/* -- make/endpoints.c -- */
-int endpoints_prepare (struct kjob *k); /* 0 or -ENOMEM */
-/* Called when all pods have an address, and when an address has changed. Only before
- * READY. */
-void endpoints_write (struct kjob *k);
-void endpoints_answer (struct kjob *k, const struct kcall *c,
-                       const struct kube_result *res);
-/* The ranks have changed: writes all slices anew. */
-void endpoints_renew (struct kjob *k);
-/* A pod of the job has changed. */
-void endpoints_see (struct kjob *k, const struct kpod *p, const char *old_address);
-
-/* -- run/starting.c -- */
-void start_tick (struct kjob *k); /* advances the clocks and finds the stages anew */
-void start_look_at_pods (struct kjob *k);
-/* Calls job_start_failed() if the pod shows that it will not start. */
-void start_look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p);
-void start_judge (struct kjob *k); /* job_start_failed() if the start takes too long */
-
-/* -- namespaces/userpolicy.c -- */
-/* true: the NetworkPolicy of the job's user exists, or none is wanted. false: the job is
- * poked once it exists, or job_start_failed() was called. */
-bool userpolicy_ensure (struct kjob *k);
-void userpolicies_drop (struct kspace *s);
-
-/* -- run/jobevents.c -- */
-void jobevents_started (struct kjob *k); /* all ranks are ready */
-void jobevents_ended (struct kjob *k);   /* k->fin, or k->start_lost, has the outcome */
-
-/* -- run/pulls.c -- */
-void pulls_look (struct exec *x); /* soon; pokes the jobs once the answer is there */
-void pulls_cancel (struct exec *x);
-
-/* -- run/agentio.c -- */
-void run_open_output (struct kjob *k);
-void run_open_link (struct kjob *k);
-/* Starts a worker if there is something to write. */
-void run_output (struct kjob *k, bool final);
-bool run_output_done (const struct kjob *k);
-
-/* -- run/resize.c -- */
-/* The number of ranks that the job cannot be without now. */
-uint32_t resize_least (const struct exec_job *job);
-void resize_step (struct kjob *k); /* in K_RUN */
-void resize_frame (struct kjob *k, const struct frame *f);
-/* The new pods do not come. */
-void resize_failed (struct kjob *k, const char *text);
-void resize_job_answer (struct kjob *k, const struct kcall *c,
-                        const struct kube_result *res);
-void resize_pod_answer (struct kjob *k, const struct kcall *c,
-                        const struct kube_result *res);
-
-/* -- run/remove.c -- */
-void remove_step (struct kjob *k);
-void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res);
-/* Deletes one object of the job; sets k->delete_refused without memory. */
-void remove_one (struct kjob *k, uint32_t kind, const char *name);
-/* Kinds of objects with our label, and how they are deleted. MiniClusters come first,
- * since the operator makes their Jobs; Jobs are next, since their controller makes pods.
- * Objects of the kinds before KUBE_ENDPOINTS have the name of their job. */
-enum {
-    KUBE_MINICLUSTERS,
-    KUBE_JOBS,
-    KUBE_CONFIGMAPS,
-    KUBE_SECRETS,
-    KUBE_SERVICES,
-    KUBE_ENDPOINTS,
-    KUBE_PODS,
-    KUBE_KINDS
-};
-struct kube_kind {
-    const char *prefix, *kind, *query;
-};
-extern const struct kube_kind kube_kinds[KUBE_KINDS];
-
-/* -- ../sweep.c -- */
-/* The broker's live jobs (sorted ids). The first call starts a sweep. */
-void sweep_told (struct exec *x, const uint64_t *live, size_t nlive);
-void sweep_tick (struct exec *x, double now);
-void sweep_cancel (struct exec *x);
-
-/* -- namespaces/agentmap.c -- */
-int agentmap_load (struct exec *x, struct error *err);
-/* true: the ConfigMap exists. false: the jobs are poked once it does, or once agent_err
- * is set. */
-bool agentmap_ensure (struct kspace *s,
-                      bool always); /* always: also if an image has the agent */
-void agentmap_there (struct kspace *s); /* it was seen, and is watched from now on */
-void agentmap_unwatch (struct kspace *s);
-void agentmap_tick (struct exec *x, double now);
-char *agentmap_path (const struct kspace *s);
-
-/* -- namespaces/spaces.c -- */
-/* The result lives as long as x. NULL: no memory. */
-struct kspace *spaces_get (struct exec *x, const char *name);
-/* The namespace of the job, as of its allocation; NULL and an error. */
-struct kspace *spaces_of_job (struct exec *x, const struct exec_job *job,
-                              struct error *err);
-/* Whether a job of ours can be in that namespace, with the present queues. len: of the
- * name. */
-bool spaces_may_have (const struct exec *x, const char *name, size_t len);
-/* Some queue has a template: its namespaces are found by their labels. */
-bool spaces_are_listed (const struct exec *x);
-void spaces_poke (struct kspace *s); /* pokes its jobs */
-void spaces_free (struct exec *x);   /* cancels all requests under way */
-
-/* -- namespaces/spacemaker.c -- */
-/* true: the Job can be made in its namespace. false: the job is poked when that may be
- * so, or job_start_failed() was called. */
-bool space_ensure (struct kjob *k);
-/* true: it is known whether the namespace exists (k->space->state), or nobody can tell.
- * false: the job is poked then. */
-bool space_look (struct kjob *k);
-/* A request in the namespace was refused: the namespace may have gone. */
-void space_doubt (struct kspace *s, const struct kube_result *res);
-void space_tick (struct exec *x);
-void space_cancel (struct kspace *s);
 
 #endif

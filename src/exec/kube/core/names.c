@@ -1,0 +1,55 @@
+/* names.c - see names.h */
+#include "exec/kube/core/names.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/sha256.h"
+#include "jobspec/base64.h"
+
+const struct kube_kind kube_kinds[KUBE_KINDS] = {
+    { PATH_MINICLUSTER, "miniclusters", "?propagationPolicy=Background" },
+    { PATH_BATCH, "jobs", "?propagationPolicy=Background" },
+    { PATH_CORE, "configmaps", "" },
+    { PATH_CORE, "secrets", "" },
+    { PATH_CORE, "services", "" },
+    { PATH_DISCOVERY, "endpointslices", "" },
+    { PATH_CORE, "pods", "" },
+};
+
+void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
+                  unsigned attempt)
+{
+    snprintf (ret, OBJECT_NAME_MAX, "fluxq-%s-%ju-%u", cluster, (uintmax_t)id, attempt);
+}
+
+void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX])
+{
+    int64_t us = (int64_t)llround (job->t_submit * 1e6);
+
+    snprintf (ret, OBJECT_SUBMITTED_MAX, "%jd.%06jd", (intmax_t)(us / 1000000),
+              (intmax_t)(us % 1000000));
+}
+
+bool object_is_anothers (const struct exec_job *job, const char *submitted)
+{
+    char own[OBJECT_SUBMITTED_MAX];
+
+    object_submitted (job, own);
+    return submitted[0] && strcmp (submitted, own) != 0;
+}
+
+json_t *object_bytes (const void *data, size_t len)
+{
+    char *text = malloc (BASE64_ENCODED (len) + 1);
+    json_t *v;
+
+    if (!text)
+        return NULL;
+    base64_encode (data, len, text);
+    v = json_string (text);
+    secret_wipe (text, strlen (text));
+    free (text);
+    return v;
+}

@@ -23,17 +23,18 @@ enum {
     OPT_CHECK,
     OPT_JOURNAL_CHECK,
     OPT_JOURNAL_REPAIR,
-    OPT_LOCAL,
-    OPT_KUBE,
-    OPT_KUBECONFIG,
     OPT_RUNTIME,
     OPT_STATE,
     OPT_LEVEL,
     OPT_HELP,
-    OPT_VERSION
+    OPT_VERSION,
+    OPT_EXECUTOR /* and above: see struct arguments */
 };
 
-static const struct option_desc options[] = {
+#define EXECUTOR_OPTIONS_MAX 16
+
+/* The options of executors are between these two lists. */
+static const struct option_desc first_options[] = {
     { "config", 'c', "FILE", "read FILE instead of " FLUXQ_SYSCONFDIR "/fluxq.yaml",
       OPT_CONFIG, false },
     { "check", 0, NULL, "check the configuration, say what is wrong, and exit", OPT_CHECK,
@@ -43,11 +44,8 @@ static const struct option_desc options[] = {
       OPT_JOURNAL_CHECK, false },
     { "journal-repair", 0, NULL, "the same, and make it whole without what is lost",
       OPT_JOURNAL_REPAIR, false },
-    { "local", 0, "N", "run jobs as processes of this machine, on N virtual nodes",
-      OPT_LOCAL, false },
-    { "kube", 0, NULL, "run jobs on Kubernetes", OPT_KUBE, false },
-    { "kubeconfig", 0, "FILE", "how to reach it (default: kube.kubeconfig, $KUBECONFIG)",
-      OPT_KUBECONFIG, false },
+};
+static const struct option_desc last_options[] = {
     { "runtime-dir", 0, "DIR", "where the socket fluxqd.sock is", OPT_RUNTIME, false },
     { "state-dir", 0, "DIR", "where the journal and the jobs' directories are", OPT_STATE,
       false },
@@ -58,10 +56,50 @@ static const struct option_desc options[] = {
 };
 
 struct arguments {
-    const char *config, *kubeconfig, *runtime, *state, *level;
-    int64_t local; /* 0: not given */
-    bool kube, check, journal_check, journal_repair;
+    const char *config, *runtime, *state, *level;
+    bool check, journal_check, journal_repair;
+    struct option_desc options[ARRAY_SIZE (first_options) + EXECUTOR_OPTIONS_MAX
+                               + ARRAY_SIZE (last_options)];
+    /* by id - OPT_EXECUTOR: the options of executors, the default executor's first */
+    struct {
+        const struct exec_ops *ops;
+        const struct exec_option *option;
+        bool given;
+        const char *value; /* the last one given, or NULL */
+    } choices[EXECUTOR_OPTIONS_MAX];
+    size_t nchoices;
+    const struct exec_ops *executor; /* chosen by an option, or NULL */
+    bool personal;                   /* see struct exec_option */
 };
+
+static void add_choices (struct arguments *a, const struct exec_ops *ops)
+{
+    for (const struct exec_option *o = ops->options;
+         o && o->name && a->nchoices < EXECUTOR_OPTIONS_MAX; o++) {
+        a->choices[a->nchoices].ops = ops;
+        a->choices[a->nchoices++].option = o;
+    }
+}
+
+static void add_options (struct arguments *a)
+{
+    size_t n = ARRAY_SIZE (first_options);
+
+    add_choices (a, exec_default ());
+    for (size_t i = 0; executors[i]; i++)
+        if (executors[i] != exec_default ())
+            add_choices (a, executors[i]);
+    memcpy (a->options, first_options, sizeof (first_options));
+    for (size_t i = 0; i < a->nchoices; i++) {
+        const struct exec_option *o = a->choices[i].option;
+
+        a->options[n++] = (struct option_desc){ .name = o->name,
+                                                .arg = o->arg,
+                                                .help = o->help,
+                                                .id = OPT_EXECUTOR + (int)i };
+    }
+    memcpy (a->options + n, last_options, sizeof (last_options));
+}
 
 static int usage_error (const char *text)
 {
@@ -70,10 +108,47 @@ static int usage_error (const char *text)
 }
 
 /* -1: continue, else the exit status. */
+static int take_choice (struct arguments *a, size_t i, const char *value)
+{
+    const struct exec_option *o = a->choices[i].option;
+    struct error err = { 0 };
+    char name[64];
+    int64_t n;
+
+    snprintf (name, sizeof (name), "--%s", o->name);
+    if (o->max > 0 && parse_int (value, o->min, o->max, &n, name, &err) < 0)
+        return usage_error (err.text);
+    a->choices[i].given = true;
+    a->choices[i].value = value;
+    a->executor = a->choices[i].ops;
+    a->personal |= o->personal;
+    return -1;
+}
+
+/* The options must choose one executor. */
+static int check_choices (const struct arguments *a)
+{
+    const struct exec_ops *one = NULL;
+    char text[160];
+
+    for (size_t i = 0; i < a->nchoices; i++) {
+        const struct exec_ops *ops = a->choices[i].ops;
+
+        if (a->choices[i].given && one && ops != one) {
+            snprintf (text, sizeof (text), "--%s and --%s: choose one",
+                      one->options->name, ops->options->name);
+            return usage_error (text);
+        }
+        one = a->choices[i].given ? ops : one;
+    }
+    return -1;
+}
+
+/* -1: continue, else the exit status. */
 static int take_option (struct arguments *a, const struct option_match *m)
 {
-    struct error err = { 0 };
-
+    if (m->desc->id >= OPT_EXECUTOR)
+        return take_choice (a, (size_t)(m->desc->id - OPT_EXECUTOR), m->value);
     switch (m->desc->id) {
     case OPT_CONFIG:
         a->config = m->value;
@@ -86,17 +161,6 @@ static int take_option (struct arguments *a, const struct option_match *m)
         break;
     case OPT_JOURNAL_REPAIR:
         a->journal_repair = true;
-        break;
-    case OPT_LOCAL:
-        if (parse_int (m->value, 1, 100000, &a->local, "--local", &err) < 0)
-            return usage_error (err.text);
-        break;
-    case OPT_KUBE:
-        a->kube = true;
-        break;
-    case OPT_KUBECONFIG:
-        a->kubeconfig = m->value;
-        a->kube = true;
         break;
     case OPT_RUNTIME:
         a->runtime = m->value;
@@ -116,7 +180,7 @@ static int take_option (struct arguments *a, const struct option_match *m)
         printf ("Usage: fluxqd [OPTION]...\nThe broker of fluxq: takes in, queues, "
                 "places and runs "
                 "batch jobs.\n\n");
-        option_print_help (stdout, options);
+        option_print_help (stdout, a->options);
         return 0;
     }
     return -1;
@@ -129,7 +193,8 @@ static int parse_arguments (struct arguments *a, int argc, char **argv)
     struct error err = { 0 };
     int rc;
 
-    option_parser_init (&p, "fluxqd", options, OPTION_PERMUTE, argc, argv);
+    add_options (a);
+    option_parser_init (&p, "fluxqd", a->options, OPTION_PERMUTE, argc, argv);
     while ((rc = option_next (&p, &m, &err)) == 1) {
         if (!m.desc)
             return usage_error ("it takes no arguments besides options");
@@ -139,9 +204,7 @@ static int parse_arguments (struct arguments *a, int argc, char **argv)
     }
     if (rc < 0)
         return usage_error (err.text);
-    if (a->local && a->kube)
-        return usage_error ("--local and --kube: choose one");
-    return -1;
+    return check_choices (a);
 }
 
 static char *print (const char *fmt, ...) PRINTF_LIKE (1, 2);
@@ -222,28 +285,34 @@ static int find_shell (struct config *c, struct error *err)
 }
 
 /* Options are settings in the executor's section, which is made if there is no file. */
+static int apply_choices (struct config *c, const struct arguments *a)
+{
+    int rc = 0;
+
+    for (size_t i = 0; i < a->nchoices && rc == 0; i++) {
+        const struct exec_option *o = a->choices[i].option;
+        const char *text = a->choices[i].value;
+        int64_t n = 0;
+
+        if (!a->choices[i].given)
+            continue;
+        if (o->max > 0)
+            parse_int (text, o->min, o->max, &n, o->name, NULL);
+        rc = config_set_executor (c, a->executor->name, o->key,
+                                  !o->key      ? NULL
+                                  : o->max > 0 ? json_integer ((json_int_t)n)
+                                               : json_string (text));
+    }
+    return rc;
+}
+
 static int apply_arguments (struct config *c, const struct arguments *a,
                             struct error *err)
 {
-    json_t *value = a->local        ? json_integer ((json_int_t)a->local)
-                    : a->kubeconfig ? json_string (a->kubeconfig)
-                                    : NULL;
-    const char *executor = a->local ? "local" : a->kube ? "kube" : NULL;
-
-    if (set_text (&c->runtime_dir, a->runtime) < 0
-        || set_text (&c->state_dir, a->state) < 0) {
-        json_decref (value);
-        return error_set (err, ENOMEM, "out of memory");
-    }
     if (a->level)
         c->log_level = (enum log_level)log_level_from_name (a->level);
-    if (executor
-        && config_set_executor (c, executor,
-                                !value     ? NULL
-                                : a->local ? "nodes"
-                                           : "kubeconfig",
-                                value)
-               < 0)
+    if (set_text (&c->runtime_dir, a->runtime) < 0
+        || set_text (&c->state_dir, a->state) < 0 || apply_choices (c, a) < 0)
         return error_set (err, ENOMEM, "out of memory");
     return 0;
 }
@@ -251,11 +320,11 @@ static int apply_arguments (struct config *c, const struct arguments *a,
 static struct config *load (const struct arguments *a, struct error *err)
 {
     const char *path = a->config ? a->config : FLUXQ_SYSCONFDIR "/fluxq.yaml";
-    bool wanted = a->config || (!a->local && access (path, F_OK) == 0);
+    bool wanted = a->config || (!a->personal && access (path, F_OK) == 0);
     struct config *c = wanted ? config_load (path, err) : config_default ();
 
     if (!c || apply_arguments (c, a, err) < 0
-        || default_dirs (c, a->local && !wanted, err) < 0) {
+        || default_dirs (c, a->personal && !wanted, err) < 0) {
         config_destroy (c);
         return NULL;
     }

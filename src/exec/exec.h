@@ -198,8 +198,8 @@ struct exec_host { /* the broker's callbacks; arg is the first argument of each 
     /* All kinds of nodes that can be made: before nodes_complete() and after each change.
      * At most EXEC_GROUPS_MAX; the list stays valid until the next call or destroy(). */
     void (*groups) (void *arg, const struct exec_group *list, size_t n);
-    void (*nodes_complete) (
-        void *arg); /* the first full list was reported: recovery may begin */
+    /* The first full list was reported: recovery may begin. */
+    void (*nodes_complete) (void *arg);
     /* Asks for a job for this object. The broker answers with exec_ops.adopted(), now or
      * later. After that, another adopt() with the same key gives the same job. Only after
      * the first sweep(). */
@@ -237,16 +237,30 @@ struct exec_host { /* the broker's callbacks; arg is the first argument of each 
     void (*note) (void *arg, uint64_t id, const char *text);
 };
 
+/* An option of fluxqd that chooses an executor. */
+struct exec_option {
+    const char *name, *arg, *help; /* as in option.h; name NULL ends the list */
+    const char *key;   /* arg is the value of this setting; NULL: there is no arg */
+    int64_t min, max;  /* arg is a number in this range; both 0: any text */
+    /* The broker is its user's own: the system's fluxq.yaml is not read. */
+    bool personal;
+};
+
 struct exec_ops {
-    const char *name; /* "local", "kube" */
+    const char *name; /* of the executor in fluxq.yaml, and of its mapping there */
+    bool is_default;  /* for a fluxq.yaml that names none; one of all has this */
     /* jobs are processes of this machine, so only root can run jobs of other users */
     bool runs_here;
+    const struct exec_option *options;
     /* config: this executor's YAML mapping or NULL; doc: for line and column of
      * errors. */
     int (*create) (const struct exec_host *host, const struct yaml_doc *doc,
                    json_t *config, struct exec **ret, struct error *err);
     /* Checks the mapping as create() does, for fluxqd --check, and starts nothing. */
     int (*check_config) (const struct yaml_doc *doc, json_t *config, struct error *err);
+    /* Returns what the administrator's prolog and epilog lack under this configuration:
+     * the rest of a sentence. NULL: nothing. The verb itself NULL: they lack nothing. */
+    const char *(*no_admin) (const json_t *config);
     enum topology_kind topology; /* for its setting `topology`, see topology.h */
     /* Waits until no other broker acts for this cluster id. Called before create() and
      * before anything of the state is touched. Runs the host's loop. *ret NULL: there is
@@ -328,5 +342,11 @@ struct exec_ops {
 };
 
 extern const struct exec_ops *const executors[]; /* generated, NULL-terminated */
+
+/* exec.c */
+/* NULL: there is none of that name. */
+const struct exec_ops *exec_find (const char *name);
+/* The executor with is_default. */
+const struct exec_ops *exec_default (void);
 
 #endif

@@ -6,6 +6,7 @@ src_exec_libexec_a_SOURCES = \
 	src/exec/agentlink.c \
 	src/exec/agentresize.c \
 	src/exec/agentstream.c \
+	src/exec/exec.c \
 	src/exec/joblaunch.c \
 	src/exec/mounts.c \
 	src/exec/namespaces.c \

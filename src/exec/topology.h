@@ -4,7 +4,7 @@
  *       - {level: zone, label: topology.kubernetes.io/zone}
  *       - {level: rack, label: example.org/rack}
  *
- *     rc = topology_read (doc, section, "kube", TOPOLOGY_LABELS, &t, &err);
+ *     rc = topology_read (doc, section, name, TOPOLOGY_LABELS, &t, &err);
  *     t.level[0].name                       // "zone"
  *     topology_release (&t);
  *

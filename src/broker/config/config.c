@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "common/parse.h"
+#include "exec/exec.h"
 #include "net/authority.h"
 #include "protocol/spool_gap.h"
 
@@ -62,8 +63,6 @@ static const struct key keys[] = {
     { "priority", KIND_PRIORITY, AT (priority), 0, 0 },
     { "history", KIND_HISTORY, AT (history), 0, 0 },
     { "clients", KIND_CLIENTS, AT (clients), 0, 0 },
-    { "local", KIND_SECTION, NO_FIELD, 0, 0 },
-    { "kube", KIND_SECTION, NO_FIELD, 0, 0 },
 };
 #undef AT
 
@@ -286,10 +285,6 @@ static int set_value (struct config *c, const struct key *key, json_t *value,
         return value_bool (field, value, p);
     case KIND_REQUEUE_ORDER:
         return set_requeue_order (field, value, p);
-    case KIND_SECTION:
-        return json_is_object (value) || json_is_null (value)
-                   ? 0
-                   : FAIL (p, "%s: expected a mapping", p->key);
     case KIND_LEVEL: {
         int level =
             json_is_string (value) ? log_level_from_name (json_string_value (value)) : -1;
@@ -319,7 +314,7 @@ struct config *config_default (void)
     c->queues[0].name = strdup ("batch");
     c->queues[0].is_default = true;
     c->queues[0].started = true;
-    c->executor = strdup ("local");
+    c->executor = strdup (exec_default ()->name);
     c->cluster_id = strdup ("fluxq");
     c->subuid_file = strdup ("/etc/subuid");
     c->log_level = LOG_LEVEL_INFO;
@@ -361,22 +356,23 @@ struct config *config_default (void)
 static int check_whole (const struct config *c, struct error *err)
 {
     json_t *root = yaml_root (c->doc);
+    const struct exec_ops *ops = exec_find (c->executor);
+    const char *lack = ops && ops->no_admin
+                           ? ops->no_admin (json_object_get (root, c->executor))
+                           : NULL;
     size_t len = strlen (c->cluster_id);
     if (len > 20 || strspn (c->cluster_id, "abcdefghijklmnopqrstuvwxyz0123456789-") != len
         || c->cluster_id[0] == '-' || c->cluster_id[len - 1] == '-')
         return yaml_error (c->doc, root, "cluster-id", err,
                            "cluster-id: '%s' is not a DNS label of at most 20 characters",
                            c->cluster_id);
-    for (unsigned i = 0; i < c->nqueues && !strcmp (c->executor, "kube"); i++) {
+    for (unsigned i = 0; i < c->nqueues && lack; i++) {
         const struct config_admin admin = config_admin_of (c, i);
-        json_t *kube = json_object_get (root, "kube");
 
-        if ((admin.prolog || admin.epilog) && !json_object_get (kube, "admin-image")
-            && !json_object_get (kube, "image"))
-            return yaml_error (c->doc, root, "kube", err,
-                               "queue %s has a prolog or epilog: that needs an image to "
-                               "run in, kube.admin-image",
-                               c->queues[i].name);
+        if (admin.prolog || admin.epilog)
+            return yaml_error (c->doc, root, c->executor, err,
+                               "queue %s has a prolog or epilog: %s", c->queues[i].name,
+                               lack);
     }
     if (c->listen_names && !c->listen_host)
         return yaml_error (c->doc, root, "listen-names", err,
@@ -415,6 +411,12 @@ struct config *config_load (const char *path, struct error *err)
     json_object_foreach (root, name, value) {
         struct place p = { c->doc, root, name, err };
         const struct key *key = config_find_key (keys, ARRAY_SIZE (keys), name);
+        if (!key && exec_find (name)) { /* the mapping of an executor, which reads it */
+            if (json_is_object (value) || json_is_null (value))
+                continue;
+            FAIL (&p, "%s: expected a mapping", name);
+            goto fail;
+        }
         if (!key) {
             FAIL (&p, "unknown key '%s' (see fluxq.yaml(5))", name);
             goto fail;

@@ -79,7 +79,7 @@ struct config {
     struct yaml_doc *doc;
     json_t *overrides; /* executor sections made from options, or NULL */
     json_t *options;   /* {executor: {key: value}} of the options, or NULL */
-    char *executor;    /* "local" or "kube" */
+    char *executor;    /* name of its struct exec_ops */
     char *state_dir;   /* journal and job directories; NULL: the default, see main.c */
     char *runtime_dir; /* sockets */
     char *cluster_id;  /* DNS label */

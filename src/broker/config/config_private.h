@@ -31,7 +31,6 @@ enum kind {
     KIND_PRIORITY,
     KIND_HISTORY,
     KIND_CLIENTS,
-    KIND_SECTION,
     KIND_PROGRAM,
     KIND_PLACEMENT
 };
@@ -39,12 +38,11 @@ enum kind {
 struct key {
     const char *name;
     enum kind kind;
-    size_t offset, size; /* of the field: KEY_FIELD or NO_FIELD */
+    size_t offset, size; /* of the field: KEY_FIELD */
     int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" also durations */
 };
 
 #define KEY_FIELD(type, field) offsetof (type, field), sizeof (((type *)0)->field)
-#define NO_FIELD 0, 0
 
 /* The place in the file, for the setters. */
 struct place {

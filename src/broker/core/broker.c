@@ -202,14 +202,14 @@ static int init_plan (struct broker *b, struct error *err)
 
 static const struct exec_ops *find_executor (const struct config *c, struct error *err)
 {
+    const struct exec_ops *ops = exec_find (c->executor);
     autostrbuf struct strbuf names;
 
     strbuf_init (&names, 400);
-    for (size_t i = 0; executors[i]; i++) {
-        if (!strcmp (executors[i]->name, c->executor))
-            return executors[i];
+    if (ops)
+        return ops;
+    for (size_t i = 0; executors[i]; i++)
         strbuf_addf (&names, "%s%s", i ? ", " : "", executors[i]->name);
-    }
     error_set (err, EINVAL, "executor: '%s' is unknown; there is %s", c->executor,
                names.buf);
     return NULL;

@@ -518,10 +518,29 @@ static int kube_exec_claim (const struct exec_host *host, const struct yaml_doc 
     return rc;
 }
 
+/* They run in containers of the job's pods. */
+static const char *kube_exec_no_admin (const json_t *config)
+{
+    return json_object_get (config, "admin-image") || json_object_get (config, "image")
+               ? NULL
+               : "that needs an image to run in, kube.admin-image";
+}
+
+static const struct exec_option options[] = {
+    { .name = "kube", .help = "run jobs on Kubernetes" },
+    { .name = "kubeconfig",
+      .arg = "FILE",
+      .help = "how to reach it (default: kube.kubeconfig, $KUBECONFIG)",
+      .key = "kubeconfig" },
+    { .name = NULL },
+};
+
 const struct exec_ops exec_kube = {
     .name = "kube",
+    .options = options,
     .create = kube_exec_create,
     .check_config = kube_exec_check_config,
+    .no_admin = kube_exec_no_admin,
     .topology = TOPOLOGY_LABELS,
     .claim = kube_exec_claim,
     .destroy = kube_exec_destroy,

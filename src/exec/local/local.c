@@ -18,6 +18,8 @@
 #include "exec/local/local.h"
 #include "exec/local/remains.h"
 
+#define NODES_MAX 100000
+
 static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
     static const char *const known[] = { "nodes", "cores", "memory",
@@ -108,7 +110,7 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
     x->nodes = 1;
     x->cores = MAX (sysconf (_SC_NPROCESSORS_ONLN), 1);
     if (check_keys (doc, config, err) < 0
-        || get_count (doc, config, "nodes", 1, 100000, &x->nodes, err) < 0
+        || get_count (doc, config, "nodes", 1, NODES_MAX, &x->nodes, err) < 0
         || get_count (doc, config, "cores", 1, 65536, &x->cores, err) < 0
         || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0
         || topology_read (doc, config, "local", TOPOLOGY_NODES, &x->topology, err) < 0
@@ -266,9 +268,22 @@ static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
     remains_sweep (x->remains, live, nlive);
 }
 
+static const struct exec_option options[] = {
+    { .name = "local",
+      .arg = "N",
+      .help = "run jobs as processes of this machine, on N virtual nodes",
+      .key = "nodes",
+      .min = 1,
+      .max = NODES_MAX,
+      .personal = true },
+    { .name = NULL },
+};
+
 const struct exec_ops exec_local = {
     .name = "local",
+    .is_default = true,
     .runs_here = true,
+    .options = options,
     .create = create,
     .check_config = check_config,
     .topology = TOPOLOGY_NODES,

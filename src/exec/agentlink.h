@@ -37,13 +37,13 @@ struct agentlink_events {
      * wants none (stream with output=0). Non-zero: the caller did not take the bytes; the
      * stream stops until agentlink_resume(), which asks for them again. */
     int (*on_bytes) (uint64_t offset, const void *data, size_t len, void *arg);
-    void (*on_frame) (const struct frame *f,
-                      void *arg); /* each frame, also OUTPUT unless output=0 */
+    /* Each frame, also OUTPUT unless output=0. */
+    void (*on_frame) (const struct frame *f, void *arg);
     /* Connection trouble, after n failed tries; err has the reason. The link keeps
      * trying. */
     void (*on_trouble) (unsigned n, const struct error *err, void *arg);
-    void (*on_finish) (const struct frame_finish *fin,
-                       void *arg); /* FINISH frame seen; no more frames */
+    /* FINISH was seen: no more frames come. */
+    void (*on_finish) (const struct frame_finish *fin, void *arg);
 };
 
 struct agentlink *agentlink_open (struct httpc *h, uv_loop_t *loop,

@@ -195,16 +195,16 @@ static json_t *read_one (struct reader *r)
 /* Whether another element follows without a sign in between. */
 static bool goes_on (struct reader *r)
 {
-    const char *before = r->p;
-    bool or ;
+    const char *before;
+    bool is_or;
 
     skip_blanks (r);
     if (!*r->p || *r->p == ')' || *r->p == '|')
         return false;
     before = r->p;
-    or = take_word (r, "or");
+    is_or = take_word (r, "or");
     r->p = before;
-    return ! or ;
+    return !is_or;
 }
 
 /* {op: list}, or the only element of the list; steals the list. */

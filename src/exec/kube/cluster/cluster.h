@@ -14,9 +14,9 @@
 /* inventory.c */
 int inventory_start (struct exec *x, struct error *err);
 void inventory_stop (struct exec *x);
-void inventory_flush (struct exec *x);          /* report changes to the broker */
-void inventory_queues_changed (struct exec *x); /* x->queues has changed: find the queues
-                                                 * of each node anew */
+void inventory_flush (struct exec *x); /* reports changes to the broker */
+/* x->queues has changed: finds the queues of each node anew. */
+void inventory_queues_changed (struct exec *x);
 /* See exec.h. */
 int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
                        struct exec_amounts *foreign);

@@ -39,9 +39,8 @@ void space_cancel (struct kspace *s);
 /* agentmap.c */
 int agentmap_load (struct exec *x, struct error *err);
 /* true: the ConfigMap exists. false: the jobs are poked once it does, or once agent_err
- * is set. */
-bool agentmap_ensure (struct kspace *s,
-                      bool always); /* always: also if an image has the agent */
+ * is set. always: also if an image has the agent. */
+bool agentmap_ensure (struct kspace *s, bool always);
 void agentmap_there (struct kspace *s); /* it was seen, and is watched from now on */
 void agentmap_unwatch (struct kspace *s);
 void agentmap_tick (struct exec *x, double now);

@@ -209,8 +209,8 @@ static void make_job_answer (struct kjob *k, const struct kcall *c,
     } else if (res->status == 409)
         create_get_job (k);
     else if (res->status == 404 && k->maker == &pods_minicluster
-             && !strstr (res->err.text,
-                         "namespaces \"")) { /* the resource does not exist any more */
+             && !strstr (res->err.text, "namespaces \"")) {
+        /* the resource does not exist any more */
         miniclusters_look (k->x);
         job_start_failed (k, true, "the cluster has no MiniClusters: %s", res->err.text);
     } else
@@ -233,8 +233,8 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
         k->get_again = clock_mono () + GET_AGAIN;
     else
         job_start_failed (k, call_may_pass (res), "%s", res->err.text);
-    if (k->start_lost
-        && k->ready_seen) { /* it had started: if we cannot find it again, it is lost */
+    if (k->start_lost && k->ready_seen) {
+        /* it had started: if it cannot be found again, it is lost */
         k->start_lost = false;
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s cannot be picked up again",

@@ -270,11 +270,8 @@ static void step (struct kjob *k)
             kill_before_ready (k);
         else if (k->start_lost)
             tell_end (k);
-        else if (k->have_fin && !k->ready_seen
-                 && k->phase
-                        == K_BIND) { /* FINISH without READY: not all ranks joined */
-            start_refused (k);
-        }
+        else if (k->have_fin && !k->ready_seen && k->phase == K_BIND)
+            start_refused (k); /* FINISH without READY: not all ranks joined */
     }
     switch (k->told && k->phase < K_ENDED ? K_ENDED : k->phase) {
     case K_OPEN:

@@ -268,7 +268,7 @@ test_expect_success 'make install with DESTDIR puts programs and links in their 
     (cd dest/opt/fluxq && test -x bin/fluxq && test -x bin/fluxq-match && test -x bin/fluxq-sim && test -x sbin/fluxqd &&
         test -x libexec/fluxq/fluxq-shell && test -f share/man/man1/fluxq-submit.1 &&
         test -f share/man/man5/fluxq.yaml.5 && test -f share/man/man8/fluxqd.8 &&
-        test -f share/doc/fluxq/guide.md && test -f share/doc/fluxq/examples/fluxq.yaml &&
+        test -f share/doc/fluxq/guide/README.md && test -f share/doc/fluxq/examples/fluxq.yaml &&
         grep "^ExecStart=/.*/fluxqd$" lib/systemd/system/fluxqd.service) &&
     for name in submit queue cancel show logs info ctl; do
         test "$(readlink dest/opt/fluxq/bin/fluxq-$name)" = fluxq &&

@@ -126,6 +126,19 @@ test_expect_success 'every program has a page, and every option of it stands the
     done
 '
 
+# "fluxq-submit --wait" a line: the long options in the commands that README and guide show, up to "--" or the command's end.
+options_shown()
+{
+    grep -ohE '(\$ |`|\()(fluxqd|fluxq-[a-z]+) [^|;&)`]*' "$src/README.md" "$src"/doc/guide/*.md | sed 's/^\$ //; s/^[`(]//' |
+        sed 's/ -- .*//' | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^--[a-z]/) { sub(/=.*/, "", $i); print $1, $i } }' | sort -u
+}
+test_expect_success 'options that README and guide show are there' '
+    options_shown >shown && test "$(wc -l <shown)" -ge 50 &&
+    while read -r program option; do
+        $program --help | grep -qE -e "$option([^a-z-]|$)" || { echo "$program has no $option" && return 1; }
+    done <shown
+'
+
 # Paths from the top of the tree, and targets of links, which are relative to their page; NAME stands for any name.
 named_files()
 {

@@ -80,7 +80,7 @@ rm -f "$FLUXQ_BUILD_DIR"/quickstart-*.out
 test_expect_success 'links lead somewhere, and tests that are named are there' '
     (
         cd "$src" &&
-        for page in README.md doc/*.md t/README.md t/kube/README.md; do
+        for page in README.md doc/*.md doc/guide/*.md t/README.md t/kube/README.md; do
             grep -oE "\]\([^)#]+" "$page" | sed "s/](//; /:/d" | while read -r link; do
                 test -e "$(dirname "$page")/$link" || echo "$page: there is no $link"
             done

@@ -64,6 +64,28 @@ test_expect_success MPICH 'mpi.sh: two steps of one job, the second an MPI progr
     sort "pi-$id.out" >actual && diff expected actual
 '
 
+# Each script that a page shows by "$ cat NAME.sh", in a file of its own: NAME.PAGE.NUMBER.
+shown_scripts()
+{
+    for page in "$FLUXQ_SOURCE_DIR"/doc/guide/*.md; do
+        awk -v page="$(basename "$page" .md)" '
+            !/^    / { file = ""; next }
+            { line = substr ($0, 5) }
+            line ~ /^\$ / { file = "" }
+            file { print line >file }
+            line ~ /^\$ cat [a-z0-9-]+\.sh$/ { file = substr (line, 7) "." page "." NR }' "$page"
+    done
+}
+
+# Two of them are for the login shell, or have "..." in them.
+test_expect_success 'fluxq-submit takes each script that the guide shows' '
+    mkdir shown && cd shown && shown_scripts && cd .. && test "$(ls shown | wc -l)" -ge 15 &&
+    for script in shown/*; do
+        head -n 1 "$script" | grep -q "^#!" && fluxq-submit --dry-run --export=NONE "$script" >spec ||
+            { echo "$script" && return 1; }
+    done
+'
+
 test_expect_success 'pipeline.sh stops when the first job fails' '
     mkdir bin && printf "#!/bin/sh\nexit 3\n" >bin/seq && chmod +x bin/seq &&
     test_expect_code 3 env PATH="$PWD/bin:$PATH" "$examples/pipeline.sh" >actual &&

@@ -113,6 +113,14 @@ test_expect_success 'every manual page that is referred to is there' '
     done <references
 '
 
+test_expect_success 'every manual page has examples' '
+    grep -L "^\.SH EXAMPLES" "$src"/doc/man/* >without && test_must_be_empty without &&
+    for page in "$src"/doc/man/*; do
+        awk "/^\.SH/ { on = /EXAMPLES/ } on && /^ *(\\$|#) /" "$page" | grep -q . || grep -q "^executor:" "$page" ||
+            { echo "$page: EXAMPLES shows no command" && return 1; }
+    done
+'
+
 test_expect_success 'every program has a page, and every option of it stands there' '
     for program in $(ls "$FLUXQ_BUILD_DIR"/src/cmd | grep -x "fluxq[a-z-]*") fluxqd fluxq-shell \
         fluxq-match fluxq-sim; do

@@ -168,6 +168,16 @@ test_expect_success 'files that the documents name are there' '
     done <named
 '
 
+# The first table of developer.md: a question, and one file.
+test_expect_success 'each question of developer.md has one file' '
+    sed -n "/^## Where is/,/^## By/p" "$src/doc/developer.md" | grep "^| [a-zA-Z]" | sed 1d >questions &&
+    test "$(wc -l <questions)" -ge 12 &&
+    while read -r question; do
+        set -- $(echo "$question" | grep -oE "src/[a-z0-9_/.]+") &&
+        test $# = 1 && test -f "$src/$1" || { echo "not one file: $question" && return 1; }
+    done <questions
+'
+
 # The names in the table of env.c, of which one is a macro.
 test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
     sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/step/env.c" |

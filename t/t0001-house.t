@@ -253,6 +253,17 @@ test_expect_success 'a new command is one new file' '
     test_must_fail grep planted copy/src/cmd/table.c
 '
 
+# What the policy decides: src/sched/test/test_policy_example.c, with the same file.
+test_expect_success 'a new queue policy is one new file' '
+    plant src/sched/policies/shortest.c "$(sed -n "/^\`\`\`c$/,/^\`\`\`$/p" copy/doc/developer.md | sed "/^\`\`\`/d")" &&
+    make -C copy src/sched/policies/table.c >report 2>&1 &&
+    grep "&queue_policy_shortest," copy/src/sched/policies/table.c &&
+    make -C copy src/sched/policies/shortest.o src/sched/policies/table.o >report 2>&1 &&
+    rm copy/src/sched/policies/shortest.c &&
+    make -C copy src/sched/policies/table.c >report 2>&1 &&
+    test_must_fail grep shortest copy/src/sched/policies/table.c
+'
+
 test_expect_success 'a release has all sources, headers, tests and documents' '
     make -C copy dist >report 2>&1 &&
     tar tzf copy/fluxq-*.tar.gz | sed "s|^[^/]*/||" | sort >released &&

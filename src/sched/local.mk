@@ -22,6 +22,8 @@ SCHED_TESTS = \
 	src/sched/test/test_growth \
 	src/sched/test/test_order \
 	src/sched/test/test_plan_random \
+	src/sched/test/test_policy \
+	src/sched/test/test_policy_example \
 	src/sched/test/test_priority \
 	src/sched/test/test_realm \
 	src/sched/test/test_sched \
@@ -35,6 +37,8 @@ src_sched_test_test_giveback_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_growth_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_plan_random_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_policy_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_policy_example_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_priority_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_realm_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_sched_LDADD = $(SCHED_TEST_LIBS)

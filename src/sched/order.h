@@ -21,7 +21,7 @@
 #include <stdint.h>
 
 struct order_key {
-    int64_t priority; /* larger first */
+    int64_t priority; /* larger first: in the queue, the rank by the policy */
     uint64_t id;      /* smaller first; unique in one set */
     uint64_t turn;    /* takes precedence over the id: smaller first */
 };

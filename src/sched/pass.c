@@ -2,11 +2,11 @@
  *
  *     prepare  after nodes came or went: the matcher updates its data about nodes first
  *     suspend  doubtful reservations of the plan count for no job until their turn
- *     front    the next job in order, until `depth` jobs have a reservation: a planned
- *              job that the change does not affect keeps its reservation; any other job
+ *     front    the next job in order, as long as the policy plans jobs: a planned job
+ *              that the change does not affect keeps its reservation; any other job
  *              starts, or gets a new reservation
  *     behind   of the other jobs, in order, the first of each group that may fit: it
- *              starts if it fits now beside all reservations
+ *              starts if the policy lets it pass and it fits now beside all reservations
  *
  * The plan always has the first jobs of the order, without a gap. Each was planned with
  * only those before it in place. So the plan equals one that is made from scratch,
@@ -50,14 +50,15 @@ static bool holds_out (struct sched *s, struct pending *p)
     struct rset *r = NULL;
 
     s->tries++;
-    if (match_without_allocating (s->m, p->req, s->now, p->duration, &r, NULL) < 0)
+    if (match_without_allocating (s->m, p->job.req, s->now, p->job.duration, &r, NULL)
+        < 0)
         return false;
     rset_destroy (r);
     if (p->fitted == 0)
         p->fitted = s->now;
-    if (s->now >= p->fitted + p->max_wait)
+    if (s->now >= p->fitted + p->job.max_wait)
         return false;
-    s->hold_until = fmin (s->hold_until, p->fitted + p->max_wait);
+    s->hold_until = fmin (s->hold_until, p->fitted + p->job.max_wait);
     return true;
 }
 
@@ -66,9 +67,10 @@ static int allocate_some (struct sched *s, struct pending *p, struct sched_decis
                           struct error *why)
 {
     s->tries++;
-    int rc = match_allocate (s->m, p->id, p->req, s->now, ret->duration, &ret->r, why);
+    int rc = match_allocate (s->m, p->job.id, p->job.req, s->now, ret->duration, &ret->r,
+                             why);
     if (rc == 0 && ret->size.code == SCHED_SIZE_FIXED
-        && match_request_is_elastic (p->req))
+        && match_request_is_elastic (p->job.req))
         rc = size_explain (s, p, ret, why);
     return rc;
 }
@@ -80,7 +82,7 @@ static int allocate_until (struct sched *s, struct pending *p, double until,
 {
     double gap = floor (until - s->now);
 
-    if (gap < p->time_min || (p->duration > 0 && gap >= p->duration))
+    if (gap < p->job.time_min || (p->job.duration > 0 && gap >= p->job.duration))
         return -EBUSY;
     ret->duration = gap;
     int rc = allocate_some (s, p, ret, NULL);
@@ -105,8 +107,8 @@ static int allocate_patiently (struct sched *s, struct pending *p,
                                struct sched_decision *ret, struct error *why)
 {
     s->tries++;
-    int rc =
-        match_allocate_largest (s->m, p->id, p->req, s->now, p->duration, &ret->r, why);
+    int rc = match_allocate_largest (s->m, p->job.id, p->job.req, s->now,
+                                     p->job.duration, &ret->r, why);
     p->holds = rc == -EBUSY && holds_out (s, p);
     if (rc == 0)
         size_note (s, p, SCHED_SIZE_LARGEST, NULL, &ret->size);
@@ -122,16 +124,16 @@ static int allocate (struct sched *s, struct pending *p, struct sched_decision *
 {
     int rc = -EBUSY;
 
-    ret->duration = p->duration;
+    ret->duration = p->job.duration;
     size_note (s, p, SCHED_SIZE_FIXED, NULL, &ret->size);
     p->holds = false;
-    if (p->max_wait > 0) {
+    if (p->job.max_wait > 0) {
         rc = allocate_patiently (s, p, ret, why);
         if (rc != -EBUSY || p->holds)
             return rc;
     }
     rc = allocate_some (s, p, ret, why);
-    return rc == -EBUSY && p->time_min > 0 ? allocate_shorter (s, p, ret, why) : rc;
+    return rc == -EBUSY && p->job.time_min > 0 ? allocate_shorter (s, p, ret, why) : rc;
 }
 
 /* 1: the job starts; 0: it does not fit; -ENOMEM. */
@@ -146,7 +148,7 @@ static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
         note_miss (s, p->group, p->place.weight, why.text);
         return 0;
     }
-    ret->id = p->id;
+    ret->id = p->job.id;
     sched_forget (s, p);
     s->starts++;
     return 1;
@@ -158,7 +160,7 @@ static int plan_hold (struct sched *s, struct pending *p)
 
     strbuf_init (&sb, 256);
     strbuf_adds (&sb, "a smaller size fits now; it waits for its largest until ");
-    strbuf_add_time (&sb, p->fitted + p->max_wait);
+    strbuf_add_time (&sb, p->fitted + p->job.max_wait);
     return plan_add (s, p, 0, sb.buf);
 }
 
@@ -171,13 +173,14 @@ static int reserve (struct sched *s, struct pending *p)
         return plan_hold (s, p);
     s->tries++;
     bool known = s->generation == match_generation (s->m);
-    int rc = match_reserve (s->m, p->id, p->req, s->now, p->duration, &start, &why);
+    int rc = match_reserve (s->m, p->job.id, p->job.req, s->now, p->job.duration, &start,
+                            &why);
     if (rc == -EAGAIN && known) /* it gave back only what it had taken itself */
         s->generation = match_generation (s->m);
     if (rc == -ENOMEM || rc == -EINPROGRESS)
         return rc == -EINPROGRESS ? -EAGAIN : rc;
     if (rc == 0 && (rc = plan_add (s, p, start, NULL)) < 0)
-        match_cancel (s->m, p->id);
+        match_cancel (s->m, p->job.id);
     else if (rc < 0)
         rc = plan_add (s, p, 0, why.text);
     return rc;
@@ -194,7 +197,7 @@ static void ask_why (struct sched *s, const struct pending *p, struct error *why
     if (p->group->bound != INFINITY)
         return;
     s->tries++;
-    match_without_allocating (s->m, p->req, s->now, p->duration, &r, why);
+    match_without_allocating (s->m, p->job.req, s->now, p->job.duration, &r, why);
     rset_destroy (r);
 }
 
@@ -208,8 +211,8 @@ static int resume (struct sched *s, struct pending *p)
     int rc = -EBUSY;
 
     ask_why (s, p, &why);
-    if (p->max_wait == 0 && p->time_min == 0)
-        rc = match_resume (s->m, p->id, p->req, s->now, p->duration, &start);
+    if (p->job.max_wait == 0 && p->job.time_min == 0)
+        rc = match_resume (s->m, p->job.id, p->job.req, s->now, p->job.duration, &start);
     if (rc == -ENOMEM || rc == -EINPROGRESS)
         return rc == -EINPROGRESS ? -EAGAIN : rc;
     s->tries += rc != 0;
@@ -250,7 +253,7 @@ static int front (struct sched *s, struct sched_decision *ret)
         return plan_drop_last (s) ? -EAGAIN : 0;
     /* Tried whatever is known of its group: too few tries of the group are no reason for
      * this job to wait. */
-    if (!match_search_goes_on (s->m, p->id, s->now))
+    if (!match_search_goes_on (s->m, p->job.id, s->now))
         rc = try (s, p, ret);
     if (rc == 0)
         rc = reserve (s, p);
@@ -262,12 +265,25 @@ static int behind (struct sched *s, struct sched_decision *ret)
     const struct order_link *link = order_first (&s->ready);
 
     plan_made (s);
-    if (!link || !s->policy->backfill || (s->policy->closed && s->nreserved >= s->depth)
-        || match_nothing_free (s->m))
+    if (!link || match_nothing_free (s->m))
         return 0;
     struct group *g = CONTAINER_OF (link, struct group, head);
     struct order_link *first = order_after (&g->jobs, NULL, g->bound);
-    int rc = try (s, CONTAINER_OF (first, struct pending, place), ret);
+    struct pending *p = CONTAINER_OF (first, struct pending, place);
+    struct queue_plan plan = plan_view (s);
+    int rc = 0;
+
+    switch (s->policy->pass (&plan, &p->job)) {
+    case QUEUE_PASS:
+        rc = try (s, p, ret);
+        break;
+    case QUEUE_WAIT:
+        g->bound = first->weight;
+        group_refresh (s, g);
+        break;
+    case QUEUE_CLOSED:
+        return 0;
+    }
     return rc == 0 ? -EAGAIN : rc;
 }
 
@@ -293,7 +309,6 @@ static double renewal (const struct sched *s)
  * behind one that is: so a doubtful plan makes everything known doubtful. */
 static void look_around (struct sched *s)
 {
-    static const struct order_key first = { INT64_MAX, 0, 0 };
     uint64_t generation = match_generation (s->m), layout = match_layout (s->m);
     bool held = s->hold_until <= s->now;
     bool due =
@@ -306,7 +321,7 @@ static void look_around (struct sched *s)
     s->hold_until = INFINITY;
     if (due)
         s->renewed = s->now;
-    plan_doubt (s, &first);
+    plan_doubt_all (s);
 }
 
 int sched_next (struct sched *s, double now, unsigned max_tries,
@@ -328,7 +343,7 @@ double sched_wakeup (const struct sched *s)
 {
     const struct order_link *link = order_first (&s->waiting);
     double begin =
-        link ? CONTAINER_OF (link, const struct pending, place)->begin : INFINITY;
+        link ? CONTAINER_OF (link, const struct pending, place)->job.begin : INFINITY;
     /* If a start has come and the jobs it waits for are late, look again now and then. */
     double when = fmin (fmin (begin, s->hold_until),
                         fmax (s->first_start, s->now + 2 * renewal (s)));
@@ -348,9 +363,10 @@ int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
     if (!*planned && p->where != ORDERED && p->where != WAITING)
         return -EBUSY;
     if (!*planned) {
-        double from = fmax (now, p->begin);
+        double from = fmax (now, p->job.begin);
         s->tries++;
-        int rc = match_earliest (s->m, p->req, from, p->duration, start, NULL, NULL);
+        int rc = match_earliest (s->m, p->job.req, from, p->job.duration, start, NULL,
+                                 NULL);
         if (rc < 0)
             return rc == -ENOENT ? -EBUSY : rc;
     }

@@ -41,6 +41,13 @@ void plan_doubt (struct sched *s, const struct order_key *from)
     s->doubted = true;
 }
 
+void plan_doubt_all (struct sched *s)
+{
+    static const struct order_key first = { INT64_MAX, 0, 0 };
+
+    plan_doubt (s, &first);
+}
+
 /* Cancels the reservation of the job; the room that this makes is not a change for the
  * plan. */
 static void unplan (struct sched *s, struct pending *p)
@@ -48,7 +55,7 @@ static void unplan (struct sched *s, struct pending *p)
     bool known = s->generation == match_generation (s->m);
 
     if (p->start > 0)
-        match_cancel (s->m, p->id);
+        match_cancel (s->m, p->job.id);
     if (known)
         s->generation = match_generation (s->m);
     free (p->why);
@@ -86,7 +93,7 @@ bool plan_suspend (struct sched *s)
     for (int n = 0; s->suspended > s->checked && n < SUSPEND_MAX; n++) {
         const struct pending *p = s->plan[--s->suspended].p;
         if (p && p->start > 0)
-            match_suspend (s->m, p->id);
+            match_suspend (s->m, p->job.id);
     }
     if (s->suspended > s->checked)
         return true;
@@ -103,16 +110,25 @@ static void remove_entry (struct sched *s)
              (s->nplan - s->checked) * sizeof (*s->plan));
 }
 
+struct queue_plan plan_view (const struct sched *s)
+{
+    return (struct queue_plan){ .depth = s->depth,
+                                .jobs = s->checked,
+                                .reserved = s->nreserved };
+}
+
 struct pending *plan_next (struct sched *s)
 {
     while (s->checked < s->nplan && !s->plan[s->checked].p)
         remove_entry (s);
     const struct order_key *last = s->checked > 0 ? &s->plan[s->checked - 1].key : NULL;
     struct order_link *link = order_after (&s->order, last, INFINITY);
-    bool enough = s->nreserved >= s->depth || s->checked >= s->depth + PLAN_UNTIMED_MAX
-                  || (!s->policy->backfill && s->checked > 0);
+    if (!link || s->checked >= s->depth + PLAN_UNTIMED_MAX)
+        return NULL;
+    struct pending *p = CONTAINER_OF (link, struct pending, rank);
+    struct queue_plan plan = plan_view (s);
 
-    return link && !enough ? CONTAINER_OF (link, struct pending, rank) : NULL;
+    return s->policy->plan (&plan, &p->job) ? p : NULL;
 }
 
 static void note_checked (struct sched *s, const struct pending *p)
@@ -175,9 +191,7 @@ bool plan_drop_last (struct sched *s)
 
 void sched_unplan (struct sched *s)
 {
-    static const struct order_key first = { INT64_MAX, 0, 0 };
-
-    plan_doubt (s, &first);
+    plan_doubt_all (s);
     while (plan_drop_last (s))
         ;
 }

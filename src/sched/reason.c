@@ -64,7 +64,7 @@ static void add_window (const struct match_window *w, double now, struct strbuf 
 static void add_windows (const struct sched *s, const struct pending *p,
                          const struct sched_reason *r, struct strbuf *sb)
 {
-    double duration = p->duration > 0 ? p->duration : SCHED_YEAR;
+    double duration = p->job.duration > 0 ? p->job.duration : SCHED_YEAR;
     struct match_window w[WINDOWS_SHOWN];
     size_t n = match_windows_between (s->m, s->now, fmax (s->now, r->start) + duration, w,
                                       ARRAY_SIZE (w));
@@ -80,7 +80,7 @@ static void add_windows (const struct sched *s, const struct pending *p,
 static void add_drained (const struct sched *s, const struct pending *p, struct strbuf *sb)
 {
     struct match_drained list[DRAINED_SHOWN + 1];
-    size_t n = match_drained (s->m, p->req, list, ARRAY_SIZE (list));
+    size_t n = match_drained (s->m, p->job.req, list, ARRAY_SIZE (list));
 
     for (size_t i = 0; i < n && i < DRAINED_SHOWN; i++)
         strbuf_addf (sb, "; %.64s is drained%s%.80s", list[i].name,
@@ -95,7 +95,7 @@ static void renew_why (struct sched *s, const struct pending *p)
 {
     struct group *g = p->group;
     double until = p->start > 0 ? p->start - s->now : INFINITY;
-    double duration = p->duration > 0 ? fmin (p->duration, until) : until;
+    double duration = p->job.duration > 0 ? fmin (p->job.duration, until) : until;
     struct error why = { 0 };
     struct rset *r = NULL;
 
@@ -104,7 +104,7 @@ static void renew_why (struct sched *s, const struct pending *p)
         return;
     g->why_starts = s->starts;
     s->tries++;
-    if (match_without_allocating (s->m, p->req, s->now,
+    if (match_without_allocating (s->m, p->job.req, s->now,
                                   isfinite (duration) ? duration : 0, &r, &why)
         == -EBUSY)
         group_set_why (s, g, why.text);
@@ -145,7 +145,7 @@ static void add_text (const struct sched *s, const struct pending *p,
         return;
     case SCHED_REASON_BEGIN:
         strbuf_adds (sb, "may not start before ");
-        strbuf_add_time (sb, p->begin);
+        strbuf_add_time (sb, p->job.begin);
         return;
     case SCHED_REASON_QUEUE_STOPPED:
         strbuf_adds (sb, "its queue is stopped");

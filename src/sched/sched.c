@@ -29,7 +29,7 @@ void sched_destroy (struct sched *s)
     HASH_ITER (hh, s->by_id, p, pnext) {
         HASH_DEL (s->by_id, p);
         if (p->start > 0)
-            match_cancel (s->m, p->id);
+            match_cancel (s->m, p->job.id);
         free (p->why);
         free (p);
     }
@@ -41,15 +41,6 @@ void sched_destroy (struct sched *s)
     }
     free (s->plan);
     free (s);
-}
-
-void sched_set_policy (struct sched *s, const struct queue_policy *policy, unsigned depth)
-{
-    static const struct order_key first = { INT64_MAX, 0, 0 };
-
-    s->policy = policy;
-    s->depth = MIN (depth ? depth : policy->depth, QUEUE_DEPTH_MAX);
-    plan_doubt (s, &first);
 }
 
 /* -- groups -- */
@@ -143,13 +134,13 @@ static void detach (struct sched *s, struct pending *p)
 {
     struct group *g = p->group;
 
-    match_search_forget (s->m, p->id);
+    match_search_forget (s->m, p->job.id);
     switch (p->where) {
     case WAITING:
         order_remove (&s->waiting, &p->place);
         break;
     case STOPPED:
-        order_remove (&s->queues[p->queue].jobs, &p->rank);
+        order_remove (&s->queues[p->job.queue].jobs, &p->rank);
         break;
     case ORDERED:
         if (p->planned)
@@ -176,21 +167,21 @@ static void is_before_planned (struct sched *s, const struct order_key *key)
 /* A job that holds out, or accepts less time, is alone in its group. */
 static uint64_t group_key (const struct pending *p)
 {
-    uint64_t alone =
-        p->max_wait > 0 || p->time_min > 0 ? p->id * UINT64_C (0x9e3779b97f4a7c15) : 0;
+    bool is_alone = p->job.max_wait > 0 || p->job.time_min > 0;
+    uint64_t alone = is_alone ? p->job.id * UINT64_C (0x9e3779b97f4a7c15) : 0;
 
-    return match_request_shape (p->req) ^ alone;
+    return match_request_shape (p->job.req) ^ alone;
 }
 
 static int attach_ordered (struct sched *s, struct pending *p)
 {
-    struct order_key key = { p->priority, p->id, p->turn };
+    struct order_key key = { s->policy->rank (&p->job), p->job.id, p->job.turn };
 
     p->rank.key = key;
     p->rank.weight = 0;
-    if (!s->queues[p->queue].started) {
+    if (!s->queues[p->job.queue].started) {
         p->where = STOPPED;
-        order_add (&s->queues[p->queue].jobs, &p->rank);
+        order_add (&s->queues[p->job.queue].jobs, &p->rank);
         return 0;
     }
     struct group *g = group_get (s, group_key (p));
@@ -199,7 +190,8 @@ static int attach_ordered (struct sched *s, struct pending *p)
     p->group = g;
     p->where = ORDERED;
     p->place.key = key;
-    double duration = p->time_min > 0 ? p->time_min : p->duration; /* the least */
+    double duration = /* the least */
+        p->job.time_min > 0 ? p->job.time_min : p->job.duration;
     p->place.weight = duration > 0 ? MIN (duration, SCHED_YEAR) : SCHED_YEAR;
     order_add (&s->order, &p->rank);
     order_add (&g->jobs, &p->place);
@@ -213,7 +205,8 @@ static int attach_ordered (struct sched *s, struct pending *p)
 static void attach_waiting (struct sched *s, struct pending *p)
 {
     p->where = WAITING;
-    p->place.key = (struct order_key){ -(int64_t)(MIN (p->begin, 1e12) * 1e6), p->id, 0 };
+    p->place.key =
+        (struct order_key){ -(int64_t)(MIN (p->job.begin, 1e12) * 1e6), p->job.id, 0 };
     p->place.weight = 0;
     order_add (&s->waiting, &p->place);
 }
@@ -232,8 +225,8 @@ static struct pending *pending_get (struct sched *s, uint64_t id)
 
     if (p || !(p = calloc (1, sizeof (*p))))
         return p;
-    p->id = id;
-    HASH_ADD (hh, s->by_id, id, sizeof (p->id), p);
+    p->job.id = id;
+    HASH_ADD (hh, s->by_id, job.id, sizeof (p->job.id), p);
     if (!p->hh.tbl) {
         free (p);
         return NULL;
@@ -250,14 +243,9 @@ int sched_enqueue (struct sched *s, const struct sched_entry *e)
     if (!p)
         return -ENOMEM;
     detach (s, p);
-    p->queue = e->queue;
-    p->priority = e->priority;
-    p->turn = e->turn ? e->turn : e->id;
-    p->begin = e->begin;
-    p->duration = e->duration;
-    p->max_wait = match_request_is_elastic (e->req) ? e->max_wait : 0;
-    p->time_min = e->time_min;
-    p->req = e->req;
+    p->job = *e;
+    p->job.turn = e->turn ? e->turn : e->id;
+    p->job.max_wait = match_request_is_elastic (e->req) ? e->max_wait : 0;
     if (e->held) {
         p->where = HELD;
     } else if (e->begin > 0) {
@@ -279,19 +267,20 @@ int sched_dequeue (struct sched *s, uint64_t id)
     return 0;
 }
 
-/* Moves the jobs of the queue into the order, or out of it. Without memory some wait
- * until the next call. */
+/* Moves the jobs of the queue, or of all queues, into the order, or out of it. Without
+ * memory some wait until the next call. */
 static void queue_move (struct sched *s, unsigned queue)
 {
     struct pending *p, *next;
 
     HASH_ITER (hh, s->by_id, p, next) {
-        if (p->queue != queue || (p->where != STOPPED && p->where != ORDERED))
+        if ((p->job.queue != queue && queue != ALL_QUEUES)
+            || (p->where != STOPPED && p->where != ORDERED))
             continue;
         detach (s, p);
         if (attach_ordered (s, p) < 0) {
             p->where = STOPPED;
-            order_add (&s->queues[queue].jobs, &p->rank);
+            order_add (&s->queues[p->job.queue].jobs, &p->rank);
         }
     }
 }
@@ -315,7 +304,7 @@ int sched_ripen (struct sched *s, double now)
 
     while ((link = order_first (&s->waiting))) {
         struct pending *p = CONTAINER_OF (link, struct pending, place);
-        if (p->begin > now)
+        if (p->job.begin > now)
             return 0;
         detach (s, p);
         if (attach_ordered (s, p) < 0) {
@@ -326,14 +315,34 @@ int sched_ripen (struct sched *s, double now)
     return 0;
 }
 
-size_t sched_front (const struct sched *s, struct sched_front *list, size_t room)
+void sched_set_policy (struct sched *s, const struct queue_policy *policy, unsigned depth)
+{
+    bool reorder = s->policy && s->policy->rank != policy->rank;
+
+    s->policy = policy;
+    s->depth = MIN (depth ? depth : policy->depth, QUEUE_DEPTH_MAX);
+    plan_doubt_all (s);
+    if (reorder) {
+        sched_unplan (s);
+        queue_move (s, ALL_QUEUES);
+    }
+}
+
+bool sched_may_pass (const struct sched *s, const struct sched_entry *e)
+{
+    struct queue_plan plan = { .depth = s->depth, .jobs = 1 };
+
+    return s->policy->pass (&plan, e) == QUEUE_PASS;
+}
+
+size_t sched_front (const struct sched *s, const struct sched_entry **list, size_t room)
 {
     const struct order_link *link = order_first (&s->order);
     size_t n = 0;
 
     for (; link && n < room; link = order_after (&s->order, &link->key, INFINITY)) {
         const struct pending *p = CONTAINER_OF (link, struct pending, rank);
-        list[n++] = (struct sched_front){ p->id, p->req, p->duration };
+        list[n++] = &p->job;
     }
     return n;
 }

@@ -7,15 +7,15 @@
  *     // -EAGAIN: there is more to do, call again; 0: no other job starts now
  *     sched_reason (s, id, &reason);
  *
- * Jobs are ordered by priority, larger first; between equal priorities by turn, smaller
- * first (the job id, as a rule). The first jobs that do not fit now get reservations, as
- * many as the policy says (policy.h). A reservation is at the earliest time at which the
- * resources are free for the requested duration, provided that all running jobs end by
- * their limits. A job behind the reservations starts if it fits now and delays none of
- * them. When resources become free earlier, or jobs and nodes come or go, the plan is
- * checked from that point on: jobs that the change cannot affect keep their place in the
- * plan, the others are planned again (plan.c). A plan made piece by piece equals a plan
- * made at once.
+ * The policy (policy.h) orders the jobs: by priority, larger first, as a rule; between
+ * equal ranks by turn, smaller first (the job id, as a rule). The first jobs that do not
+ * fit now get reservations, as many as the policy says. A reservation is at the earliest
+ * time at which the resources are free for the requested duration, provided that all
+ * running jobs end by their limits. A job behind the reservations starts if the policy
+ * lets it pass, it fits now and it delays none of them. When resources become free
+ * earlier, or jobs and nodes come or go, the plan is checked from that point on: jobs
+ * that the change cannot affect keep their place in the plan, the others are planned
+ * again (plan.c). A plan made piece by piece equals a plan made at once.
  *
  * Jobs of equal shape form a group. If one job does not fit, no other job of its group
  * with an equal or longer duration fits; so a pass tries each group a few times at most.
@@ -36,8 +36,8 @@ struct sched;
 
 struct sched_entry {
     uint64_t id;
-    int64_t priority; /* larger first; equal: smaller turn first, then smaller id */
-    uint64_t turn;    /* 0: use the id */
+    int64_t priority; /* for the policy, which ranks jobs; as a rule larger first */
+    uint64_t turn;    /* between equal ranks smaller first; 0: use the id */
     bool held;        /* urgency 0 */
     double begin;     /* unix time before which the job does not start, 0: none */
     double duration;  /* seconds, 0: unlimited */
@@ -75,7 +75,8 @@ struct sched_decision {
 struct sched *sched_create (struct matcher *m, const struct queue_policy *policy,
                             unsigned depth);
 void sched_destroy (struct sched *s);
-/* Takes effect with the next pass. */
+/* Takes effect with the next pass. O(depth of the plan); O(n log n) with n jobs if the
+ * order of the new policy is another one. */
 void sched_set_policy (struct sched *s, const struct queue_policy *policy,
                        unsigned depth);
 /* Adds a queue (index 0..255) or changes its state; a stopped queue starts no jobs. 0,
@@ -141,13 +142,12 @@ const char *sched_reason_name (const struct sched *s, uint64_t id);
 int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
                     bool *planned);
 /* Lists the first jobs in the order that wait for resources, at most `room`. Returns
- * their number. O(room log n). */
-struct sched_front {
-    uint64_t id;
-    const struct match_request *req; /* as queued */
-    double duration;
-};
-size_t sched_front (const struct sched *s, struct sched_front *list, size_t room);
+ * their number. The jobs are borrowed until the next call that changes the queue. O(room
+ * log n). */
+size_t sched_front (const struct sched *s, const struct sched_entry **list, size_t room);
+/* Tells whether the policy lets the job start before one job that waits without a known
+ * start. */
+bool sched_may_pass (const struct sched *s, const struct sched_entry *job);
 size_t sched_pending (const struct sched *s);
 /* Number of matches so far, the main cost of a pass. */
 uint64_t sched_tries (const struct sched *s);

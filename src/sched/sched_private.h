@@ -12,6 +12,7 @@
 
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1
+#include <limits.h>
 #include <uthash.h>
 #include <utlist.h>
 
@@ -19,6 +20,7 @@
 #include "sched/sched.h"
 
 #define QUEUES_MAX 256
+#define ALL_QUEUES UINT_MAX
 #define REASON_MAX (ERROR_TEXT_MAX + 512)
 
 /* Place of a job: the sets that hold its links. */
@@ -31,17 +33,12 @@ enum where {
 };
 
 struct pending {
-    uint64_t id;
+    struct sched_entry job;
     struct order_link place; /* in the group's jobs, or s->waiting */
     struct order_link rank;  /* in s->order, or the jobs of its queue */
     enum where where;
-    unsigned queue;
-    int64_t priority;
-    uint64_t turn;
-    double begin, duration, max_wait, time_min; /* as requested */
     double fitted; /* time since which its least size fits; 0: it does not fit */
     bool holds;    /* held out for its largest size at the last try */
-    const struct match_request *req;
     struct group *group; /* when ORDERED */
     bool planned;        /* the job is in s->plan */
     double start;        /* of its reservation, 0: none */
@@ -130,12 +127,15 @@ void group_set_why (struct sched *s, struct group *g, const char *why);
 
 /* Marks the plan as doubtful from that key on. */
 void plan_doubt (struct sched *s, const struct order_key *from);
+void plan_doubt_all (struct sched *s);
 /* Removes a leaving job from the plan, and cancels its reservation. */
 void plan_leave (struct sched *s, struct pending *p);
 /* Suspends some of the doubtful reservations; false: all are suspended. */
 bool plan_suspend (struct sched *s);
-/* Returns the next job to plan, whether in the plan or not; NULL: the plan has enough
- * jobs. */
+/* Returns the valid part of the plan, for the policy. */
+struct queue_plan plan_view (const struct sched *s);
+/* Returns the next job to plan, whether in the plan or not; NULL: the policy plans no
+ * more jobs. */
 struct pending *plan_next (struct sched *s);
 /* Keeps the next entry of the plan, with that start. */
 void plan_keep (struct sched *s, struct pending *p, double start);

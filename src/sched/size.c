@@ -65,7 +65,7 @@ void size_note (const struct sched *s, const struct pending *p, enum sched_size_
 {
     size->code = code;
     if (code == SCHED_SIZE_FIXED || code == SCHED_SIZE_LARGEST
-        || !match_request_has_largest (p->req))
+        || !match_request_has_largest (p->job.req))
         why = NULL;
     if (code == SCHED_SIZE_FIXED)
         size->text[0] = '\0';
@@ -80,21 +80,22 @@ int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,
     struct error larger = { 0 };
     int rc = -EBUSY;
 
-    if (!match_request_has_largest (p->req)) {
+    if (!match_request_has_largest (p->job.req)) {
         size_note (s, p, SCHED_SIZE_FITTED, NULL, &d->size);
         return 0;
     }
-    match_cancel (s->m, p->id);
+    match_cancel (s->m, p->job.id);
     rset_destroy (d->r);
     d->r = NULL;
     s->tries++;
-    rc =
-        match_allocate_largest (s->m, p->id, p->req, s->now, d->duration, &d->r, &larger);
+    rc = match_allocate_largest (s->m, p->job.id, p->job.req, s->now, d->duration, &d->r,
+                                 &larger);
     size_note (s, p, rc == 0 ? SCHED_SIZE_LARGEST : SCHED_SIZE_FITTED, larger.text,
                &d->size);
     if (rc == -EBUSY) {
         s->tries++;
-        rc = match_allocate (s->m, p->id, p->req, s->now, d->duration, &d->r, why);
+        rc = match_allocate (s->m, p->job.id, p->job.req, s->now, d->duration, &d->r,
+                             why);
     }
     if (known) /* it gave back only what it had taken itself */
         s->generation = match_generation (s->m);

@@ -122,7 +122,7 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
 }
 
 /* 1: jobs were asked; 0: it would not help. */
-static int give_to (struct round *r, struct growth *x, const struct sched_front *front,
+static int give_to (struct round *r, struct growth *x, const struct sched_entry *front,
                     double now)
 {
     struct giveback_job jobs[JOBS_MAX];
@@ -148,14 +148,14 @@ static bool has_spare (const struct round *r)
     return false;
 }
 
-static void take_back (struct round *r, const struct sched_front *front, size_t n)
+static void take_back (struct round *r, const struct sched_entry **front, size_t n)
 {
     double now = clock_wall ();
     struct growth *x = has_spare (r) ? model_of (r->b, now) : NULL;
     int rc = 0;
 
     for (size_t i = 0; i < n && x && rc == 0; i++)
-        rc = give_to (r, x, &front[i], now);
+        rc = give_to (r, x, front[i], now);
     growth_destroy (x);
 }
 
@@ -220,7 +220,7 @@ static void again_in (struct broker *b, double seconds)
 static double run_round (struct broker *b)
 {
     struct round r = { .b = b };
-    struct sched_front front[FRONT];
+    const struct sched_entry *front[FRONT];
 
     find_jobs (&r);
     if (r.busy || r.n == 0)

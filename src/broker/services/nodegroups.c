@@ -146,16 +146,16 @@ static void take_needs (struct nodegroups *x, const struct growth_need *needs, i
 /* Plans the first jobs of the queue, in order; x: gets what they lack, or NULL. */
 static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
 {
-    struct sched_front front[DEPTH];
+    const struct sched_entry *front[DEPTH];
     size_t n = sched_front (b->sched, front, DEPTH);
     struct growth_need needs[GROWTH_KINDS_MAX];
     bool waits = false;
     int rc = book_running (b, g);
 
     for (size_t i = 0; i < n && rc >= 0; i++) {
-        struct growth_job job = { front[i].id, front[i].req, front[i].duration };
-        if (waits && !b->config->queue_policy->backfill)
-            break; /* no job starts before this one */
+        struct growth_job job = { front[i]->id, front[i]->req, front[i]->duration };
+        if (waits && !sched_may_pass (b->sched, front[i]))
+            continue;
         rc = growth_plan (g, &job, clock_wall (), needs, &waits);
         if (x)
             take_needs (x, needs, rc);
@@ -169,7 +169,7 @@ static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
 static void look (struct broker *b)
 {
     struct nodegroups *x = b->groups;
-    struct sched_front first;
+    const struct sched_entry *first;
     bool some = any_possible (x) && sched_front (b->sched, &first, 1) > 0;
     struct growth *g = some ? model (b, true) : NULL;
 

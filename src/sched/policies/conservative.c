@@ -5,11 +5,19 @@
  */
 #include "sched/policy.h"
 
+static enum queue_pass pass_short_plan (const struct queue_plan *plan,
+                                        const struct sched_entry *job)
+{
+    (void)job;
+    return plan->reserved < plan->depth ? QUEUE_PASS : QUEUE_CLOSED;
+}
+
 const struct queue_policy queue_policy_conservative = {
     .name = "conservative",
     .summary = "nobody is delayed: reservation-depth have reservations, no others start",
-    .backfill = true,
-    .closed = true,
     .depth = 256,
     .takes_depth = true,
+    .rank = queue_rank_priority,
+    .plan = queue_plan_reserved,
+    .pass = pass_short_plan,
 };

@@ -4,6 +4,8 @@
 const struct queue_policy queue_policy_easy = {
     .name = "easy",
     .summary = "the first has a reservation, others start if they do not delay it",
-    .backfill = true,
     .depth = 1,
+    .rank = queue_rank_priority,
+    .plan = queue_plan_reserved,
+    .pass = queue_pass_any,
 };

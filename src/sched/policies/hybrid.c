@@ -5,7 +5,9 @@ const struct queue_policy queue_policy_hybrid = {
     .name = "hybrid",
     .summary =
         "the first reservation-depth have reservations, others start if they delay none",
-    .backfill = true,
     .depth = 64,
     .takes_depth = true,
+    .rank = queue_rank_priority,
+    .plan = queue_plan_reserved,
+    .pass = queue_pass_any,
 };

@@ -301,7 +301,7 @@ static void test_front (void **state)
     struct fixture *f = *state;
     struct sched *s = sched_create (f->m, queue_policy_find ("easy"), 0);
     const struct match_request *req = request (f, "node=9>slot=1>core=8");
-    struct sched_front front[2];
+    const struct sched_entry *front[2];
 
     sched_queue_set (s, 0, true);
     for (uint64_t id = 1; id <= 4; id++) {
@@ -313,10 +313,10 @@ static void test_front (void **state)
         assert_int_equal (sched_enqueue (s, &e), 0);
     }
     assert_int_equal (sched_front (s, front, 2), 2);
-    assert_int_equal (front[0].id, 3);
-    assert_int_equal (front[1].id, 2);
-    assert_ptr_equal (front[0].req, req);
-    assert_true (front[1].duration == 2);
+    assert_int_equal (front[0]->id, 3);
+    assert_int_equal (front[1]->id, 2);
+    assert_ptr_equal (front[0]->req, req);
+    assert_true (front[1]->duration == 2);
     sched_destroy (s);
 }
 

@@ -29,12 +29,50 @@ struct ref_job {
     double start; /* of its reservation in the last plan from scratch, 0: none */
 };
 
+/* The rules of the policies once more, as data: the reference asks no policy. */
+struct rules {
+    const char *policy; /* NULL: the policy of this test */
+    bool fcfs;          /* no job starts before another */
+    bool closed;        /* behind `depth` reservations no job starts */
+    bool shortest;      /* short jobs first, whatever their priority */
+    double longest;     /* duration of a job that may pass; 0: any */
+};
+static const struct rules rules[] = {
+    { .policy = "conservative", .closed = true },
+    { .policy = "easy" },
+    { .policy = "fcfs", .fcfs = true },
+    { .policy = "hybrid" },
+    { .shortest = true, .longest = 5 },
+};
+
+static int64_t rank_shortest (const struct sched_entry *job)
+{
+    return -(int64_t)job->duration;
+}
+
+static enum queue_pass pass_short (const struct queue_plan *plan,
+                                   const struct sched_entry *job)
+{
+    (void)plan;
+    return job->duration <= 5 ? QUEUE_PASS : QUEUE_WAIT;
+}
+
+static const struct queue_policy shortest = {
+    .name = "shortest",
+    .depth = 2,
+    .takes_depth = true,
+    .rank = rank_shortest,
+    .plan = queue_plan_reserved,
+    .pass = pass_short,
+};
+
 struct world {
     uint64_t random;
     double now;
     struct machine *g[2]; /* 0: the scheduler's, 1: the reference's */
     struct matcher *m[2];
     struct sched *s;
+    const struct rules *rules;
     const struct queue_policy *policy;
     unsigned depth;
     struct ref_job job[JOBS + 1];
@@ -55,6 +93,11 @@ static bool is_in_order (const struct world *w, const struct ref_job *j)
     return j->state == PENDING && !j->held && j->begin <= w->now && w->started[j->queue];
 }
 
+static int64_t ref_rank (const struct world *w, const struct ref_job *j)
+{
+    return w->rules->shortest ? -(int64_t)j->duration : j->priority;
+}
+
 static uint64_t ref_first_after (const struct world *w, const bool *seen)
 {
     uint64_t best = 0;
@@ -63,7 +106,7 @@ static uint64_t ref_first_after (const struct world *w, const bool *seen)
         const struct ref_job *j = &w->job[id];
         if (seen[id] || !is_in_order (w, j))
             continue;
-        if (!best || j->priority > w->job[best].priority)
+        if (!best || ref_rank (w, j) > ref_rank (w, &w->job[best]))
             best = id;
     }
     return best;
@@ -89,6 +132,9 @@ static uint64_t ref_next (struct world *w, struct rset **ret)
     while ((id = ref_first_after (w, seen))) {
         struct ref_job *j = &w->job[id];
         seen[id] = true;
+        if (reserved >= w->depth && w->rules->longest > 0
+            && j->duration > w->rules->longest)
+            continue;
         if (match_allocate (w->m[1], id, shapes[j->shape], w->now, j->duration, ret, NULL)
             == 0)
             return id;
@@ -96,7 +142,7 @@ static uint64_t ref_next (struct world *w, struct rset **ret)
             reserved += match_reserve (w->m[1], id, shapes[j->shape], w->now, j->duration,
                                        &j->start, NULL)
                         == 0;
-        if (!w->policy->backfill || (w->policy->closed && reserved >= w->depth))
+        if (w->rules->fcfs || (w->rules->closed && reserved >= w->depth))
             return 0;
     }
     return 0;
@@ -251,7 +297,8 @@ static size_t ref_ahead (const struct world *w, uint64_t id, const bool *ripe)
         const struct ref_job *j = &w->job[k], *own = &w->job[id];
         ahead +=
             k != id && j->state == PENDING && ripe[k] && w->started[j->queue]
-            && (j->priority > own->priority || (j->priority == own->priority && k < id));
+            && (ref_rank (w, j) > ref_rank (w, own)
+                || (ref_rank (w, j) == ref_rank (w, own) && k < id));
     }
     return ahead;
 }
@@ -346,6 +393,19 @@ static void drain (struct world *w)
     assert_int_equal (sched_pending (w->s), 0);
 }
 
+static void choose_policy (struct world *w)
+{
+    w->rules = &rules[below (w, ARRAY_SIZE (rules))];
+    w->policy = w->rules->policy ? queue_policy_find (w->rules->policy) : &shortest;
+    w->depth = w->policy->takes_depth ? 1 + (unsigned)below (w, 4) : w->policy->depth;
+}
+
+static void do_policy (struct world *w)
+{
+    choose_policy (w);
+    sched_set_policy (w->s, w->policy, w->depth);
+}
+
 static void world_make (struct world *w, uint64_t seed)
 {
     *w = (struct world){ .random = seed, .now = 1000, .started = { true, true } };
@@ -359,9 +419,7 @@ static void world_make (struct world *w, uint64_t seed)
             machine_node_add (w->g[k], &spec, NULL);
         }
     }
-    for (w->policy = NULL; !w->policy;)
-        w->policy = queue_policies[below (w, 4)];
-    w->depth = w->policy->takes_depth ? 1 + (unsigned)below (w, 4) : w->policy->depth;
+    choose_policy (w);
     w->s = sched_create (w->m[0], w->policy, w->policy->takes_depth ? w->depth : 0);
     if (below (w, 2) == 0) /* whole searches, or one or a few times of each a call */
         match_search_in_pieces (w->m[0], 1 + below (w, 5000));
@@ -375,7 +433,12 @@ static void stream (uint64_t seed)
 
     world_make (&w, seed);
     for (int k = 0; k < 80; k++) {
-        uint64_t what = below (&w, 12);
+        uint64_t what = below (&w, 48);
+        if (what == 0) {
+            do_policy (&w);
+            continue;
+        }
+        what %= 12;
         if (what < 5)
             do_enqueue (&w);
         else if (what < 7)

@@ -154,7 +154,7 @@ static int take_from (struct round *x, const struct giveback_job *jobs)
 }
 
 static int give_to (struct round *x, struct growth *model,
-                    const struct sched_front *front)
+                    const struct sched_entry *front)
 {
     const struct growth_job wanted = { front->id, front->req, front->duration };
     struct giveback_job jobs[JOBS_MAX];
@@ -175,13 +175,13 @@ static bool has_spare (const struct round *x)
     return false;
 }
 
-static int take_back (struct round *x, const struct sched_front *front, size_t n)
+static int take_back (struct round *x, const struct sched_entry **front, size_t n)
 {
     struct growth *model = n > 0 && has_spare (x) ? model_of (x->s) : NULL;
     int rc = n > 0 && has_spare (x) && !model ? -ENOMEM : 0;
 
     for (size_t i = 0; i < n && model && rc == 0; i++)
-        rc = give_to (x, model, &front[i]);
+        rc = give_to (x, model, front[i]);
     growth_destroy (model);
     return rc;
 }
@@ -218,7 +218,7 @@ static int offer (struct round *x, struct job *j)
 int malleable_round (struct sim *s)
 {
     struct round x = { .s = s };
-    struct sched_front front[FRONT];
+    const struct sched_entry *front[FRONT];
     size_t n = sched_front (s->sched, front, FRONT);
     int rc;
 

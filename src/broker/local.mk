@@ -2,10 +2,6 @@
 noinst_LIBRARIES += src/broker/libbroker.a
 src_broker_libbroker_a_SOURCES = \
 	src/broker/api/api.c \
-	src/broker/api/admin.c \
-	src/broker/api/job.c \
-	src/broker/api/list.c \
-	src/broker/services/reservations.c \
 	src/broker/core/broker.c \
 	src/broker/api/columns.c \
 	src/broker/config/config.c \
@@ -26,8 +22,6 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/reserve_job.c \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \
-	src/broker/services/submit.c \
-	src/broker/services/urgency.c \
 	src/broker/core/users.c \
 	src/broker/watchdog.c $(SERVICES_FILES)
 nodist_src_broker_libbroker_a_SOURCES = src/broker/core/table.c

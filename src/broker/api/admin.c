@@ -19,6 +19,7 @@
 #include "broker/services/queuenodes.h"
 #include "broker/services/reserve.h"
 #include "broker/services/userlimits.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/log.h"
@@ -261,7 +262,7 @@ static json_t *describe_nodes (struct broker *b, uid_t viewer, const struct host
     return list;
 }
 
-void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct error err = { 0 };
     const char *names = http_request_query (req, "names");
@@ -308,7 +309,7 @@ const char *api_action (struct http_request *req, json_t *body, const char *one,
     return NULL;
 }
 
-void api_node_set (struct broker *b, struct http_request *req,
+static void api_node_set (struct broker *b, struct http_request *req,
                    const struct api_path *path)
 {
     static const char *const keys[] = { "action", "reason", NULL };
@@ -359,7 +360,7 @@ static json_t *names_json (char *const *list, bool null)
     return o;
 }
 
-void api_queues (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_queues (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct entry *e, *next;
     autofree struct queue_count *counts = calloc (b->config->nqueues, sizeof (*counts));
@@ -393,7 +394,7 @@ void api_queues (struct broker *b, struct http_request *req, const struct api_pa
     api_reply_json (req, 200, json_pack ("{s:o}", "queues", list));
 }
 
-void api_queue_set (struct broker *b, struct http_request *req,
+static void api_queue_set (struct broker *b, struct http_request *req,
                     const struct api_path *path)
 {
     static const char *const keys[] = { "action", NULL };
@@ -446,7 +447,7 @@ static json_t *count_nodes (const struct broker *b)
                       n[MACHINE_NODE_DRAINED], "down", n[MACHINE_NODE_DOWN]);
 }
 
-void api_status (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_status (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     const char *trouble = journal_trouble (b->journal);
     json_t *listen = json_pack ("[s]", b->socket_path);
@@ -475,7 +476,7 @@ void api_status (struct broker *b, struct http_request *req, const struct api_pa
             memory_kib (), "recovering", (int)b->recovering));
 }
 
-void api_shutdown (struct broker *b, struct http_request *req,
+static void api_shutdown (struct broker *b, struct http_request *req,
                    const struct api_path *path)
 {
     (void)path;
@@ -485,7 +486,7 @@ void api_shutdown (struct broker *b, struct http_request *req,
     broker_stop (b);
 }
 
-void api_reload (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_reload (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct error err = { 0 };
     json_t *applied = json_array ();
@@ -499,7 +500,7 @@ void api_reload (struct broker *b, struct http_request *req, const struct api_pa
     api_reply_json (req, 200, json_pack ("{s:o}", "applied", applied));
 }
 
-void api_journal (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_journal (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct error err = { 0 };
     size_t len;
@@ -520,3 +521,20 @@ void api_journal (struct broker *b, struct http_request *req, const struct api_p
     api_reply_json (req, 202,
                     json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (b->journal)));
 }
+
+static const struct api_route routes[] = {
+    { "GET", "/v1/nodes", api_nodes, false },
+    { "POST", "/v1/nodes/{}", api_node_set, true },
+    { "GET", "/v1/queues", api_queues, false },
+    { "POST", "/v1/queues/{}", api_queue_set, true },
+    { "GET", "/v1/status", api_status, false },
+    { "POST", "/v1/shutdown", api_shutdown, true },
+    { "POST", "/v1/reload", api_reload, true },
+    { "POST", "/v1/journal", api_journal, true },
+    { 0 },
+};
+
+const struct broker_service service_admin = {
+    .name = "admin",
+    .routes = routes,
+};

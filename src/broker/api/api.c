@@ -1,6 +1,7 @@
 /* api.c - the routes, and helpers of all of them
  */
 #include "broker/api/api.h"
+#include "broker/core/service.h"
 
 #include <errno.h>
 #include <string.h>
@@ -12,40 +13,6 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/parse.h"
-
-static const struct api_route {
-    const char *method;
-    const char *pattern;
-    api_f fn;
-    bool operators_only;
-} routes[] = {
-    { "POST", "/v1/jobs", api_submit, false },
-    { "GET", "/v1/jobs", api_list, false },
-    { "GET", "/v1/jobs/{}", api_job, false },
-    { "GET", "/v1/jobs/{}/events", api_job_events, false },
-    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false },
-    { "GET", "/v1/jobs/{}/wait", api_job_wait, false },
-    { "GET", "/v1/jobs/{}/output", api_job_output, false },
-    { "POST", "/v1/jobs/{}/connect", api_job_connect, false },
-    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
-    { "POST", "/v1/jobs/{}/limit", api_job_limit, false },
-    { "POST", "/v1/jobs/{}/resize", api_job_resize, false },
-    { "GET", "/v1/jobs/{}/priority", api_job_priority, false },
-    { "POST", "/v1/cancel", api_cancel, false },
-    { "GET", "/v1/watch", api_watch, false },
-    { "GET", "/v1/nodes", api_nodes, false },
-    { "POST", "/v1/nodes/{}", api_node_set, true },
-    { "GET", "/v1/reservations", api_reservations, false },
-    { "POST", "/v1/reservations", api_reservation_make, true },
-    { "POST", "/v1/reservations/{}", api_reservation_set, true },
-    { "GET", "/v1/queues", api_queues, false },
-    { "GET", "/v1/fair-share", api_fair_share, false },
-    { "POST", "/v1/queues/{}", api_queue_set, true },
-    { "GET", "/v1/status", api_status, false },
-    { "POST", "/v1/shutdown", api_shutdown, true },
-    { "POST", "/v1/reload", api_reload, true },
-    { "POST", "/v1/journal", api_journal, true },
-};
 
 /* Whether path matches pattern; copies the "{}" segment to p. */
 static bool path_matches (const char *pattern, const char *path, struct api_path *p)
@@ -72,28 +39,35 @@ bool api_is_operator (const struct broker *b, struct http_request *req)
     return broker_is_operator (b, http_request_uid (req));
 }
 
+static const struct api_route *find_route (const char *method, const char *path,
+                                           struct api_path *ret_path, bool *ret_known)
+{
+    *ret_known = false;
+    for (const struct broker_service **s = services; *s; s++)
+        for (const struct api_route *r = (*s)->routes; r && r->method; r++) {
+            if (!path_matches (r->pattern, path, ret_path))
+                continue;
+            *ret_known = true;
+            if (!strcmp (r->method, method))
+                return r;
+        }
+    return NULL;
+}
+
 void api_handle (struct http_request *req, void *arg)
 {
     struct broker *b = arg;
     const char *method = http_request_method (req), *path = http_request_path (req);
     struct api_path p;
-    bool known_path = false;
+    bool known_path;
+    const struct api_route *r = find_route (method, path, &p, &known_path);
 
-    for (size_t i = 0; i < ARRAY_SIZE (routes); i++) {
-        const struct api_route *r = &routes[i];
-        if (!path_matches (r->pattern, path, &p))
-            continue;
-        known_path = true;
-        if (strcmp (r->method, method) != 0)
-            continue;
-        if (r->operators_only && !api_is_operator (b, req))
-            http_reply_problem (req, 403, "not-operator",
-                                "only operators may do this (operators: in fluxq.yaml)");
-        else
-            r->fn (b, req, &p);
-        return;
-    }
-    if (known_path)
+    if (r && r->operators_only && !api_is_operator (b, req))
+        http_reply_problem (req, 403, "not-operator",
+                            "only operators may do this (operators: in fluxq.yaml)");
+    else if (r)
+        r->fn (b, req, &p);
+    else if (known_path)
         http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
                             path);
     else

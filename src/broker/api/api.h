@@ -1,7 +1,7 @@
-/* api.h - the routes of fluxqd's HTTP API (doc/openapi.yaml)
+/* api.h - fluxqd's HTTP API (doc/openapi.yaml): routes, and helpers of their functions
  *
- * One table (in api.c) maps method and path pattern to a function. A pattern's "{}"
- * matches one segment, which the function gets in api_path.arg. Functions answer the
+ * Each service has a table that maps method and path pattern to a function. A pattern's
+ * "{}" matches one segment, which the function gets in api_path.arg. Functions answer the
  * request, now or later, exactly once.
  */
 #ifndef FLUXQ_BROKER_API_API_H
@@ -17,51 +17,16 @@ struct api_path {
 typedef void (*api_f) (struct broker *b, struct http_request *req,
                        const struct api_path *path);
 
-/* -- the routes -- */
-void api_submit (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_list (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_job (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_job_events (struct broker *b, struct http_request *req,
-                     const struct api_path *path);
-void api_job_jobspec (struct broker *b, struct http_request *req,
-                      const struct api_path *path);
-void api_job_wait (struct broker *b, struct http_request *req,
-                   const struct api_path *path);
-void api_job_output (struct broker *b, struct http_request *req,
-                     const struct api_path *path);
-void api_job_connect (struct broker *b, struct http_request *req,
-                      const struct api_path *path);
-void api_job_priority (struct broker *b, struct http_request *req,
-                       const struct api_path *path);
-void api_fair_share (struct broker *b, struct http_request *req,
-                     const struct api_path *path);
-void api_job_urgency (struct broker *b, struct http_request *req,
-                      const struct api_path *path);
-void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_job_limit (struct broker *b, struct http_request *req,
-                    const struct api_path *path);
-void api_job_resize (struct broker *b, struct http_request *req,
-                     const struct api_path *path);
-void api_watch (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_node_set (struct broker *b, struct http_request *req,
-                   const struct api_path *path);
-void api_queues (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_queue_set (struct broker *b, struct http_request *req,
-                    const struct api_path *path);
-void api_status (struct broker *b, struct http_request *req, const struct api_path *path);
-void api_shutdown (struct broker *b, struct http_request *req,
-                   const struct api_path *path);
-void api_journal (struct broker *b, struct http_request *req,
-                  const struct api_path *path);
-void api_reload (struct broker *b, struct http_request *req, const struct api_path *path);
+/* A row of a service's routes. */
+struct api_route {
+    const char *method; /* NULL ends the list */
+    const char *pattern;
+    api_f fn;
+    bool operators_only;
+};
 
-void api_reservations (struct broker *b, struct http_request *req,
-                       const struct api_path *path);
-void api_reservation_make (struct broker *b, struct http_request *req,
-                           const struct api_path *path);
-void api_reservation_set (struct broker *b, struct http_request *req,
-                          const struct api_path *path);
+/* Answers a request; arg: struct broker. */
+void api_handle (struct http_request *req, void *arg);
 
 /* -- helpers -- */
 /* The job named in the path, or NULL after a 404. */
@@ -157,7 +122,6 @@ void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
                       const struct column *const list[], size_t n, struct strbuf *sb);
 
 /* -- api.c -- */
-void api_handle (struct http_request *req, void *arg); /* arg: struct broker */
 bool api_is_operator (const struct broker *b, struct http_request *req);
 
 #endif

@@ -9,6 +9,7 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/services/array.h"
 #include "broker/services/depend.h"
 #include "broker/services/priority.h"
@@ -269,7 +270,7 @@ static bool find_position (struct broker *b, const struct entry *e, size_t *ahea
     const struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
 
     return s && !b->recovering
-           && sched_position (s, broker_queued_id (e), ahead, start) == 0;
+           && sched_position (s, entry_queued_id (e), ahead, start) == 0;
 }
 
 /* Only for jobs with a planned start. */
@@ -300,7 +301,7 @@ COLUMN (blocking_jobs)
     size_t n = is_waiting (e) ? deps_blockers (b->deps, e->id, ids, ARRAY_SIZE (ids)) : 0;
 
     if (n == 0 && s && !b->recovering) {
-        n = sched_blockers (s, broker_queued_id (e), list, ARRAY_SIZE (list));
+        n = sched_blockers (s, entry_queued_id (e), list, ARRAY_SIZE (list));
         for (size_t i = 0; i < n; i++)
             ids[i] = list[i].job;
     }

@@ -18,6 +18,7 @@
 #include "broker/services/array.h"
 #include "broker/services/reserve.h"
 #include "broker/services/watch.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 
 #define BODY_MAX (16 << 20)
@@ -258,10 +259,10 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     bool planned = false;
     struct sched *s = broker_sched_of (b, e);
 
-    if (!b->recovering && s && sched_reason_name (s, broker_queued_id (e))) {
+    if (!b->recovering && s && sched_reason_name (s, entry_queued_id (e))) {
         /* Nodes have changed: an estimate would take too long now. */
         if (!broker_is_prepared (b)
-            || sched_estimate (s, broker_queued_id (e), clock_wall (), &start, &planned)
+            || sched_estimate (s, entry_queued_id (e), clock_wall (), &start, &planned)
                    < 0
             || planned)
             start = 0;
@@ -371,7 +372,7 @@ static void answer_job (struct look *l, const struct journal_record *rec)
     api_reply_json (l->req, 200, o);
 }
 
-void api_job (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_job (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     look_up (b, req, path, answer_job);
 }
@@ -399,7 +400,7 @@ static void answer_events (struct look *l, const struct journal_record *rec)
     api_reply_json (l->req, 200, json_pack ("{s:o}", "events", list));
 }
 
-void api_job_events (struct broker *b, struct http_request *req,
+static void api_job_events (struct broker *b, struct http_request *req,
                      const struct api_path *path)
 {
     look_up (b, req, path, answer_events);
@@ -416,7 +417,7 @@ static void answer_jobspec (struct look *l, const struct journal_record *rec)
         http_reply (l->req, 200, NULL, rec->jobspec, rec->jobspec_len);
 }
 
-void api_job_jobspec (struct broker *b, struct http_request *req,
+static void api_job_jobspec (struct broker *b, struct http_request *req,
                       const struct api_path *path)
 {
     look_up (b, req, path, answer_jobspec);
@@ -443,7 +444,7 @@ static void answer_wait (struct look *l, const struct journal_record *rec)
     }
 }
 
-void api_job_wait (struct broker *b, struct http_request *req,
+static void api_job_wait (struct broker *b, struct http_request *req,
                    const struct api_path *path)
 {
     uint64_t id = 0;
@@ -461,7 +462,7 @@ void api_job_wait (struct broker *b, struct http_request *req,
 
 /* -- GET /v1/jobs/ID/output -- */
 
-void api_job_output (struct broker *b, struct http_request *req,
+static void api_job_output (struct broker *b, struct http_request *req,
                      const struct api_path *path)
 {
     uint64_t id = 0;
@@ -488,3 +489,17 @@ void api_job_output (struct broker *b, struct http_request *req,
             "longer kept here",
             (uintmax_t)id);
 }
+
+static const struct api_route routes[] = {
+    { "GET", "/v1/jobs/{}", api_job, false },
+    { "GET", "/v1/jobs/{}/events", api_job_events, false },
+    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false },
+    { "GET", "/v1/jobs/{}/wait", api_job_wait, false },
+    { "GET", "/v1/jobs/{}/output", api_job_output, false },
+    { 0 },
+};
+
+const struct broker_service service_job = {
+    .name = "job",
+    .routes = routes,
+};

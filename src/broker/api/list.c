@@ -6,6 +6,7 @@
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/parse.h"
 
@@ -242,7 +243,7 @@ static void reply (struct listing *l, struct http_request *req)
     listing_free (l);
 }
 
-void api_list (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_list (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct error err = { 0 };
     struct listing *l = calloc (1, sizeof (*l));
@@ -265,3 +266,13 @@ void api_list (struct broker *b, struct http_request *req, const struct api_path
         reply (l, req);
     }
 }
+
+static const struct api_route routes[] = {
+    { "GET", "/v1/jobs", api_list, false },
+    { 0 },
+};
+
+const struct broker_service service_list = {
+    .name = "list",
+    .routes = routes,
+};

@@ -64,7 +64,7 @@ bool privacy_sees_id (struct broker *b, uid_t viewer, uint64_t id)
         return true;
     const struct entry *e = entry_find (b, id);
     if (!e)
-        e = broker_array_of (b, id, &task);
+        e = entry_array_of (b, id, &task);
     return e && privacy_sees (b, viewer, e, PRIVATE_JOBS);
 }
 

@@ -82,7 +82,7 @@ struct entry {
     bool listed_lookup;
     struct entry *lookup_prev, *lookup_next;
     /* of an array: the id of its next task, which the scheduler knows; or 0 */
-    uint64_t head;
+    uint64_t queued;
     UT_hash_handle head_hh;
     struct correspondence *corr; /* of an array, see correspond.c */
     bool corr_unknown; /* after a restart: the look-up of its antecedents is under way */

@@ -118,6 +118,16 @@ static void list_active (struct broker *b, struct entry *e, bool is)
     e->listed_active = is;
 }
 
+static void list_array (struct broker *b, struct entry *e, bool is)
+{
+    is = is && e->job->array;
+    if (is && !e->listed_array)
+        DL_APPEND2 (b->arrays, e, array_prev, array_next);
+    else if (!is && e->listed_array)
+        DL_DELETE2 (b->arrays, e, array_prev, array_next);
+    e->listed_array = is;
+}
+
 static void list_waiting (struct broker *b, struct entry *e, bool is)
 {
     if (is && !e->listed_waiting)
@@ -133,7 +143,28 @@ void entry_remove (struct broker *b, struct entry *e)
     HASH_DELETE (hh, b->jobs, e);
     list_active (b, e, false);
     list_waiting (b, e, false);
+    list_array (b, e, false);
     entry_destroy (e);
+}
+
+uint64_t entry_queued_id (const struct entry *e)
+{
+    return e->job->array ? e->queued : e->id;
+}
+
+struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task)
+{
+    struct entry *e;
+
+    DL_FOREACH2 (b->arrays, e, array_next)
+    {
+        uint32_t task = job_array_task_of (e->job->array, e->id, id);
+        if (task != IDSET_END) {
+            *ret_task = task;
+            return e;
+        }
+    }
+    return NULL;
 }
 
 void entry_set_note (struct entry *e, const char *text)
@@ -169,6 +200,7 @@ static void count (struct broker *b, struct entry *e, enum job_state before)
     services_call (moved, b, e, before);
     list_active (b, e, e->job->state == JOB_RUN || e->job->state == JOB_CLEANUP);
     list_waiting (b, e, e->job->state < JOB_RUN);
+    list_array (b, e, true);
 }
 
 void entry_count (struct broker *b, struct entry *e)

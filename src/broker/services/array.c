@@ -1,6 +1,6 @@
 /* array.c - job arrays: one record in the queue, and a job for each task that starts
  *
- *   array in SCHED --> the scheduler has it under the id of its next task (entry.head)
+ *   array in SCHED --> the scheduler has it under the id of its next task (entry.queued)
  *   sched_next() --> broker_array_start(): the task becomes a job, in one transaction:
  *                    of the task: submit validate depend priority
  *                    of the array: task-start
@@ -27,41 +27,24 @@
 
 #define CANCEL_TEXT_MAX (16 << 20)
 
-/* -- the list of arrays, and the next task of each -- */
-
-static void list_array (struct broker *b, struct entry *e, bool is)
-{
-    is = is && e->job->array;
-    if (is == e->listed_array)
-        return;
-    e->listed_array = is;
-    if (is)
-        DL_APPEND2 (b->arrays, e, array_prev, array_next);
-    else
-        DL_DELETE2 (b->arrays, e, array_prev, array_next);
-}
+/* -- the next task of each array -- */
 
 static void set_head (struct broker *b, struct entry *e, uint64_t head)
 {
-    if (e->head == head)
+    if (e->queued == head)
         return;
-    if (e->head) {
-        broker_sched_dequeue (b, e, e->head);
+    if (e->queued) {
+        broker_sched_dequeue (b, e, e->queued);
         HASH_DELETE (head_hh, b->heads, e);
     }
-    e->head = head;
+    e->queued = head;
     if (head)
-        HASH_ADD (head_hh, b->heads, head, sizeof (e->head), e);
+        HASH_ADD (head_hh, b->heads, queued, sizeof (e->queued), e);
 }
 
 void broker_array_dequeue (struct broker *b, struct entry *e)
 {
     set_head (b, e, 0);
-}
-
-uint64_t broker_queued_id (const struct entry *e)
-{
-    return e->job->array ? e->head : e->id;
 }
 
 uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
@@ -71,22 +54,7 @@ uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
     uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
 
     set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
-    return e->head;
-}
-
-struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task)
-{
-    struct entry *e;
-
-    DL_FOREACH2 (b->arrays, e, array_next)
-    {
-        uint32_t task = job_array_task_of (e->job->array, e->id, id);
-        if (task != IDSET_END) {
-            *ret_task = task;
-            return e;
-        }
-    }
-    return NULL;
+    return e->queued;
 }
 
 bool broker_array_is_whole (const struct entry *e)
@@ -99,7 +67,7 @@ const char *broker_array_reason (const struct broker *b, const struct entry *e,
 {
     const struct job_array *a = e->job->array;
 
-    if (!a || e->job->state != JOB_SCHED || e->head || b->recovering)
+    if (!a || e->job->state != JOB_SCHED || e->queued || b->recovering)
         return NULL;
     if (job_array_is_full (a)) {
         snprintf (text, size, "%u of its tasks run, and no more than %u may at a time",
@@ -149,7 +117,7 @@ static void no_memory (void)
 
 static struct entry *make_task (struct broker *b, struct entry *array, uint32_t task)
 {
-    struct entry *e = entry_create (array->head);
+    struct entry *e = entry_create (array->queued);
     json_t *context = submit_context (array, task);
 
     if (!e || !context
@@ -223,12 +191,6 @@ int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *
     return rc;
 }
 
-static void moved (struct broker *b, struct entry *e, enum job_state before)
-{
-    (void)before;
-    list_array (b, e, true);
-}
-
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
     if (e->job->state == JOB_INACTIVE && change->before != JOB_INACTIVE)
@@ -238,13 +200,11 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
 static void leave (struct broker *b, struct entry *e)
 {
     set_head (b, e, 0);
-    list_array (b, e, false);
 }
 
 const struct broker_service service_array = {
     .name = "array",
     .order = SERVICE_AFTER, /* deps.h hears of the task first */
-    .moved = moved,
     .event = on_event,
     .goes = leave,
 };

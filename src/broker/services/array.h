@@ -8,11 +8,7 @@
 /* Makes the array's next task the one to queue. Returns its job id, which the caller
  * gives to the scheduler, or 0: no task may start now. */
 uint64_t broker_array_enqueue (struct broker *b, struct entry *e);
-/* The id by which the scheduler knows the job. */
-uint64_t broker_queued_id (const struct entry *e);
 void broker_array_dequeue (struct broker *b, struct entry *e);
-/* The array that has kept this job id for one of its tasks. O(arrays). */
-struct entry *broker_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
 /* Whether all tasks of the array have become jobs of their own. */
 bool broker_array_is_whole (const struct entry *e);
 /* Why none of the array's tasks is queued: a word, and a sentence in text. NULL: does not

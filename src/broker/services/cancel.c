@@ -498,7 +498,7 @@ static int read_action (json_t *body, struct action *a, struct error *err)
     return 0;
 }
 
-void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     static const char *const keys[] = { "ids",    "user", "state", "queue", "name",
                                         "signal", "whom", "step",  "note",  NULL };
@@ -527,7 +527,13 @@ void api_cancel (struct broker *b, struct http_request *req, const struct api_pa
     api_filter_release (&f);
 }
 
+static const struct api_route routes[] = {
+    { "POST", "/v1/cancel", api_cancel, false },
+    { 0 },
+};
+
 const struct broker_service service_cancel = {
     .name = "cancel",
     .stop = stop,
+    .routes = routes,
 };

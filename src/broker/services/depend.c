@@ -290,7 +290,7 @@ static bool past_of_any_task (struct broker *b, const struct antecedents *found,
                               uint64_t id, struct deps_past *ret)
 {
     uint32_t task;
-    const struct entry *e = broker_array_of (b, id, &task);
+    const struct entry *e = entry_array_of (b, id, &task);
     bool is = e && past_of_task (e->job->array, e->id, id, e->job->t_start, ret);
 
     for (size_t i = 0; found && !is && i < found->n; i++)

@@ -137,7 +137,7 @@ static bool is_raised (const struct job *job, double limit)
     return job->duration > 0 && (limit <= 0 || limit > job->duration);
 }
 
-void api_job_limit (struct broker *b, struct http_request *req,
+static void api_job_limit (struct broker *b, struct http_request *req,
                     const struct api_path *path)
 {
     static const char *const keys[] = { "limit", "change", NULL };
@@ -168,7 +168,13 @@ void api_job_limit (struct broker *b, struct http_request *req,
 
 static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor }, { 0, NULL } };
 
+static const struct api_route routes[] = {
+    { "POST", "/v1/jobs/{}/limit", api_job_limit, false },
+    { 0 },
+};
+
 const struct broker_service service_limit = {
     .name = "limit",
     .acts = acts,
+    .routes = routes,
 };

@@ -16,6 +16,7 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/services/array.h"
 #include "broker/services/reserve.h"
 #include "broker/services/resize.h"
@@ -265,7 +266,7 @@ void malleable_add_reason (const struct broker *b, const struct entry *e,
 {
     const char *comma = "";
 
-    if (b->giver.waiting == 0 || b->giver.waiting != broker_queued_id (e))
+    if (b->giver.waiting == 0 || b->giver.waiting != entry_queued_id (e))
         return;
     strbuf_addf (sb, "%swaits for ", sb->len ? "; " : "");
     for (size_t i = 0; i < b->giver.n; i++) {

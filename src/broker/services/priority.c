@@ -349,7 +349,7 @@ static json_t *describe_priority (const struct broker *b, const struct entry *e)
         (json_int_t)usage_count (b->usage));
 }
 
-void api_job_priority (struct broker *b, struct http_request *req,
+static void api_job_priority (struct broker *b, struct http_request *req,
                        const struct api_path *path)
 {
     struct entry *e = api_entry (b, req, path, NULL);
@@ -422,7 +422,7 @@ static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t aft
     return o;
 }
 
-void api_fair_share (struct broker *b, struct http_request *req,
+static void api_fair_share (struct broker *b, struct http_request *req,
                      const struct api_path *path)
 {
     const char *limit_text = http_request_query (req, "limit");
@@ -461,6 +461,12 @@ static void release (struct broker *b)
 
 static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority }, { 0, NULL } };
 
+static const struct api_route routes[] = {
+    { "GET", "/v1/jobs/{}/priority", api_job_priority, false },
+    { "GET", "/v1/fair-share", api_fair_share, false },
+    { 0 },
+};
+
 const struct broker_service service_priority = {
     .name = "priority",
     .order = SERVICE_FIRST, /* before the events that an event causes */
@@ -474,4 +480,5 @@ const struct broker_service service_priority = {
     .goes = move_on,
     .requeues = on_requeue,
     .recovered = round_due,
+    .routes = routes,
 };

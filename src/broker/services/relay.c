@@ -491,7 +491,7 @@ static struct entry *admit (struct broker *b, struct http_request *req,
     return NULL;
 }
 
-void api_job_connect (struct broker *b, struct http_request *req,
+static void api_job_connect (struct broker *b, struct http_request *req,
                       const struct api_path *path)
 {
     static const struct agentstream_events events = { .opened = on_opened,
@@ -558,8 +558,14 @@ static void stop (struct broker *b)
     }
 }
 
+static const struct api_route routes[] = {
+    { "POST", "/v1/jobs/{}/connect", api_job_connect, false },
+    { 0 },
+};
+
 const struct broker_service service_relay = {
     .name = "relay",
     .stop = stop,
     .cleaned = cleaned,
+    .routes = routes,
 };

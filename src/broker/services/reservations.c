@@ -11,6 +11,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/users.h"
 #include "broker/services/reserve.h"
+#include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
@@ -30,7 +31,7 @@ static void keep_own (json_t *users, uid_t uid)
             json_array_remove (users, i);
 }
 
-void api_reservations (struct broker *b, struct http_request *req,
+static void api_reservations (struct broker *b, struct http_request *req,
                        const struct api_path *path)
 {
     json_t *list = json_array ();
@@ -293,7 +294,7 @@ static int read_body (struct making *k, const json_t *o, struct error *err)
     return rc < 0 ? rc : read_nodes (k, o, err);
 }
 
-void api_reservation_make (struct broker *b, struct http_request *req,
+static void api_reservation_make (struct broker *b, struct http_request *req,
                            const struct api_path *path)
 {
     static const char *const keys[] = { "name",  "start",          "duration",
@@ -322,7 +323,7 @@ void api_reservation_make (struct broker *b, struct http_request *req,
 
 /* -- POST /v1/reservations/{} -- */
 
-void api_reservation_set (struct broker *b, struct http_request *req,
+static void api_reservation_set (struct broker *b, struct http_request *req,
                           const struct api_path *path)
 {
     static const char *const keys[] = { "action", NULL };
@@ -346,3 +347,15 @@ void api_reservation_set (struct broker *b, struct http_request *req,
     reserve_remove (b, r);
     api_commit_setting (b, req, t);
 }
+
+static const struct api_route routes[] = {
+    { "GET", "/v1/reservations", api_reservations, false },
+    { "POST", "/v1/reservations", api_reservation_make, true },
+    { "POST", "/v1/reservations/{}", api_reservation_set, true },
+    { 0 },
+};
+
+const struct broker_service service_reservations = {
+    .name = "reservations",
+    .routes = routes,
+};

@@ -331,7 +331,7 @@ static json_t *answer (const struct entry *e, int64_t from)
                       (json_int_t)e->job->resize.generation);
 }
 
-void api_job_resize (struct broker *b, struct http_request *req,
+static void api_job_resize (struct broker *b, struct http_request *req,
                      const struct api_path *path)
 {
     static const char *const keys[] = { "nodes", NULL };
@@ -379,6 +379,11 @@ static void attempt_over (struct broker *b, struct entry *e)
 
 static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor }, { 0, NULL } };
 
+static const struct api_route routes[] = {
+    { "POST", "/v1/jobs/{}/resize", api_job_resize, false },
+    { 0 },
+};
+
 const struct broker_service service_resize = {
     .name = "resize",
     .host = host_init,
@@ -386,4 +391,5 @@ const struct broker_service service_resize = {
     .attempt_over = attempt_over,
     .picked_up = tell_executor,
     .drop = drop,
+    .routes = routes,
 };

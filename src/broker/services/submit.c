@@ -637,7 +637,7 @@ void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
     parsed (s);
 }
 
-void api_submit (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_submit (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct error err = { 0 };
     const char *key = http_request_header (req, "Idempotency-Key");
@@ -679,3 +679,13 @@ void api_submit (struct broker *b, struct http_request *req, const struct api_pa
     parse (s);
     parsed (s);
 }
+
+static const struct api_route routes[] = {
+    { "POST", "/v1/jobs", api_submit, false },
+    { 0 },
+};
+
+const struct broker_service service_submit = {
+    .name = "submit",
+    .routes = routes,
+};

@@ -7,6 +7,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/turn.h"
 #include "broker/services/watch.h"
+#include "broker/core/service.h"
 #include "common/printable.h"
 
 #define HOLD_REASON_MAX 400
@@ -36,7 +37,7 @@ static bool urgency_is_refused (struct broker *b, struct http_request *req,
     return true;
 }
 
-void api_job_urgency (struct broker *b, struct http_request *req,
+static void api_job_urgency (struct broker *b, struct http_request *req,
                       const struct api_path *path)
 {
     static const char *const keys[] = { "urgency", "reason", NULL };
@@ -80,3 +81,13 @@ void api_job_urgency (struct broker *b, struct http_request *req,
     broker_emit (b, e, "urgency", context);
     broker_reply_after_commit (b, req, json_object ());
 }
+
+static const struct api_route routes[] = {
+    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
+    { 0 },
+};
+
+const struct broker_service service_urgency = {
+    .name = "urgency",
+    .routes = routes,
+};

@@ -108,7 +108,7 @@ static void watcher_left (struct http_request *req, void *arg)
     watcher_free (w);
 }
 
-void api_watch (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_watch (struct broker *b, struct http_request *req, const struct api_path *path)
 {
     struct error err = { 0 };
     struct watcher *w = calloc (1, sizeof (*w));
@@ -229,10 +229,16 @@ static void committed (struct broker *b, struct entry *e,
 
 static const struct service_act acts[] = { { BROKER_ACT_RESULT, tell_result }, { 0, NULL } };
 
+static const struct api_route routes[] = {
+    { "GET", "/v1/watch", api_watch, false },
+    { 0 },
+};
+
 const struct broker_service service_watch = {
     .name = "watch",
     .stop = stop,
     .listens = listens,
     .committed = committed,
     .acts = acts,
+    .routes = routes,
 };

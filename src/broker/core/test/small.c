@@ -1,0 +1,498 @@
+/* small.c - see small.h */
+#include "broker/core/test/small.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/core/sizes.h"
+#include "broker/core/users.h"
+#include "common/clock.h"
+#include "common/strbuf.h"
+#include "exec/exec.h"
+
+#define TEXT_MAX (1 << 20)
+#define TURNS_MAX 1000
+
+struct commit {
+    journal_done_f done;
+    void *arg;
+};
+
+struct timer_time {
+    struct broker_timer *timer;
+    double when;
+};
+
+/* One at a time: the linker's names have no argument for it. */
+static struct {
+    double now;
+    struct commit commits[64];
+    size_t ncommits;
+    struct timer_time timers[64];
+    size_t ntimers;
+    struct strbuf events; /* "ID NAME\n" */
+    struct strbuf list;
+    json_t *settings;
+} state;
+
+double small_now (void)
+{
+    return state.now;
+}
+
+/* -- what the linker gives instead of the real thing -- */
+
+double __wrap_clock_wall (void);
+double __wrap_clock_mono (void);
+int __wrap_journal_commit (struct journal *j, struct journal_txn *t, int flags,
+                           journal_done_f done, void *arg);
+void __real_journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
+                               const char *name, const char *context);
+void __wrap_journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
+                               const char *name, const char *context);
+void __real_journal_txn_setting (struct journal_txn *t, const char *name,
+                                 const char *value);
+void __wrap_journal_txn_setting (struct journal_txn *t, const char *name,
+                                 const char *value);
+int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
+                                  struct error *err);
+void __wrap_broker_timer_init (struct broker *b, struct broker_timer *t,
+                               void (*fn) (struct broker *b));
+void __wrap_broker_timer_set (struct broker_timer *t, double seconds);
+void __wrap_broker_timer_stop (struct broker_timer *t);
+void __wrap_users_find (struct users *u, uid_t uid, users_f done, void *arg);
+int __wrap_uv_queue_work (uv_loop_t *loop, uv_work_t *w, uv_work_cb work,
+                          uv_after_work_cb after);
+
+double __wrap_clock_wall (void)
+{
+    return state.now;
+}
+
+double __wrap_clock_mono (void)
+{
+    return state.now - SMALL_START + 1;
+}
+
+int __wrap_journal_commit (struct journal *j, struct journal_txn *t, int flags,
+                           journal_done_f done, void *arg)
+{
+    (void)j;
+    (void)flags;
+    assert_true (state.ncommits < ARRAY_SIZE (state.commits));
+    journal_txn_destroy (t);
+    if (done)
+        state.commits[state.ncommits++] = (struct commit){ done, arg };
+    return 0;
+}
+
+void __wrap_journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
+                               const char *name, const char *context)
+{
+    strbuf_addf (&state.events, "%ju %s\n", (uintmax_t)id, name);
+    __real_journal_txn_event (t, id, timestamp, name, context);
+}
+
+void __wrap_journal_txn_setting (struct journal_txn *t, const char *name,
+                                 const char *value)
+{
+    if (value)
+        json_object_set_new (state.settings, name, json_string (value));
+    else
+        json_object_del (state.settings, name);
+    __real_journal_txn_setting (t, name, value);
+}
+
+int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
+                                  struct error *err)
+{
+    (void)j;
+    (void)fn;
+    (void)arg;
+    (void)err;
+    return 0;
+}
+
+static struct timer_time *find_timer (const struct broker_timer *t)
+{
+    for (size_t i = 0; i < state.ntimers; i++)
+        if (state.timers[i].timer == t)
+            return &state.timers[i];
+    fail_msg ("a timer is used before broker_timer_init()");
+    return NULL;
+}
+
+void __wrap_broker_timer_init (struct broker *b, struct broker_timer *t,
+                               void (*fn) (struct broker *b))
+{
+    assert_true (state.ntimers < ARRAY_SIZE (state.timers));
+    *t = (struct broker_timer){ .b = b, .fn = fn };
+    state.timers[state.ntimers++] = (struct timer_time){ t, 0 };
+}
+
+void __wrap_broker_timer_set (struct broker_timer *t, double seconds)
+{
+    t->is_set = true;
+    find_timer (t)->when = state.now + seconds;
+}
+
+void __wrap_broker_timer_stop (struct broker_timer *t)
+{
+    t->is_set = false;
+}
+
+void __wrap_users_find (struct users *u, uid_t uid, users_f done, void *arg)
+{
+    gid_t group = uid;
+    char name[] = "user", home[] = "/", shell[] = "/bin/sh";
+    const struct exec_user user = { .uid = uid,
+                                    .gid = uid,
+                                    .name = name,
+                                    .home = home,
+                                    .shell = shell,
+                                    .groups = &group,
+                                    .ngroups = 1 };
+
+    (void)u;
+    done (0, &user, arg);
+}
+
+int __wrap_uv_queue_work (uv_loop_t *loop, uv_work_t *w, uv_work_cb work,
+                          uv_after_work_cb after)
+{
+    (void)loop;
+    (void)work;
+    after (w, 0);
+    return 0;
+}
+
+/* -- the executor -- */
+
+struct exec {
+    struct small *small;
+};
+
+static void tell (struct exec *x, const char *what, uint64_t id, const char *more)
+{
+    size_t before = x->small->told ? strlen (x->small->told) : 0;
+    size_t size = before + strlen (what) + strlen (more) + 40;
+    char *text = realloc (x->small->told, size);
+
+    if (!text)
+        return;
+    snprintf (text + before, size - before, "%s%s %ju%s%s", before ? ", " : "", what,
+              (uintmax_t)id, *more ? " " : "", more);
+    x->small->told = text;
+}
+
+static void exec_start (struct exec *x, struct exec_job *job)
+{
+    tell (x, "start", job->id, "");
+}
+
+static void exec_terminate (struct exec *x, struct exec_job *job, const char *reason,
+                            double grace)
+{
+    (void)grace;
+    tell (x, "terminate", job->id, reason);
+}
+
+static void exec_limit (struct exec *x, struct exec_job *job)
+{
+    tell (x, "limit", job->id, "");
+}
+
+static void exec_cleanup (struct exec *x, struct exec_job *job)
+{
+    struct broker *b = x->small->b;
+    uint64_t id = job->id;
+
+    tell (x, "cleanup", id, "");
+    b->host.released (b, id);
+    b->host.cleaned (b, id);
+}
+
+static const struct exec_ops ops = {
+    .name = "small",
+    .start = exec_start,
+    .terminate = exec_terminate,
+    .limit = exec_limit,
+    .cleanup = exec_cleanup,
+};
+
+/* -- the broker -- */
+
+static void add_nodes (struct broker *b, int n)
+{
+    for (int i = 0; i < n; i++) {
+        char name[32];
+        snprintf (name, sizeof (name), "node%d", i);
+        const struct machine_node_spec spec = { .name = name,
+                                                .cores = 4,
+                                                .memory_mib = 1024 };
+        b->host.node (b, &spec, MACHINE_NODE_UP, NULL);
+    }
+    b->host.nodes_complete (b);
+}
+
+static void no_sweep (struct exec *x, const uint64_t *live, size_t n)
+{
+    (void)x;
+    (void)live;
+    (void)n;
+}
+
+static void call_init (struct broker *b)
+{
+    struct error err = { 0 };
+
+    for (const struct broker_service **s = services; *s; s++)
+        if ((*s)->init)
+            assert_int_equal ((*s)->init (b, &err), 0);
+    services_call (host, b, &b->host);
+    for (const struct broker_service **s = services; *s; s++)
+        if ((*s)->load)
+            assert_int_equal ((*s)->load (b, &err), 0);
+}
+
+struct small *small_create (int nodes)
+{
+    static struct exec_ops with_sweep;
+    struct small *s = calloc (1, sizeof (*s));
+    struct broker *b;
+
+    assert_non_null (s);
+    memset (&state, 0, sizeof (state));
+    state.now = SMALL_START;
+    state.settings = json_object ();
+    strbuf_init (&state.events, TEXT_MAX);
+    strbuf_init (&state.list, TEXT_MAX);
+    services_arrange ();
+    uv_loop_init (&s->loop);
+    with_sweep = ops;
+    with_sweep.sweep = no_sweep;
+    s->b = b = calloc (1, sizeof (*b));
+    assert_non_null (b);
+    b->states = calloc (1, services_state_size () + 1);
+    b->loop = &s->loop;
+    b->config = s->config = config_default ();
+    b->ops = &with_sweep;
+    b->exec = calloc (1, sizeof (*b->exec));
+    b->exec->small = s;
+    b->host.arg = b;
+    b->jobs_dir = strdup ("/nowhere");
+    b->uid = 999;
+    b->next_id = 1;
+    b->started = state.now;
+    b->recovering = true;
+    b->graph = machine_create ("small");
+    b->matcher = matcher_create (b->graph, b->config->match_policy);
+    b->sched = sched_create (b->matcher, b->config->queue_policy,
+                             b->config->reservation_depth);
+    uv_timer_init (&s->loop, &b->retry);
+    b->retry.data = b;
+    call_init (b);
+    add_nodes (b, nodes);
+    small_turn (s);
+    return s;
+}
+
+static void run_commits (void)
+{
+    struct commit list[ARRAY_SIZE (state.commits)];
+    size_t n = state.ncommits;
+
+    memcpy (list, state.commits, sizeof (list));
+    state.ncommits = 0;
+    for (size_t i = 0; i < n; i++)
+        list[i].done (0, NULL, list[i].arg);
+}
+
+void small_turn (struct small *s)
+{
+    struct broker *b = s->b;
+
+    for (int i = 0; i < TURNS_MAX; i++) {
+        services_call (end_of_turn, b);
+        broker_flush (b);
+        uv_run (&s->loop, UV_RUN_NOWAIT);
+        if (state.ncommits == 0 && !b->turn && !b->plan_due)
+            return;
+        run_commits ();
+    }
+    fail_msg ("the broker does not come to rest");
+}
+
+/* The timer that is due first, until then; NULL: none. */
+static struct timer_time *next_timer (double until)
+{
+    struct timer_time *first = NULL;
+
+    for (size_t i = 0; i < state.ntimers; i++) {
+        struct timer_time *t = &state.timers[i];
+        if (t->timer->is_set && t->when <= until && (!first || t->when < first->when))
+            first = t;
+    }
+    return first;
+}
+
+void small_advance (struct small *s, double seconds)
+{
+    double until = state.now + seconds;
+    struct timer_time *t;
+    int fired = 0;
+
+    while ((t = next_timer (until))) {
+        assert_true (fired++ < 100000);
+        state.now = t->when > state.now ? t->when : state.now;
+        t->timer->is_set = false;
+        t->timer->fn (s->b);
+        small_turn (s);
+    }
+    state.now = until;
+    small_turn (s);
+}
+
+/* -- jobs -- */
+
+static struct jobspec *make_spec (const char *system)
+{
+    autostrbuf struct strbuf text;
+    struct error err = { 0 };
+
+    strbuf_init (&text, TEXT_MAX);
+    strbuf_addf (&text,
+                 "version: 1\n"
+                 "resources: [{type: slot, count: 1, label: task, with: [{type: core, "
+                 "count: 1}]}]\n"
+                 "tasks: [{command: [\"true\"], slot: task, count: {per_slot: 1}}]\n"
+                 "attributes: {system: {%s}}\n",
+                 system);
+    struct jobspec *js = jobspec_parse (text.buf, text.len, &err);
+    if (!js && err.code != ENOMEM)
+        fail_msg ("%s", err.text);
+    return js;
+}
+
+static json_t *submit_context (const struct jobspec *js)
+{
+    json_t *o = json_pack ("{s:i s:i s:i s:i s:i s:s s:s s:s s:f}", "userid", 1000,
+                           "urgency", 16, "flags", 0, "version", 1, "groupid", 1000,
+                           "user", "user", "name", js->name ? js->name : "job", "queue",
+                           "batch", "duration", js->duration);
+
+    if (o && js->deadline > 0)
+        json_object_set_new (o, "deadline", json_real (js->deadline));
+    if (o && js->begin > 0)
+        json_object_set_new (o, "begin", json_real (js->begin));
+    if (o && js->array.text)
+        json_object_set_new (o, "array", json_string (js->array.text));
+    return o && sizes_to_submit (o, js) == 0 ? o : NULL;
+}
+
+struct entry *small_submit (struct small *s, const char *system)
+{
+    struct broker *b = s->b;
+    struct jobspec *js = make_spec (system);
+    struct entry *e = js ? entry_create (b->next_id) : NULL;
+
+    if (!e) {
+        jobspec_destroy (js);
+        return NULL;
+    }
+    e->js = js;
+    services_call (replayed, b, e);
+    json_t *context = e->req ? submit_context (js) : NULL;
+    if (!context) {
+        entry_destroy (e);
+        return NULL;
+    }
+    b->next_id += js->array.tasks ? job_array_ids (&js->array) : 1;
+    entry_take_sizes (e);
+    services_call (take, b, e, false);
+    e->submitting = true;
+    assert_int_equal (broker_emit (b, e, "submit", context), 0);
+    e->submitting = false;
+    entry_insert (b, e);
+    entry_count (b, e);
+    services_call (comes, b, e);
+    if (e->job->state == JOB_DEPEND)
+        broker_act (b, e, JOB_ACT_DEPEND);
+    else
+        broker_enqueue (b, e);
+    return e;
+}
+
+const char *small_events (struct small *s, uint64_t id)
+{
+    const char *line = state.events.buf;
+
+    (void)s;
+    strbuf_reset (&state.list);
+    while (line && *line) {
+        char name[64];
+        uintmax_t of;
+
+        if (sscanf (line, "%ju %63s", &of, name) == 2 && (!id || of == id))
+            strbuf_addf (&state.list, "%s%s", state.list.len ? " " : "", name);
+        line = strchr (line, '\n') + 1;
+    }
+    return state.list.buf ? state.list.buf : "";
+}
+
+const char *small_setting (const char *name)
+{
+    return json_string_value (json_object_get (state.settings, name));
+}
+
+void small_ready (struct small *s, uint64_t id)
+{
+    s->b->host.ready (s->b, id);
+    small_turn (s);
+}
+
+void small_finish (struct small *s, uint64_t id, const char *reason)
+{
+    s->b->host.finished (s->b, id, 0, reason, "");
+    small_turn (s);
+}
+
+static void closed (uv_handle_t *h, void *arg)
+{
+    (void)arg;
+    if (!uv_is_closing (h))
+        uv_close (h, NULL);
+}
+
+void small_destroy (struct small *s)
+{
+    struct broker *b = s->b;
+    struct entry *e, *next;
+
+    b->stopping = b->dead = true;
+    services_call (close, b);
+    broker_flush (b);
+    services_call (stop, b);
+    run_commits ();
+    uv_walk (&s->loop, closed, NULL);
+    uv_run (&s->loop, UV_RUN_DEFAULT);
+    HASH_ITER (hh, b->jobs, e, next)
+        entry_remove (b, e);
+    services_call (release, b);
+    sched_destroy (b->sched);
+    matcher_destroy (b->matcher);
+    machine_destroy (b->graph);
+    config_destroy (b->config);
+    free (b->gone);
+    free (b->jobs_dir);
+    free (b->states);
+    free (b->exec);
+    free (b);
+    assert_int_equal (uv_loop_close (&s->loop), 0);
+    json_decref (state.settings);
+    strbuf_release (&state.events);
+    strbuf_release (&state.list);
+    free (s->told);
+    free (s);
+}

@@ -1,0 +1,54 @@
+/* small.h - a broker for unit tests of services: no sockets, no journal file, no clock
+ *
+ *     struct small *s = small_create (2);                   // 2 nodes of 4 cores
+ *     struct entry *e = small_submit (s, "deadline: 1000"); // one core; attributes.system
+ *     small_turn (s);                                  // a pass, the commit, and after it
+ *     small_advance (s, 30);                           // the time, and the services' timers
+ *     assert_string_equal (small_events (s, e->id), "submit validate ...");
+ *     small_destroy (s);
+ *
+ * The services are the real ones, all of them, over the real core, matcher and scheduler.
+ * A program of SMALL_FLAGS (Makefile.am) reaches the journal, the clock, the look-up of
+ * users and worker threads here instead: commits succeed at small_turn(), or fail when
+ * told so; time is what small_advance() says; each user exists; a worker's work counts as
+ * done. The executor records what it is told, and reports when the test says so.
+ */
+#ifndef FLUXQ_BROKER_CORE_TEST_SMALL_H
+#define FLUXQ_BROKER_CORE_TEST_SMALL_H
+
+#include "common/test/unit.h"
+
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
+
+struct small {
+    struct broker *b;
+    struct config *config; /* may be changed */
+    uv_loop_t loop;
+    char *told; /* what the executor was told: "start 1, terminate 1 timeout, ..." */
+};
+
+#define SMALL_START 1000000.0 /* unix time of small_create() */
+
+/* A broker whose nodes, node0 ..., of four cores are known. */
+struct small *small_create (int nodes);
+void small_destroy (struct small *s);
+/* A job of uid 1000 in queue "batch" with one core and these keys of attributes.system
+ * ("duration: 60, name: x"), as if its submit were on disk. NULL: no memory. */
+struct entry *small_submit (struct small *s, const char *system);
+/* The end of a turn of the loop, and its commit. Repeats until nothing is due. */
+void small_turn (struct small *s);
+/* Time passes; timers of services that are due then fire, each at its time. */
+void small_advance (struct small *s, double seconds);
+double small_now (void);
+/* The names of the job's events, in one string; of all jobs if id is 0. */
+const char *small_events (struct small *s, uint64_t id);
+/* The last setting of this name that was written to the journal; NULL: none. */
+const char *small_setting (const char *name);
+/* Reports of the executor, and the turn after them. */
+void small_ready (struct small *s, uint64_t id);
+void small_finish (struct small *s, uint64_t id, const char *reason);
+
+#endif

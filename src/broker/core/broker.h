@@ -94,7 +94,6 @@ struct entry {
     /* the realm that has the job queued or booked; NULL: see reserve.h */
     struct realm *realm;
     struct placing *placing; /* wanted places of the nodes, see placing.h; or NULL */
-    struct due deadline; /* in broker.deadlines while the job waits: its latest start */
 };
 
 /* A malleable job, and the number of nodes that it gives back. */
@@ -187,9 +186,7 @@ struct broker {
     uint64_t windows;                 /* number of windows made so far, for their ids */
     uint64_t last_reservation;        /* N of the last name resv-N */
     uv_timer_t reserve_timer;         /* the next start or end of a reservation */
-    struct due_heap deadlines;
     struct due_heap placings; /* ends of waits for a placement, see placing.c */
-    uv_timer_t deadline_timer;
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
     struct nodegroups *groups; /* groups of nodes that can be made, see nodegroups.h */
     uv_timer_t groups_timer;   /* checks for jobs that need such nodes */
@@ -228,7 +225,7 @@ struct broker {
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
-            (uv_handle_t *)&(b)->deadline_timer, (uv_handle_t *)&(b)->reserve_timer,     \
+(uv_handle_t *)&(b)->reserve_timer,     \
             (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->adopt_timer,         \
             (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->history.timer,            \
             (uv_handle_t *)&(b)->sigint,               \

@@ -1,6 +1,6 @@
 /* deadline.c - jobs that cannot end by their deadline any more are not started
  *
- * Waiting jobs with a deadline are in broker.deadlines at their latest start: the
+ * Waiting jobs with a deadline are in a heap, ordered by their latest start: the
  * deadline minus the time limit, or minus --time-min if the limit can be lowered to it.
  * One timer runs for the first of them. A job with --time-min gets the time that is left
  * until its deadline.
@@ -18,6 +18,28 @@
 
 #define A_TURN 100
 #define SLEEP_MAX 60.0 /* the wall clock may be set */
+
+struct deadlines {
+    struct due_heap heap; /* of slots, by the latest start */
+    struct broker_timer timer;
+};
+
+struct slot {
+    struct due due;
+    struct entry *e;
+};
+
+static struct service_place place;
+
+static struct deadlines *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
 
 static double least_time (double duration, double time_min)
 {
@@ -77,47 +99,43 @@ static void give_up (struct broker *b, struct entry *e)
     strbuf_adds (&note, ")");
     if (broker_exception (b, e, "deadline", b->uid, note.buf) < 0)
         /* logged there; prevents an endless loop */
-        due_remove (&b->deadlines, &e->deadline);
+        due_remove (&state_of (b)->heap, &slot_of (e)->due);
 }
 
-static void set_timer (struct broker *b);
-
-static void pass (uv_timer_t *timer)
+static void set_timer (struct deadlines *d)
 {
-    struct broker *b = timer->data;
+    const struct due *first = due_first (&d->heap);
+
+    if (first)
+        broker_timer_set (&d->timer, MIN (MAX (first->at - clock_wall (), 0), SLEEP_MAX));
+}
+
+static void pass (struct broker *b)
+{
+    struct deadlines *d = state_of (b);
     struct due *first;
     int n = 0;
 
-    if (b->stopping)
-        return;
-    while ((first = due_first (&b->deadlines)) && first->at < clock_wall ()
-           && n++ < A_TURN)
-        give_up (b, CONTAINER_OF (first, struct entry, deadline));
-    set_timer (b);
-}
-
-static void set_timer (struct broker *b)
-{
-    const struct due *first = due_first (&b->deadlines);
-
-    if (!first)
-        return;
-    double wait = MIN (MAX (first->at - clock_wall (), 0), SLEEP_MAX);
-    uv_timer_start (&b->deadline_timer, pass, (uint64_t)(wait * 1000) + 1, 0);
+    while ((first = due_first (&d->heap)) && first->at < clock_wall () && n++ < A_TURN)
+        give_up (b, CONTAINER_OF (first, struct slot, due)->e);
+    set_timer (d);
 }
 
 void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
 {
     const struct job *job = e->job;
+    struct deadlines *d = state_of (b);
+    struct slot *slot = slot_of (e);
 
     if (!waits || job->t_deadline <= 0) {
-        due_remove (&b->deadlines, &e->deadline);
-    } else if (!e->deadline.place) {
+        due_remove (&d->heap, &slot->due);
+    } else if (!slot->due.place) {
         double least = least_time (job->duration, e->time_min);
-        if (due_set (&b->deadlines, &e->deadline, job->t_deadline - least) < 0)
+        slot->e = e;
+        if (due_set (&d->heap, &slot->due, job->t_deadline - least) < 0)
             log_error ("job %ju: out of memory: its deadline is not watched",
                        (uintmax_t)e->id);
-        set_timer (b);
+        set_timer (d);
     }
 }
 
@@ -132,13 +150,24 @@ static void leave (struct broker *b, struct entry *e)
     broker_watch_deadline (b, e, false);
 }
 
+static int init (struct broker *b, struct error *err)
+{
+    (void)err;
+    broker_timer_init (b, &state_of (b)->timer, pass);
+    return 0;
+}
+
 static void release (struct broker *b)
 {
-    due_release (&b->deadlines);
+    due_release (&state_of (b)->heap);
 }
 
 const struct broker_service service_deadline = {
     .name = "deadline",
+    .place = &place,
+    .state_size = sizeof (struct deadlines),
+    .slot_size = sizeof (struct slot),
+    .init = init,
     .moved = moved,
     .goes = leave,
     .release = release,

@@ -206,7 +206,6 @@ struct broker {
     struct drain *drains;     /* nodes drained by operators, see nodes.c */
     struct adopted *adopted;  /* jobs made outside fluxq, by key */
     uv_timer_t adopt_timer;   /* tells the executor why adopted jobs wait */
-    struct suspect *suspects; /* nodes on which starts failed, see suspects.c */
     size_t navoiding;         /* entries with `avoiding` */
     bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */

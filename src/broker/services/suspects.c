@@ -34,17 +34,28 @@ struct suspect {
     char last[256]; /* reason of the last failure */
 };
 
+struct state {
+    struct suspect *suspects; /* by name */
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 static struct suspect *find (struct broker *b, const char *name)
 {
     struct suspect *s;
 
-    HASH_FIND_STR (b->suspects, name, s);
+    HASH_FIND_STR (state_of (b)->suspects, name, s);
     return s;
 }
 
 static void drop (struct broker *b, struct suspect *s)
 {
-    HASH_DELETE (hh, b->suspects, s);
+    HASH_DELETE (hh, state_of (b)->suspects, s);
     free (s->name);
     free (s->jobs);
     free (s);
@@ -62,7 +73,7 @@ static void release (struct broker *b)
 {
     struct suspect *s, *next;
 
-    HASH_ITER (hh, b->suspects, s, next)
+    HASH_ITER (hh, state_of (b)->suspects, s, next)
         drop (b, s);
 }
 
@@ -76,7 +87,7 @@ static struct suspect *find_or_add (struct broker *b, const char *name)
         free (s);
         return NULL;
     }
-    HASH_ADD_KEYPTR (hh, b->suspects, s->name, strlen (s->name), s);
+    HASH_ADD_KEYPTR (hh, state_of (b)->suspects, s->name, strlen (s->name), s);
     return s;
 }
 
@@ -204,7 +215,7 @@ static void started_without (struct broker *b, const struct entry *e)
 /* job->avoid is still set. */
 static void ready (struct broker *b, struct entry *e)
 {
-    if (!b->suspects)
+    if (!state_of (b)->suspects)
         return;
     for (size_t i = 0; e->r && i < e->r->nranks; i++)
         suspects_forget (b, e->r->ranks[i].node);
@@ -213,6 +224,8 @@ static void ready (struct broker *b, struct entry *e)
 
 const struct broker_service service_suspects = {
     .name = "suspects",
+    .place = &place,
+    .state_size = sizeof (struct state),
     .release = release,
     .start_failed = start_failed,
     .ready = ready,

@@ -66,7 +66,6 @@ struct entry {
     json_t *steps;    /* usage of this attempt's steps, see jobuse.c; or NULL */
     uint64_t steps_not_kept;
     char *note; /* the executor's latest note ("pulling image"), or NULL */
-    struct waiter *waiters;     /* GET …/wait */
     struct follower *followers; /* GET …/output?follow=1 */
     struct entry *done_prev, *done_next; /* list of finished jobs, oldest first */
     bool listed_active;
@@ -210,7 +209,6 @@ struct broker {
     bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
     struct submission *unjudged;    /* waiting for the matchers to be prepared */
-    struct watcher *watchers;       /* GET /v1/watch */
     struct relay *relays;           /* POST /v1/jobs/ID/connect */
     struct cancelling *cancelling;  /* POST /v1/cancel requests that wait for agents */
     size_t nrelays;

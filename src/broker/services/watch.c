@@ -14,6 +14,26 @@
 #include "broker/core/service.h"
 #include "common/clock.h"
 
+struct state {
+    struct watcher *watchers; /* GET /v1/watch */
+};
+
+struct slot {
+    struct waiter *waiters; /* GET /v1/jobs/ID/wait */
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
 /* -- GET /v1/jobs/ID/wait -- */
 
 struct waiter {
@@ -37,7 +57,7 @@ static void waiter_left (struct http_request *req, void *arg)
 {
     struct waiter *w = arg;
     (void)req;
-    DL_DELETE (w->e->waiters, w);
+    DL_DELETE (slot_of (w->e)->waiters, w);
     free (w);
 }
 
@@ -69,17 +89,18 @@ void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
     }
     w->req = req;
     w->e = e;
-    DL_APPEND (e->waiters, w);
+    DL_APPEND (slot_of (e)->waiters, w);
     http_stream_begin (req, "application/json", waiter_left, w);
 }
 
 static void tell_result (struct broker *b, struct entry *e)
 {
+    struct slot *slot = slot_of (e);
     struct waiter *w, *next;
 
-    DL_FOREACH_SAFE (e->waiters, w, next)
+    DL_FOREACH_SAFE (slot->waiters, w, next)
     {
-        DL_DELETE (e->waiters, w);
+        DL_DELETE (slot->waiters, w);
         answer_result (b, w->req, e);
         free (w);
     }
@@ -104,7 +125,7 @@ static void watcher_left (struct http_request *req, void *arg)
 {
     struct watcher *w = arg;
     (void)req;
-    DL_DELETE (w->b->watchers, w);
+    DL_DELETE (state_of (w->b)->watchers, w);
     watcher_free (w);
 }
 
@@ -128,23 +149,24 @@ static void api_watch (struct broker *b, struct http_request *req, const struct 
         watcher_free (w);
         return;
     }
-    DL_APPEND (b->watchers, w);
+    DL_APPEND (state_of (b)->watchers, w);
     http_stream_begin (req, "application/x-ndjson", watcher_left, w);
     http_stream_write (req, "{\"sync\":true}\n", 14);
 }
 
 void watch_event (struct broker *b, const struct entry *e, const char *name)
 {
+    struct state *state = state_of (b);
     struct watcher *w, *next;
     char line[256];
 
-    if (!b->watchers)
+    if (!state->watchers)
         return;
     int len = snprintf (
         line, sizeof (line),
         "{\"id\":%ju,\"event\":\"%s\",\"state\":\"%s\",\"timestamp\":%.6f}\n",
         (uintmax_t)e->id, name, job_phase_name (job_phase (e->job)), clock_wall ());
-    DL_FOREACH_SAFE (b->watchers, w, next)
+    DL_FOREACH_SAFE (state->watchers, w, next)
     {
         if (api_filter_match (&w->filter, e))
             http_stream_write (w->req, line, (size_t)len);
@@ -155,21 +177,24 @@ void watch_event (struct broker *b, const struct entry *e, const char *name)
  * again. */
 static void stop (struct broker *b)
 {
+    struct state *state = state_of (b);
     struct watcher *w, *next;
     struct waiter *wait, *more;
     struct entry *e, *following;
 
     HASH_ITER (hh, b->jobs, e, following) {
-        DL_FOREACH_SAFE (e->waiters, wait, more)
+        struct slot *slot = slot_of (e);
+
+        DL_FOREACH_SAFE (slot->waiters, wait, more)
         {
-            DL_DELETE (e->waiters, wait);
+            DL_DELETE (slot->waiters, wait);
             http_stream_end (wait->req);
             free (wait);
         }
     }
-    DL_FOREACH_SAFE (b->watchers, w, next)
+    DL_FOREACH_SAFE (state->watchers, w, next)
     {
-        DL_DELETE (b->watchers, w);
+        DL_DELETE (state->watchers, w);
         http_stream_end (w->req);
         watcher_free (w);
     }
@@ -217,7 +242,7 @@ void broker_reply_after_commit (struct broker *b, struct http_request *req, json
 static bool listens (const struct broker *b, const struct entry *e)
 {
     (void)e;
-    return b->watchers;
+    return state_of (b)->watchers;
 }
 
 static void committed (struct broker *b, struct entry *e,
@@ -236,6 +261,9 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_watch = {
     .name = "watch",
+    .place = &place,
+    .state_size = sizeof (struct state),
+    .slot_size = sizeof (struct slot),
     .stop = stop,
     .listens = listens,
     .committed = committed,

@@ -66,7 +66,6 @@ struct entry {
     json_t *steps;    /* usage of this attempt's steps, see jobuse.c; or NULL */
     uint64_t steps_not_kept;
     char *note; /* the executor's latest note ("pulling image"), or NULL */
-    struct follower *followers; /* GET …/output?follow=1 */
     struct entry *done_prev, *done_next; /* list of finished jobs, oldest first */
     bool listed_active;
     struct entry *active_prev, *active_next; /* list of jobs in RUN or CLEANUP */

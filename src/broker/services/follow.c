@@ -58,6 +58,17 @@ struct follower {
     struct strbuf out;
 };
 
+struct slot {
+    struct follower *followers; /* until the job is inactive */
+};
+
+static struct service_place place;
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
 static void step (struct follower *f);
 
 static void closed (uv_handle_t *h)
@@ -75,7 +86,7 @@ static void closed (uv_handle_t *h)
 static void destroy (struct follower *f)
 {
     if (f->e)
-        DL_DELETE (f->e->followers, f);
+        DL_DELETE (slot_of (f->e)->followers, f);
     f->e = NULL;
     uv_close ((uv_handle_t *)&f->changed, closed);
 }
@@ -439,7 +450,7 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
     f->changed.data = f;
     if (!f->over) { /* else the entry could go before the stream */
         f->e = e;
-        DL_APPEND (e->followers, f);
+        DL_APPEND (slot_of (e)->followers, f);
     }
     http_stream_begin (req, "text/plain", client_left, f);
     http_stream_on_drain (req, drained);
@@ -449,15 +460,16 @@ void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
 /* The spool may exist now, or the job is over. */
 static void output (struct broker *b, struct entry *e)
 {
+    struct slot *slot = slot_of (e);
     struct follower *f, *next;
 
     (void)b;
-    DL_FOREACH_SAFE (e->followers, f, next)
+    DL_FOREACH_SAFE (slot->followers, f, next)
     {
         f->over = e->job->state == JOB_INACTIVE;
         f->latest = e->job->restarts;
         if (f->over) {
-            DL_DELETE (e->followers, f);
+            DL_DELETE (slot->followers, f);
             f->e = NULL;
         }
         step (f);
@@ -466,6 +478,8 @@ static void output (struct broker *b, struct entry *e)
 
 const struct broker_service service_follow = {
     .name = "follow",
+    .place = &place,
+    .slot_size = sizeof (struct slot),
     .output = output,
     .ended = output,
 };

@@ -208,9 +208,7 @@ struct broker {
     bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
     struct submission *unjudged;    /* waiting for the matchers to be prepared */
-    struct relay *relays;           /* POST /v1/jobs/ID/connect */
     struct cancelling *cancelling;  /* POST /v1/cancel requests that wait for agents */
-    size_t nrelays;
 };
 
 /* All handles of struct broker, for loops that set or close them. */

@@ -68,6 +68,18 @@ struct relay {
     struct relay *prev, *next;
 };
 
+struct state {
+    struct relay *relays;
+    size_t n;
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 /* -- life -- */
 
 static void on_timer_closed (uv_handle_t *handle)
@@ -99,13 +111,15 @@ static void leave_client (struct relay *r)
 /* In SWITCHING the relay waits for on_switched(). */
 static void relay_end (struct relay *r)
 {
+    struct state *state = state_of (r->b);
+
     agentstream_close (r->agent);
     r->agent = NULL;
     if (r->state == RELAY_SWITCHING)
         return;
     leave_client (r);
-    DL_DELETE (r->b->relays, r);
-    r->b->nrelays--;
+    DL_DELETE (state->relays, r);
+    state->n--;
     uv_timer_stop (&r->linger);
     uv_close ((uv_handle_t *)&r->linger, on_timer_closed);
 }
@@ -136,8 +150,8 @@ static struct relay *relay_create (struct broker *b, const struct entry *e,
     r->is_session = session && session_parse (session, r->token);
     uv_timer_init (b->loop, &r->linger);
     r->linger.data = r;
-    DL_APPEND (b->relays, r);
-    b->nrelays++;
+    DL_APPEND (state_of (b)->relays, r);
+    state_of (b)->n++;
     return r;
 }
 
@@ -421,13 +435,14 @@ static void on_opened (const struct error *err, void *arg)
 
 static bool has_room (const struct broker *b, uid_t uid)
 {
+    const struct state *state = state_of (b);
     const struct relay *r;
     size_t n = 0;
 
-    DL_FOREACH (b->relays, r) {
+    DL_FOREACH (state->relays, r) {
         n += r->uid == uid;
     }
-    return b->nrelays < RELAYS_MAX && n < RELAYS_USER_MAX;
+    return state->n < RELAYS_MAX && n < RELAYS_USER_MAX;
 }
 
 /* Whether the job runs and its executor has it; false after an answer with its state. */
@@ -536,7 +551,7 @@ static void cleaned (struct broker *b, uint64_t id)
 {
     struct relay *r, *next;
 
-    DL_FOREACH_SAFE (b->relays, r, next)
+    DL_FOREACH_SAFE (state_of (b)->relays, r, next)
     {
         if (r->id == id && r->state != RELAY_LINGERING)
             agent_is_gone (r);
@@ -549,7 +564,7 @@ static void stop (struct broker *b)
     struct relay *r, *next;
 
     error_set (&err, EIO, "the broker stops");
-    DL_FOREACH_SAFE (b->relays, r, next)
+    DL_FOREACH_SAFE (state_of (b)->relays, r, next)
     {
         if (r->state == RELAY_ASKING)
             refuse (r, &err);
@@ -565,6 +580,8 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_relay = {
     .name = "relay",
+    .place = &place,
+    .state_size = sizeof (struct state),
     .stop = stop,
     .cleaned = cleaned,
     .routes = routes,

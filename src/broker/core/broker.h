@@ -208,7 +208,6 @@ struct broker {
     bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
     struct submission *unjudged;    /* waiting for the matchers to be prepared */
-    struct cancelling *cancelling;  /* POST /v1/cancel requests that wait for agents */
 };
 
 /* All handles of struct broker, for loops that set or close them. */

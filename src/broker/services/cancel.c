@@ -27,6 +27,17 @@
 
 struct cancelling;
 
+struct state {
+    struct cancelling *signalling; /* requests that wait for agents */
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 /* A signal sent to a job's agent. */
 struct telling {
     struct cancelling *c; /* NULL: answered without waiting for it */
@@ -38,7 +49,7 @@ struct telling {
  * off. */
 struct cancelling {
     struct broker *b;
-    struct cancelling *prev, *next; /* list of those that wait for agents */
+    struct cancelling *prev, *next; /* in state.signalling */
     uv_timer_t *timer;              /* ends that wait */
     struct telling *tellings;
     struct http_request *req;
@@ -290,7 +301,7 @@ static void answer_now (struct cancelling *c, const char *why)
         t->c = NULL;
         failed (c, t->id, "agent-unreachable", "job %ju: %s", (uintmax_t)t->id, why);
     }
-    DL_DELETE (c->b->cancelling, c);
+    DL_DELETE (state_of (c->b)->signalling, c);
     uv_close ((uv_handle_t *)c->timer, timer_closed);
     answer (c);
     cancelling_free (c);
@@ -308,7 +319,7 @@ static void conclude (struct cancelling *c)
         uv_timer_init (c->b->loop, c->timer);
         c->timer->data = c;
         uv_timer_start (c->timer, signals_overdue, SIGNAL_MS, 0);
-        DL_APPEND (c->b->cancelling, c);
+        DL_APPEND (state_of (c->b)->signalling, c);
         return;
     }
     answer (c);
@@ -319,7 +330,7 @@ static void stop (struct broker *b)
 {
     struct cancelling *c, *next;
 
-    DL_FOREACH_SAFE (b->cancelling, c, next)
+    DL_FOREACH_SAFE (state_of (b)->signalling, c, next)
     {
         answer_now (c, "the broker stops; the signal may still reach it");
     }
@@ -534,6 +545,8 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_cancel = {
     .name = "cancel",
+    .place = &place,
+    .state_size = sizeof (struct state),
     .stop = stop,
     .routes = routes,
 };

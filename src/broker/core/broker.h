@@ -63,8 +63,6 @@ struct entry {
     /* found in RUN or CLEANUP at start-up: exec recover, not exec start */
     bool recovered;
     bool result_told; /* the waiters have been answered */
-    json_t *steps;    /* usage of this attempt's steps, see jobuse.c; or NULL */
-    uint64_t steps_not_kept;
     char *note; /* the executor's latest note ("pulling image"), or NULL */
     struct entry *done_prev, *done_next; /* list of finished jobs, oldest first */
     bool listed_active;

@@ -1,6 +1,6 @@
 /* jobuse.c - usage of a job's steps, from the agents' reports to the job's record
  *
- *   FRAME_USAGE --> exec_host usage() --> e->steps --finish or requeue--> event "usage"
+ *   FRAME_USAGE --> exec_host usage() --> slot.steps --finish or requeue--> event "usage"
  *
  * The event is {attempt, steps: [...], steps_not_kept}: for each step its times, size,
  * status and figures (sum, mean, minimum, maximum, and the node of each), and the figures
@@ -21,6 +21,18 @@
 
 #define STEPS_MAX 256   /* of a job; further steps are only counted */
 #define DETAILED_MAX 16 /* steps with the figures of each rank */
+
+struct slot {
+    json_t *steps; /* usage of this attempt's steps, as in the event; or NULL */
+    uint64_t not_kept;
+};
+
+static struct service_place place;
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
 
 static const char *node_of (const struct entry *e, uint32_t rank)
 {
@@ -109,32 +121,41 @@ static void host_usage (void *arg, uint64_t id, const char *text, size_t len)
 
     if (!e || e->job->finished || stepuse_decode (text, len, &s) < 0)
         return;
-    if (!e->steps)
-        e->steps = json_array ();
-    size_t at = find_step (e->steps, s.step);
-    bool is_new = at == json_array_size (e->steps);
+    struct slot *slot = slot_of (e);
+    if (!slot->steps)
+        slot->steps = json_array ();
+    size_t at = find_step (slot->steps, s.step);
+    bool is_new = at == json_array_size (slot->steps);
     if (is_new && at >= STEPS_MAX + (is_numbered (s.step) ? 0 : 2)) {
-        e->steps_not_kept++;
+        slot->not_kept++;
     } else {
         json_t *o = step_json (e, &s, at < DETAILED_MAX || !is_numbered (s.step));
 
         if (is_new)
-            json_array_append_new (e->steps, o);
+            json_array_append_new (slot->steps, o);
         else
-            json_array_set_new (e->steps, at, o);
+            json_array_set_new (slot->steps, at, o);
     }
     stepuse_release (&s);
 }
 
 json_t *jobuse_json (const struct entry *e)
 {
-    if (json_array_size (e->steps) == 0)
+    const struct slot *slot = slot_of (e);
+
+    if (json_array_size (slot->steps) == 0)
         return NULL;
     return json_pack ("{s:i s:O s:I}", "attempt", (int)e->job->restarts, "steps",
-                      e->steps, "steps_not_kept", (json_int_t)e->steps_not_kept);
+                      slot->steps, "steps_not_kept", (json_int_t)slot->not_kept);
 }
 
-static void drop (struct entry *e);
+static void drop (struct entry *e)
+{
+    struct slot *slot = slot_of (e);
+
+    json_decref (slot->steps);
+    *slot = (struct slot){ 0 };
+}
 
 static void emit (struct broker *b, struct entry *e)
 {
@@ -145,13 +166,6 @@ static void emit (struct broker *b, struct entry *e)
     drop (e);
 }
 
-static void drop (struct entry *e)
-{
-    json_decref (e->steps);
-    e->steps = NULL;
-    e->steps_not_kept = 0;
-}
-
 static void host_init (struct broker *b, struct exec_host *host)
 {
     (void)b;
@@ -160,9 +174,9 @@ static void host_init (struct broker *b, struct exec_host *host)
 
 const struct broker_service service_jobuse = {
     .name = "jobuse",
+    .place = &place,
+    .slot_size = sizeof (struct slot),
     .host = host_init,
     .attempt_ends = emit,
     .drop = drop,
 };
-
-

@@ -85,7 +85,6 @@ struct entry {
     struct idset *ready;
     bool listed_array;
     struct entry *array_prev, *array_next;
-    struct adopted *adopted; /* made outside fluxq, see adopt.c; or NULL */
     char *reservation; /* name of the reservation that the job must run in; or NULL */
     /* the realm that has the job queued or booked; NULL: see reserve.h */
     struct realm *realm;
@@ -200,8 +199,6 @@ struct broker {
     bool stopping;
     bool dead;                /* broker_destroy() runs: callbacks only free */
     struct drain *drains;     /* nodes drained by operators, see nodes.c */
-    struct adopted *adopted;  /* jobs made outside fluxq, by key */
-    uv_timer_t adopt_timer;   /* tells the executor why adopted jobs wait */
     size_t navoiding;         /* entries with `avoiding` */
     bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
@@ -217,7 +214,7 @@ struct broker {
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
 (uv_handle_t *)&(b)->reserve_timer,     \
-            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->adopt_timer,         \
+            (uv_handle_t *)&(b)->groups_timer,\
             (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->history.timer,            \
             (uv_handle_t *)&(b)->sigint,               \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \

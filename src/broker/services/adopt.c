@@ -30,6 +30,27 @@ struct adopted {
     struct entry *e;
 };
 
+struct state {
+    struct adopted *adopted; /* by key */
+    struct broker_timer timer; /* tells the executor why adopted jobs wait */
+};
+
+struct slot {
+    struct adopted *adopted; /* NULL: made in fluxq */
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
 /* An adoption that is not a job yet. */
 struct adoption {
     struct broker *b;
@@ -52,15 +73,16 @@ static struct entry *find (const struct broker *b, const char *key)
 {
     struct adopted *a;
 
-    HASH_FIND_STR (b->adopted, key, a);
+    HASH_FIND_STR (state_of (b)->adopted, key, a);
     return a ? a->e : NULL;
 }
 
-static void tick (uv_timer_t *timer);
-
 static void insert (struct broker *b, struct entry *e)
 {
-    if (!e->job->adopted_key || e->adopted || find (b, e->job->adopted_key))
+    struct state *state = state_of (b);
+    struct slot *slot = slot_of (e);
+
+    if (!e->job->adopted_key || slot->adopted || find (b, e->job->adopted_key))
         return;
     struct adopted *a = calloc (1, sizeof (*a));
     if (!a) {
@@ -69,20 +91,21 @@ static void insert (struct broker *b, struct entry *e)
     }
     a->key = e->job->adopted_key;
     a->e = e;
-    e->adopted = a;
-    HASH_ADD_KEYPTR (hh, b->adopted, a->key, strlen (a->key), a);
-    if (!uv_is_active ((uv_handle_t *)&b->adopt_timer))
-        uv_timer_start (&b->adopt_timer, tick, ADOPT_SECONDS * 1000,
-                        ADOPT_SECONDS * 1000);
+    slot->adopted = a;
+    HASH_ADD_KEYPTR (hh, state->adopted, a->key, strlen (a->key), a);
+    if (!state->timer.is_set)
+        broker_timer_set (&state->timer, ADOPT_SECONDS);
 }
 
 static void leave (struct broker *b, struct entry *e)
 {
-    if (!e->adopted)
+    struct slot *slot = slot_of (e);
+
+    if (!slot->adopted)
         return;
-    HASH_DELETE (hh, b->adopted, e->adopted);
-    free (e->adopted);
-    e->adopted = NULL;
+    HASH_DELETE (hh, state_of (b)->adopted, slot->adopted);
+    free (slot->adopted);
+    slot->adopted = NULL;
 }
 
 /* -- how it stands -- */
@@ -140,7 +163,7 @@ static void tell (struct broker *b, struct entry *e)
 
 static void tell_state (struct broker *b, struct entry *e)
 {
-    if (e->adopted && !b->dead && b->ops->foreign_state)
+    if (slot_of (e)->adopted && !b->dead && b->ops->foreign_state)
         tell (b, e);
 }
 
@@ -148,21 +171,21 @@ static void tell_all (struct broker *b)
 {
     struct adopted *a, *next;
 
-    HASH_ITER (hh, b->adopted, a, next)
+    HASH_ITER (hh, state_of (b)->adopted, a, next)
         tell_state (b, a->e);
 }
 
-static void tick (uv_timer_t *timer)
+static void tick (struct broker *b)
 {
-    struct broker *b = timer->data;
+    struct state *state = state_of (b);
     struct adopted *a, *next;
 
-    HASH_ITER (hh, b->adopted, a, next) {
+    HASH_ITER (hh, state->adopted, a, next) {
         if (a->e->job->state < JOB_RUN && !b->recovering)
             tell_state (b, a->e);
     }
-    if (!b->adopted)
-        uv_timer_stop (timer);
+    if (state->adopted)
+        broker_timer_set (&state->timer, ADOPT_SECONDS);
 }
 
 /* -- new jobs -- */
@@ -225,7 +248,7 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
     }
     uint64_t id = journal_find_key (b->journal, user->uid, a->key);
     struct entry *e = id ? entry_find (b, id) : NULL;
-    if (e && !e->adopted) { /* the owner used our key for a submit */
+    if (e && !slot_of (e)->adopted) { /* the owner used our key for a submit */
         answer (a, 0, false, "its Idempotency-Key was used for another job");
         return;
     }
@@ -276,12 +299,19 @@ static void host_adopt_gone (void *arg, uint64_t id, const char *text)
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
 
-    if (!e || !e->adopted || e->job->state == JOB_INACTIVE)
+    if (!e || !slot_of (e)->adopted || e->job->state == JOB_INACTIVE)
         return;
     if (e->job->state == JOB_CLEANUP && !e->job->requeue)
         return; /* already ending */
     log_info ("job %ju: %s", (uintmax_t)id, text);
     broker_exception (b, e, "cancel", b->uid, text);
+}
+
+static int init (struct broker *b, struct error *err)
+{
+    (void)err;
+    broker_timer_init (b, &state_of (b)->timer, tick);
+    return 0;
 }
 
 static void host_init (struct broker *b, struct exec_host *host)
@@ -294,7 +324,7 @@ static void host_init (struct broker *b, struct exec_host *host)
 static bool listens (const struct broker *b, const struct entry *e)
 {
     (void)b;
-    return e->adopted;
+    return slot_of (e)->adopted;
 }
 
 static void committed (struct broker *b, struct entry *e,
@@ -307,6 +337,10 @@ static void committed (struct broker *b, struct entry *e,
 
 const struct broker_service service_adopt = {
     .name = "adopt",
+    .place = &place,
+    .state_size = sizeof (struct state),
+    .slot_size = sizeof (struct slot),
+    .init = init,
     .host = host_init,
     .comes = insert,
     .goes = leave,

@@ -47,8 +47,6 @@ struct entry {
     struct jobspec *js; /* only while fresh or running; otherwise read from the journal */
     struct rset *r;            /* the allocation, while there is one */
     struct rset *r_given_back; /* r after its release, while the executor has xjob */
-    struct rset **retired; /* earlier values of r, before resizes; see resize.c */
-    size_t nretired;
     struct exec_job *xjob; /* from start until cleaned */
     uint64_t turn;         /* serial of the last turn with outer actions for the job */
     size_t turn_slot;      /* index of the job's actions in the list of that turn */

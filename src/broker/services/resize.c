@@ -29,29 +29,44 @@
 
 #define RETIRED_STEP 8
 
+struct slot {
+    struct rset **retired; /* earlier values of e->r, before resizes */
+    size_t n;
+};
+
+static struct service_place place;
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
 /* -- resources that a job holds -- */
 
 /* The executor may use the old allocation as long as the job lives. */
 static int retire (struct entry *e, struct rset *r)
 {
-    if (e->nretired % RETIRED_STEP == 0) {
+    struct slot *slot = slot_of (e);
+
+    if (slot->n % RETIRED_STEP == 0) {
         struct rset **list =
-            realloc (e->retired, (e->nretired + RETIRED_STEP) * sizeof (struct rset *));
+            realloc (slot->retired, (slot->n + RETIRED_STEP) * sizeof (struct rset *));
         if (!list)
             return -ENOMEM;
-        e->retired = list;
+        slot->retired = list;
     }
-    e->retired[e->nretired++] = r;
+    slot->retired[slot->n++] = r;
     return 0;
 }
 
 static void drop (struct entry *e)
 {
-    for (size_t i = 0; i < e->nretired; i++)
-        rset_destroy (e->retired[i]);
-    free (e->retired);
-    e->retired = NULL;
-    e->nretired = 0;
+    struct slot *slot = slot_of (e);
+
+    for (size_t i = 0; i < slot->n; i++)
+        rset_destroy (slot->retired[i]);
+    free (slot->retired);
+    *slot = (struct slot){ 0 };
 }
 
 static int book (struct broker *b, struct entry *e)
@@ -76,7 +91,7 @@ static int hold (struct broker *b, struct entry *e, struct rset *r)
     int rc = book (b, e);
     if (rc < 0) {
         e->r = before;
-        e->nretired--;
+        slot_of (e)->n--;
         rset_destroy (r);
         book (b, e);
     }
@@ -386,6 +401,8 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_resize = {
     .name = "resize",
+    .place = &place,
+    .slot_size = sizeof (struct slot),
     .host = host_init,
     .acts = acts,
     .attempt_over = attempt_over,

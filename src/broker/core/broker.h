@@ -89,13 +89,6 @@ struct entry {
     struct placing *placing; /* wanted places of the nodes, see placing.h; or NULL */
 };
 
-/* A malleable job, and the number of nodes that it gives back. */
-#define GIVERS_MAX 8
-struct giver {
-    uint64_t job;
-    uint32_t nodes;
-};
-
 struct broker {
     uv_loop_t *loop;
     char *states;                /* of the services, see service.h */
@@ -183,14 +176,6 @@ struct broker {
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
     struct nodegroups *groups; /* groups of nodes that can be made, see nodegroups.h */
     uv_timer_t groups_timer;   /* checks for jobs that need such nodes */
-    struct {
-        uv_timer_t timer; /* the next round of malleable.c */
-        double next;      /* mono, earliest time of that round */
-        /* id of the job for which nodes were asked back, 0: none; asked of: */
-        uint64_t waiting;
-        struct giver list[GIVERS_MAX];
-        size_t n;
-    } giver;
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
     bool queues_select; /* queues select their nodes by properties, see queuenodes.c */
@@ -213,7 +198,7 @@ struct broker {
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
 (uv_handle_t *)&(b)->reserve_timer,     \
             (uv_handle_t *)&(b)->groups_timer,\
-            (uv_handle_t *)&(b)->giver.timer, (uv_handle_t *)&(b)->history.timer,            \
+(uv_handle_t *)&(b)->history.timer,            \
             (uv_handle_t *)&(b)->sigint,               \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }

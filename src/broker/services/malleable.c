@@ -26,11 +26,34 @@
 #include "sched/giveback.h"
 
 #define FRONT 8
+#define ASKED_MAX 8       /* jobs that are remembered as asked */
 #define JOBS_MAX 64       /* malleable jobs considered in a round */
 #define OFFERS_MAX 64     /* sizes tried for a job */
 #define ROUND_SECONDS 1.0 /* between two rounds, and */
 #define ROUND_SHARE                                                                      \
     50.0 /* ... this multiple of the last round's time, on large machines */
+
+/* A job that was asked for nodes, and their number. */
+struct asked {
+    uint64_t job;
+    uint32_t nodes;
+};
+
+struct state {
+    struct broker_timer timer; /* the next round */
+    double next;               /* mono, earliest time of that round */
+    /* id of the job for which nodes were asked back, 0: none; asked of: */
+    uint64_t waiting;
+    struct asked asked[ASKED_MAX];
+    size_t nasked;
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
 
 struct round {
     struct broker *b;
@@ -101,11 +124,12 @@ static struct growth *model_of (struct broker *b, double now)
 static void ask (struct round *r, const struct giveback_job *jobs, uint64_t waiting)
 {
     struct broker *b = r->b;
+    struct state *state = state_of (b);
     char reason[96];
 
     snprintf (reason, sizeof (reason), "job %ju waits", (uintmax_t)waiting);
-    b->giver.waiting = waiting;
-    b->giver.n = 0;
+    state->waiting = waiting;
+    state->nasked = 0;
     for (size_t i = 0; i < r->n; i++) {
         struct error err = { 0 };
         int64_t has = (int64_t)jobs[i].r->nranks;
@@ -116,9 +140,9 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
             < 0)
             log_warning ("job %ju is not asked for nodes: %s", (uintmax_t)jobs[i].id,
                          err.text);
-        else if (b->giver.n < GIVERS_MAX)
-            b->giver.list[b->giver.n++] =
-                (struct giver){ jobs[i].id, (uint32_t)(has - jobs[i].nodes) };
+        else if (state->nasked < ASKED_MAX)
+            state->asked[state->nasked++] =
+                (struct asked){ jobs[i].id, (uint32_t)(has - jobs[i].nodes) };
     }
 }
 
@@ -208,13 +232,11 @@ static double offer_all (struct round *r)
 
 /* -- when -- */
 
-static void on_timer (uv_timer_t *t);
-
-static void again_in (struct broker *b, double seconds)
+static void again_in (struct state *state, double seconds)
 {
-    double wait = MAX (seconds, b->giver.next - clock_mono ());
+    double wait = MAX (seconds, state->next - clock_mono ());
 
-    uv_timer_start (&b->giver.timer, on_timer, (uint64_t)(MAX (wait, 0) * 1000.0) + 1, 0);
+    broker_timer_set (&state->timer, MAX (wait, 0));
 }
 
 /* Seconds until the next round without a pass, 0: none; any event leads to a pass. */
@@ -226,7 +248,7 @@ static double run_round (struct broker *b)
     find_jobs (&r);
     if (r.busy || r.n == 0)
         return 0;
-    b->giver.waiting = 0;
+    state_of (b)->waiting = 0;
     size_t n = sched_front (b->sched, front, FRONT);
     if (n == 0)
         return MAX (offer_all (&r), 0);
@@ -234,29 +256,38 @@ static double run_round (struct broker *b)
     return 0;
 }
 
-static void on_timer (uv_timer_t *t)
+static void on_timer (struct broker *b)
 {
-    struct broker *b = t->data;
+    struct state *state = state_of (b);
     double began = clock_mono ();
 
-    if (b->recovering || b->stopping || b->dead)
+    if (b->recovering)
         return;
     if (b->plan_due || !broker_is_prepared (b)) {
-        again_in (b, ROUND_SECONDS); /* a pass is under way and starts what it can */
+        again_in (state, ROUND_SECONDS); /* a pass is under way and starts what it can */
         return;
     }
     double look = run_round (b), now = clock_mono ();
-    b->giver.next = began + MAX (ROUND_SECONDS, ROUND_SHARE * (now - began));
+    state->next = began + MAX (ROUND_SECONDS, ROUND_SHARE * (now - began));
     log_debug ("malleable jobs: looked at for %.1f ms", (now - began) * 1e3);
     if (look > 0)
-        again_in (b, look);
+        again_in (state, look);
 }
 
 static void round_due (struct broker *b)
 {
-    if (!uv_is_active ((uv_handle_t *)&b->giver.timer)
-        || uv_timer_get_due_in (&b->giver.timer) > (uint64_t)(ROUND_SECONDS * 1000.0))
-        again_in (b, 0);
+    struct state *state = state_of (b);
+
+    if (!state->timer.is_set
+        || uv_timer_get_due_in (&state->timer.uv) > (uint64_t)(ROUND_SECONDS * 1000.0))
+        again_in (state, 0);
+}
+
+static int init (struct broker *b, struct error *err)
+{
+    (void)err;
+    broker_timer_init (b, &state_of (b)->timer, on_timer);
+    return 0;
 }
 
 /* -- in words -- */
@@ -264,20 +295,24 @@ static void round_due (struct broker *b)
 void malleable_add_reason (const struct broker *b, const struct entry *e,
                            struct strbuf *sb)
 {
+    const struct state *state = state_of (b);
     const char *comma = "";
 
-    if (b->giver.waiting == 0 || b->giver.waiting != entry_queued_id (e))
+    if (state->waiting == 0 || state->waiting != entry_queued_id (e))
         return;
     strbuf_addf (sb, "%swaits for ", sb->len ? "; " : "");
-    for (size_t i = 0; i < b->giver.n; i++) {
-        const struct giver *g = &b->giver.list[i];
-        strbuf_addf (sb, "%s%u node%s of malleable job %ju", comma, g->nodes,
-                     g->nodes == 1 ? "" : "s", (uintmax_t)g->job);
+    for (size_t i = 0; i < state->nasked; i++) {
+        const struct asked *a = &state->asked[i];
+        strbuf_addf (sb, "%s%u node%s of malleable job %ju", comma, a->nodes,
+                     a->nodes == 1 ? "" : "s", (uintmax_t)a->job);
         comma = " and ";
     }
 }
 
 const struct broker_service service_malleable = {
     .name = "malleable",
+    .place = &place,
+    .state_size = sizeof (struct state),
+    .init = init,
     .pass_ends = round_due,
 };

@@ -471,7 +471,7 @@ static void api_status (struct broker *b, struct http_request *req, const struct
             "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b), "journal",
             "waiting", (json_int_t)journal_waiting (b->journal), "bytes",
             (json_int_t)journal_bytes (b->journal), "removed",
-            (json_int_t)b->history.removed, "trouble", trouble, "paused", pause_json (b),
+            (json_int_t)history_removed (b), "trouble", trouble, "paused", pause_json (b),
             "usage", userlimits_json (b, http_request_uid (req)), "memory_kib",
             memory_kib (), "recovering", (int)b->recovering));
 }
@@ -517,7 +517,7 @@ static void api_journal (struct broker *b, struct http_request *req, const struc
         http_reply_problem (req, 400, "bad-request", "action: '%s' is not compact", action);
         return;
     }
-    broker_history_compact (b);
+    history_compact (b);
     api_reply_json (req, 202,
                     json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (b->journal)));
 }

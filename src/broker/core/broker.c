@@ -107,7 +107,6 @@ static void init_handles (struct broker *b)
     uv_async_init (b->loop, &b->wake, journal_ready);
     uv_timer_init (b->loop, &b->wakeup);
     uv_timer_init (b->loop, &b->groups_timer);
-    uv_timer_init (b->loop, &b->history.timer);
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);

@@ -155,12 +155,6 @@ struct broker {
         int64_t cores, nodes;    /* totals so far */
         struct entry *at;        /* the next job to rank */
     } round;
-    struct {
-        uv_timer_t timer;
-        bool busy, full; /* a look at the journal is under way; more old jobs follow */
-        bool compact;    /* shrink the journal afterwards */
-        uint64_t after, removed;
-    } history;
     struct usage *usage;
     int64_t all_cores, all_nodes; /* as of the last round of priority.c */
     struct deps *deps;            /* dependencies between jobs */
@@ -198,7 +192,6 @@ struct broker {
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
 (uv_handle_t *)&(b)->reserve_timer,     \
             (uv_handle_t *)&(b)->groups_timer,\
-(uv_handle_t *)&(b)->history.timer,            \
             (uv_handle_t *)&(b)->sigint,               \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }

@@ -18,9 +18,23 @@
 #include "broker/services/history.h"
 #include "broker/core/service.h"
 
-#define FIRST_MS 5000
-#define EVERY_MS 60000
+#define FIRST_SECONDS 5
+#define EVERY_SECONDS 60
 #define SLICE 16 /* jobs in one transaction */
+
+struct state {
+    struct broker_timer timer;
+    bool busy, full; /* a look at the journal is under way; more old jobs follow */
+    bool compact;    /* shrink the journal afterwards */
+    uint64_t after, removed;
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
 
 /* The ids that waiting jobs depend on, sorted; NULL: no memory. */
 static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
@@ -50,15 +64,17 @@ static void look (struct broker *b, uint64_t after);
 
 static void look_again (struct broker *b, bool at_once)
 {
-    b->history.busy = false;
+    struct state *state = state_of (b);
+
+    state->busy = false;
     if (b->dead)
         return;
     if (at_once)
-        look (b, b->history.after);
-    else if (b->history.compact)
+        look (b, state->after);
+    else if (state->compact)
         journal_compact (b->journal);
     if (!at_once)
-        b->history.compact = false;
+        state->compact = false;
 }
 
 static void removed (int rc, const struct error *err, void *arg)
@@ -67,30 +83,31 @@ static void removed (int rc, const struct error *err, void *arg)
 
     (void)err;
     b->under_way--;
-    look_again (b, rc == 0 && b->history.full && !b->stopping);
+    look_again (b, rc == 0 && state_of (b)->full && !b->stopping);
 }
 
 static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
 {
     struct broker *b = arg;
+    struct state *state = state_of (b);
     struct journal_txn *t = journal_txn_create ();
     size_t nneeded = 0, found = 0;
     autofree uint64_t *needed = list_needed (b, &nneeded);
 
     b->under_way--;
     for (size_t i = 0; rc == 0 && needed && t && !b->dead && i < n; i++) {
-        b->history.after = ids[i];
+        state->after = ids[i];
         if (entry_find (b, ids[i])
             || bsearch (&ids[i], needed, nneeded, sizeof (*needed), compare_u64))
             continue;
         journal_txn_prune (t, ids[i]);
         found++;
     }
-    b->history.full = n == SLICE;
-    b->history.removed += found;
+    state->full = n == SLICE;
+    state->removed += found;
     if (found == 0) {
         journal_txn_destroy (t);
-        look_again (b, rc == 0 && needed && b->history.full);
+        look_again (b, rc == 0 && needed && state->full);
         return;
     }
     b->under_way++;
@@ -101,34 +118,46 @@ static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
 static void look (struct broker *b, uint64_t after)
 {
     const struct config_history *h = &b->config->history;
+    struct state *state = state_of (b);
 
-    if (b->history.busy || b->recovering || b->stopping)
+    if (state->busy || b->recovering || b->stopping)
         return;
     b->under_way++;
-    b->history.busy = true;
+    state->busy = true;
     if (journal_old (b->journal, h->jobs, h->keep, after, SLICE, listed, b) < 0)
         listed (-EAGAIN, NULL, 0, b);
 }
 
-static void look_cb (uv_timer_t *h)
+static void on_timer (struct broker *b)
 {
-    look (h->data, 0);
+    broker_timer_set (&state_of (b)->timer, EVERY_SECONDS);
+    look (b, 0);
 }
 
 static int begin (struct broker *b, struct error *err)
 {
+    struct broker_timer *timer = &state_of (b)->timer;
+
     (void)err;
-    uv_timer_start (&b->history.timer, look_cb, FIRST_MS, EVERY_MS);
+    broker_timer_init (b, timer, on_timer);
+    broker_timer_set (timer, FIRST_SECONDS);
     return 0;
 }
 
-void broker_history_compact (struct broker *b)
+void history_compact (struct broker *b)
 {
-    b->history.compact = true;
+    state_of (b)->compact = true;
     look (b, 0);
+}
+
+uint64_t history_removed (const struct broker *b)
+{
+    return state_of (b)->removed;
 }
 
 const struct broker_service service_history = {
     .name = "history",
+    .place = &place,
+    .state_size = sizeof (struct state),
     .begin = begin,
 };

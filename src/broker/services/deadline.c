@@ -64,7 +64,7 @@ static int too_late (const struct jobspec *js, double begin, bool later,
                       js->time_min > 0 ? "--time-min" : "time limit", limit.buf);
 }
 
-int broker_check_deadline (const struct jobspec *js, double now, struct error *err)
+int deadline_check (const struct jobspec *js, double now, struct error *err)
 {
     double begin = MAX (now, js->begin);
     double least = least_time (js->duration, js->time_min);
@@ -78,7 +78,7 @@ int broker_check_deadline (const struct jobspec *js, double now, struct error *e
     return begin + least <= js->deadline ? 0 : too_late (js, begin, js->begin > now, err);
 }
 
-double broker_time_by_deadline (const struct entry *e, double now, double limit)
+double deadline_time_limit (const struct entry *e, double now, double limit)
 {
     double left = floor (e->job->t_deadline - now);
 
@@ -121,7 +121,7 @@ static void pass (struct broker *b)
     set_timer (d);
 }
 
-void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
+void deadline_watch (struct broker *b, struct entry *e, bool waits)
 {
     const struct job *job = e->job;
     struct deadlines *d = state_of (b);
@@ -142,12 +142,12 @@ void broker_watch_deadline (struct broker *b, struct entry *e, bool waits)
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
     (void)before;
-    broker_watch_deadline (b, e, e->job->state < JOB_RUN);
+    deadline_watch (b, e, e->job->state < JOB_RUN);
 }
 
 static void leave (struct broker *b, struct entry *e)
 {
-    broker_watch_deadline (b, e, false);
+    deadline_watch (b, e, false);
 }
 
 static int init (struct broker *b, struct error *err)

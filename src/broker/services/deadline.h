@@ -6,11 +6,11 @@
 #include "broker/core/broker.h"
 
 /* Whether a new job can end by its deadline. -EINVAL and the reason. */
-int broker_check_deadline (const struct jobspec *js, double now, struct error *err);
+int deadline_check (const struct jobspec *js, double now, struct error *err);
 /* The time limit (seconds, 0: none) of a job that starts now: `limit`, or with --time-min
  * a shorter one that ends by the deadline, but at least --time-min. */
-double broker_time_by_deadline (const struct entry *e, double now, double limit);
+double deadline_time_limit (const struct entry *e, double now, double limit);
 /* Call whenever the job's state changed, and before the entry is freed. */
-void broker_watch_deadline (struct broker *b, struct entry *e, bool waits);
+void deadline_watch (struct broker *b, struct entry *e, bool waits);
 
 #endif

@@ -68,11 +68,11 @@ static int change_waiting (struct broker *b, struct entry *e, double limit, uid_
     if (job->t_deadline > 0
         && (least <= 0 || MAX (clock_wall (), job->t_begin) + least > job->t_deadline))
         return error_set (err, EINVAL, "it could not end by its deadline any more");
-    broker_watch_deadline (b, e, false);
+    deadline_watch (b, e, false);
     int rc = broker_emit (b, e, "jobspec-update",
                           json_pack ("{s:f s:I}", "attributes.system.duration", limit,
                                      "userid", (json_int_t)uid));
-    broker_watch_deadline (b, e, true);
+    deadline_watch (b, e, true);
     return rc < 0 ? error_set (err, -rc, "it cannot be recorded now") : 0;
 }
 

@@ -109,7 +109,7 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
 static void keep_deadline (struct broker *b, const struct entry *e,
                            struct sched_decision *d)
 {
-    double limit = broker_time_by_deadline (e, d->r->starttime, d->duration);
+    double limit = deadline_time_limit (e, d->r->starttime, d->duration);
     double end = d->r->starttime + limit;
 
     if (limit == d->duration

@@ -201,7 +201,7 @@ static int check (struct submission *s, const char **code, struct error *err)
                           "array: %u tasks are asked for, an array may have at most %u "
                           "here (array-max)",
                           idset_count (e->js->array.tasks), b->config->array_max);
-    if (broker_check_deadline (e->js, clock_wall (), err) < 0)
+    if (deadline_check (e->js, clock_wall (), err) < 0)
         return -EINVAL;
     if (placing_make (b, e, (unsigned)config_queue_index (b->config, s->queue), err) < 0)
         return -EINVAL;

@@ -481,7 +481,7 @@ static void api_job_output (struct broker *b, struct http_request *req,
                             "kubectl logs",
                             (uintmax_t)e->id, e->job->adopted);
     else if (e && !e->job->adopted && api_require (b, req, e))
-        watch_follow (b, e, req);
+        follow_output (b, e, req);
     else if (!e && id)
         http_reply_problem (
             req, 404, "unknown-job",

@@ -449,7 +449,7 @@ static void answer (struct cancelling *c)
         http_reply_problem (c->req, 503, "busy", "the broker has stopped before the end");
         return;
     }
-    broker_reply_after_commit (
+    watch_reply_after_commit (
         c->b, c->req, json_pack ("{s:O s:O}", "done", c->done, "failed", c->failed));
 }
 

@@ -420,7 +420,7 @@ static int parse_query (struct follower *f, struct http_request *req, struct err
                                   "stream: '%s' is neither stdout nor stderr", stream);
 }
 
-void watch_follow (struct broker *b, struct entry *e, struct http_request *req)
+void follow_output (struct broker *b, struct entry *e, struct http_request *req)
 {
     struct error err = { 0 };
     struct follower *f = calloc (1, sizeof (*f));

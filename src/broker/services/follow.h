@@ -5,6 +5,7 @@
 
 #include "broker/core/broker.h"
 
-void watch_follow (struct broker *b, struct entry *e, struct http_request *req);
+/* Answers with the job's output; with ?follow=1 until the job is over. */
+void follow_output (struct broker *b, struct entry *e, struct http_request *req);
 
 #endif

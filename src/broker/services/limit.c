@@ -163,7 +163,7 @@ static void api_job_limit (struct broker *b, struct http_request *req,
         http_reply_problem (req, 409, "wrong-state", "job %ju keeps its time limit: %s",
                             (uintmax_t)e->id, err.text);
     else
-        broker_reply_after_commit (b, req, json_pack ("{s:f}", "time_limit", limit));
+        watch_reply_after_commit (b, req, json_pack ("{s:f}", "time_limit", limit));
 }
 
 static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor }, { 0, NULL } };

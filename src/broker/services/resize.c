@@ -382,7 +382,7 @@ static void api_job_resize (struct broker *b, struct http_request *req,
         http_reply_problem (req, 409, "wrong-state", "job %ju keeps its %jd nodes: %s",
                             (uintmax_t)e->id, (intmax_t)from, err.text);
     } else {
-        broker_reply_after_commit (b, req, answer (e, from));
+        watch_reply_after_commit (b, req, answer (e, from));
     }
 }
 

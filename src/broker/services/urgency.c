@@ -79,7 +79,7 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
     if (reason)
         json_object_set_new (context, "note", broker_text (reason));
     broker_emit (b, e, "urgency", context);
-    broker_reply_after_commit (b, req, json_object ());
+    watch_reply_after_commit (b, req, json_object ());
 }
 
 static const struct api_route routes[] = {

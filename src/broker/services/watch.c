@@ -224,7 +224,7 @@ static void later_reply (void *arg)
     free (l);
 }
 
-void broker_reply_after_commit (struct broker *b, struct http_request *req, json_t *value)
+void watch_reply_after_commit (struct broker *b, struct http_request *req, json_t *value)
 {
     struct later *l = calloc (1, sizeof (*l));
     if (!l || !value) {

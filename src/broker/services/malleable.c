@@ -17,7 +17,7 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/services/array.h"
+#include "broker/services/malleable.h"
 #include "broker/services/reserve.h"
 #include "broker/services/resize.h"
 #include "broker/core/service.h"

@@ -5,11 +5,11 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
+#include "broker/services/malleable.h"
 #include "broker/services/nodegroups.h"
 #include "broker/services/array.h"
 #include "broker/services/reserve.h"
 #include "broker/services/reserve_job.h"
-#include "broker/services/resize.h"
 #include "common/clock.h"
 #include "common/parse.h"
 

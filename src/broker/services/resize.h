@@ -16,10 +16,5 @@ int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *r
                 enum resize_by by, uint32_t userid, struct error *err);
 /* Whether the executor can resize jobs at all. -EINVAL. */
 int resize_check (const struct broker *b, const struct jobspec *js, struct error *err);
-/* -- malleable.c -- */
-/* For the job for which nodes were asked back: appends which jobs give them. */
-void malleable_add_reason (const struct broker *b, const struct entry *e,
-                           struct strbuf *sb);
-/* -- resize.c -- */
 
 #endif

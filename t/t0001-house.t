@@ -134,6 +134,15 @@ test_expect_success 'neither executor includes the other, and what they share in
     refused src/exec/planted.c "#include \"exec/local/local.h\"" "include room exec/local"
 '
 
+test_expect_success 'an executor is named in its own folder only' '
+    for folder in copy/src/exec/*/local.mk; do
+        name=$(basename "$(dirname "$folder")") &&
+        find copy/src -name "*.[ch]" ! -path "*/test/*" ! -path "copy/src/exec/$name/*" ! -name table.c \
+            -exec grep -n "\"$name\"" {} + && return 1
+    done
+    true
+'
+
 test_expect_success 'an include is written relative to src/' '
     refused src/match/planted.c "#include \"graph.h\"" "include \"graph.h\""
 '

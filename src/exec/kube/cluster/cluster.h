@@ -2,9 +2,9 @@
  *
  * Two watches come in: nodes (inventory.c; nodeinfo.c reads one, admit.h says which
  * queues may use it) and pods (pods.c). A pod goes to its job, or is counted as foreign
- * on its node. Once a turn, inventory_flush() reports changed nodes, foreign usage and what can
- * still be made (groups.h) to the broker. News of pods goes to higher rooms by the hooks
- * of core/state.h.
+ * on its node. Once a turn, inventory_flush() reports changed nodes, foreign usage and
+ * what can still be made (groups.h) to the broker. News of pods goes to higher rooms by
+ * the hooks of core/state.h.
  */
 #ifndef FLUXQ_EXEC_KUBE_CLUSTER_CLUSTER_H
 #define FLUXQ_EXEC_KUBE_CLUSTER_CLUSTER_H

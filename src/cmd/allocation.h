@@ -18,7 +18,7 @@
 #include <stdint.h>
 
 #include "cmd/command.h"
-#include "jobspec/submit_options.h"
+#include "jobspec/options/submit_options.h"
 
 /* Options of a submit that make no sense for an allocation; NULL-terminated. */
 extern const char *const allocation_without[];

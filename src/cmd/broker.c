@@ -8,7 +8,7 @@
 #include "cmd/command.h"
 #include "common/clock.h"
 #include "common/parse.h"
-#include "jobspec/array.h"
+#include "jobspec/attributes/array.h"
 
 /* -- interrupts -- */
 

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/parse.h"
-#include "jobspec/dialect.h"
+#include "jobspec/script/dialect.h"
 
 enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER, OPT_BROKER_WAIT };
 

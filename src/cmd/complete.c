@@ -8,7 +8,7 @@
 
 #include <readline/readline.h>
 
-#include "jobspec/words.h"
+#include "jobspec/script/words.h"
 
 #define LIST_MAX (4 << 20)
 /* Characters that end words, so that ids in a list and values after "--queue=" are

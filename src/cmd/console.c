@@ -17,7 +17,7 @@
 #include "cmd/command.h"
 #include "cmd/complete.h"
 #include "common/io.h"
-#include "jobspec/words.h"
+#include "jobspec/script/words.h"
 
 #define HISTORY_SIZE 1000
 #define LINE_MAX_BYTES (1 << 20)

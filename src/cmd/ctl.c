@@ -10,7 +10,7 @@
 #include "common/parse.h"
 
 #include "common/json.h"
-#include "jobspec/text.h"
+#include "jobspec/attributes/text.h"
 
 enum { REASON = 1, JSON, NODES, STATE };
 

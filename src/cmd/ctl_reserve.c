@@ -7,7 +7,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/parse.h"
-#include "jobspec/datetime.h"
+#include "jobspec/attributes/datetime.h"
 
 bool reserve_take (struct reserve_args *a, const struct option_match *m)
 {

@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "cmd/command.h"
-#include "jobspec/submit_options.h"
+#include "jobspec/options/submit_options.h"
 
 /* POSTs the jobspec; tries again for the time of cmd_broker_wait() while the broker is
  * away or busy, or the connection breaks. 0 and the id, or the status after a message. */

@@ -15,8 +15,8 @@
 #include "common/io.h"
 #include "common/parse.h"
 #include "jobspec/jobspec.h"
-#include "jobspec/script.h"
-#include "jobspec/submit_options.h"
+#include "jobspec/options/submit_options.h"
+#include "jobspec/script/script.h"
 #include "protocol/pattern.h"
 
 #include "common/json.h"

@@ -10,8 +10,8 @@
 #include "common/parse.h"
 #include "exec/mounts.h"
 #include "exec/spaceset.h"
-#include "jobspec/podtemplate.h"
-#include "jobspec/podwish.h"
+#include "jobspec/attributes/podtemplate.h"
+#include "jobspec/attributes/podwish.h"
 
 #define TEXT_MAX 253 /* of names in Kubernetes */
 #define COUNT_MAX 1000000

@@ -21,11 +21,11 @@
  *         service-account: [spark]
  *         shm-size: 8Gi                        # at most
  *         host-network: true
- *         pod-template: true                   # or a list of fields, see jobspec/podtemplate.h
+ *         pod-template: true                   # or a list of fields, see jobspec/attributes/podtemplate.h
  *         volumes: {scratch: {volume: {persistentVolumeClaim: {claimName: scratch}}}}
  *
  * A set is such a mapping, as JSON. A key of a queue overrides the same key of all
- * queues. The choices of a job are its wishes (jobspec/podwish.h); they override both.
+ * queues. The choices of a job are its wishes (jobspec/attributes/podwish.h); they override both.
  *
  *     podset_check (doc, mapping, "queue gpu: pods", &err);            // while reading
  *     json_t *all = podset_merge (defaults, queue);

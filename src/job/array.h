@@ -16,7 +16,7 @@
 #ifndef FLUXQ_JOB_ARRAY_H
 #define FLUXQ_JOB_ARRAY_H
 
-#include "jobspec/array.h"
+#include "jobspec/attributes/array.h"
 
 /* Each task is in exactly one of the sets. */
 struct job_array {

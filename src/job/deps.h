@@ -26,7 +26,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "jobspec/dependency.h"
+#include "jobspec/attributes/dependency.h"
 
 struct deps;
 

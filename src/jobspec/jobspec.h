@@ -68,11 +68,11 @@
 #include "common/idset.h"
 #include "common/json.h"
 #include "common/strbuf.h"
-#include "jobspec/array.h"
-#include "jobspec/dependency.h"
-#include "jobspec/placement.h"
-#include "jobspec/process.h"
-#include "jobspec/stage.h"
+#include "jobspec/attributes/array.h"
+#include "jobspec/attributes/dependency.h"
+#include "jobspec/attributes/placement.h"
+#include "jobspec/attributes/process.h"
+#include "jobspec/attributes/stage.h"
 
 #define JOBSPEC_TEXT_MAX (8 << 20)
 #define JOBSPEC_SCRIPT_MAX (4 << 20)
@@ -81,7 +81,6 @@
 #define JOBSPEC_COUNT_MAX 2147483647
 /* Characters of a count that is a list of sizes: it fits wherever it is shown. */
 #define JOBSPEC_COUNT_TEXT_MAX 32768
-#define JOBSPEC_HOSTS_MAX 65536 /* names in all hostlists of the constraints */
 #define JOBSPEC_DEPTH_MAX 64
 #define JOBSPEC_VERTICES_MAX 1000
 #define JOBSPEC_START_TIMEOUT_MAX 86400.0

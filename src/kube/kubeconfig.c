@@ -9,7 +9,7 @@
 #include "common/io.h"
 #include "common/sha256.h"
 #include "common/yaml.h"
-#include "jobspec/base64.h"
+#include "jobspec/attributes/base64.h"
 
 #define ACCOUNT "/var/run/secrets/kubernetes.io/serviceaccount/"
 #define TOKEN_MAX 65536

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "jobspec/jobspec.h"
-#include "jobspec/script.h"
+#include "jobspec/script/script.h"
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 

@@ -17,8 +17,8 @@
 
 #include "common/log.h"
 #include "common/yaml.h"
-#include "jobspec/array.h"
-#include "jobspec/placement.h"
+#include "jobspec/attributes/array.h"
+#include "jobspec/attributes/placement.h"
 #include "match/policies/policy.h"
 #include "sched/policy.h"
 #include "sched/priority.h"

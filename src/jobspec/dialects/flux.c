@@ -19,8 +19,8 @@
 
 #include "common/clock.h"
 #include "common/parse.h"
-#include "jobspec/dialect.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/script/dialect.h"
 
 /* -- options -- */
 

@@ -3,7 +3,7 @@
 #include <ctype.h>
 #include <string.h>
 
-#include "jobspec/dialect.h"
+#include "jobspec/script/dialect.h"
 
 static const char *match (const char *line, size_t len)
 {

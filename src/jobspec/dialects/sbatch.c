@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "jobspec/dialect.h"
+#include "jobspec/script/dialect.h"
 
 enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REFUSED };
 

@@ -5,9 +5,9 @@
 #include <errno.h>
 #include <string.h>
 
-#include "jobspec/base64.h"
-#include "jobspec/text.h"
-#include "jobspec/words.h"
+#include "jobspec/attributes/base64.h"
+#include "jobspec/attributes/text.h"
+#include "jobspec/script/words.h"
 
 /* RFC 4648, section 10, and that every byte comes back */
 static void test_base64 (void **state)

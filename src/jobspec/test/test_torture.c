@@ -12,8 +12,8 @@
 
 #include "common/test/torture.h"
 #include "jobspec/jobspec.h"
-#include "jobspec/request.h"
-#include "jobspec/script.h"
+#include "jobspec/parse/request.h"
+#include "jobspec/script/script.h"
 
 /* Script and options to a jobspec. */
 static json_t *submit (const char *script, struct error *err)

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "common/hostlist.h"
-#include "jobspec/jobspec.h"
+#include "jobspec/attributes/requires.h"
 #include "match/request/constraint.h"
 
 #define LEVELS_MAX 32

@@ -24,8 +24,8 @@
 #define FLUXQ_MATCH_REQUEST_SHAPE_H
 
 #include "common/json.h"
+#include "jobspec/attributes/placement.h"
 #include "jobspec/jobspec.h"
-#include "jobspec/placement.h"
 
 struct constraint;
 

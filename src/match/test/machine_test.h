@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "jobspec/request.h"
+#include "jobspec/parse/request.h"
 #include "match/search/search.h"
 #include "match/test/inspect.h"
 #include "match/test/verify.h"

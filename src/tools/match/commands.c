@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "jobspec/words.h"
+#include "jobspec/script/words.h"
 
 const struct match_command match_commands[] = {
     { "match",

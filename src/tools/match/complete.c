@@ -7,7 +7,7 @@
 
 #include <readline/readline.h>
 
-#include "jobspec/words.h"
+#include "jobspec/script/words.h"
 
 #define LIST_MAX (4 << 20)
 #define BREAKS " \t\n\"'"

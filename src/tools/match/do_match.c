@@ -13,7 +13,7 @@
 
 #include "common/clock.h"
 #include "common/io.h"
-#include "jobspec/request.h"
+#include "jobspec/parse/request.h"
 #include "tools/match/commands.h"
 #include "tools/match/output.h"
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/sha256.h"
-#include "jobspec/base64.h"
+#include "jobspec/attributes/base64.h"
 
 const struct kube_kind kube_kinds[KUBE_KINDS] = {
     { PATH_MINICLUSTER, "miniclusters", "?propagationPolicy=Background" },

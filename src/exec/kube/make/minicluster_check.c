@@ -11,7 +11,7 @@
 
 #include "exec/mounts.h"
 #include "exec/podset.h"
-#include "jobspec/podwish.h"
+#include "jobspec/attributes/podwish.h"
 
 #define SAY "a MiniCluster's pods cannot have "
 

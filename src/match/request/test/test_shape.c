@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/io.h"
-#include "jobspec/request.h"
+#include "jobspec/parse/request.h"
 #include "match/request/shape.h"
 
 /* The resources as a YAML flow list; constraints as JSON, or NULL. */

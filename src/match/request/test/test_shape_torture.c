@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "common/test/torture.h"
-#include "jobspec/request.h"
+#include "jobspec/parse/request.h"
 #include "match/request/shape.h"
 
 static const char text[] =

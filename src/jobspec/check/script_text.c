@@ -1,0 +1,57 @@
+/* script_text.c - see script_text.h */
+#include "jobspec/check/script_text.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "jobspec/jobspec.h"
+
+static unsigned line_of (const char *text, const char *at)
+{
+    unsigned n = 1;
+
+    while ((text = memchr (text, '\n', (size_t)(at - text))) != NULL) {
+        n++;
+        text++;
+    }
+    return n;
+}
+
+static bool is_blank (const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        if (!memchr (" \t\r\n\v\f", text[i], 6))
+            return false;
+    }
+    return true;
+}
+
+int script_check (const char *text, size_t len, const char *name, struct error *err)
+{
+    const char *at;
+
+    if (len > JOBSPEC_SCRIPT_MAX)
+        return error_set (err, EFBIG,
+                          "%s: the script has %zu bytes, at most %d (4 MiB) are accepted",
+                          name, len, JOBSPEC_SCRIPT_MAX);
+    at = memchr (text, '\0', len);
+    if (at)
+        return error_set (err, EINVAL, "%s:%u: there is a NUL byte, so this is no script",
+                          name, line_of (text, at));
+    if (is_blank (text, len))
+        return error_set (err, EINVAL, "%s: the script is empty", name);
+    if (len < 2 || memcmp (text, "#!", 2))
+        return error_set (
+            err, EINVAL,
+            "%s:1: a batch script begins with #! and its interpreter (#!/bin/sh); "
+            "to run a program write: -- PROGRAM",
+            name);
+    at = memmem (text, len, "\r\n", 2);
+    if (at || text[len - 1] == '\r')
+        return error_set (
+            err, EINVAL,
+            "%s:%u: the line ends as on DOS (CR LF), no shell can run that; convert "
+            "the file with dos2unix",
+            name, line_of (text, at ? at : text + len));
+    return 0;
+}

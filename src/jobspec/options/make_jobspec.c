@@ -1,0 +1,430 @@
+/* make_jobspec.c - makes the jobspec from the options; submit_options.h has the table
+ * of shapes
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "common/printable.h"
+#include "jobspec/attributes/base64.h"
+#include "jobspec/attributes/requires.h"
+#include "jobspec/attributes/text.h"
+#include "jobspec/jobspec.h"
+#include "jobspec/options/environment.h"
+#include "jobspec/options/shape.h"
+#include "jobspec/options/submit_options.h"
+
+/* -- JSON. A value that could not be made is NULL, and so is every value that it goes
+ * into: json_pack() and the _new functions pass that on, it is looked at once at the end.
+ * -- */
+
+static json_t *vertex (const char *type, int64_t count)
+{
+    return json_pack ("{s:s, s:I}", "type", type, "count", (json_int_t)count);
+}
+
+static json_t *size (const struct submit_size *z)
+{
+    const struct jobspec_count *c = &z->count;
+    const char op[2] = { c->op, '\0' };
+
+    if (z->list) {
+        autofree char *text = idset_encode (z->list);
+        return text ? json_string (text) : NULL;
+    }
+    if (c->min == c->max)
+        return json_integer (c->min);
+    return json_pack ("{s:I, s:I, s:s, s:I}", "min", (json_int_t)c->min, "max",
+                      (json_int_t)c->max, "operator", op, "operand",
+                      (json_int_t)c->operand);
+}
+
+static json_t *slot_vertex (const struct submit_options *so, const struct submit_shape *s)
+{
+    json_t *cpus = so->cpu_milli
+                       ? vertex (GRES_CPU_MILLI, so->cpu_milli)
+                       : vertex ("core", so->cpus_per_task ? so->cpus_per_task : 1);
+    json_t *with = json_pack ("[o]", cpus);
+
+    if (s->gpus_slot && json_array_append_new (with, vertex ("gpu", s->gpus_slot)) < 0) {
+        json_decref (with);
+        return NULL;
+    }
+    return json_pack ("{s:s, s:o, s:s, s:o}", "type", "slot", "count", size (&s->slots),
+                      "label", "task", "with", with);
+}
+
+static json_t *memory_vertex (int64_t mib)
+{
+    return json_pack ("{s:s, s:I, s:s}", "type", "memory", "count", (json_int_t)mib,
+                      "unit", "MiB");
+}
+
+/* The node vertex, or the vertex of the places with their nodes. */
+static json_t *in_places (const struct submit_options *so, const struct submit_shape *s,
+                          json_t *node)
+{
+    if (!s->places.count.min)
+        return node;
+    if (node
+        && json_object_set_new (node, "count", json_integer (so->nodes_per.count)) < 0) {
+        json_decref (node);
+        return NULL;
+    }
+    return json_pack ("{s:s, s:o, s:[o]}", "type", so->nodes_per.level, "count",
+                      size (&s->places), "with", node);
+}
+
+static json_t *resources (const struct submit_options *so, const struct submit_shape *s)
+{
+    json_t *with = json_pack ("[o]", slot_vertex (so, s));
+    json_t *node;
+    int rc = with ? 0 : -1;
+
+    if (!s->nodes.count.min)
+        return with;
+    if (s->gpus_node)
+        rc |= json_array_append_new (with, vertex ("gpu", s->gpus_node));
+    for (size_t i = 0; i < so->gres.n; i++)
+        if (strcmp (so->gres.v[i].name, "gpu") != 0) /* see shape.c */
+            rc |= json_array_append_new (
+                with, vertex (so->gres.v[i].name, so->gres.v[i].count));
+    if (so->mem_mib)
+        rc |= json_array_append_new (with, memory_vertex (so->mem_mib));
+    node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes),
+                      "with", with);
+    if (node && s->exclusive)
+        rc |= json_object_set_new (node, "exclusive", json_true ());
+    if (rc < 0) {
+        json_decref (node);
+        return NULL;
+    }
+    return json_pack ("[o]", in_places (so, s, node));
+}
+
+/* tasks[0].command; -EINVAL for an argument that JSON cannot hold. */
+static int command (const struct submit_program *prog, json_t **ret, struct error *err)
+{
+    json_t *list = json_array ();
+    int rc = 0;
+
+    if (prog->script)
+        rc = json_array_append_new (list, json_string (JOBSPEC_SCRIPT_COMMAND));
+    for (size_t i = 0; rc == 0 && prog->args && prog->args[i]; i++) {
+        const char *arg = prog->args[i];
+        size_t len = strlen (arg);
+
+        if (!text_is_utf8 (arg, len, NULL) || len >= JOBSPEC_STRING_MAX) {
+            json_decref (list);
+            return error_set (err, EINVAL, "argument %zu ('%.32s') is %s", i + 1,
+                              len >= JOBSPEC_STRING_MAX ? "..." : arg,
+                              len >= JOBSPEC_STRING_MAX ? "longer than 128 KiB"
+                                                        : "not UTF-8");
+        }
+        rc = json_array_append_new (list, json_stringn_nocheck (arg, len));
+    }
+    if (rc == 0 && json_array_size (list) == 0)
+        rc = error_set (err, EINVAL, "there is no command to run");
+    else if (rc < 0)
+        rc = error_set (err, ENOMEM, "out of memory");
+    if (rc < 0)
+        json_decref (list);
+    else
+        *ret = list;
+    return rc;
+}
+
+static int tasks (const struct submit_program *prog, const struct submit_shape *s,
+                  json_t **ret, struct error *err)
+{
+    json_t *argv = NULL;
+    int rc = command (prog, &argv, err);
+
+    if (rc < 0)
+        return rc;
+    *ret = json_pack ("[{s:o, s:s, s:{s:I}}]", "command", argv, "slot", "task", "count",
+                      s->total ? "total" : "per_slot",
+                      (json_int_t)(s->total ? s->total : 1));
+    return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
+}
+
+/* A file of RFC 37, as text if that is shorter than base64: control characters grow to
+ * six bytes. */
+static json_t *script_file (const struct submit_program *prog)
+{
+    const size_t encoded = BASE64_ENCODED (prog->script_len);
+    json_t *data = NULL;
+    bool text;
+    size_t size;
+
+    text = text_is_utf8 (prog->script, prog->script_len, &size) && size <= encoded;
+    if (text) {
+        data = json_stringn_nocheck (prog->script, prog->script_len);
+    } else {
+        autofree char *buf = malloc (encoded + 1);
+
+        if (buf) {
+            base64_encode (prog->script, prog->script_len, buf);
+            data = json_stringn_nocheck (buf, encoded);
+        }
+    }
+    return json_pack ("{s:i, s:I, s:s, s:o}", "mode", 0100700, "size",
+                      (json_int_t)prog->script_len, "encoding", text ? "utf-8" : "base64",
+                      "data", data);
+}
+
+/* The file name of the script or the command; a name that is no line of text becomes
+ * "job". */
+static void default_name (const struct submit_options *so,
+                          const struct submit_program *prog, char *name, size_t size)
+{
+    const char *path = prog->script ? "stdin" : prog->args[0];
+    const char *slash;
+
+    if (prog->script && so->script_name)
+        path = so->script_name;
+    slash = strrchr (path, '/');
+    snprintf (name, size, "%s", slash ? slash + 1 : path);
+    if (!text_is_line (name, size) || printable_check (name, "name", NULL) < 0)
+        snprintf (name, size, "job");
+}
+
+static int directory (const struct submit_options *so, const char *cwd, json_t **ret,
+                      struct error *err)
+{
+    bool relative = so->chdir && so->chdir[0] != '/';
+    const char *base = so->chdir && !relative ? so->chdir : cwd;
+    autostrbuf struct strbuf path;
+
+    strbuf_init (&path, 8192);
+    strbuf_adds (&path, base);
+    if (relative)
+        strbuf_addf (&path, "%s%s", path.len && path.buf[path.len - 1] == '/' ? "" : "/",
+                     so->chdir);
+    if (path.err == -ENOMEM)
+        return error_set (err, ENOMEM, "out of memory");
+    if (path.err || !text_is_line (path.buf, 4095))
+        return error_set (
+            err, EINVAL,
+            "the name of the working directory is too long, or has control "
+            "characters or bytes that are not UTF-8 (choose another with --chdir)");
+    *ret = json_string (path.buf);
+    return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
+}
+
+static json_t *stream (const char *pattern)
+{
+    return json_pack ("{s:s, s:s}", "type", "file", "path", pattern);
+}
+
+/* attributes.system.shell: output, input and staged files. */
+static json_t *shell_options (const struct submit_options *so)
+{
+    const char *by_default =
+        so->array ? SUBMIT_DEFAULT_ARRAY_OUTPUT : SUBMIT_DEFAULT_OUTPUT;
+    json_t *out =
+        json_pack ("{s:o}", "stdout", stream (so->output ? so->output : by_default));
+    json_t *options = json_pack ("{s:o}", "output", out);
+    int rc = 0;
+
+    if (so->error)
+        rc |= json_object_set_new (out, "stderr", stream (so->error));
+    if (so->append)
+        rc |= json_object_set_new (out, "mode", json_string ("append"));
+    if (so->has_on_full)
+        rc |= json_object_set_new (
+            out, "on-full", json_string (jobspec_on_full_word (so->on_full)));
+    if (so->input)
+        rc |= json_object_set_new (options, "input",
+                                   json_pack ("{s:o}", "stdin", stream (so->input)));
+    if (so->stage_in.n)
+        rc |=
+            json_object_set_new (options, "stage-in", stage_list_to_json (&so->stage_in));
+    if (so->stage_out.n)
+        rc |= json_object_set_new (options, "stage-out",
+                                   stage_list_to_json (&so->stage_out));
+    if (rc < 0) {
+        json_decref (options);
+        return NULL;
+    }
+    return json_pack ("{s:o}", "options", options);
+}
+
+/* The limits of this process, and the environment of a login shell if --export asks for
+ * it. */
+static int process_attributes (json_t *system, json_t *own,
+                               const struct submit_options *so)
+{
+    json_t *options = json_object_get (json_object_get (system, "shell"), "options");
+    struct job_process p = so->process;
+
+    rlimits_read (&p.rlimits);
+    if (!p.user_env.timeout && environment_wants_login (so->export))
+        p.user_env = (struct job_user_env){ JOB_USER_ENV_TIMEOUT, true };
+    return job_process_to_json (&p, options, own);
+}
+
+static int pod_attributes (json_t *own, const struct submit_options *so)
+{
+    json_t *pods = so->pods ? json_copy (so->pods) : json_object ();
+    int rc = 0;
+
+    if (so->host_network)
+        rc |= json_object_set_new (pods, "host-network", json_true ());
+    if (json_object_size (pods) > 0)
+        return rc | json_object_set_new (own, "pods", pods);
+    json_decref (pods);
+    return pods ? rc : -ENOMEM;
+}
+
+/* attributes.system.fluxq: keys that are not in the RFCs. */
+static int own_attributes (json_t *system, const struct submit_options *so,
+                           const struct submit_shape *s, const char *cwd)
+{
+    json_t *own = json_object ();
+    int rc = process_attributes (system, own, so);
+
+    rc |= placement_to_json (own, &so->placement, &so->switches);
+    if (so->nice)
+        rc |= json_object_set_new (own, "nice", json_integer (so->nice));
+    if (so->array)
+        rc |= json_object_set_new (own, "array", json_string (so->array));
+    if (so->image)
+        rc |= json_object_set_new (own, "image", json_string (so->image));
+    rc |= pod_attributes (own, so);
+    if (so->reservation)
+        rc |= json_object_set_new (own, "reservation", json_string (so->reservation));
+    if (so->mem_mib && !s->nodes.count.min)
+        rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
+    if (so->deadline > 0)
+        rc |= json_object_set_new (own, "deadline", json_real (so->deadline));
+    if (so->time_min > 0)
+        rc |= json_object_set_new (own, "time-min", json_real (so->time_min));
+    if (so->max_wait > 0)
+        rc |= json_object_set_new (own, "max-wait", json_real (so->max_wait));
+    if (so->start_timeout > 0)
+        rc |= json_object_set_new (own, "start-timeout", json_real (so->start_timeout));
+    if (so->malleable)
+        rc |= json_object_set_new (own, "malleable", json_true ());
+    if (so->resize_signal)
+        rc |=
+            json_object_set_new (own, "resize-signal", json_integer (so->resize_signal));
+    if (so->keep_invalid_depend)
+        rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
+    if (so->has_requeue)
+        rc |= json_object_set_new (own, "requeue", json_boolean (so->requeue));
+    if (so->chdir && text_is_line (cwd, 4095))
+        rc |= json_object_set_new (own, "submit-dir", json_string (cwd));
+    if (own && json_object_size (own) == 0)
+        json_decref (own);
+    else
+        rc |= json_object_set_new (system, "fluxq", own);
+    return rc;
+}
+
+/* attributes.system.constraints: all constraints together. */
+static int constraints (json_t *system, const struct submit_options *so)
+{
+    json_t *list = json_array (), *all;
+    int rc = 0;
+
+    if (so->nodelist)
+        rc |= json_array_append_new (list, requires_hosts (so->nodelist, "", NULL, NULL));
+    if (so->exclude)
+        rc |= json_array_append_new (
+            list,
+            json_pack ("{s:[o]}", "not", requires_hosts (so->exclude, "", NULL, NULL)));
+    if (so->constraint)
+        rc |= json_array_append_new (list, requires_parse (so->constraint, "", NULL));
+    all = json_array_size (list) > 1 ? json_pack ("{s:O}", "and", list)
+                                     : json_incref (json_array_get (list, 0));
+    if (json_array_size (list) > 0)
+        rc |= json_object_set_new (system, "constraints", all);
+    json_decref (list);
+    return rc;
+}
+
+static int optional_attributes (json_t *system, const struct submit_options *so,
+                                const struct submit_program *prog,
+                                const struct submit_shape *s, const char *cwd)
+{
+    int rc = own_attributes (system, so, s, cwd);
+
+    if (so->time_limit >= 0)
+        rc |= json_object_set_new (system, "duration", json_real (so->time_limit));
+    if (so->depend.n)
+        rc |= json_object_set_new (system, "dependencies",
+                                   dependencies_to_json (&so->depend));
+    if (so->begin > 0)
+        rc |= json_object_set_new (system, "begin-time", json_real (so->begin));
+    if (so->queue)
+        rc |= json_object_set_new (system, "queue", json_string (so->queue));
+    rc |= constraints (system, so);
+    if (prog->script)
+        rc |= json_object_set_new (system, "files",
+                                   json_pack ("{s:o}", "script", script_file (prog)));
+    return rc;
+}
+
+static int system_attributes (const struct submit_options *so,
+                              const struct submit_program *prog,
+                              const struct submit_shape *s, const char *cwd,
+                              char *const environ_list[], json_t **ret, struct error *err)
+{
+    json_t *dir = NULL, *env = NULL, *system;
+    char name[256];
+    int rc = directory (so, cwd, &dir, err);
+
+    if (rc == 0)
+        rc = environment_select (so->export, environ_list, &env, err);
+    if (rc == 0 && so->export_file
+        && (rc = environment_add_file (env, so->export_file, err)) < 0)
+        json_decref (env);
+    if (rc < 0) {
+        json_decref (dir);
+        return rc;
+    }
+    /* As in sbatch, the value of this job, not of the job in which the user submits. */
+    json_object_del (env, "SLURM_NTASKS_PER_NODE");
+    if (so->ntasks_per_node > 0) {
+        snprintf (name, sizeof (name), "%jd", (intmax_t)so->ntasks_per_node);
+        json_object_set_new (env, "SLURM_NTASKS_PER_NODE", json_string (name));
+    }
+    default_name (so, prog, name, sizeof (name));
+    system = json_pack ("{s:o, s:o, s:{s:s}, s:o}", "cwd", dir, "environment", env, "job",
+                        "name", so->job_name ? so->job_name : name, "shell",
+                        shell_options (so));
+    if (!system || optional_attributes (system, so, prog, s, cwd) < 0) {
+        json_decref (system);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    *ret = system;
+    return 0;
+}
+
+json_t *submit_options_jobspec (const struct submit_options *so,
+                                const struct submit_program *prog, const char *cwd,
+                                char *const environ_list[], struct error *err)
+{
+    json_t *task_list = NULL, *system = NULL, *root;
+    struct submit_shape s;
+
+    if (so->process.warn.batch && !prog->script) {
+        error_set (err, EINVAL, "--signal=B: there is no batch script, only a command");
+        return NULL;
+    }
+    if (submit_shape_make (so, &s, err) < 0)
+        return NULL;
+    if (tasks (prog, &s, &task_list, err) < 0
+        || system_attributes (so, prog, &s, cwd, environ_list, &system, err) < 0) {
+        json_decref (task_list);
+        submit_shape_release (&s);
+        return NULL;
+    }
+    root = json_pack ("{s:i, s:o, s:o, s:{s:o}}", "version", 1, "resources",
+                      resources (so, &s), "tasks", task_list, "attributes", "system",
+                      system);
+    submit_shape_release (&s);
+    if (!root)
+        error_set (err, ENOMEM, "out of memory");
+    return root;
+}

@@ -1,0 +1,31 @@
+/* shape.h - the numbers of nodes, slots and GPUs that a submission asks for, fixed
+ * or elastic; submit_options.h has the table of rules
+ *
+ *     struct submit_shape s;
+ *     if (submit_shape_make (&so, &s, &err) < 0) ...;
+ *     s.nodes.count.min, s.slots.count.max, ...
+ *     submit_shape_release (&s);
+ */
+#ifndef FLUXQ_JOBSPEC_OPTIONS_SHAPE_H
+#define FLUXQ_JOBSPEC_OPTIONS_SHAPE_H
+
+#include "jobspec/options/submit_options.h"
+
+struct submit_shape {
+    struct submit_size nodes; /* min 0: no node vertex */
+    struct submit_size slots; /* on a node, or in all */
+    /* with so many nodes in each; min 0: no places */
+    struct submit_size places;
+    int64_t total;  /* tasks in all; 0: one a slot */
+    int64_t ntasks; /* tasks; 0: depends on the granted size */
+    int64_t gpus_slot;
+    int64_t gpus_node;
+    bool exclusive;
+};
+
+/* 0; -EINVAL: the counts conflict, with the reason; -ENOMEM. Release s only after 0. */
+int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
+                       struct error *err);
+void submit_shape_release (struct submit_shape *s);
+
+#endif

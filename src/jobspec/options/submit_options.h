@@ -1,0 +1,222 @@
+/* submit_options.h - the options of a submission, and how they become a jobspec
+ *
+ * One table of options (submit_options_table) serves the command line, the environment
+ * (FLUXQ_*) and the directives of all dialects; help and completion read it too.
+ *
+ *     struct submit_options so;
+ *     submit_options_init (&so);
+ *     submit_options_set (&so, SUBMIT_FROM_SCRIPT, "nodes", "2", "job.sh:3: -N", &err);
+ *     submit_options_set (&so, SUBMIT_FROM_COMMAND, "nodes", "4", "--nodes", &err);
+ *     json_t *js = submit_options_jobspec (&so, &program, cwd, environ, &err);
+ *     submit_options_release (&so);
+ *
+ * Here "4" wins: the command line overrides the environment, which overrides the script,
+ * in whatever order they are set; within one source the last value wins. All values are
+ * checked at once, also those that are overridden. An error begins with `where`, which
+ * names the option as the user wrote it, and its place: "job.sh:3: -N: 'x' is not ...",
+ * "--nodes: ...", "FLUXQ_NODES: ...".
+ *
+ * Resources made of the counts (tasks n, nodes N, tasks a node t, cores a task c):
+ *
+ *     nothing, or -n      slot[n] > core[c]
+ *     -N, or -N and t     node[N] > slot[t or 1] > core[c]
+ *     -n and -N           node[N] > slot[n/N rounded up] > core[c]; tasks: n in all
+ *     -n and t            as -n and -N with N = n/t rounded up; t alone: N = 1
+ *
+ * If -N or -n has several sizes (SIZES: MIN-MAX, MIN-MAX:STEP, MIN-MAX:OPERAND:OPERATOR,
+ * A,B,C; MIN+ without an upper limit):
+ *
+ *     -N SIZES (and t)    node{SIZES} > slot[t or 1] > core[c]
+ *     -n SIZES            slot{SIZES} > core[c]
+ *     -n SIZES and t      node{SIZES/t} > slot[t] > core[c]
+ *     -N and -n SIZES     node[N] > slot{SIZES/N} > core[c]
+ *     -N A-B and -n       node{A-B} > slot{n/B - n/A, rounded up} > core[c]; tasks: n in
+ *                         all, so that the slots are n/nodes, rounded up
+ *     -N A-B and -n C-D   node{A-B} > slot{C/A - D/B} > core[c]
+ *
+ * Sizes that do not divide are refused, and so are sizes whose steps miss MAX.
+ *
+ *     --mem               a memory vertex beside the slot; without a node vertex
+ *                         attributes.system.fluxq.memory-per-node
+ *     -c c                slot > core[c]; of a fraction, "0.5" or "500m":
+ *                         slot > cpu_milli[1000 * c]
+ *     --gpus-per-task g   slot > gpu[g]
+ *     -G g                slot > gpu[g/n] if that divides, else node > gpu[g/N] if that
+ *                         does, else refused
+ *     --gpus-per-node g   node > gpu[g]
+ *     --gres LIST         node > gpu[g] for gpu:g, node > NAME[n] for NAME:n; NAME:TYPE
+ *                         is a name of its own. As with --gpus-per-node one task without
+ *                         -N gets a node[1]; -n alone is refused
+ *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
+ *                         alone is refused, as the number of nodes is unknown
+ *
+ * --dependency becomes attributes.system.dependencies (RFC 26, dependency.h), --begin
+ * becomes attributes.system.begin-time. --deadline, --start-timeout,
+ * --kill-invalid-depend=no, --requeue and --no-requeue become keys of
+ * attributes.system.fluxq. Times become unix times when the option is read.
+ *
+ * --output, --error and --input become output.stdout, output.stderr and input.stdin of
+ * attributes.system.shell.options, --open-mode=append becomes output.mode (all as in
+ * flux); --output-on-full becomes output.on-full.
+ * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); the
+ * values of one source add up.
+ *
+ * --executor, --runtime-class, --priority-class, --service-account, --volume, --shm-size,
+ * --pod-template (the file is read at once) and --host-network become
+ * attributes.system.fluxq.pods (podwish.h); volumes of one source add up.
+ *
+ * --nodelist, --exclude and --constraint together become attributes.system.constraints
+ * (requires.h). Without -N, --nodelist asks for all nodes that it names; with -N, for N
+ * of them.
+ *
+ * --malleable and --resize-signal become keys of attributes.system.fluxq; their conflicts
+ * with other options are found when the whole jobspec is checked (malleable.c).
+ *
+ * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
+ * not in the jobspec: the submission has urgency 0 beside the jobspec.
+ */
+#ifndef FLUXQ_JOBSPEC_OPTIONS_SUBMIT_OPTIONS_H
+#define FLUXQ_JOBSPEC_OPTIONS_SUBMIT_OPTIONS_H
+
+#include "common/gres.h"
+#include "common/json.h"
+#include "common/option.h"
+#include "jobspec/attributes/dependency.h"
+#include "jobspec/jobspec.h"
+
+enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_COMMAND };
+
+/* The options of `fluxq-submit`, without those that make sense only on the command line
+ * (--wait, --json, --dry-run, --broker), which are in the command's own table. Ids are
+ * SUBMIT_OPTION_FIRST and up, so a command can use smaller ids in a joined table. */
+extern const struct option_desc submit_options_table[];
+#define SUBMIT_OPTION_FIRST 0x1000
+
+/* The output file if the user names none (sbatch: slurm-%j.out and, for a task of an
+ * array, slurm-%A_%a.out). */
+#define SUBMIT_DEFAULT_OUTPUT "fluxq-%j.out"
+#define SUBMIT_DEFAULT_ARRAY_OUTPUT "fluxq-%A_%a.out"
+
+/* A number, or several allowed sizes: 4, 4-16, 4-16:4, 2-16:2:*, 1,2,4,8. */
+struct submit_size {
+    struct jobspec_count count; /* min 0: not given */
+    struct idset *list;         /* as sizes of struct jobspec_resource; owned */
+};
+
+struct submit_options {
+    char *job_name;            /* -J */
+    char *output;              /* -o */
+    char *error;               /* -e */
+    char *input;               /* -i; "none" is stored as /dev/null in all three */
+    bool append;               /* --open-mode=append */
+    bool has_on_full;          /* --output-on-full: */
+    int on_full;               /* enum jobspec_on_full */
+    struct submit_size nodes;  /* -N */
+    struct submit_size ntasks; /* -n */
+    int64_t ntasks_per_node;
+    int64_t cpus_per_task; /* -c, a whole number */
+    int64_t cpu_milli;     /* -c in thousandths, if it is a fraction; else 0 */
+    int64_t mem_mib;       /* --mem, a node */
+    int64_t gpus;          /* -G, in all */
+    int64_t gpus_per_task;
+    int64_t gpus_per_node;
+    struct gres_list gres; /* --gres, on each node */
+    double time_limit;     /* -t seconds; 0: unlimited; -1: not given (queue's default) */
+    char *queue;           /* -q; also -p/--partition */
+    char *chdir;           /* -D */
+    char *export;          /* --export: ALL, NONE, NAME[=VALUE],... */
+    char *image;
+    json_t *pods;               /* choices for the job's pods (podwish.h), or NULL */
+    bool host_network;          /* --host-network */
+    char *array;                /* -a, checked */
+    char *reservation;          /* --reservation */
+    struct dependencies depend; /* -d */
+    bool keep_invalid_depend;   /* --kill-invalid-depend=no */
+    double begin, deadline;     /* unix times; 0: not given */
+    double max_wait, time_min;  /* --max-wait, --time-min, seconds; 0: not given */
+    double start_timeout;       /* --start-timeout, seconds; 0: not given */
+    bool malleable;             /* --malleable */
+    int resize_signal;          /* --resize-signal; 0: not given */
+    bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
+    bool hold;                  /* --hold: urgency 0 */
+    bool exclusive;             /* --exclusive */
+    struct placement placement; /* --placement */
+    struct switches switches;   /* --switches */
+    struct nodes_per nodes_per; /* --nodes-per, --nodes-per-rack */
+    char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
+    bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
+    struct job_process process; /* --signal, --propagate, --get-user-env */
+    int64_t nice;               /* --nice: points off the priority */
+    char *export_file;          /* --export-file */
+    struct stage_list stage_in, stage_out;
+    int source_of[64]; /* internal: source of each option's value */
+    char *written[64]; /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
+    char *script_name; /* default job name; script_read_all() sets it if NULL */
+};
+
+void submit_options_init (struct submit_options *so);
+void submit_options_release (struct submit_options *so);
+/* name: long name without dashes (exact). value: the option's value; for a flag NULL, or
+ * a word for yes or no as in submit_options_from_environ(). where: begins the error;
+ * NULL: "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */
+int submit_options_set (struct submit_options *so, enum submit_source source,
+                        const char *name, const char *value, const char *where,
+                        struct error *err);
+/* Rewrite an error of the jobspec made from so: "jobspec: resources[0].count: ..."
+ * becomes "--nodes: ...", the option that the value comes from, as the user wrote it. */
+void submit_options_explain (const struct submit_options *so, struct error *err);
+/* As submit_options_set() with "time", already in seconds (>= 0; 0: unlimited). */
+void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
+                                    double seconds);
+/* As submit_options_set() with "signal". */
+void submit_options_set_warning (struct submit_options *so, enum submit_source source,
+                                 const struct job_warning *warn);
+/* As submit_options_set() with "begin", as a unix time (> 0). */
+void submit_options_set_begin (struct submit_options *so, enum submit_source source,
+                               double t);
+/* Add a dependency to those of the same source: all are needed. Text as for "dependency",
+ * without '?'. */
+int submit_options_add_dependency (struct submit_options *so, enum submit_source source,
+                                   const char *text, const char *where,
+                                   struct error *err);
+/* Read FLUXQ_NODES, FLUXQ_TIME, ... (upper case, '-' as '_') from a list like environ.
+ * Flags take 1, yes, true, on and 0, no, false, off; an empty value counts as unset.
+ * Variables which fluxq itself sets inside a job (FLUXQ_JOB_ID, ...) and FLUXQ_BROKER are
+ * no options. Inside a job (FLUXQ_JOB_ID is set), FLUXQ_JOB_NAME, _NTASKS, _CPUS_PER_TASK
+ * and _GPUS describe that job and are not read either. */
+int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
+                                 struct error *err);
+
+/* The program of the job: a script's text (batch) with arguments, or a command. */
+struct submit_program {
+    const char *script; /* NULL: command mode */
+    size_t script_len;
+    char *const *args; /* NULL-terminated; command mode: argv; batch: may be NULL */
+};
+
+/* The jobspec as a new reference; NULL on error (conflicting counts, ...). cwd: the
+ * user's working directory, absolute; environ_list: the user's environment, filtered by
+ * --export:
+ *
+ *     ALL (default)        all but FLUXQ_* (they control submissions, or describe the job
+ *                          in which the user submits)
+ *     NIL                  nothing
+ *     NONE                 nothing, but the job gets the environment of a login shell, as
+ *                          with --get-user-env
+ *     NAME, NAME=VALUE,... only these, and the environment of a login shell; with ALL
+ *                          among them, these besides all. A NAME that is not in the
+ *                          environment is left out, as in sbatch. A VALUE with commas is
+ *                          quoted.
+ *
+ * --export-file adds the variables of a file (NAME=VALUE, each ended by a NUL), which
+ * override the others. The limits that --propagate names are read from this process.
+ *
+ * A variable of 128 KiB or more cannot be passed to a program, and one that is not UTF-8
+ * cannot be written in JSON: both are left out, as an odd variable of the user must not
+ * stop a submission. Arguments, working directory and file names that are not UTF-8 are
+ * refused. */
+json_t *submit_options_jobspec (const struct submit_options *so,
+                                const struct submit_program *prog, const char *cwd,
+                                char *const environ_list[], struct error *err);
+
+#endif

@@ -1,0 +1,446 @@
+/* attributes.c - attributes.system of a jobspec
+ */
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "jobspec/attributes/base64.h"
+#include "jobspec/attributes/podwish.h"
+#include "jobspec/attributes/text.h"
+#include "jobspec/check/script_text.h"
+#include "jobspec/jobspec_private.h"
+#include "protocol/pattern.h"
+
+#define SYSTEM "jobspec: attributes.system"
+
+static int out_of_memory (struct error *err)
+{
+    return error_set (err, ENOMEM, "jobspec: out of memory");
+}
+
+/* An optional one-line string, copied. */
+static int take_line (const json_t *o, const char *key, const char *where, size_t max,
+                      char **ret, struct error *err)
+{
+    const char *s;
+    int rc = json_get_string (o, key, &s, JSON_OPTIONAL_KEY, where, err);
+
+    if (rc <= 0)
+        return rc;
+    if (strlen (s) != json_string_length (json_object_get (o, key))
+        || !text_is_line (s, max))
+        return error_set (
+            err, EINVAL,
+            "%s.%s: must be a text of 1 to %zu bytes without control characters", where,
+            key, max);
+    *ret = strdup (s);
+    return *ret ? 0 : out_of_memory (err);
+}
+
+/* An optional object below o: *ret or NULL. */
+static int below (const json_t *o, const char *key, const char *where, json_t **ret,
+                  struct error *err)
+{
+    *ret = NULL;
+    if (!o)
+        return 0;
+    return json_get_object (o, key, ret, JSON_OPTIONAL_KEY, where, err);
+}
+
+static int parse_environment (struct jobspec *js, const json_t *system, struct error *err)
+{
+    static const char where[] = SYSTEM ".environment";
+    json_t *env, *value;
+    const char *name;
+    int rc = below (system, "environment", SYSTEM, &env, err);
+
+    if (rc < 0 || !env)
+        return rc;
+    js->environment = json_incref (env);
+    json_object_foreach (env, name, value) {
+        size_t len = strlen (name);
+
+        if (!text_is_variable (name, len))
+            return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a variable",
+                              where, name);
+        if (json_is_null (value) && js->environment == env) {
+            json_decref (js->environment);
+            js->environment = json_copy (env);
+            if (json_object_size (js->environment) != json_object_size (env))
+                return out_of_memory (err);
+        }
+        if (json_is_null (value)) {
+            /* null unsets a variable, and none was set before */
+            json_object_del (js->environment, name);
+            continue;
+        }
+        if (!json_is_string (value))
+            return error_set (err, EINVAL, "%s.%.64s: expected a string, got %s", where,
+                              name, json_type_name (value));
+        if (strlen (json_string_value (value)) != json_string_length (value))
+            return error_set (err, EINVAL, "%s.%.64s: has a NUL byte", where, name);
+        if (len + 2 + json_string_length (value) > JOBSPEC_STRING_MAX)
+            return error_set (err, EINVAL, "%s.%.64s: is longer than %d bytes", where,
+                              name, JOBSPEC_STRING_MAX);
+    }
+    return 0;
+}
+
+/* shell.options.KIND.STREAM.path */
+static int parse_pattern (const json_t *o, const char *kind, const char *stream,
+                          char **ret, struct error *err)
+{
+    char where[128];
+    json_t *file;
+    int rc;
+
+    snprintf (where, sizeof (where), SYSTEM ".shell.options.%s", kind);
+    if (below (o, stream, where, &file, err) < 0)
+        return -EINVAL;
+    snprintf (where, sizeof (where), SYSTEM ".shell.options.%s.%s", kind, stream);
+    if (!file)
+        return 0;
+    rc = take_line (file, "path", where, 4095, ret, err);
+    if (rc < 0 || !*ret)
+        return rc;
+    rc = pattern_check (*ret, err);
+    if (rc < 0)
+        error_prefix (err, "%s.path", where);
+    return rc;
+}
+
+static int parse_mode (struct jobspec *js, const json_t *output, struct error *err)
+{
+    static const char where[] = SYSTEM ".shell.options.output";
+    const char *mode;
+    int rc = output
+                 ? json_get_string (output, "mode", &mode, JSON_OPTIONAL_KEY, where, err)
+                 : 0;
+
+    if (rc <= 0)
+        return rc;
+    js->append = !strcmp (mode, "append");
+    if (!js->append && strcmp (mode, "truncate"))
+        return error_set (err, EINVAL, "%s.mode: '%.32s' is not append or truncate",
+                          where, mode);
+    return 0;
+}
+
+static const char *const on_full_words[] = { [JOBSPEC_FULL_WAIT] = "wait",
+                                             [JOBSPEC_FULL_DROP] = "drop",
+                                             [JOBSPEC_FULL_END] = "end" };
+
+int jobspec_on_full (const char *word)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (on_full_words); i++)
+        if (!strcmp (word, on_full_words[i]))
+            return (int)i;
+    return -1;
+}
+
+const char *jobspec_on_full_word (int on_full)
+{
+    return on_full_words[on_full];
+}
+
+static int parse_on_full (struct jobspec *js, const json_t *output, struct error *err)
+{
+    static const char where[] = SYSTEM ".shell.options.output";
+    const char *word;
+    int rc = output ? json_get_string (output, "on-full", &word, JSON_OPTIONAL_KEY, where,
+                                       err)
+                    : 0;
+
+    if (rc <= 0)
+        return rc;
+    if ((js->on_full = jobspec_on_full (word)) < 0)
+        return error_set (err, EINVAL, "%s.on-full: '%.32s' is not wait, drop or end",
+                          where, word);
+    return 0;
+}
+
+/* shell.options.stage-in and stage-out */
+static int parse_stages (struct jobspec *js, const json_t *options, struct error *err)
+{
+    static const char where[] = SYSTEM ".shell.options";
+    struct {
+        const char *key, *place;
+        struct stage_list *list;
+    } kinds[] = { { "stage-in", SYSTEM ".shell.options.stage-in", &js->stage_in },
+                  { "stage-out", SYSTEM ".shell.options.stage-out", &js->stage_out } };
+    json_t *array;
+    int rc = 0;
+
+    for (size_t i = 0; options && rc >= 0 && i < ARRAY_SIZE (kinds); i++) {
+        rc =
+            json_get_array (options, kinds[i].key, &array, JSON_OPTIONAL_KEY, where, err);
+        if (rc > 0)
+            rc = stage_list_from_json (kinds[i].list, array, kinds[i].place, err);
+    }
+    return MIN (rc, 0);
+}
+
+static int parse_streams (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *shell, *options, *output, *input;
+    int rc;
+
+    if (below (system, "shell", SYSTEM, &shell, err) < 0
+        || below (shell, "options", SYSTEM ".shell", &options, err) < 0
+        || below (options, "output", SYSTEM ".shell.options", &output, err) < 0
+        || below (options, "input", SYSTEM ".shell.options", &input, err) < 0)
+        return -EINVAL;
+    rc = parse_pattern (output, "output", "stdout", &js->output, err);
+    if (rc == 0)
+        rc = parse_pattern (output, "output", "stderr", &js->error, err);
+    if (rc == 0)
+        rc = parse_pattern (input, "input", "stdin", &js->input, err);
+    if (rc == 0)
+        rc = parse_stages (js, options, err);
+    if (rc == 0)
+        rc = parse_mode (js, output, err);
+    return rc < 0 ? rc : parse_on_full (js, output, err);
+}
+
+/* Decode the data of an RFC 37 file object into js->script. */
+static int decode_script (struct jobspec *js, const json_t *file, struct error *err)
+{
+    static const char where[] = SYSTEM ".files.script";
+    const char *encoding, *data;
+    size_t len;
+    ssize_t n;
+    char *script;
+
+    if (json_get_string (file, "encoding", &encoding, JSON_REQUIRED, where, err) < 0)
+        return -EINVAL;
+    if (strcmp (encoding, "utf-8") && strcmp (encoding, "base64"))
+        return error_set (err, EINVAL, "%s.encoding: '%.16s' is not one of utf-8, base64",
+                          where, encoding);
+    if (json_get_string (file, "data", &data, JSON_REQUIRED, where, err) < 0)
+        return -EINVAL;
+    len = json_string_length (json_object_get (file, "data"));
+    script = malloc (len + 1);
+    if (!script)
+        return out_of_memory (err);
+    js->script = script;
+    if (encoding[0] == 'u') {
+        memcpy (script, data, len);
+        n = (ssize_t)len;
+    } else {
+        n = base64_decode (data, len, script);
+    }
+    if (n < 0)
+        return error_set (err, EINVAL, "%s.data: is not base64", where);
+    js->script_len = (size_t)n;
+    script[n] = '\0';
+    return script_check (js->script, js->script_len, where, err);
+}
+
+static int parse_script (struct jobspec *js, const json_t *file, struct error *err)
+{
+    static const char where[] = SYSTEM ".files.script";
+    static const char *const keys[] = { "mode",     "mtime", "ctime", "size",
+                                        "encoding", "data",  NULL };
+    int64_t mode, size;
+    int rc = json_only_keys (file, keys, where, err);
+
+    if (rc < 0)
+        return rc;
+    rc = json_get_int (file, "mode", 0, 0177777, &mode, JSON_REQUIRED, where, err);
+    if (rc < 0)
+        return rc;
+    if (!S_ISREG (mode))
+        return error_set (err, EINVAL, "%s.mode: is not that of a regular file", where);
+    rc = decode_script (js, file, err);
+    if (rc < 0)
+        return rc;
+    rc = json_get_int (file, "size", 0, JOBSPEC_SCRIPT_MAX, &size, JSON_OPTIONAL_KEY,
+                       where, err);
+    if (rc == 1 && (size_t)size != js->script_len)
+        return error_set (err, EINVAL, "%s.size: is %jd, but data has %zu bytes", where,
+                          (intmax_t)size, js->script_len);
+    return MIN (rc, 0);
+}
+
+static int parse_files (struct jobspec *js, const json_t *system, struct error *err)
+{
+    static const char *const keys[] = { "script", NULL };
+    static const char where[] = SYSTEM ".files";
+    json_t *files, *script;
+    int rc = below (system, "files", SYSTEM, &files, err);
+
+    if (rc < 0 || !files)
+        return rc;
+    /* Other files are refused, because the job would run without them. */
+    rc = json_only_keys (files, keys, where, err);
+    if (rc < 0)
+        return rc;
+    rc = below (files, "script", where, &script, err);
+    return rc < 0 || !script ? rc : parse_script (js, script, err);
+}
+
+static int parse_array (struct jobspec *js, const json_t *own, struct error *err)
+{
+    static const char where[] = SYSTEM ".fluxq";
+    const char *text;
+    int rc = json_get_string (own, "array", &text, JSON_OPTIONAL_KEY, where, err);
+
+    return rc == 1 ? array_spec_parse (&js->array, text, SYSTEM ".fluxq.array", err) : rc;
+}
+
+static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *err)
+{
+    static const char where[] = SYSTEM ".fluxq";
+    json_t *own;
+    int rc = below (system, "fluxq", SYSTEM, &own, err);
+
+    if (rc < 0 || !own)
+        return rc;
+    rc = take_line (own, "image", where, 1024, &js->image, err);
+    if (rc == 0)
+        rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
+    if (rc == 0)
+        rc = take_line (own, "reservation", where, 255, &js->reservation, err);
+    if (rc >= 0)
+        rc = parse_array (js, own, err);
+    if (rc >= 0)
+        rc = below (own, "pods", where, &js->pods, err);
+    if (rc > 0)
+        rc = podwish_check (js->pods, SYSTEM ".fluxq.pods", err);
+    if (rc < 0)
+        return rc;
+    rc = placement_from_json (own, &js->placement, &js->switches, where, err);
+    if (rc < 0)
+        return rc;
+    bool again = false;
+    rc = json_get_bool (own, "requeue", &again, JSON_OPTIONAL_KEY, where, err);
+    if (rc < 0)
+        return rc;
+    if (rc == 1)
+        js->requeue = again ? JOBSPEC_TRUE : JOBSPEC_FALSE;
+    rc = json_get_int (own, "nice", -JOBSPEC_NICE_MAX, JOBSPEC_NICE_MAX, &js->nice,
+                       JSON_OPTIONAL_KEY, where, err);
+    if (rc < 0)
+        return rc;
+    int64_t signum = SIGWINCH; /* ignored by default, so it kills no program */
+    rc = json_get_bool (own, "malleable", &js->malleable, JSON_OPTIONAL_KEY, where, err);
+    if (rc >= 0)
+        rc = json_get_int (own, "resize-signal", 1, 64, &signum, JSON_OPTIONAL_KEY, where,
+                           err);
+    if (rc < 0)
+        return rc;
+    if (rc == 1 && !js->malleable)
+        return error_set (err, EINVAL,
+                          "%s.resize-signal: the job is not malleable (--malleable)",
+                          where);
+    js->resize_signal = (int)signum;
+    rc = json_get_int (own, "memory-per-node", 1, INT64_C (1) << 40, &js->memory_per_node,
+                       JSON_OPTIONAL_KEY, where, err);
+    return MIN (rc, 0);
+}
+
+/* Read the conditions of the start (dependencies, begin time), and the deadline. */
+static int parse_waiting (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *list, *own = json_object_get (system, "fluxq");
+    bool kill = true;
+    double begin = 0;
+    int rc =
+        json_get_array (system, "dependencies", &list, JSON_OPTIONAL_KEY, SYSTEM, err);
+
+    if (rc == 1)
+        rc = dependencies_from_json (&js->depend, list, SYSTEM ".dependencies", &begin,
+                                     err);
+    if (rc < 0)
+        return rc;
+    rc = json_get_double (system, "begin-time", 0, JOBSPEC_TIME_MAX, &js->begin,
+                          JSON_OPTIONAL_KEY, SYSTEM, err);
+    js->begin = MAX (js->begin, begin);
+    if (rc < 0 || !own)
+        return rc;
+    rc = json_get_double (own, "deadline", 0, JOBSPEC_TIME_MAX, &js->deadline,
+                          JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    if (rc >= 0)
+        rc = json_get_bool (own, "kill-invalid-depend", &kill, JSON_OPTIONAL_KEY,
+                            SYSTEM ".fluxq", err);
+    js->keep_invalid_depend = !kill;
+    if (rc >= 0)
+        rc = json_get_double (own, "time-min", 0, JOBSPEC_DURATION_MAX, &js->time_min,
+                              JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    if (rc >= 0)
+        rc = json_get_double (own, "max-wait", 0, JOBSPEC_DURATION_MAX, &js->max_wait,
+                              JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    if (rc >= 0)
+        rc =
+            json_get_double (own, "start-timeout", 1, JOBSPEC_START_TIMEOUT_MAX,
+                             &js->start_timeout, JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
+    return rc;
+}
+
+static int parse_plain (struct jobspec *js, const json_t *system, struct error *err)
+{
+    json_t *job, *constraints;
+    int rc = json_get_double (system, "duration", 0., JOBSPEC_DURATION_MAX, &js->duration,
+                              JSON_OPTIONAL_KEY, SYSTEM, err);
+
+    if (rc < 0)
+        return rc;
+    js->has_duration = rc == 1;
+    if (below (system, "job", SYSTEM, &job, err) < 0
+        || below (system, "constraints", SYSTEM, &constraints, err) < 0)
+        return -EINVAL;
+    js->constraints = constraints;
+    if (job) {
+        rc = take_line (job, "name", SYSTEM ".job", 255, &js->name, err);
+        if (rc < 0)
+            return rc;
+    }
+    rc = take_line (system, "queue", SYSTEM, 253, &js->queue, err);
+    if (rc == 0)
+        rc = take_line (system, "cwd", SYSTEM, 4095, &js->cwd, err);
+    if (rc == 0 && js->queue && !text_is_name (js->queue))
+        rc = error_set (err, EINVAL, SYSTEM ".queue: '%.64s' is not a name of a queue",
+                        js->queue);
+    if (rc == 0 && js->cwd && js->cwd[0] != '/')
+        rc = error_set (err, EINVAL, SYSTEM ".cwd: '%.64s' does not begin with '/'",
+                        js->cwd);
+    return rc;
+}
+
+int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
+                              struct error *err)
+{
+    static const char *const keys[] = { "user", "system", NULL };
+    json_t *user, *system;
+    int rc;
+
+    js->requeue = JOBSPEC_UNSET;
+    job_process_init (&js->process);
+    if (!attributes || json_is_null (attributes))
+        return 0;
+    if (!json_is_object (attributes))
+        return error_set (err, EINVAL, "jobspec: attributes: expected an object, got %s",
+                          json_type_name (attributes));
+    rc = json_only_keys (attributes, keys, "jobspec: attributes", err);
+    if (rc == 0)
+        rc = below (attributes, "user", "jobspec: attributes", &user, err);
+    if (rc >= 0)
+        rc = below (attributes, "system", "jobspec: attributes", &system, err);
+    if (rc <= 0)
+        return rc;
+    rc = parse_plain (js, system, err);
+    if (rc >= 0)
+        rc = parse_environment (js, system, err);
+    if (rc >= 0)
+        rc = parse_streams (js, system, err);
+    if (rc >= 0)
+        rc = parse_files (js, system, err);
+    if (rc >= 0)
+        rc = parse_fluxq (js, system, err);
+    if (rc >= 0)
+        rc = parse_waiting (js, system, err);
+    if (rc >= 0)
+        rc = job_process_from_json (&js->process, system, err);
+    return MIN (rc, 0);
+}

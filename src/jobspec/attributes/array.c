@@ -39,11 +39,6 @@ static void items_release (struct items *items)
     free (items->sets);
 }
 
-static int out_of_memory (const char *where, struct error *err)
-{
-    return error_set (err, ENOMEM, "%s: out of memory", where);
-}
-
 static int add_steps (struct items *items, int64_t first, int64_t last, int64_t step,
                       const char *where, struct error *err)
 {
@@ -58,19 +53,19 @@ static int add_steps (struct items *items, int64_t first, int64_t last, int64_t 
         size_t alloc = items->alloc ? 2 * items->alloc : 4;
         struct idset **sets = realloc (items->sets, alloc * sizeof (*sets));
         if (!sets)
-            return out_of_memory (where, err);
+            return error_no_memory (err, where);
         items->sets = sets;
         items->alloc = alloc;
     }
     struct idset *set = idset_create ();
     if (!set)
-        return out_of_memory (where, err);
+        return error_no_memory (err, where);
     items->sets[items->n++] = set;
     if (step == 1)
         rc = idset_add_range (set, (uint32_t)first, (uint32_t)last);
     for (int64_t i = first; step > 1 && rc == 0 && i <= last; i += step)
         rc = idset_add (set, (uint32_t)i);
-    return rc < 0 ? out_of_memory (where, err) : 0;
+    return rc < 0 ? error_no_memory (err, where) : 0;
 }
 
 /* Read "7", "1-9" or "1-9:2" at *p. later_step: a step after the limit, used for the last
@@ -138,7 +133,7 @@ static int read_tasks (struct idset **ret, uint32_t limit, const char *text,
     int rc = read_items (&items, text, end, later_step, where, err);
 
     if (rc == 0 && !(*ret = idset_unite (items.sets, items.n)))
-        rc = out_of_memory (where, err);
+        rc = error_no_memory (err, where);
     items_release (&items);
     return rc;
 }
@@ -180,7 +175,7 @@ int array_spec_parse (struct array_spec *a, const char *text, const char *where,
         return error_set (err, ERANGE, "%s: is longer than %d bytes", where,
                           ARRAY_TEXT_MAX);
     if (!(a->text = strdup (text)))
-        return out_of_memory (where, err);
+        return error_no_memory (err, where);
     rc = read_limit (end, &a->limit, &step, where, err);
     if (rc == 0)
         rc = read_tasks (&a->tasks, ARRAY_TASKS_MAX, text, end, step, where, err);

@@ -29,11 +29,6 @@ static int kind_of (const char *name)
     return -1;
 }
 
-static int out_of_memory (const char *where, struct error *err)
-{
-    return error_set (err, ENOMEM, "%s: out of memory", where);
-}
-
 void dependencies_release (struct dependencies *d)
 {
     free (d->list);
@@ -49,7 +44,7 @@ static int grow (struct dependencies *d, size_t n, const char *where, struct err
         return error_set (err, ERANGE, "%s: a job may wait for %d others at most", where,
                           DEPENDENCIES_MAX);
     if (!(more = realloc (d->list, (d->n + n) * sizeof (*more))))
-        return out_of_memory (where, err);
+        return error_no_memory (err, where);
     d->list = more;
     return 0;
 }
@@ -171,7 +166,7 @@ int dependencies_parse (struct dependencies *d, const char *text, const char *wh
     autofree char *copy = strdup (text);
     char *rest = copy, *item;
     if (!copy)
-        return out_of_memory (where, err);
+        return error_no_memory (err, where);
     while (rc == 0 && (item = strsep (&rest, any ? "?" : ",")))
         rc = parse_item (d, item, where, err);
     if (rc < 0)

@@ -139,14 +139,14 @@ static int add_volume (json_t *wishes, const char *value, const char *where,
     if (check_volume (name, colon ? colon + 1 : NULL, where, err) < 0)
         return -EINVAL;
     if (!list && json_object_set_new (wishes, "volumes", list = json_array ()) < 0)
-        return error_set (err, ENOMEM, "%s: out of memory", where);
+        return error_no_memory (err, where);
     if (json_array_size (list) >= PODWISH_VOLUMES_MAX)
         return error_set (err, E2BIG, "%s: at most %d volumes", where,
                           PODWISH_VOLUMES_MAX);
     return json_array_append_new (
                list, json_pack ("{s:s s:s}", "name", name, "path", colon + 1))
                    < 0
-               ? error_set (err, ENOMEM, "%s: out of memory", where)
+               ? error_no_memory (err, where)
                : 0;
 }
 
@@ -184,11 +184,11 @@ int podwish_set (json_t **wishes, const char *option, const char *value,
     json_t *v = NULL;
 
     if (!*wishes && !(*wishes = json_object ()))
-        return error_set (err, ENOMEM, "%s: out of memory", where);
+        return error_no_memory (err, where);
     if (strcmp (option, "volume") == 0)
         return add_volume (*wishes, value, where, err);
     int rc = value_of (option, value, &v, where, err);
     if (rc == 0 && json_object_set_new (*wishes, option, v) < 0)
-        rc = error_set (err, ENOMEM, "%s: out of memory", where);
+        rc = error_no_memory (err, where);
     return rc;
 }

@@ -42,7 +42,7 @@ static json_t *fail (struct reader *r, const char *what)
 
 static json_t *no_memory (struct reader *r)
 {
-    error_set (r->err, ENOMEM, "%s: out of memory", r->where);
+    error_no_memory (r->err, r->where);
     return NULL;
 }
 
@@ -292,6 +292,6 @@ json_t *requires_hosts (const char *hosts, const char *where, uint32_t *ret_n,
         *ret_n = (uint32_t)n;
     json_t *o = json_pack ("{s:[s]}", "hostlist", hosts);
     if (!o)
-        error_set (err, ENOMEM, "%s: out of memory", where);
+        error_no_memory (err, where);
     return o;
 }

@@ -56,7 +56,7 @@ int stage_list_add (struct stage_list *list, const char *from, const char *to,
     if (!v || !entry.from || !entry.to) {
         free (entry.from);
         free (entry.to);
-        return error_set (err, ENOMEM, "%s: out of memory", where);
+        return error_no_memory (err, where);
     }
     list->v[list->n++] = entry;
     return 0;
@@ -69,7 +69,7 @@ int stage_list_add_text (struct stage_list *list, const char *text, const char *
     autofree char *from = colon ? strndup (text, (size_t)(colon - text)) : strdup (text);
 
     if (!from)
-        return error_set (err, ENOMEM, "%s: out of memory", where);
+        return error_no_memory (err, where);
     return stage_list_add (list, from, colon ? colon + 1 : NULL, where, err);
 }
 

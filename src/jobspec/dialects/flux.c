@@ -153,7 +153,7 @@ static int set_filename (struct submit_options *so, const char *name, const char
         value++;
     }
     if (pattern.err == -ENOMEM)
-        return error_set (err, ENOMEM, "%s: out of memory", where);
+        return error_no_memory (err, where);
     if (pattern.err)
         return error_set (err, EINVAL, "%s: the file name is too long", where);
     return submit_options_set (so, SUBMIT_FROM_SCRIPT, name, pattern.buf, where, err);

@@ -186,7 +186,7 @@ static int add_items (json_t *env, const char *spec, char *const environ_list[],
         else
             rc = inherit_one (env, environ_list, item.name);
         if (rc < 0)
-            return error_set (err, ENOMEM, "--export: out of memory");
+            return error_no_memory (err, "--export");
     }
     return 0;
 }
@@ -199,7 +199,7 @@ static int select_variables (json_t *env, const char *spec, char *const environ_
     if (all < 0)
         return all;
     if (all && inherit_all (env, environ_list) < 0)
-        return error_set (err, ENOMEM, "--export: out of memory");
+        return error_no_memory (err, "--export");
     return add_items (env, spec, environ_list, err);
 }
 
@@ -210,7 +210,7 @@ int environment_select (const char *spec, char *const environ_list[], json_t **r
     int rc = 0;
 
     if (!env)
-        return error_set (err, ENOMEM, "--export: out of memory");
+        return error_no_memory (err, "--export");
     if (!spec || !is_none (spec))
         rc = select_variables (env, spec ? spec : "ALL", environ_list, err);
     if (rc < 0)
@@ -242,7 +242,7 @@ static int add_entry (json_t *env, const char *path, unsigned number, const char
                           len + 1 > JOBSPEC_STRING_MAX ? "too long" : "not UTF-8");
     autofree char *name = strndup (entry, name_len);
     if (!name || set_variable (env, name, equals + 1) < 0)
-        return error_set (err, ENOMEM, "--export-file: out of memory");
+        return error_no_memory (err, "--export-file");
     return 0;
 }
 

@@ -125,7 +125,7 @@ static int command (const struct submit_program *prog, json_t **ret, struct erro
     if (rc == 0 && json_array_size (list) == 0)
         rc = error_set (err, EINVAL, "there is no command to run");
     else if (rc < 0)
-        rc = error_set (err, ENOMEM, "out of memory");
+        rc = error_no_memory (err, NULL);
     if (rc < 0)
         json_decref (list);
     else
@@ -144,7 +144,7 @@ static int tasks (const struct submit_program *prog, const struct submit_shape *
     *ret = json_pack ("[{s:o, s:s, s:{s:I}}]", "command", argv, "slot", "task", "count",
                       s->total ? "total" : "per_slot",
                       (json_int_t)(s->total ? s->total : 1));
-    return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
+    return *ret ? 0 : error_no_memory (err, NULL);
 }
 
 /* A file of RFC 37, as text if that is shorter than base64: control characters grow to
@@ -201,14 +201,14 @@ static int directory (const struct submit_options *so, const char *cwd, json_t *
         strbuf_addf (&path, "%s%s", path.len && path.buf[path.len - 1] == '/' ? "" : "/",
                      so->chdir);
     if (path.err == -ENOMEM)
-        return error_set (err, ENOMEM, "out of memory");
+        return error_no_memory (err, NULL);
     if (path.err || !text_is_line (path.buf, 4095))
         return error_set (
             err, EINVAL,
             "the name of the working directory is too long, or has control "
             "characters or bytes that are not UTF-8 (choose another with --chdir)");
     *ret = json_string (path.buf);
-    return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
+    return *ret ? 0 : error_no_memory (err, NULL);
 }
 
 static json_t *stream (const char *pattern)
@@ -395,7 +395,7 @@ static int system_attributes (const struct submit_options *so,
                         shell_options (so));
     if (!system || optional_attributes (system, so, prog, s, cwd) < 0) {
         json_decref (system);
-        return error_set (err, ENOMEM, "out of memory");
+        return error_no_memory (err, NULL);
     }
     *ret = system;
     return 0;
@@ -425,6 +425,6 @@ json_t *submit_options_jobspec (const struct submit_options *so,
                       system);
     submit_shape_release (&s);
     if (!root)
-        error_set (err, ENOMEM, "out of memory");
+        error_no_memory (err, NULL);
     return root;
 }

@@ -66,7 +66,7 @@ static int copy_size (const struct submit_size *from, struct submit_size *to,
 {
     to->count = from->count;
     if (from->list && !(to->list = idset_copy (from->list)))
-        return error_set (err, ENOMEM, "out of memory");
+        return error_no_memory (err, NULL);
     return 0;
 }
 

@@ -290,7 +290,7 @@ static int set_string (char **field, const char *value, bool store, const char *
         return 0;
     copy = strdup (value);
     if (!copy)
-        return error_set (err, ENOMEM, "%s: out of memory", where);
+        return error_no_memory (err, where);
     free (*field);
     *field = copy;
     return 0;

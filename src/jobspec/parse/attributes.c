@@ -14,11 +14,6 @@
 
 #define SYSTEM "jobspec: attributes.system"
 
-static int out_of_memory (struct error *err)
-{
-    return error_set (err, ENOMEM, "jobspec: out of memory");
-}
-
 /* An optional one-line string, copied. */
 static int take_line (const json_t *o, const char *key, const char *where, size_t max,
                       char **ret, struct error *err)
@@ -35,7 +30,7 @@ static int take_line (const json_t *o, const char *key, const char *where, size_
             "%s.%s: must be a text of 1 to %zu bytes without control characters", where,
             key, max);
     *ret = strdup (s);
-    return *ret ? 0 : out_of_memory (err);
+    return *ret ? 0 : error_no_memory (err, "jobspec");
 }
 
 /* An optional object below o: *ret or NULL. */
@@ -68,7 +63,7 @@ static int parse_environment (struct jobspec *js, const json_t *system, struct e
             json_decref (js->environment);
             js->environment = json_copy (env);
             if (json_object_size (js->environment) != json_object_size (env))
-                return out_of_memory (err);
+                return error_no_memory (err, "jobspec");
         }
         if (json_is_null (value)) {
             /* null unsets a variable, and none was set before */
@@ -222,7 +217,7 @@ static int decode_script (struct jobspec *js, const json_t *file, struct error *
     len = json_string_length (json_object_get (file, "data"));
     script = malloc (len + 1);
     if (!script)
-        return out_of_memory (err);
+        return error_no_memory (err, "jobspec");
     js->script = script;
     if (encoding[0] == 'u') {
         memcpy (script, data, len);

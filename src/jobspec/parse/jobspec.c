@@ -53,7 +53,7 @@ static int parse_command (struct jobspec *js, const json_t *list,
         return jobspec_fail (err, &at, "expected a list of at least one string");
     js->command = calloc (n + 1, sizeof (*js->command));
     if (!js->command)
-        return error_set (err, ENOMEM, "jobspec: out of memory");
+        return error_no_memory (err, "jobspec");
     for (size_t i = 0; i < n; i++) {
         const json_t *v = json_array_get (list, i);
         const char *s = json_string_value (v);
@@ -69,7 +69,7 @@ static int parse_command (struct jobspec *js, const json_t *list,
                                  JOBSPEC_STRING_MAX - 1);
         js->command[i] = strdup (s);
         if (!js->command[i])
-            return error_set (err, ENOMEM, "jobspec: out of memory");
+            return error_no_memory (err, "jobspec");
         js->ncommand++;
     }
     if (js->command[0][0] == '\0')
@@ -133,7 +133,7 @@ static int parse_task (struct jobspec *js, const json_t *task, const struct plac
                              slot);
     js->slot_label = strdup (slot);
     if (!js->slot_label)
-        return error_set (err, ENOMEM, "jobspec: out of memory");
+        return error_no_memory (err, "jobspec");
     if (parse_command (js, json_object_get (task, "command"), at, err) < 0)
         return -EINVAL;
     return parse_task_count (js, json_object_get (task, "count"), at, err);
@@ -213,12 +213,12 @@ static int default_name (struct jobspec *js, struct error *err)
     slash = strrchr (js->command[0], '/');
     js->name = strndup (slash ? slash + 1 : js->command[0], 255);
     if (!js->name)
-        return error_set (err, ENOMEM, "jobspec: out of memory");
+        return error_no_memory (err, "jobspec");
     if (!text_is_line (js->name, 255) || printable_check (js->name, "name", NULL) < 0) {
         free (js->name);
         js->name = strdup ("job");
     }
-    return js->name ? 0 : error_set (err, ENOMEM, "jobspec: out of memory");
+    return js->name ? 0 : error_no_memory (err, "jobspec");
 }
 
 static int parse_all (struct jobspec *js, struct error *err)
@@ -246,7 +246,7 @@ struct jobspec *jobspec_from_json (json_t *root, struct error *err)
     struct jobspec *js = calloc (1, sizeof (*js));
 
     if (!js) {
-        error_set (err, ENOMEM, "jobspec: out of memory");
+        error_no_memory (err, "jobspec");
         return NULL;
     }
     js->root = json_incref (root);

@@ -247,7 +247,7 @@ int jobspec_resources_parse (const char *text, size_t len, const char *name,
 
     *ret = NULL;
     if (!q)
-        return error_set (err, ENOMEM, "%s: out of memory", name);
+        return error_no_memory (err, name);
     if (load_and_read (q, text, len, name, &why) < 0) {
         jobspec_request_destroy (q);
         return error_set (err, why.code, "%s", why.text);

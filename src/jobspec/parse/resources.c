@@ -49,7 +49,7 @@ static int parse_list (struct reader *rd, const json_t *list, const struct place
                              JOBSPEC_VERTICES_MAX);
     struct jobspec_resource *r = calloc (n, sizeof (*r));
     if (!r)
-        return error_set (rd->err, ENOMEM, "jobspec: out of memory");
+        return error_no_memory (rd->err, "jobspec");
     *ret = r;
     *ret_count = n;
     for (size_t i = 0; i < n; i++) {
@@ -72,7 +72,7 @@ static int take_string (struct reader *rd, const json_t *v, const struct place *
     /* In YAML a label can look like a number. */
     if (rd->general && json_is_number (v) && !name
         && !(s = number = json_dumps (v, JSON_ENCODE_ANY)))
-        return error_set (rd->err, ENOMEM, "jobspec: out of memory");
+        return error_no_memory (rd->err, "jobspec");
     if (!s)
         return jobspec_fail (rd->err, at, "expected a string, got %s",
                              json_type_name (v));
@@ -82,7 +82,7 @@ static int take_string (struct reader *rd, const json_t *v, const struct place *
                              name ? "name of a resource type"
                                   : "text of 1 to 255 bytes in a line");
     *ret = strdup (s);
-    return *ret ? 0 : error_set (rd->err, ENOMEM, "jobspec: out of memory");
+    return *ret ? 0 : error_no_memory (rd->err, "jobspec");
 }
 
 static int take_exclusive (struct reader *rd, const json_t *v, const struct place *at,

@@ -95,7 +95,7 @@ static int set_script_name (struct submit_options *so, const char *filename,
     if (so->script_name)
         return 0;
     so->script_name = strdup (slash ? slash + 1 : filename);
-    return so->script_name ? 0 : error_set (err, ENOMEM, "%s: out of memory", filename);
+    return so->script_name ? 0 : error_no_memory (err, filename);
 }
 
 /* #FLUXQ directives are read last, so they override others. */

@@ -144,7 +144,7 @@ int words_split (struct words *w, const char *text, size_t len, enum words_rules
         rc = split_all (w, &s, rules);
     }
     if (rc == -ENOMEM)
-        error_set (err, ENOMEM, "out of memory");
+        error_no_memory (err, NULL);
     if (rc < 0)
         words_release (w);
     return rc;

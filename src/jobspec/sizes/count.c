@@ -169,7 +169,7 @@ static int count_set (const char *s, struct jobspec_count *c, struct idset **ret
     ids = idset_decode (s, JOBSPEC_COUNT_MAX, &why);
     if (!ids)
         return why.code == ENOMEM
-                   ? error_set (err, ENOMEM, "out of memory")
+                   ? error_no_memory (err, NULL)
                    : error_set (err, EINVAL,
                                 "not a list of numbers that rise, such as 1,2,4,8-10");
     c->min = idset_first (ids);
@@ -244,7 +244,7 @@ static int in_place (int rc, const struct error *why, const struct place *at,
 {
     if (rc == 0)
         return 0;
-    return rc == -ENOMEM ? error_set (err, ENOMEM, "jobspec: out of memory")
+    return rc == -ENOMEM ? error_no_memory (err, "jobspec")
                          : jobspec_fail (err, at, "%s", why->text);
 }
 

@@ -171,7 +171,7 @@ int allocation_submit (struct cmd *c, const struct submit_options *so, const cha
 
     if (!cwd)
         return cmd_fail (c, "cannot tell the working directory: %s", strerror (errno));
-    if (!own.job_name)
+    if (!own.js.name)
         own.script_name = (char *)(slash && slash[1] ? slash + 1 : name);
     autojson json_t *jobspec =
         submit_options_jobspec (&own, &program, cwd, environ, &err);

@@ -53,8 +53,10 @@ static bool is_left_out (const struct command *command, const struct option_desc
 void command_options (const struct command *command,
                       struct option_desc ret[static CMD_OPTIONS_MAX])
 {
-    const struct option_desc *tables[] = { command->options, command->more_options,
-                                           common_options };
+    const struct option_desc *tables[] = {
+        command->options, command->more_options ? command->more_options () : NULL,
+        common_options
+    };
     size_t n = 0;
 
     for (size_t i = 0; i < ARRAY_SIZE (tables); i++) {
@@ -162,8 +164,7 @@ static void set_broker_wait (struct cmd *c, const char *value)
 
 static bool is_of_jobs (const struct command *command)
 {
-    return command->options == submit_options_table
-           || command->more_options == submit_options_table;
+    return command->more_options == submit_options_table;
 }
 
 /* Lists the other commands that have the option; "": none. */

@@ -69,7 +69,7 @@ struct command {
     const char *const *usage; /* lines without the program's name; NULL-terminated */
     const struct option_desc *options;
     /* A second table or NULL, except the options that the first table has */
-    const struct option_desc *more_options;
+    const struct option_desc *(*more_options) (void);
     const char *const *without; /* ... and those in this list; or NULL */
     int option_flags;           /* enum option_flags */
     const struct subcommand *subcommands; /* or NULL */

@@ -238,8 +238,8 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
     s->so.process.umask = (int)umask (0); /* the only way to read the umask */
     umask ((mode_t)s->so.process.umask);
     s->so.process.nice = getpriority (PRIO_PROCESS, 0);
-    if (s->so.begin > 0 && s->so.begin < clock_wall () - 1)
-        note_past_begin (c, s->so.begin);
+    if (s->so.js.begin > 0 && s->so.js.begin < clock_wall () - 1)
+        note_past_begin (c, s->so.js.begin);
     if (s->so.array && s->so.output && !pattern_is_per_job (s->so.output)
         && strncmp (s->so.output, "/dev/", 5) != 0)
         cmd_warn (c,

@@ -18,9 +18,12 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/check/malleable.c \
 	src/jobspec/check/names.c \
 	src/jobspec/check/script_text.c \
+	src/jobspec/options/attribute_values.c \
+	src/jobspec/options/attributes.c \
 	src/jobspec/options/environment.c \
 	src/jobspec/options/from_environ.c \
 	src/jobspec/options/make_jobspec.c \
+	src/jobspec/options/set.c \
 	src/jobspec/options/shape.c \
 	src/jobspec/options/submit_options.c \
 	src/jobspec/options/written.c \
@@ -45,6 +48,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/attributes/test/test_podwish \
 	src/jobspec/attributes/test/test_process \
 	src/jobspec/attributes/test/test_requires \
+	src/jobspec/options/test/test_attributes \
 	src/jobspec/options/test/test_submit_options \
 	src/jobspec/options/test/test_submit_shape \
 	src/jobspec/parse/test/test_request \
@@ -65,6 +69,7 @@ src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_parse_test_test_request_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_attributes_test_test_requires_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_script_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_options_test_test_attributes_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_options_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_options_test_test_submit_shape_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_text_LDADD = $(JOBSPEC_TEST_LIBS)

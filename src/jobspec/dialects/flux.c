@@ -278,9 +278,14 @@ static int set (struct submit_options *so, const struct option_desc *option,
     return submit_options_set (so, SUBMIT_FROM_SCRIPT, name, value, where, err);
 }
 
+static const struct option_desc *options_of_flux (void)
+{
+    return table;
+}
+
 static const struct dialect_options options = {
     .rules = WORDS_POSIX,
-    .table = table,
+    .table = options_of_flux,
     .set = set,
 };
 

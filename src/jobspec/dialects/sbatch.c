@@ -1,7 +1,7 @@
 /* sbatch.c - "#SBATCH --nodes=2": the options of Slurm's sbatch (22.05), as sbatch reads
  * them
  *
- * The table has all options of sbatch. So a unique prefix means the same as in sbatch,
+ * The table has all options of sbatch that have no row in options/attributes.c. So a unique prefix means the same as in sbatch,
  * and an option that fluxq does not support is refused by its name instead of being
  * "unknown".
  */
@@ -9,20 +9,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "jobspec/options/attributes.h"
 #include "jobspec/script/dialect.h"
 
 enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REFUSED };
 
-/* an option that fluxq has under the same name, with the same meaning */
-#define DO(name, letter, arg)                                                            \
-    {                                                                                    \
-        name, letter, arg, NULL, DIALECT_ID (SAME), false                                \
-    }
-/* ... with a value only as --name=VALUE */
-#define DO_OPT(name, arg)                                                                \
-    {                                                                                    \
-        name, 0, arg, NULL, DIALECT_ID (SAME), true                                      \
-    }
 /* an option that fluxq does not support, and what to use instead */
 #define NO(name, letter, arg, instead)                                                   \
     {                                                                                    \
@@ -38,39 +29,8 @@ enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REF
 #define NO_ACCOUNTS "remove it (there are no accounts)"
 #define CORES_ONLY "ask for cores with --cpus-per-task"
 
-static const struct option_desc table[] = {
-    DO ("array", 'a', "LIST"),
-    DO ("begin", 'b', "TIME"),
-    DO ("chdir", 'D', "DIR"),
-    DO ("constraint", 'C', "LIST"),
-    DO ("cpus-per-task", 'c', "N"),
-    DO ("deadline", 0, "TIME"),
-    DO ("dependency", 'd', "LIST"),
-    DO ("error", 'e', "FILE"),
-    DO ("exclude", 'x', "NODES"),
-    DO ("export", 0, "LIST"),
-    DO ("export-file", 0, "FILE"),
-    DO_OPT ("get-user-env", "[SECONDS][L|S]"),
-    DO ("gpus", 'G', "N"),
-    DO ("gpus-per-node", 0, "N"),
-    DO ("gpus-per-task", 0, "N"),
-    DO ("gres", 0, "LIST"),
-    DO ("hold", 'H', NULL),
-    DO ("input", 'i', "FILE"),
-    DO ("job-name", 'J', "NAME"),
-    DO ("mem", 0, "SIZE"),
-    DO_OPT ("nice", "N"),
-    DO ("no-requeue", 0, NULL),
-    DO ("nodelist", 'w', "NODES"),
-    DO ("nodes", 'N', "N"),
-    DO ("ntasks", 'n', "N"),
-    DO ("open-mode", 0, "append|truncate"),
-    DO ("output", 'o', "FILE"),
-    DO ("partition", 'p', "NAME"),
-    DO_OPT ("propagate", "LIMITS"),
-    DO ("requeue", 0, NULL),
-    DO ("signal", 0, "SPEC"),
-    DO ("time", 't', "TIME"),
+/* The others are rows of options/attributes.c. */
+static const struct option_desc own[] = {
     { "ntasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
     { "tasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
     { "kill-on-invalid-dep", 0, "yes|no", NULL, DIALECT_ID (KILL_INVALID), false },
@@ -125,15 +85,12 @@ static const struct option_desc table[] = {
     NO ("qos", 'q', "NAME", "remove it, or name a queue with --partition"),
     NO ("quiet", 'Q', NULL, NULL),
     NO ("reboot", 0, NULL, NULL),
-    DO ("reservation", 0, "NAME"),
     NO ("share", 0, NULL, NULL),
     NO ("sockets-per-node", 0, "N", CORES_ONLY),
     NO ("spread-job", 0, NULL, NULL),
-    DO ("switches", 0, "N[@TIME]"),
     NO ("test-only", 0, NULL, "use fluxq-submit --test-only"),
     NO ("thread-spec", 0, "N", NULL),
     NO ("threads-per-core", 0, "N", CORES_ONLY),
-    DO ("time-min", 0, "TIME"),
     NO ("tmp", 0, "SIZE", NULL),
     NO ("uid", 0, "USER", NULL),
     NO ("usage", 0, NULL, "fluxq-submit --help prints it"),
@@ -194,6 +151,13 @@ static int set (struct submit_options *so, const struct option_desc *option,
         return dialect_unsupported ("sbatch", option, where, err);
     }
     return submit_options_set (so, SUBMIT_FROM_SCRIPT, name, value, where, err);
+}
+
+static const struct option_desc *table (void)
+{
+    static struct option_desc all[ATTRIBUTES_MAX + ARRAY_SIZE (own)];
+
+    return all[0].name ? all : attribute_options (all, ARRAY_SIZE (all), true, own);
 }
 
 static const struct dialect_options options = {

@@ -5,14 +5,7 @@
 #include <ctype.h>
 #include <string.h>
 
-static bool is_option (const char *name)
-{
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
-        if (!strcmp (o->name, name))
-            return true;
-    }
-    return false;
-}
+#include "jobspec/options/attributes.h"
 
 /* Convert "FLUXQ_NTASKS_PER_NODE=4" to "ntasks-per-node" and the position of the '='.
  * False: the name is no option. */
@@ -34,21 +27,6 @@ static bool option_of_variable (const char *entry, char *name, size_t size,
     return *s == '=';
 }
 
-/* Whether the variable describes the job in which the user submits. src/shell/step/env.c sets
- * the job's name and sizes in variables that would be options; a job submitted from
- * within the job must not inherit them. */
-static bool describes_job (const char *option)
-{
-    static const char *const set_by_agent[] = { "cpus-per-task", "gpus", "job-name",
-                                                "nodelist", "ntasks" };
-
-    for (size_t i = 0; i < ARRAY_SIZE (set_by_agent); i++) {
-        if (!strcmp (option, set_by_agent[i]))
-            return true;
-    }
-    return false;
-}
-
 static bool inside_job (char *const list[])
 {
     for (; *list; list++) {
@@ -64,13 +42,16 @@ int submit_options_from_environ (struct submit_options *so, char *const environ_
     const bool inside = inside_job (environ_list);
 
     for (; *environ_list; environ_list++) {
+        const struct attribute *a;
         char name[32], where[40];
         const char *value;
         size_t len;
         int rc;
 
         if (!option_of_variable (*environ_list, name, sizeof (name), &len)
-            || !is_option (name) || (inside && describes_job (name)))
+            || !(a = attribute_find (name, strlen (name)))
+            /* The variable describes the job in which the user submits. */
+            || (inside && (a->in_job || a->variable)))
             continue;
         value = *environ_list + len + 1;
         if (!*value)

@@ -9,6 +9,7 @@
 #include "jobspec/attributes/requires.h"
 #include "jobspec/attributes/text.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/options/attributes.h"
 #include "jobspec/options/environment.h"
 #include "jobspec/options/shape.h"
 #include "jobspec/options/submit_options.h"
@@ -283,35 +284,20 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     json_t *own = json_object ();
     int rc = process_attributes (system, own, so);
 
-    rc |= placement_to_json (own, &so->placement, &so->switches);
-    if (so->nice)
-        rc |= json_object_set_new (own, "nice", json_integer (so->nice));
+    rc |= placement_to_json (own, &so->js.placement, &so->js.switches);
     if (so->array)
         rc |= json_object_set_new (own, "array", json_string (so->array));
-    if (so->image)
-        rc |= json_object_set_new (own, "image", json_string (so->image));
     rc |= pod_attributes (own, so);
-    if (so->reservation)
-        rc |= json_object_set_new (own, "reservation", json_string (so->reservation));
     if (so->mem_mib && !s->nodes.count.min)
         rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
-    if (so->deadline > 0)
-        rc |= json_object_set_new (own, "deadline", json_real (so->deadline));
-    if (so->time_min > 0)
-        rc |= json_object_set_new (own, "time-min", json_real (so->time_min));
-    if (so->max_wait > 0)
-        rc |= json_object_set_new (own, "max-wait", json_real (so->max_wait));
-    if (so->start_timeout > 0)
-        rc |= json_object_set_new (own, "start-timeout", json_real (so->start_timeout));
-    if (so->malleable)
-        rc |= json_object_set_new (own, "malleable", json_true ());
-    if (so->resize_signal)
-        rc |=
-            json_object_set_new (own, "resize-signal", json_integer (so->resize_signal));
-    if (so->keep_invalid_depend)
+    if (so->js.resize_signal)
+        rc |= json_object_set_new (own, "resize-signal",
+                                   json_integer (so->js.resize_signal));
+    if (so->js.keep_invalid_depend)
         rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
-    if (so->has_requeue)
-        rc |= json_object_set_new (own, "requeue", json_boolean (so->requeue));
+    if (so->js.requeue != JOBSPEC_UNSET)
+        rc |= json_object_set_new (own, "requeue",
+                                   json_boolean (so->js.requeue == JOBSPEC_TRUE));
     if (so->chdir && text_is_line (cwd, 4095))
         rc |= json_object_set_new (own, "submit-dir", json_string (cwd));
     if (own && json_object_size (own) == 0)
@@ -354,10 +340,7 @@ static int optional_attributes (json_t *system, const struct submit_options *so,
     if (so->depend.n)
         rc |= json_object_set_new (system, "dependencies",
                                    dependencies_to_json (&so->depend));
-    if (so->begin > 0)
-        rc |= json_object_set_new (system, "begin-time", json_real (so->begin));
-    if (so->queue)
-        rc |= json_object_set_new (system, "queue", json_string (so->queue));
+    rc |= attributes_to_json (system, &so->js);
     rc |= constraints (system, so);
     if (prog->script)
         rc |= json_object_set_new (system, "files",
@@ -384,6 +367,9 @@ static int system_attributes (const struct submit_options *so,
         return rc;
     }
     /* As in sbatch, the value of this job, not of the job in which the user submits. */
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (a->variable)
+            json_object_del (env, a->variable);
     json_object_del (env, "SLURM_NTASKS_PER_NODE");
     if (so->ntasks_per_node > 0) {
         snprintf (name, sizeof (name), "%jd", (intmax_t)so->ntasks_per_node);
@@ -391,7 +377,7 @@ static int system_attributes (const struct submit_options *so,
     }
     default_name (so, prog, name, sizeof (name));
     system = json_pack ("{s:o, s:o, s:{s:s}, s:o}", "cwd", dir, "environment", env, "job",
-                        "name", so->job_name ? so->job_name : name, "shell",
+                        "name", name, "shell",
                         shell_options (so));
     if (!system || optional_attributes (system, so, prog, s, cwd) < 0) {
         json_decref (system);

@@ -340,13 +340,13 @@ static int shape_places (const struct submit_options *so, struct submit_shape *s
 
     if (per->count == 0)
         return 0;
-    if (so->switches.count > 0 || so->placement.kind > PLACEMENT_ANY)
+    if (so->js.switches.count > 0 || so->js.placement.kind > PLACEMENT_ANY)
         return error_set (
             err, EINVAL,
             "--nodes-per=%s:%jd says where the nodes are, so it does not go "
             "with %s",
             per->level, (intmax_t)per->count,
-            so->switches.count > 0 ? "--switches" : "--placement");
+            so->js.switches.count > 0 ? "--switches" : "--placement");
     if (!s->nodes.count.min)
         return error_set (err, EINVAL,
                           "--nodes-per=%s:%jd needs the number of nodes: give -N",
@@ -363,17 +363,6 @@ static int shape_places (const struct submit_options *so, struct submit_shape *s
                           "multiples of %jd",
                           text_of (&s->nodes).s, (intmax_t)per->count, per->level,
                           (intmax_t)per->count);
-    return 0;
-}
-
-/* -- where an option came from -- */
-
-static int source_of (const struct submit_options *so, const char *name)
-{
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
-        if (!strcmp (o->name, name))
-            return so->source_of[o->id - SUBMIT_OPTION_FIRST];
-    }
     return 0;
 }
 
@@ -440,12 +429,12 @@ static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
                        struct error *err)
 {
     const struct gpu_way ways[GPU_WAYS] = {
-        [IN_ALL] = { "--gpus", so->gpus, source_of (so, "gpus") },
+        [IN_ALL] = { "--gpus", so->gpus, submit_options_source (so, "gpus") },
         [A_TASK] = { "--gpus-per-task", so->gpus_per_task,
-                     source_of (so, "gpus-per-task") },
+                     submit_options_source (so, "gpus-per-task") },
         [A_NODE] = { "--gpus-per-node", so->gpus_per_node,
-                     source_of (so, "gpus-per-node") },
-        [BY_GRES] = { "--gres=gpu", gres_get (&so->gres, "gpu"), source_of (so, "gres") },
+                     submit_options_source (so, "gpus-per-node") },
+        [BY_GRES] = { "--gres=gpu", gres_get (&so->gres, "gpu"), submit_options_source (so, "gres") },
     };
     const struct gpu_way *way;
     int rc = choose_way (ways, &way, err);
@@ -470,7 +459,7 @@ int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
     s->exclusive = so->exclusive;
     /* flux: nodes without a number of slots are whole nodes */
     if (so->whole_nodes && so->nodes.count.min && !so->ntasks.count.min
-        && !so->ntasks_per_node && source_of (so, "nodes") == SUBMIT_FROM_SCRIPT + 1)
+        && !so->ntasks_per_node && submit_options_source (so, "nodes") == SUBMIT_FROM_SCRIPT + 1)
         s->exclusive = true;
     rc = shape_counts (so, s, err);
     if (rc == 0)

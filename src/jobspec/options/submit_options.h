@@ -1,7 +1,7 @@
 /* submit_options.h - the options of a submission, and how they become a jobspec
  *
- * One table of options (submit_options_table) serves the command line, the environment
- * (FLUXQ_*) and the directives of all dialects; help and completion read it too.
+ * One table (attributes.h) serves the command line, the environment (FLUXQ_*) and the
+ * directives of all dialects; help and completion read it too.
  *
  *     struct submit_options so;
  *     submit_options_init (&so);
@@ -89,7 +89,7 @@ enum submit_source { SUBMIT_FROM_SCRIPT, SUBMIT_FROM_ENVIRONMENT, SUBMIT_FROM_CO
 /* The options of `fluxq-submit`, without those that make sense only on the command line
  * (--wait, --json, --dry-run, --broker), which are in the command's own table. Ids are
  * SUBMIT_OPTION_FIRST and up, so a command can use smaller ids in a joined table. */
-extern const struct option_desc submit_options_table[];
+const struct option_desc *submit_options_table (void);
 #define SUBMIT_OPTION_FIRST 0x1000
 
 /* The output file if the user names none (sbatch: slurm-%j.out and, for a task of an
@@ -104,7 +104,10 @@ struct submit_size {
 };
 
 struct submit_options {
-    char *job_name;            /* -J */
+    /* Values that are the same in the jobspec: those of the rows of attributes.h with
+     * AT (js.MEMBER), keep_invalid_depend, requeue, resize_signal (0: not given),
+     * placement and switches. The other members of js are not used. */
+    struct jobspec js;
     char *output;              /* -o */
     char *error;               /* -e */
     char *input;               /* -i; "none" is stored as /dev/null in all three */
@@ -122,35 +125,22 @@ struct submit_options {
     int64_t gpus_per_node;
     struct gres_list gres; /* --gres, on each node */
     double time_limit;     /* -t seconds; 0: unlimited; -1: not given (queue's default) */
-    char *queue;           /* -q; also -p/--partition */
     char *chdir;           /* -D */
     char *export;          /* --export: ALL, NONE, NAME[=VALUE],... */
-    char *image;
     json_t *pods;               /* choices for the job's pods (podwish.h), or NULL */
     bool host_network;          /* --host-network */
     char *array;                /* -a, checked */
-    char *reservation;          /* --reservation */
     struct dependencies depend; /* -d */
-    bool keep_invalid_depend;   /* --kill-invalid-depend=no */
-    double begin, deadline;     /* unix times; 0: not given */
-    double max_wait, time_min;  /* --max-wait, --time-min, seconds; 0: not given */
-    double start_timeout;       /* --start-timeout, seconds; 0: not given */
-    bool malleable;             /* --malleable */
-    int resize_signal;          /* --resize-signal; 0: not given */
-    bool has_requeue, requeue;  /* --requeue, --no-requeue: the last of them */
     bool hold;                  /* --hold: urgency 0 */
     bool exclusive;             /* --exclusive */
-    struct placement placement; /* --placement */
-    struct switches switches;   /* --switches */
     struct nodes_per nodes_per; /* --nodes-per, --nodes-per-rack */
     char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
     bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
     struct job_process process; /* --signal, --propagate, --get-user-env */
-    int64_t nice;               /* --nice: points off the priority */
     char *export_file;          /* --export-file */
     struct stage_list stage_in, stage_out;
-    int source_of[64]; /* internal: source of each option's value */
-    char *written[64]; /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
+    int source_of[80]; /* internal: source of each row's value, plus 1 */
+    char *written[80];  /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
 };
 
@@ -165,6 +155,8 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
 /* Rewrite an error of the jobspec made from so: "jobspec: resources[0].count: ..."
  * becomes "--nodes: ...", the option that the value comes from, as the user wrote it. */
 void submit_options_explain (const struct submit_options *so, struct error *err);
+/* The source of the option's value, plus 1; 0: not given. */
+int submit_options_source (const struct submit_options *so, const char *name);
 /* As submit_options_set() with "time", already in seconds (>= 0; 0: unlimited). */
 void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
                                     double seconds);

@@ -3,10 +3,12 @@
 #ifndef FLUXQ_JOBSPEC_OPTIONS_WRITTEN_H
 #define FLUXQ_JOBSPEC_OPTIONS_WRITTEN_H
 
+#include "jobspec/options/attributes.h"
 #include "jobspec/options/submit_options.h"
 
-/* Note that the value in force of option id was written as where, which is copied. */
-void submit_written_note (struct submit_options *so, int id, const char *where);
+/* Note that the value in force of the row was written as where, which is copied. */
+void submit_written_note (struct submit_options *so, const struct attribute *a,
+                          const char *where);
 void submit_written_release (struct submit_options *so);
 
 #endif

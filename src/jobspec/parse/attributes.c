@@ -1,4 +1,5 @@
-/* attributes.c - attributes.system of a jobspec
+/* attributes.c - attributes.system of a jobspec; scalar attributes are read by
+ * options/attribute_values.c
  */
 #include <errno.h>
 #include <signal.h>
@@ -10,6 +11,7 @@
 #include "jobspec/attributes/text.h"
 #include "jobspec/check/script_text.h"
 #include "jobspec/jobspec_private.h"
+#include "jobspec/options/attributes.h"
 #include "protocol/pattern.h"
 
 #define SYSTEM "jobspec: attributes.system"
@@ -292,11 +294,7 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
 
     if (rc < 0 || !own)
         return rc;
-    rc = take_line (own, "image", where, 1024, &js->image, err);
-    if (rc == 0)
-        rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
-    if (rc == 0)
-        rc = take_line (own, "reservation", where, 255, &js->reservation, err);
+    rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
     if (rc >= 0)
         rc = parse_array (js, own, err);
     if (rc >= 0)
@@ -314,15 +312,9 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
         return rc;
     if (rc == 1)
         js->requeue = again ? JOBSPEC_TRUE : JOBSPEC_FALSE;
-    rc = json_get_int (own, "nice", -JOBSPEC_NICE_MAX, JOBSPEC_NICE_MAX, &js->nice,
-                       JSON_OPTIONAL_KEY, where, err);
-    if (rc < 0)
-        return rc;
     int64_t signum = SIGWINCH; /* ignored by default, so it kills no program */
-    rc = json_get_bool (own, "malleable", &js->malleable, JSON_OPTIONAL_KEY, where, err);
-    if (rc >= 0)
-        rc = json_get_int (own, "resize-signal", 1, 64, &signum, JSON_OPTIONAL_KEY, where,
-                           err);
+    rc = json_get_int (own, "resize-signal", 1, 64, &signum, JSON_OPTIONAL_KEY, where,
+                       err);
     if (rc < 0)
         return rc;
     if (rc == 1 && !js->malleable)
@@ -335,7 +327,7 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
     return MIN (rc, 0);
 }
 
-/* Read the conditions of the start (dependencies, begin time), and the deadline. */
+/* Read the dependencies, which can have a begin time, too. */
 static int parse_waiting (struct jobspec *js, const json_t *system, struct error *err)
 {
     json_t *list, *own = json_object_get (system, "fluxq");
@@ -349,51 +341,27 @@ static int parse_waiting (struct jobspec *js, const json_t *system, struct error
                                      err);
     if (rc < 0)
         return rc;
-    rc = json_get_double (system, "begin-time", 0, JOBSPEC_TIME_MAX, &js->begin,
-                          JSON_OPTIONAL_KEY, SYSTEM, err);
     js->begin = MAX (js->begin, begin);
-    if (rc < 0 || !own)
-        return rc;
-    rc = json_get_double (own, "deadline", 0, JOBSPEC_TIME_MAX, &js->deadline,
-                          JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
-    if (rc >= 0)
-        rc = json_get_bool (own, "kill-invalid-depend", &kill, JSON_OPTIONAL_KEY,
-                            SYSTEM ".fluxq", err);
+    rc = own ? json_get_bool (own, "kill-invalid-depend", &kill, JSON_OPTIONAL_KEY,
+                              SYSTEM ".fluxq", err)
+             : 0;
     js->keep_invalid_depend = !kill;
-    if (rc >= 0)
-        rc = json_get_double (own, "time-min", 0, JOBSPEC_DURATION_MAX, &js->time_min,
-                              JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
-    if (rc >= 0)
-        rc = json_get_double (own, "max-wait", 0, JOBSPEC_DURATION_MAX, &js->max_wait,
-                              JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
-    if (rc >= 0)
-        rc =
-            json_get_double (own, "start-timeout", 1, JOBSPEC_START_TIMEOUT_MAX,
-                             &js->start_timeout, JSON_OPTIONAL_KEY, SYSTEM ".fluxq", err);
     return rc;
 }
 
 static int parse_plain (struct jobspec *js, const json_t *system, struct error *err)
 {
-    json_t *job, *constraints;
+    json_t *constraints;
     int rc = json_get_double (system, "duration", 0., JOBSPEC_DURATION_MAX, &js->duration,
                               JSON_OPTIONAL_KEY, SYSTEM, err);
 
     if (rc < 0)
         return rc;
     js->has_duration = rc == 1;
-    if (below (system, "job", SYSTEM, &job, err) < 0
-        || below (system, "constraints", SYSTEM, &constraints, err) < 0)
+    if (below (system, "constraints", SYSTEM, &constraints, err) < 0)
         return -EINVAL;
     js->constraints = constraints;
-    if (job) {
-        rc = take_line (job, "name", SYSTEM ".job", 255, &js->name, err);
-        if (rc < 0)
-            return rc;
-    }
-    rc = take_line (system, "queue", SYSTEM, 253, &js->queue, err);
-    if (rc == 0)
-        rc = take_line (system, "cwd", SYSTEM, 4095, &js->cwd, err);
+    rc = take_line (system, "cwd", SYSTEM, 4095, &js->cwd, err);
     if (rc == 0 && js->queue && !text_is_name (js->queue))
         rc = error_set (err, EINVAL, SYSTEM ".queue: '%.64s' is not a name of a queue",
                         js->queue);
@@ -424,7 +392,9 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
         rc = below (attributes, "system", "jobspec: attributes", &system, err);
     if (rc <= 0)
         return rc;
-    rc = parse_plain (js, system, err);
+    rc = attributes_from_json (js, system, err);
+    if (rc >= 0)
+        rc = parse_plain (js, system, err);
     if (rc >= 0)
         rc = parse_environment (js, system, err);
     if (rc >= 0)
@@ -437,5 +407,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
         rc = parse_waiting (js, system, err);
     if (rc >= 0)
         rc = job_process_from_json (&js->process, system, err);
+    if (rc >= 0 && attributes_to_environment (js) < 0)
+        rc = error_no_memory (err, "jobspec");
     return MIN (rc, 0);
 }

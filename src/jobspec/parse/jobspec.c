@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "jobspec/attributes/text.h"
+#include "jobspec/options/attributes.h"
 
 /* -- errors -- */
 
@@ -279,16 +280,13 @@ void jobspec_destroy (struct jobspec *js)
         free (js->command[i]);
     free (js->command);
     free (js->slot_label);
-    free (js->name);
-    free (js->queue);
+    attributes_release (js);
     free (js->cwd);
     free (js->output);
     free (js->error);
     free (js->input);
     stage_list_release (&js->stage_in);
     stage_list_release (&js->stage_out);
-    free (js->image);
-    free (js->reservation);
     free (js->submit_dir);
     free ((char *)js->script);
     dependencies_release (&js->depend);

@@ -173,7 +173,7 @@ bool dialect_explain (const struct option_desc *own, const char *word, struct er
 
     for (const struct dialect *const *d = dialects; *d && is_unknown (own, word); d++) {
         if ((*d)->options->table == submit_options_table
-            || !(o = find_word ((*d)->options->table, word)))
+            || !(o = find_word ((*d)->options->table (), word)))
             continue;
         if (found && word[1] != '-') /* a letter differs between the dialects */
             return false;
@@ -192,12 +192,13 @@ bool dialect_explain (const struct option_desc *own, const char *word, struct er
 static void add_hint (const struct dialect_options *options, const char *word,
                       const char *next, struct error *err)
 {
-    const struct option_desc *o = find_word (submit_options_table, word);
+    const struct option_desc *o = find_word (submit_options_table (), word);
     bool value = o && o->arg && !o->arg_optional && !strchr (word, '=') && next;
     char name[64];
 
     option_of_word (word, name, sizeof (name));
-    if (dialect_explain (options->table, word, err) || !is_unknown (options->table, word))
+    if (dialect_explain (options->table (), word, err)
+        || !is_unknown (options->table (), word))
         return;
     if (o && strncmp (word, "--", 2) == 0)
         error_set (err, err->code, "%s: unknown option here; write #FLUXQ %.64s%s%.64s",
@@ -228,7 +229,7 @@ int dialect_apply (const struct script *s, const struct script_line *line,
         error_prefix (&own, "%s:%u", s->name, line->number);
         return dialect_refuse (s, &own, err);
     }
-    option_parser_init (&p, s->name, options->table, OPTION_PERMUTE, w.argc, w.argv);
+    option_parser_init (&p, s->name, options->table (), OPTION_PERMUTE, w.argc, w.argv);
     while ((rc = option_next (&p, &m, &own)) != 0) {
         if (rc < 0) {
             add_hint (options, w.argv[m.index],

@@ -76,7 +76,7 @@ bool script_next_line (const struct script *s, struct script_line *line);
  * "job.sh:3: -N". */
 struct dialect_options {
     enum words_rules rules;
-    const struct option_desc *table;
+    const struct option_desc *(*table) (void);
     int (*set) (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err);
 };

@@ -19,7 +19,7 @@ static const struct submit_program echo_program = { .args = echo_command };
 
 static const struct option_desc *find_letter (char letter)
 {
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+    for (const struct option_desc *o = submit_options_table (); o->name; o++) {
         if (o->letter == letter)
             return o;
     }

@@ -145,7 +145,7 @@ static void test_precedence (void **state)
                 submit_options_set (&so, orders[i][k], "time", v, NULL, &err), 0);
         }
         assert_int_equal (so.nodes.count.min, 3);
-        assert_string_equal (so.job_name, "3");
+        assert_string_equal (so.js.name, "3");
         assert_true (so.time_limit == 180.);
         /* a value that loses is checked all the same; a flag can be taken back */
         assert_int_equal (submit_options_set (&so, SUBMIT_FROM_SCRIPT, "nodes", "x",
@@ -162,7 +162,7 @@ static void test_precedence (void **state)
     /* -p is -q */
     submit_options_set (&so, SUBMIT_FROM_SCRIPT, "partition", "a", NULL, &err);
     submit_options_set (&so, SUBMIT_FROM_SCRIPT, "queue", "b", NULL, &err);
-    assert_string_equal (so.queue, "b");
+    assert_string_equal (so.js.queue, "b");
     submit_options_release (&so);
 }
 
@@ -219,15 +219,15 @@ static void test_from_environ (void **state)
     assert_true (so.time_limit == 90.);
     assert_true (so.hold);
     assert_false (so.exclusive);
-    assert_null (so.queue);
+    assert_null (so.js.queue);
     assert_int_equal (submit_options_from_environ (&so, broken, &err), -EINVAL);
     assert_int_equal (strncmp (err.text, "FLUXQ_NODES: 'many'", 19), 0);
     submit_options_release (&so);
     /* what a job finds about itself is no option for the jobs it submits */
     assert_int_equal (submit_options_from_environ (&so, inside, &err), 0);
     assert_int_equal (so.ntasks.count.min, 0);
-    assert_null (so.job_name);
-    assert_string_equal (so.queue, "batch");
+    assert_null (so.js.name);
+    assert_string_equal (so.js.queue, "batch");
     submit_options_release (&so);
 }
 
@@ -392,7 +392,7 @@ static void test_requeue (void **state)
         submit_options_set (&so, SUBMIT_FROM_COMMAND, "requeue", NULL, NULL, &err), 0);
     assert_int_equal (
         submit_options_set (&so, SUBMIT_FROM_SCRIPT, "no-requeue", NULL, "x", &err), 0);
-    assert_true (so.has_requeue && so.requeue);
+    assert_true (so.js.requeue == JOBSPEC_TRUE);
     submit_options_release (&so);
     submit_options_init (&so);
     assert_int_equal (
@@ -400,11 +400,11 @@ static void test_requeue (void **state)
     assert_int_equal (
         submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "no-requeue", "0", "x", &err),
         0);
-    assert_true (so.has_requeue && so.requeue);
+    assert_true (so.js.requeue == JOBSPEC_TRUE);
     assert_int_equal (
         submit_options_set (&so, SUBMIT_FROM_ENVIRONMENT, "requeue", "off", "x", &err),
         0);
-    assert_true (so.has_requeue && !so.requeue);
+    assert_true (so.js.requeue == JOBSPEC_FALSE);
     submit_options_release (&so);
 }
 
@@ -653,7 +653,7 @@ static void test_export_file (void **state)
 static void test_table (void **state)
 {
     (void)state;
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+    for (const struct option_desc *o = submit_options_table (); o->name; o++) {
         assert_true (o->id >= SUBMIT_OPTION_FIRST);
         assert_true (strlen (o->help) > 0);
         for (const struct option_desc *p = o + 1; p->name; p++) {
@@ -668,7 +668,7 @@ static void test_table (void **state)
 static void test_every_row_sets (void **state)
 {
     (void)state;
-    for (const struct option_desc *o = submit_options_table; o->name; o++) {
+    for (const struct option_desc *o = submit_options_table (); o->name; o++) {
         struct submit_options so;
         struct error err = { 0 };
         submit_options_init (&so);

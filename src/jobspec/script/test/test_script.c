@@ -137,12 +137,12 @@ static void test_sbatch (void **state)
                  "echo\n");
     assert_int_equal (r.so.nodes.count.min, 3);
     assert_int_equal (r.so.ntasks.count.min, 4);
-    assert_string_equal (r.so.job_name, "my job");
+    assert_string_equal (r.so.js.name, "my job");
     assert_string_equal (r.so.output, "out #%j");
     assert_false (r.so.append);
     assert_null (r.so.input);
     assert_string_equal (r.so.error, "err");
-    assert_string_equal (r.so.queue, "debug");
+    assert_string_equal (r.so.js.queue, "debug");
     assert_true (r.so.time_limit == 86400.);
     assert_int_equal (r.so.cpus_per_task, 3);
     assert_int_equal (r.so.mem_mib, 2048);
@@ -153,7 +153,7 @@ static void test_sbatch (void **state)
     assert_string_equal (r.so.export, "NONE");
     assert_int_equal (r.so.process.warn.signum, 12);
     assert_true (r.so.process.warn.before == 120 && r.so.process.warn.batch);
-    assert_int_equal (r.so.nice, 100);
+    assert_int_equal (r.so.js.nice, 100);
     assert_true (r.so.process.rlimits.given > 0);
     assert_int_equal (r.so.process.user_env.timeout, 10);
     assert_false (r.so.whole_nodes);
@@ -212,9 +212,9 @@ static void test_fluxq (void **state)
              "#FLUXQ --image 'busybox:1' -J 'it\"s'\n#FLUXQ --gpus-per-task=1 --hold\n");
     assert_int_equal (r.so.nodes.count.min, 2);
     assert_int_equal (r.so.nodes.count.max, 4);
-    assert_string_equal (r.so.queue, "other");
-    assert_string_equal (r.so.image, "busybox:1");
-    assert_string_equal (r.so.job_name, "it\"s");
+    assert_string_equal (r.so.js.queue, "other");
+    assert_string_equal (r.so.js.image, "busybox:1");
+    assert_string_equal (r.so.js.name, "it\"s");
     assert_int_equal (r.so.gpus_per_task, 1);
     assert_true (r.so.hold);
     done (&r);
@@ -263,9 +263,9 @@ static void test_flux (void **state)
     assert_int_equal (r.so.nodes.count.min, 4);
     assert_int_equal (r.so.ntasks.count.min, 8);
     assert_int_equal (r.so.cpus_per_task, 2);
-    assert_string_equal (r.so.queue, "batch");
+    assert_string_equal (r.so.js.queue, "batch");
     assert_true (r.so.hold);
-    assert_string_equal (r.so.job_name, "It's a \"job\"");
+    assert_string_equal (r.so.js.name, "It's a \"job\"");
     assert_int_equal (r.so.gpus_per_task, 1);
     assert_true (r.so.exclusive);
     assert_true (r.so.time_limit == 1800.);
@@ -285,7 +285,7 @@ static void test_flux_other_languages (void **state)
               "    flux: --queue=batch\n    flux: --job-name=\"my python job\"\n\n"
               "    # Set some arbitrary user data:\n    \"\"\"\n    run()\n");
     assert_int_equal (r.so.nodes.count.min, 4);
-    assert_string_equal (r.so.job_name, "my python job");
+    assert_string_equal (r.so.js.name, "my python job");
     done (&r);
     good (&r, "#!/usr/bin/lua\n--\n-- flux: -N1 --exclusive\n-- flux: --output=job.out\n"
               "local app = require 'app'\napp.run()\n");
@@ -316,12 +316,12 @@ static void test_flux_multi_line (void **state)
     assert_non_null (strstr (r.err.text, "job.sh:2: --job-name: must be a text"));
     done (&r);
     good (&r, SH "# flux: --job-name=\"\"\"\n# flux: one\"\"\"\n# flux: -n2\necho\n");
-    assert_string_equal (r.so.job_name, "one");
+    assert_string_equal (r.so.js.name, "one");
     assert_int_equal (r.so.ntasks.count.min, 2);
     done (&r);
     /* the indentation of the first line goes, what is more stays */
     good (&r, SH "#  flux:  --job-name=\"\"\"\n#  flux:    two\"\"\"\n");
-    assert_string_equal (r.so.job_name, "  two");
+    assert_string_equal (r.so.js.name, "  two");
     done (&r);
 }
 
@@ -400,13 +400,13 @@ static void test_waiting (void **state)
     good (&r, SH "#SBATCH -d afterok:3:4,singleton --begin=2026-11-21T08:00\n"
                  "#SBATCH --deadline=uts1800000000 --kill-on-invalid-dep=no\n"
                  "#SBATCH --requeue --no-requeue\n");
-    assert_true (r.so.has_requeue && !r.so.requeue);
+    assert_true (r.so.js.requeue == JOBSPEC_FALSE);
     assert_int_equal (r.so.depend.n, 3);
     assert_int_equal (r.so.depend.list[0].kind, DEPENDENCY_AFTEROK);
     assert_int_equal (r.so.depend.list[2].kind, DEPENDENCY_SINGLETON);
-    assert_true (r.so.begin > 0);
-    assert_true (r.so.deadline == 1800000000.);
-    assert_true (r.so.keep_invalid_depend);
+    assert_true (r.so.js.begin > 0);
+    assert_true (r.so.js.deadline == 1800000000.);
+    assert_true (r.so.js.keep_invalid_depend);
     done (&r);
     good (&r, SH "#FLUXQ --dependency=after:1+5?afternotok:2\n");
     assert_int_equal (r.so.depend.n, 2);
@@ -421,11 +421,11 @@ static void test_waiting (void **state)
     assert_int_equal (r.so.depend.n, 3);
     assert_int_equal (r.so.depend.list[2].id, 5);
     assert_false (r.so.depend.any);
-    assert_true (r.so.begin >= now + 3600 && r.so.begin < now + 3700);
+    assert_true (r.so.js.begin >= now + 3600 && r.so.js.begin < now + 3700);
     done (&r);
     good (&r, SH "# flux: --dependency=begin-time:1800000000.25\n");
     assert_int_equal (r.so.depend.n, 0);
-    assert_true (r.so.begin == 1800000000.);
+    assert_true (r.so.js.begin == 1800000000.);
     done (&r);
 }
 
@@ -531,8 +531,8 @@ static void test_beside (void **state)
         good (&r, scripts[i]);
         assert_int_equal (r.so.nodes.count.min, 3);
         assert_int_equal ((int)r.so.time_limit, 7 * 60);
-        assert_string_equal (r.so.job_name, "name");
-        assert_string_equal (r.so.image, "busybox");
+        assert_string_equal (r.so.js.name, "name");
+        assert_string_equal (r.so.js.image, "busybox");
         done (&r);
     }
 }

@@ -1,0 +1,333 @@
+/* attributes.c - see attributes.h */
+#include "jobspec/options/attributes.h"
+
+#include <errno.h>
+#include <string.h>
+
+#include "common/printable.h"
+#include "jobspec/attributes/requires.h"
+#include "jobspec/attributes/text.h"
+#include "jobspec/options/environment.h"
+#include "jobspec/options/set.h"
+#include "protocol/pattern.h"
+
+/* -- checks of texts -- */
+
+int attribute_check_line (const char *text, size_t max, const char *where,
+                          struct error *err)
+{
+    return text_is_line (text, max)
+               ? printable_check (text, where, err)
+               : error_set (err, EINVAL,
+                            "%s: must be a text of 1 to %zu bytes without control "
+                            "characters",
+                            where, max);
+}
+
+static int check_path (const char *text, const char *where, struct error *err)
+{
+    if (!text_is_line (text, 4095))
+        return error_set (
+            err, EINVAL,
+            "%s: must be a text of 1 to %d bytes without control characters", where,
+            4095);
+    if (pattern_check_home (text, err) == 0)
+        return 0;
+    error_prefix (err, "%s", where);
+    return -EINVAL;
+}
+
+static int check_queue (const char *text, const char *where, struct error *err)
+{
+    if (strchr (text, ','))
+        return error_set (err, EINVAL, "%s: '%.64s' is a list; name one queue", where,
+                          text);
+    if (!text_is_name (text))
+        return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a queue", where,
+                          text);
+    return 0;
+}
+
+static int check_image (const char *text, const char *where, struct error *err)
+{
+    if (!text_is_line (text, 1024) || strpbrk (text, " \"'\\"))
+        return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of an image",
+                          where, text);
+    return 0;
+}
+
+static int check_array (const char *text, const char *where, struct error *err)
+{
+    struct array_spec a;
+    int rc = array_spec_parse (&a, text, where, err);
+
+    if (rc == 0)
+        array_spec_release (&a);
+    return rc;
+}
+
+static int check_hosts (const char *text, const char *where, struct error *err)
+{
+    autojson json_t *o = requires_hosts (text, where, NULL, err);
+
+    return o ? attribute_check_line (text, 65535, where, err) : -err->code;
+}
+
+static int check_constraint (const char *text, const char *where, struct error *err)
+{
+    autojson json_t *o = requires_parse (text, where, err);
+
+    return o ? attribute_check_line (text, REQUIRES_MAX, where, err) : -err->code;
+}
+
+/* -- the table, in the order of the help -- */
+
+#define AT(member) .at = offsetof (struct submit_options, member)
+#define TEXT(member) .type = ATTRIBUTE_TEXT, AT (member)
+#define FLAG(member) .type = ATTRIBUTE_FLAG, AT (member)
+#define SPAN(member) .type = ATTRIBUTE_SPAN, AT (member)
+#define TIME(member) .type = ATTRIBUTE_TIME, AT (member)
+#define NUMBER(member) .type = ATTRIBUTE_NUMBER, AT (member)
+#define COUNT(member) NUMBER (member), .min = 1, .max = JOBSPEC_COUNT_MAX
+#define OWN(kind) .set = option_set_##kind
+#define OWN_AT(kind, member) OWN (kind), AT (member)
+
+_Static_assert(offsetof (struct submit_options, js) == 0, "at also counts in a jobspec");
+
+const struct attribute attribute_table[] = {
+    { .name = "job-name", .letter = 'J', .arg = "NAME",
+      .help = "name of the job [the script's or command's]",
+      TEXT (js.name), .max = 255, .path = "job.name", .sbatch = true, .in_job = true },
+    { .name = "output", .letter = 'o', .arg = "FILE",
+      .help = "standard output; %j id, %A_%a array and its task, %x name, %u user, %N "
+              "node, %t task, %J %n %s [" SUBMIT_DEFAULT_OUTPUT "]",
+      OWN_AT (pattern, output), .path = "shell.options.output.stdout", .sbatch = true },
+    { .name = "error", .letter = 'e', .arg = "FILE",
+      .help = "standard error [the same as the output]",
+      OWN_AT (pattern, error), .path = "shell.options.output.stderr", .sbatch = true },
+    { .name = "input", .letter = 'i', .arg = "FILE",
+      .help = "standard input, of every task [/dev/null]",
+      OWN_AT (pattern, input), .path = "shell.options.input.stdin", .sbatch = true },
+    { .name = "stage-in", .arg = "FILE[:DEST]",
+      .help = "copy this file to DEST in the job, on each node, before its tasks start "
+              "[its name]; may be given several times",
+      OWN_AT (stage, stage_in), .path = "shell.options.stage-in" },
+    { .name = "stage-out", .arg = "FILE[:DEST]",
+      .help = "bring this file of the job to DEST here when its tasks have ended [its "
+              "name]; several times, too",
+      OWN_AT (stage, stage_out), .path = "shell.options.stage-out" },
+    { .name = "open-mode", .arg = "append|truncate",
+      .help = "what becomes of output files that are there [truncate]",
+      OWN (open_mode), .path = "shell.options.output.mode", .sbatch = true },
+    { .name = "output-on-full", .arg = "wait|drop|end",
+      .help = "what becomes of output whose file system is full [wait]",
+      OWN (on_full), .path = "shell.options.output.on-full" },
+    { .name = "nodes", .letter = 'N', .arg = "N|SIZES",
+      .help = "number of nodes, or several that will do: 4-16, 4-16:4, 2-16:2:*, 1,2,4",
+      OWN_AT (sizes, nodes), .resource = true, .sbatch = true },
+    { .name = "ntasks", .letter = 'n', .arg = "N|SIZES",
+      .help = "number of tasks, or several [1, or one a node]",
+      OWN_AT (sizes, ntasks), .resource = true, .sbatch = true, .in_job = true },
+    { .name = "ntasks-per-node", .arg = "N",
+      .help = "tasks on each node, at most N with --ntasks",
+      COUNT (ntasks_per_node), .resource = true },
+    { .name = "cpus-per-task", .letter = 'c', .arg = "N",
+      .help = "cores for each task, or parts of one: 0.5, 500m (on Kubernetes) [1]",
+      OWN (cpus), .resource = true, .sbatch = true, .in_job = true },
+    { .name = "mem", .arg = "SIZE",
+      .help = "memory on each node; MiB, or with K, M, G, T",
+      OWN (memory), .resource = true, .path = "fluxq.memory-per-node",
+      .sbatch = true },
+    { .name = "gpus", .letter = 'G', .arg = "N",
+      .help = "GPUs in all",
+      COUNT (gpus), .resource = true, .sbatch = true, .in_job = true },
+    { .name = "gpus-per-task", .arg = "N",
+      .help = "GPUs for each task",
+      COUNT (gpus_per_task), .resource = true, .sbatch = true },
+    { .name = "gpus-per-node", .arg = "N",
+      .help = "GPUs on each node",
+      COUNT (gpus_per_node), .resource = true, .sbatch = true },
+    { .name = "gres", .arg = "NAME[:TYPE][:COUNT],...",
+      .help = "generic resources on each node: license:2, gpu:1, vendor.com/thing; "
+              "none: none (fluxq-info -N shows what there is)",
+      OWN (gres), .resource = true, .sbatch = true },
+    { .name = "nodelist", .letter = 'w', .arg = "HOSTS",
+      .help = "run on these nodes: as many of them as --nodes says [all], as in "
+              "node[1-4]",
+      TEXT (nodelist), .check = check_hosts, .path = "constraints", .sbatch = true,
+      .in_job = true },
+    { .name = "exclude", .letter = 'x', .arg = "HOSTS",
+      .help = "not on these nodes",
+      TEXT (exclude), .check = check_hosts, .path = "constraints", .sbatch = true },
+    { .name = "constraint", .letter = 'C', .arg = "TEXT",
+      .help = "on nodes with these properties: fast&(a100|h100), not slow; "
+              "host:node[1-4]",
+      TEXT (constraint), .check = check_constraint, .path = "constraints",
+      .sbatch = true },
+    { .name = "requires", .arg = "TEXT",
+      .help = "the same as --constraint",
+      .same_as = "constraint" },
+    { .name = "switches", .arg = "N[@TIME]",
+      .help = "in at most N racks (places of the innermost level): wait so long for "
+              "that, then run anywhere [as configured]",
+      OWN (switches), .path = "fluxq.switches", .sbatch = true },
+    { .name = "nodes-per", .arg = "LEVEL:N",
+      .help = "exactly N nodes in each rack, zone, ... that has any",
+      OWN (nodes_per) },
+    { .name = "nodes-per-rack", .arg = "N",
+      .help = "the same as --nodes-per=rack:N",
+      OWN (nodes_per), .same_as = "nodes-per" },
+    { .name = "placement", .arg = "pack|spread[:LEVEL]|any",
+      .help = "in as few racks (zones, ...) as can be, or evenly over all; never waits "
+              "for that [as the queue says]",
+      OWN (placement), .path = "fluxq.placement" },
+    { .name = "time", .letter = 't', .arg = "TIME",
+      .help = "time limit: M, M:S, H:M:S, D-H, D-H:M, D-H:M:S or UNLIMITED",
+      OWN (time), .path = "duration", .sbatch = true },
+    { .name = "queue", .letter = 'q', .arg = "NAME",
+      .help = "queue to submit to",
+      TEXT (js.queue), .max = 253, .check = check_queue, .path = "queue" },
+    { .name = "partition", .letter = 'p', .arg = "NAME",
+      .help = "the same as --queue",
+      .same_as = "queue", .sbatch = true },
+    { .name = "reservation", .arg = "NAME",
+      .help = "run in this advance reservation only",
+      TEXT (js.reservation), .max = 63, .path = "fluxq.reservation", .sbatch = true,
+      .label = "Reservation" },
+    { .name = "chdir", .letter = 'D', .arg = "DIR",
+      .help = "directory to run in [where you are]",
+      TEXT (chdir), .check = check_path, .path = "cwd", .sbatch = true },
+    { .name = "export", .arg = "LIST",
+      .help = "variables that the job gets: ALL, NONE, NIL or [ALL,]NAME[=VALUE],...",
+      TEXT (export), .check = environment_check, .path = "environment", .sbatch = true },
+    { .name = "export-file", .arg = "FILE",
+      .help = "and those of this file: NAME=VALUE, each ended by NUL",
+      TEXT (export_file), .check = check_path, .sbatch = true },
+    { .name = "get-user-env", .arg = "[SECONDS][L|S]", .arg_optional = true,
+      .help = "below them, those of the user's login shell where the job runs [8L]",
+      OWN (user_env), .sbatch = true },
+    { .name = "propagate", .arg = "LIST", .arg_optional = true,
+      .help = "soft resource limits that the job gets as they are here: ALL, NONE, or "
+              "AS, CORE, CPU, DATA, FSIZE, MEMLOCK, NOFILE, NPROC, RSS, STACK [NONE; "
+              "without LIST: ALL]",
+      OWN (propagate), .sbatch = true },
+    { .name = "signal", .arg = "[B:]SIG[@SECONDS]",
+      .help = "send the job's tasks (B: the batch script's shell) a signal before its "
+              "time limit [60 s before]",
+      OWN (signal), .sbatch = true },
+    { .name = "nice", .arg = "N", .arg_optional = true,
+      .help = "points by which to lower its priority [0; without N: 100]",
+      NUMBER (js.nice), .min = -JOBSPEC_NICE_MAX, .max = JOBSPEC_NICE_MAX,
+      .without = 100, .path = "fluxq.nice", .event = "nice", .sbatch = true },
+    { .name = "image", .arg = "IMAGE",
+      .help = "container image to run in, on Kubernetes",
+      TEXT (js.image), .max = 1024, .check = check_image, .path = "fluxq.image",
+      .label = "Image", .is_private = true },
+    { .name = "executor", .arg = "NAME",
+      .help = "what it becomes on Kubernetes: job, an Indexed Job, or minicluster, a "
+              "MiniCluster of the Flux operator [the queue's, else job]",
+      OWN (pod), .path = "fluxq.pods.executor" },
+    { .name = "runtime-class", .arg = "NAME",
+      .help = "runtime class of its pods, of those that the queue allows",
+      OWN (pod), .path = "fluxq.pods.runtime-class" },
+    { .name = "priority-class", .arg = "NAME",
+      .help = "priority class of its pods, the same",
+      OWN (pod), .path = "fluxq.pods.priority-class" },
+    { .name = "service-account", .arg = "NAME",
+      .help = "service account of its pods, the same",
+      OWN (pod), .path = "fluxq.pods.service-account" },
+    { .name = "volume", .arg = "NAME:PATH",
+      .help = "have this volume of the queue's list at PATH; may be given several times",
+      OWN (pod), .path = "fluxq.pods.volumes" },
+    { .name = "shm-size", .arg = "SIZE",
+      .help = "size of /dev/shm in its pods; MiB, or with K, M, G, T",
+      OWN (pod), .path = "fluxq.pods.shm-size" },
+    { .name = "pod-template", .arg = "FILE",
+      .help = "have in its pods what this template of a pod says, as far as the queue "
+              "allows",
+      OWN (pod), .path = "fluxq.pods.pod-template" },
+    { .name = "host-network",
+      .help = "use the network of the nodes, which must be whole",
+      FLAG (host_network), .path = "fluxq.pods.host-network" },
+    { .name = "array", .letter = 'a', .arg = "LIST",
+      .help = "one job for each number: 0-15, 1-9:2, 1,4,7; %N behind it: N at a time",
+      TEXT (array), .check = check_array, .path = "fluxq.array", .sbatch = true },
+    { .name = "dependency", .letter = 'd', .arg = "LIST",
+      .help = "wait for other jobs: after, afterany, afterok, afternotok, "
+              "aftercorr:ID[:ID...], singleton; several with ',' (all) or '?' (one)",
+      OWN (dependency), .path = "dependencies", .sbatch = true },
+    { .name = "kill-invalid-depend", .arg = "yes|no",
+      .help = "cancel the job when what it waits for cannot be any more [yes]",
+      OWN (kill), .path = "fluxq.kill-invalid-depend" },
+    { .name = "begin", .letter = 'b', .arg = "TIME",
+      .help = "do not start before: 16:00, tomorrow, 2026-11-21T08:00, now+1hour",
+      TIME (js.begin), .max = JOBSPEC_TIME_MAX, .path = "begin-time", .event = "begin",
+      .sbatch = true },
+    { .name = "deadline", .arg = "TIME",
+      .help = "cancel the job when it cannot end before",
+      TIME (js.deadline), .max = JOBSPEC_TIME_MAX, .path = "fluxq.deadline",
+      .event = "deadline", .sbatch = true },
+    { .name = "max-wait", .arg = "TIME",
+      .help = "with several sizes: how long to hold out for the largest once the least "
+              "fits [not at all]",
+      SPAN (js.max_wait), .max = JOBSPEC_DURATION_MAX, .path = "fluxq.max-wait" },
+    { .name = "time-min", .arg = "TIME",
+      .help = "the time limit may be lowered to that, if the job starts sooner so, or "
+              "would else end after its deadline",
+      SPAN (js.time_min), .max = JOBSPEC_DURATION_MAX, .path = "fluxq.time-min",
+      .sbatch = true },
+    { .name = "hold", .letter = 'H',
+      .help = "submit the job held (urgency 0)",
+      FLAG (hold), .sbatch = true },
+    { .name = "start-timeout", .arg = "TIME",
+      .help = "how long a start may take before it is given up [as configured]",
+      SPAN (js.start_timeout), .min = 1, .max = JOBSPEC_START_TIMEOUT_MAX,
+      .path = "fluxq.start-timeout" },
+    { .name = "requeue",
+      .help = "queue the job again when it loses a node [as configured]",
+      OWN (requeue), .path = "fluxq.requeue", .sbatch = true },
+    { .name = "no-requeue",
+      .help = "end the job when it loses a node",
+      OWN (requeue), .same_as = "requeue", .sbatch = true },
+    { .name = "malleable",
+      .help = "with several numbers of nodes (-N MIN-MAX): the job may get more of "
+              "them, and give some back, while it runs",
+      FLAG (js.malleable), .path = "fluxq.malleable" },
+    { .name = "resize-signal", .arg = "SIG",
+      .help = "tell the script and the tasks of a malleable job with this signal "
+              "[WINCH]",
+      OWN (resize_signal), .path = "fluxq.resize-signal" },
+    { .name = "exclusive",
+      .help = "share the nodes with no other job",
+      FLAG (exclusive), .resource = true },
+    { .name = NULL },
+};
+_Static_assert(ARRAY_SIZE (attribute_table) <= ATTRIBUTES_MAX, "a source for each row");
+
+const struct attribute *attribute_find (const char *name, size_t len)
+{
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (strlen (a->name) == len && !memcmp (a->name, name, len))
+            return a;
+    return NULL;
+}
+
+const struct option_desc *attribute_options (struct option_desc *ret, size_t n,
+                                             bool only_sbatch,
+                                             const struct option_desc *more)
+{
+    size_t used = 0;
+
+    for (const struct attribute *a = attribute_table; a->name; a++) {
+        const struct attribute *of =
+            a->same_as ? attribute_find (a->same_as, strlen (a->same_as)) : a;
+        int id = SUBMIT_OPTION_FIRST + (int)(of - attribute_table);
+        if (used + 1 < n && (a->sbatch || !only_sbatch))
+            ret[used++] = (struct option_desc){ a->name, a->letter, a->arg,
+                                                a->help, id,        a->arg_optional };
+    }
+    while (more && more->name && used + 1 < n)
+        ret[used++] = *more++;
+    ret[used] = (struct option_desc)OPTION_END;
+    return ret;
+}

@@ -1,0 +1,439 @@
+/* set.c - sets the values of options; see set.h
+ */
+#include "jobspec/options/set.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <string.h>
+#include <strings.h>
+
+#include "common/clock.h"
+#include "common/parse.h"
+#include "common/printable.h"
+#include "common/thousandths.h"
+#include "jobspec/attributes/datetime.h"
+#include "jobspec/attributes/podwish.h"
+#include "jobspec/attributes/text.h"
+#include "protocol/pattern.h"
+
+static int *source_of (const struct option_value *v)
+{
+    const struct attribute *a = v->attribute;
+
+    if (a->same_as)
+        a = attribute_find (a->same_as, strlen (a->same_as));
+    return &v->so->source_of[a - attribute_table];
+}
+
+bool option_wins (const struct option_value *v)
+{
+    int *owner = source_of (v);
+
+    if (*owner > (int)v->source + 1)
+        return false;
+    *owner = (int)v->source + 1;
+    return true;
+}
+
+bool option_adds (const struct option_value *v)
+{
+    return *source_of (v) == (int)v->source + 1;
+}
+
+static void *field_of (const struct option_value *v)
+{
+    return (char *)v->so + v->attribute->at;
+}
+
+/* -- scalars -- */
+
+/* Replace a text by a copy, if the value wins. */
+static int set_string (const struct option_value *v, const char *text, struct error *err)
+{
+    char **field = field_of (v), *copy;
+
+    if (!option_wins (v))
+        return 0;
+    if (!(copy = strdup (text)))
+        return error_no_memory (err, v->where);
+    free (*field);
+    *field = copy;
+    return 0;
+}
+
+static int set_text (const struct option_value *v, struct error *err)
+{
+    const struct attribute *a = v->attribute;
+    int rc = a->check ? a->check (v->text, v->where, err)
+                      : attribute_check_line (v->text, (size_t)a->max, v->where, err);
+
+    return rc < 0 ? rc : set_string (v, v->text, err);
+}
+
+static int set_number (const struct option_value *v, struct error *err)
+{
+    const struct attribute *a = v->attribute;
+    int64_t n = (int64_t)a->without;
+    int rc = v->text ? parse_int (v->text, (int64_t)a->min, (int64_t)a->max, &n, v->where,
+                                  err)
+                     : 0;
+
+    if (rc == 0 && option_wins (v))
+        *(int64_t *)field_of (v) = n;
+    return rc;
+}
+
+/* Yes or no; no text counts as yes. */
+static int read_flag (const struct option_value *v, bool *ret, struct error *err)
+{
+    static const char *const yes[] = { "1", "yes", "true", "on" };
+    static const char *const no[] = { "0", "no", "false", "off" };
+    int on = v->text ? -1 : 1;
+
+    for (size_t i = 0; v->text && i < ARRAY_SIZE (yes); i++) {
+        if (!strcasecmp (v->text, yes[i]))
+            on = 1;
+        else if (!strcasecmp (v->text, no[i]))
+            on = 0;
+    }
+    if (on < 0)
+        return error_set (err, EINVAL, "%s: '%.64s' is not yes or no", v->where, v->text);
+    *ret = on;
+    return 0;
+}
+
+static int set_flag (const struct option_value *v, struct error *err)
+{
+    bool on;
+    int rc = read_flag (v, &on, err);
+
+    if (rc == 0 && option_wins (v))
+        *(bool *)field_of (v) = on;
+    return rc;
+}
+
+/* A time in the form of a time limit, but not unlimited. */
+static int set_span (const struct option_value *v, struct error *err)
+{
+    const struct attribute *a = v->attribute;
+    double seconds;
+    int rc = parse_timelimit (v->text, &seconds, v->where, err);
+
+    if (rc == 0 && seconds <= 0)
+        rc = error_set (err, EINVAL, "%s: it must end: say how long", v->where);
+    if (rc == 0 && (seconds < a->min || seconds > a->max))
+        rc = error_set (err, ERANGE, "%s: must be from %.0f to %.0f seconds", v->where,
+                        a->min, a->max);
+    if (rc == 0 && option_wins (v))
+        *(double *)field_of (v) = seconds;
+    return rc;
+}
+
+/* "now+1hour" counts from the time of reading. */
+static int set_moment (const struct option_value *v, struct error *err)
+{
+    double t;
+    int rc = datetime_parse (v->text, clock_wall (), &t, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        *(double *)field_of (v) = t;
+    return rc;
+}
+
+int option_set (const struct option_value *v, struct error *err)
+{
+    switch (v->attribute->type) {
+    case ATTRIBUTE_OWN:
+        return v->attribute->set (v, err);
+    case ATTRIBUTE_TEXT:
+        return set_text (v, err);
+    case ATTRIBUTE_NUMBER:
+        return set_number (v, err);
+    case ATTRIBUTE_FLAG:
+        return set_flag (v, err);
+    case ATTRIBUTE_SPAN:
+        return set_span (v, err);
+    case ATTRIBUTE_TIME:
+        return set_moment (v, err);
+    }
+    return error_set (err, EINVAL, "%s: this option sets nothing", v->where);
+}
+
+/* -- resources -- */
+
+int option_set_sizes (const struct option_value *v, struct error *err)
+{
+    struct submit_size z, *field = field_of (v);
+    struct error why = { 0 };
+    int rc = jobspec_count_parse (v->text, &z.count, &z.list, &why);
+
+    if (rc == 0 && !z.list)
+        rc = jobspec_count_reaches (&z.count, &why);
+    if (rc < 0)
+        return error_set (err, -rc, "%s: '%.64s': %s", v->where, v->text, why.text);
+    if (option_wins (v)) {
+        idset_destroy (field->list);
+        *field = z;
+    } else {
+        idset_destroy (z.list);
+    }
+    return 0;
+}
+
+/* A whole number, in any notation ("2.0", "2000m"), is a number of cores. */
+int option_set_cpus (const struct option_value *v, struct error *err)
+{
+    int64_t whole = 0, milli = 0;
+    int rc = strpbrk (v->text, ".m")
+                 ? thousandths_parse (v->text, JOBSPEC_COUNT_MAX, &milli, v->where, err)
+                 : parse_int (v->text, 1, JOBSPEC_COUNT_MAX, &whole, v->where, err);
+
+    if (rc < 0 || !option_wins (v))
+        return rc;
+    v->so->cpus_per_task = milli % 1000 == 0 ? whole + milli / 1000 : 0;
+    v->so->cpu_milli = milli % 1000 == 0 ? 0 : milli;
+    return 0;
+}
+
+int option_set_gres (const struct option_value *v, struct error *err)
+{
+    struct gres_list list;
+    int rc = gres_parse (v->text, &list, v->where, err);
+
+    if (rc < 0)
+        return rc;
+    if (option_wins (v)) {
+        gres_release (&v->so->gres);
+        v->so->gres = list;
+        return 0;
+    }
+    gres_release (&list);
+    return 0;
+}
+
+int option_set_memory (const struct option_value *v, struct error *err)
+{
+    int64_t mib;
+    int rc = parse_memory_mib (v->text, &mib, v->where, err);
+
+    if (rc < 0)
+        return rc;
+    if (mib == 0)
+        return error_set (
+            err, EINVAL,
+            "%s: 0 (all memory of a node) is not supported by fluxq; give the "
+            "size, and --exclusive for the whole node",
+            v->where);
+    if (mib > JOBSPEC_COUNT_MAX)
+        return error_set (err, ERANGE, "%s: '%s' is more than %d MiB", v->where, v->text,
+                          JOBSPEC_COUNT_MAX);
+    if (option_wins (v))
+        v->so->mem_mib = mib;
+    return 0;
+}
+
+int option_set_switches (const struct option_value *v, struct error *err)
+{
+    struct switches s;
+    int rc = switches_parse (v->text, &s, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->js.switches = s;
+    return rc;
+}
+
+/* --nodes-per and --nodes-per-rack are one option. */
+int option_set_nodes_per (const struct option_value *v, struct error *err)
+{
+    struct nodes_per n = { .level = "rack" };
+    int rc = v->attribute->same_as
+                 ? parse_int (v->text, 1, INT32_MAX, &n.count, v->where, err)
+                 : nodes_per_parse (v->text, &n, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->nodes_per = n;
+    return rc;
+}
+
+int option_set_placement (const struct option_value *v, struct error *err)
+{
+    struct placement p;
+    int rc = placement_parse (v->text, &p, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->js.placement = p;
+    return rc;
+}
+
+/* -- files -- */
+
+int option_set_pattern (const struct option_value *v, struct error *err)
+{
+    const char *text = strcasecmp (v->text, "none") ? v->text : "/dev/null";
+    int rc;
+
+    if (!text_is_line (text, 4095))
+        return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file",
+                          v->where, text);
+    rc = pattern_check_home (text, err);
+    if (rc == 0)
+        rc = pattern_check (text, err);
+    if (rc < 0) {
+        error_prefix (err, "%s", v->where);
+        return rc;
+    }
+    return set_string (v, text, err);
+}
+
+/* Values of one source add up; a source of higher precedence replaces them. */
+int option_set_stage (const struct option_value *v, struct error *err)
+{
+    struct stage_list list = { 0 }, *field = field_of (v);
+    bool adds = option_adds (v);
+    int rc = stage_list_add_text (&list, v->text, v->where, err);
+
+    if (rc == 0 && ((rc = pattern_check_home (list.v[0].from, err)) < 0
+                    || (rc = pattern_check_home (list.v[0].to, err)) < 0))
+        error_prefix (err, "%s", v->where);
+    if (rc == 0 && option_wins (v)) {
+        if (!adds)
+            stage_list_release (field);
+        rc = stage_list_add (field, list.v[0].from, list.v[0].to, v->where, err);
+    }
+    stage_list_release (&list);
+    return rc;
+}
+
+int option_set_open_mode (const struct option_value *v, struct error *err)
+{
+    bool append = !strcasecmp (v->text, "append") || !strcasecmp (v->text, "a");
+
+    if (!append && strcasecmp (v->text, "truncate") && strcasecmp (v->text, "t"))
+        return error_set (err, EINVAL, "%s: '%.64s' is not append or truncate", v->where,
+                          v->text);
+    if (option_wins (v))
+        v->so->append = append;
+    return 0;
+}
+
+int option_set_on_full (const struct option_value *v, struct error *err)
+{
+    int on_full = jobspec_on_full (v->text);
+
+    if (on_full < 0)
+        return error_set (err, EINVAL, "%s: '%.64s' is not wait, drop or end", v->where,
+                          v->text);
+    if (option_wins (v)) {
+        v->so->on_full = on_full;
+        v->so->has_on_full = true;
+    }
+    return 0;
+}
+
+/* -- the process -- */
+
+int option_set_time (const struct option_value *v, struct error *err)
+{
+    double seconds;
+    int rc = parse_timelimit (v->text, &seconds, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->time_limit = seconds;
+    return rc;
+}
+
+int option_set_user_env (const struct option_value *v, struct error *err)
+{
+    struct job_user_env e;
+    int rc = job_user_env_parse (v->text, &e, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->process.user_env = e;
+    return rc;
+}
+
+int option_set_propagate (const struct option_value *v, struct error *err)
+{
+    struct rlimits set;
+    int rc = rlimits_select (v->text ? v->text : "ALL", &set, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->process.rlimits = set;
+    return rc;
+}
+
+int option_set_signal (const struct option_value *v, struct error *err)
+{
+    struct job_warning w;
+    int rc = job_warning_parse (v->text, &w, v->where, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->process.warn = w;
+    return rc;
+}
+
+int option_set_resize_signal (const struct option_value *v, struct error *err)
+{
+    int signum, rc = parse_signal (v->text, &signum, v->where, err);
+
+    if (rc == 0 && (signum == SIGKILL || signum == SIGSTOP))
+        rc = error_set (err, EINVAL,
+                        "%s: SIG%s ends or stops the job; it tells it nothing", v->where,
+                        signal_name (signum));
+    if (rc == 0 && option_wins (v))
+        v->so->js.resize_signal = signum;
+    return rc;
+}
+
+/* Volumes of one source add up, as in option_set_stage(). */
+int option_set_pod (const struct option_value *v, struct error *err)
+{
+    const char *name = v->attribute->name;
+    autojson json_t *alone = NULL;
+    bool adds = option_adds (v);
+    int rc = podwish_set (&alone, name, v->text, v->where, err);
+
+    if (rc < 0 || !option_wins (v))
+        return rc;
+    if (!strcmp (name, "volume") && !adds && v->so->pods)
+        json_object_del (v->so->pods, "volumes");
+    return podwish_set (&v->so->pods, name, v->text, v->where, err);
+}
+
+/* -- when it starts, and whether it starts again -- */
+
+int option_set_dependency (const struct option_value *v, struct error *err)
+{
+    struct dependencies d;
+    int rc = dependencies_parse (&d, v->text, v->where, err);
+
+    if (rc == 0 && option_wins (v)) {
+        dependencies_release (&v->so->depend);
+        v->so->depend = d;
+        d = (struct dependencies){ 0 };
+    }
+    dependencies_release (&d);
+    return rc;
+}
+
+int option_set_kill (const struct option_value *v, struct error *err)
+{
+    bool kill;
+    int rc = read_flag (v, &kill, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->js.keep_invalid_depend = !kill;
+    return rc;
+}
+
+/* --requeue and --no-requeue are one option: the last of them counts. */
+int option_set_requeue (const struct option_value *v, struct error *err)
+{
+    bool on;
+    int rc = read_flag (v, &on, err);
+
+    if (rc == 0 && option_wins (v))
+        v->so->js.requeue = on != (v->attribute->same_as != NULL) ? JOBSPEC_TRUE
+                                                                  : JOBSPEC_FALSE;
+    return rc;
+}

@@ -53,9 +53,26 @@ test_expect_success 'the description can be read, and each of its references lea
     test "$paths" -ge 17 && test "$refs" -ge 10
 '
 
+# attributes_with MEMBER OTHER: OTHER of each row of the table of attributes that has MEMBER.
+attributes_with ()
+{
+    sed -n '/^const struct attribute attribute_table/,/^};/p' "$src/src/jobspec/options/attributes.c" |
+        tr '\n' ' ' | sed 's/ },/ }\n/g' | grep "\.$1 = " | sed "s/.*\.$2 = \"\([^\"]*\)\".*/\1/"
+}
+
+test_expect_success 'every attribute that fluxq-show prints is described' '
+    attributes_with label name >names && test -s names &&
+    while read -r name; do
+        grep -qE "^ +$name: " "$src/doc/openapi.yaml" || { echo "missing: $name" && return 1; }
+    done <names
+'
+
 test_expect_success 'every column of the listing is described, and nothing else' '
-    sed -n "/^const struct column columns/,/^};/p" "$src/src/broker/api/columns.c" |
-        grep -oE "(NUM|TXT|IDS) \([a-z_]+" | sed "s/.*(//" | sort >code &&
+    {
+        sed -n "/^static const struct column columns/,/^};/p" "$src/src/broker/api/columns.c" |
+            grep -oE "(NUM|TXT|IDS) \([a-z_]+" | sed "s/.*(//" &&
+        attributes_with heading event
+    } | sort >code &&
     test "$(wc -l <code)" -ge 20 &&
     awk "/^    Job:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_]+: / {
          sub(/:.*/, \"\", \$1); print \$1 }" "$src/doc/openapi.yaml" | sort >doc &&
@@ -178,10 +195,14 @@ test_expect_success 'each question of developer.md has one file' '
     done <questions
 '
 
-# The names in the table of env.c, of which one is a macro.
+# The names in the table of env.c, of which one is a macro, and those of attributes.
 test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
-    sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/step/env.c" |
-        sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ CLIENT_SOCKET_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" | sort >code &&
+    {
+        sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/step/env.c" |
+            sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ CLIENT_SOCKET_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" &&
+        attributes_with variable variable &&
+        attributes_with variable name | tr a-z- A-Z_ | sed "s/^/FLUXQ_/"
+    } | sort >code &&
     test "$(wc -l <code)" -ge 70 &&
     sed -n "s/^\.BR \([A-Z].*\)/\1/p" "$src/doc/man/fluxq-environment.7" | tr -d "\",\\\\" | tr -s " " "\n" | sort >doc &&
     diff code doc

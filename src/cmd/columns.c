@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include "jobspec/options/attributes.h"
+
 #define TEXT(name, letter, heading, min, absent, help)                                   \
     {                                                                                    \
         name, letter, heading, COLUMN_TEXT, false, min, absent, { name, NULL }, help     \
@@ -21,7 +23,7 @@
         name, letter, heading, COLUMN_TIME, false, 0, "N/A", { name, NULL }, help        \
     }
 
-const struct column columns[] = {
+static const struct column columns[] = {
     { "id",
       'i',
       "JOBID",
@@ -120,8 +122,22 @@ const struct column columns[] = {
     NUMBER ("exit_code", 0, "EXIT", "exit status"),
     NUMBER ("restarts", 0, "RESTARTS", "starts that were given up and tried again"),
     SENTENCE ("result_text", "RESULT", "how it ended, in a sentence"),
-    { .name = NULL },
 };
+
+const struct column *columns_all (void)
+{
+    static struct column all[ARRAY_SIZE (columns) + ATTRIBUTES_MAX];
+    size_t n = ARRAY_SIZE (columns);
+
+    if (all[0].name)
+        return all;
+    memcpy (all, columns, sizeof (columns));
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (a->heading)
+            all[n++] = (struct column)TEXT (a->event, a->column_letter, a->heading, 8, "-",
+                                            a->help);
+    return all;
+}
 
 static size_t field_index (struct format *f, const char *field)
 {
@@ -146,7 +162,7 @@ static int add_item (struct format *f, struct format_item item, struct error *er
 
 static const struct column *find_letter (char letter)
 {
-    for (const struct column *c = columns; c->name; c++) {
+    for (const struct column *c = columns_all (); c->name; c++) {
         if (letter && c->letter == letter)
             return c;
     }
@@ -155,7 +171,7 @@ static const struct column *find_letter (char letter)
 
 static const struct column *find_name (const char *name, size_t len)
 {
-    for (const struct column *c = columns; c->name; c++) {
+    for (const struct column *c = columns_all (); c->name; c++) {
         if (strlen (c->name) == len && !memcmp (c->name, name, len))
             return c;
     }
@@ -247,7 +263,7 @@ void format_add_fields (const struct format *f, struct strbuf *sb)
 
 void columns_print_help (FILE *out)
 {
-    for (const struct column *c = columns; c->name; c++) {
+    for (const struct column *c = columns_all (); c->name; c++) {
         if (c->letter)
             fprintf (out, "  %%%c  ", c->letter);
         else

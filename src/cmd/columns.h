@@ -39,7 +39,9 @@ struct column {
     const char *help;
 };
 
-extern const struct column columns[]; /* the last has name NULL */
+/* Those of columns.c, and the attributes with a heading (jobspec/options/attributes.h);
+ * the last has name NULL. */
+const struct column *columns_all (void);
 
 #define FORMAT_ITEMS_MAX 32
 #define FORMAT_FIELDS_MAX (2 * FORMAT_ITEMS_MAX)

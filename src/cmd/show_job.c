@@ -9,6 +9,7 @@
 #include "common/parse.h"
 #include "common/thousandths.h"
 #include "jobspec/jobspec.h"
+#include "jobspec/options/attributes.h"
 #include "protocol/pattern.h"
 
 /* -- a job -- */
@@ -253,7 +254,9 @@ void show_job (const json_t *o)
     print_field ("Name", "%s", json_text (o, "name"));
     print_field ("User", "%s (%.0f)", json_text (o, "user"), answer_number (o, "userid"));
     print_field ("Queue", "%s", json_text (o, "queue"));
-    print_field ("Reservation", "%s", json_text (o, "reservation"));
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (a->label)
+            print_field (a->label, "%s", json_text (o, a->name));
     print_state (o);
     print_field ("Urgency", "%.0f%s", answer_number (o, "urgency"),
                  answer_number (o, "urgency") == 0 ? " (held)" : "");
@@ -272,7 +275,6 @@ void show_job (const json_t *o)
     print_file ("Input", o, json_text (o, "input"));
     print_stages ("Stage in", o, "stage_in");
     print_stages ("Stage out", o, "stage_out");
-    print_field ("Image", "%s", json_text (o, "image"));
     print_field ("Nodes", "%s", json_text (o, "nodelist"));
     if (*json_text (o, "avoids"))
         print_field ("Avoids", "%s (it failed to start there)", json_text (o, "avoids"));

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "job/edges.h"
+#include "jobspec/options/attributes.h"
 
 #define SECONDS_MAX 1e12
 
@@ -140,12 +141,15 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     struct job_array *array = s.array ? job_array_create (s.array, err) : NULL;
     if (s.array && !array)
         return -EINVAL;
+    json_t *shown = NULL;
+    rc = attributes_of_event (e->context, &shown);
     char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);
     char *nodes = s.nodes ? strdup (s.nodes) : NULL;
     char *adopted = s.adopted ? strdup (s.adopted) : NULL;
     char *key = s.adopted_key ? strdup (s.adopted_key) : NULL;
     if (!user || !name || !queue || (s.nodes && !nodes) || (s.adopted && !adopted)
-        || (s.adopted_key && !key)) {
+        || (s.adopted_key && !key) || rc < 0) {
+        json_decref (shown);
         free (user);
         free (name);
         free (queue);
@@ -156,6 +160,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
         return error_no_memory (err, NULL);
     }
     job->array = array;
+    job->shown = shown;
     job->array_job = (uint64_t)s.array_job;
     job->array_task = (uint32_t)s.array_index;
     string_set (&job->asked_nodes, nodes);

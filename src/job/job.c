@@ -29,6 +29,7 @@ void job_destroy (struct job *job)
     free (job->user);
     free (job->name);
     free (job->queue);
+    json_decref (job->shown);
     free (job->requeue_reason);
     free (job->avoid);
     free (job->hold_note);

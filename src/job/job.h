@@ -24,7 +24,8 @@
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
  *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice;
- *                 nodes: "4-16" of an elastic job; array: "1-9%2";
+ *                 nodes: "4-16" of an elastic job; array: "1-9%2"; attributes that
+ *                 listings show;
  *                 array_task: {job, task; submitted, eligible, age};
  *                 adopted: {name, key}: object that another program created, which fluxq
  *                 runs in place}                     the log's first event
@@ -153,6 +154,8 @@ struct job {
     /* submit (strings are never NULL) */
     uint32_t userid, groupid;
     char *user, *name, *queue; /* owned; "" when the submit event has none */
+    json_t *shown; /* attributes that listings show, by their key in the submit event; or
+                    * NULL: it has none (jobspec/options/attributes.h) */
     double duration;           /* seconds, 0: unlimited; asked, from alloc on granted */
     int64_t nnodes, ntasks;    /* asked (min) until alloc, then granted */
     int64_t ncores;            /* in all; asked until alloc, then granted */

@@ -108,12 +108,13 @@ enum column_kind {
 struct column {
     const char *name;
     enum column_kind kind;
-    void (*render) (struct broker *b, struct entry *e,
-                    struct strbuf *sb); /* adds the unescaped TSV form */
+    /* Adds the unescaped TSV form. NULL: an attribute, from the submit event. */
+    void (*render) (struct broker *b, struct entry *e, struct strbuf *sb);
     unsigned private_part; /* of enum private_part; 0: none */
 };
-extern const struct column columns[];
-extern const size_t ncolumns;
+#define FIELDS_MAX 64 /* columns in one answer */
+/* Those of columns.c, and the attributes with a heading (jobspec/options/attributes.h). */
+const struct column *columns_all (size_t *ret_n);
 const struct column *column_find (const char *name, size_t len);
 /* Adds {"id":1,...} with these columns, as far as the viewer may see them. */
 void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,

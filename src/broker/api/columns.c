@@ -1,4 +1,5 @@
-/* columns.c - the columns of a listing: a table of names and renderers
+/* columns.c - the columns of a listing: a table of names and renderers, and the
+ * attributes that listings show
  *
  * Renderers write into the answer, without JSON values in between: 10,000 jobs cost a few
  * milliseconds.
@@ -17,6 +18,7 @@
 #include "broker/services/reserve_job.h"
 #include "common/clock.h"
 #include "common/thousandths.h"
+#include "jobspec/options/attributes.h"
 
 static void add_number (struct strbuf *sb, int64_t n)
 {
@@ -316,7 +318,7 @@ COLUMN (blocking_jobs)
 #define NUM(name) PART_NUM (name, 0)
 #define TXT(name) PART_TXT (name, 0)
 #define IDS(name) { #name, COLUMN_IDS, col_##name, 0 }
-const struct column columns[] = {
+static const struct column columns[] = {
     NUM (id),
     TXT (job),
     NUM (array_job),
@@ -358,14 +360,43 @@ const struct column columns[] = {
     NUM (priority_size),
     PART_NUM (priority_fair_share, PRIVATE_USAGE),
 };
-const size_t ncolumns = ARRAY_SIZE (columns);
+const struct column *columns_all (size_t *ret_n)
+{
+    static struct column all[ARRAY_SIZE (columns) + ATTRIBUTES_MAX];
+    static size_t n;
+
+    if (n == 0) {
+        memcpy (all, columns, sizeof (columns));
+        n = ARRAY_SIZE (columns);
+        for (const struct attribute *a = attribute_table; a->name; a++)
+            if (a->heading)
+                all[n++] = (struct column){ a->event, COLUMN_TEXT, NULL,
+                                            a->is_private ? PRIVATE_ARGUMENTS : 0 };
+    }
+    *ret_n = n;
+    return all;
+}
 
 const struct column *column_find (const char *name, size_t len)
 {
-    for (size_t i = 0; i < ncolumns; i++)
-        if (strlen (columns[i].name) == len && !memcmp (columns[i].name, name, len))
-            return &columns[i];
+    size_t n;
+    const struct column *all = columns_all (&n);
+
+    for (size_t i = 0; i < n; i++)
+        if (strlen (all[i].name) == len && !memcmp (all[i].name, name, len))
+            return &all[i];
     return NULL;
+}
+
+static void render (struct broker *b, struct entry *e, const struct column *c,
+                    struct strbuf *sb)
+{
+    const char *text;
+
+    if (c->render)
+        c->render (b, e, sb);
+    else if ((text = json_string_value (json_object_get (e->job->shown, c->name))))
+        strbuf_adds (sb, text);
 }
 
 static bool is_seen (const struct broker *b, uid_t viewer, const struct entry *e,
@@ -383,7 +414,7 @@ static void add_numbers (struct broker *b, uid_t viewer, struct entry *e,
 
     if (!is_seen (b, viewer, e, c))
         return;
-    c->render (b, e, sb);
+    render (b, e, c, sb);
     if (c->kind != COLUMN_IDS || sb->len == begin || sb->err)
         return;
     autofree char *ids = strdup (sb->buf + begin);
@@ -401,7 +432,7 @@ static void add_text (struct broker *b, uid_t viewer, struct entry *e,
         strbuf_init (&scratch, 64 * 1024);
     strbuf_reset (&scratch);
     if (is_seen (b, viewer, e, c))
-        c->render (b, e, &scratch);
+        render (b, e, c, &scratch);
     if (c->private_part == PRIVATE_ARGUMENTS)
         privacy_scrub (b, viewer, &scratch);
     if (json) {

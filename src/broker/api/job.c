@@ -20,6 +20,7 @@
 #include "broker/services/watch.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
+#include "jobspec/options/attributes.h"
 
 #define BODY_MAX (16 << 20)
 #define BLOCKERS_MAX 100
@@ -156,18 +157,18 @@ static json_t *describe_jobspec (const struct jobspec *js)
     for (size_t i = 0; i < js->ncommand; i++)
         json_array_append_new (command, json_string (js->command[i]));
     json_t *o = json_pack (
-        "{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s s:s? s:s? s:{s:I s:I s:I s:I s:I s:I "
+        "{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s s:{s:I s:I s:I s:I s:I s:I "
         "s:I}}",
         "command", command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
         js->output, "error", js->error, "input", js->input, "stage_in",
         stage_list_to_json (&js->stage_in), "stage_out",
         stage_list_to_json (&js->stage_out), "open_mode",
         js->append ? "append" : "truncate", "output_on_full",
-        jobspec_on_full_word (js->on_full), "image", js->image, "reservation",
-        js->reservation, "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max",
+        jobspec_on_full_word (js->on_full), "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max",
         (json_int_t)s.max_nodes, "slots_min", (json_int_t)s.min_slots, "slots_max",
         (json_int_t)s.max_slots, "cores", (json_int_t)s.min_cores, "gpus",
         (json_int_t)s.min_gpus, "memory_per_node_mib", (json_int_t)js->memory_per_node);
+    attributes_show (o, js);
     return o;
 }
 
@@ -332,16 +333,18 @@ static void answer_job (struct look *l, const struct journal_record *rec)
 {
     struct error err = { 0 };
     struct entry *e = entry_find (l->b, l->id), *old = NULL;
-    const struct column *all[64];
+    const struct column *list[FIELDS_MAX], *all;
+    size_t n;
     autostrbuf struct strbuf sb;
 
     if (!e && (e = old = entry_replay (rec)))
         entry_find_queue (l->b, e);
     strbuf_init (&sb, BODY_MAX);
-    for (size_t i = 0; i < ncolumns; i++)
-        all[i] = &columns[i];
+    all = columns_all (&n);
+    for (size_t i = 0; i < n; i++)
+        list[i] = &all[i];
     if (e)
-        columns_add_json (l->b, http_request_uid (l->req), e, all, ncolumns, &sb);
+        columns_add_json (l->b, http_request_uid (l->req), e, list, n, &sb);
     json_t *o = e ? json_loadb (sb.buf, sb.len, 0, NULL) : NULL;
     if (o) {
         struct jobspec *js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);

@@ -11,7 +11,6 @@
 #include "common/parse.h"
 
 #define LIMIT_DEFAULT 100000
-#define FIELDS_MAX 64
 #define BODY_MAX (64 << 20)
 #define DIRECT_MAX 5000 /* rows; up to this many are sent in one piece */
 #define CHUNK (128 * 1024)
@@ -43,8 +42,9 @@ struct listing {
 static int parse_fields (struct listing *l, const char *text, struct error *err)
 {
     if (!text) {
-        for (size_t i = 0; i < ncolumns; i++)
-            l->list[l->n++] = &columns[i];
+        const struct column *all = columns_all (&l->n);
+        for (size_t i = 0; i < l->n; i++)
+            l->list[i] = &all[i];
         return 0;
     }
     while (*text) {

@@ -9,6 +9,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/services/array.h"
+#include "jobspec/options/attributes.h"
 
 #define TEXT_MAX 65536
 #define HIDDEN "(private)"
@@ -153,7 +154,7 @@ static void keep_seen_ids (struct broker *b, uid_t viewer, json_t *list)
 void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e, json_t *job)
 {
     static const char *const arguments[] = { "cwd",       "output",   "error",
-                                             "input",     "image",    "size_text",
+                                             "input",     "size_text",
                                              "exception", "open_mode" };
 
     privacy_scrub_member (b, viewer, job, "dependency");
@@ -162,6 +163,9 @@ void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e, js
         return;
     for (size_t i = 0; i < ARRAY_SIZE (arguments); i++)
         json_object_set_new (job, arguments[i], json_null ());
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (a->label && !a->heading && a->is_private)
+            json_object_set_new (job, a->name, json_null ());
     json_object_set_new (job, "command", json_array ());
     json_object_set_new (job, "stage_in", json_array ());
     json_object_set_new (job, "stage_out", json_array ());

@@ -100,6 +100,7 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
                        < 0)
             || (job->nice != 0
                 && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
+            || (job->shown && json_object_update (o, job->shown) < 0)
             || (job->asked_nodes
                 && json_object_set_new (o, "nodes", json_string (job->asked_nodes))
                        < 0))) {

@@ -33,6 +33,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "jobspec/options/attributes.h"
 
 #define PENDING_MAX 1000000
 #define LARGE                                                                            \
@@ -234,18 +235,13 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
                    "groupid", (json_int_t)user->gid, "user", user->name, "name", js->name,
                    "queue", s->queue, "duration", js->duration);
     int rc = o ? sizes_to_submit (o, js) : -1;
-    if (js->begin > 0)
-        rc |= json_object_set_new (o, "begin", json_real (js->begin));
+    rc |= attributes_to_event (o, js);
     if (js->array.text)
         rc |= json_object_set_new (o, "array", json_string (js->array.text));
     if (!s->req)
         rc |= json_object_set_new (
             o, "adopted",
             json_pack ("{s:s s:s}", "name", s->foreign.name, "key", s->key));
-    if (js->nice != 0)
-        rc |= json_object_set_new (o, "nice", json_integer (js->nice));
-    if (js->deadline > 0)
-        rc |= json_object_set_new (o, "deadline", json_real (js->deadline));
     if (rc < 0) {
         json_decref (o);
         return NULL;

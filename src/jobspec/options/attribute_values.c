@@ -156,22 +156,25 @@ int attributes_to_event (json_t *context, const struct jobspec *js)
     return rc;
 }
 
-json_t *attributes_of_event (const json_t *context)
+int attributes_of_event (const json_t *context, json_t **ret)
 {
-    json_t *o = NULL;
+    int rc = 0;
 
+    *ret = NULL;
     for (const struct attribute *a = attribute_table; a->name; a++) {
         json_t *value = a->heading ? json_object_get (context, a->event) : NULL;
-        if (value && (o || (o = json_object ())))
-            json_object_set (o, a->event, value);
+        if (value && !*ret)
+            *ret = json_object ();
+        if (value)
+            rc |= json_object_set (*ret, a->event, value);
     }
-    return o;
+    return rc ? -ENOMEM : 0;
 }
 
 void attributes_show (json_t *o, const struct jobspec *js)
 {
     for (const struct attribute *a = attribute_table; a->name; a++)
-        if (a->label)
+        if (a->label && !a->heading)
             json_object_update_new (
                 o, json_pack ("{s:s?}", a->name, attribute_text (a, js)));
 }

@@ -100,9 +100,11 @@ int attributes_from_json (struct jobspec *js, const json_t *system, struct error
 int attributes_to_json (json_t *system, const struct jobspec *js);
 /* Add the given values to the context of the submit event. -1: out of memory. */
 int attributes_to_event (json_t *context, const struct jobspec *js);
-/* The keys of the event that listings show, as a new object; NULL: there are none. */
-json_t *attributes_of_event (const json_t *context);
-/* Set the members that fluxq-show job prints, null if not given. */
+/* The keys of the event that listings show, as a new object; NULL: there are none.
+ * -ENOMEM. */
+int attributes_of_event (const json_t *context, json_t **ret);
+/* Set the members that fluxq-show job prints, null if not given, but for those that are
+ * columns. */
 void attributes_show (json_t *o, const struct jobspec *js);
 /* Set the job's variables in js->environment. -ENOMEM. */
 int attributes_to_environment (struct jobspec *js);

@@ -26,6 +26,7 @@
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
  *     fluxq.image              container image
+ *     fluxq.comment            words about the job
  *     fluxq.pods               the user's choices for the job's pods, see podwish.h
  *     fluxq.submit-dir         directory of the submission, if it is not cwd
  *     fluxq.time-min           seconds to which the duration is lowered if the job can
@@ -156,6 +157,7 @@ struct jobspec {
     int resize_signal;      /* announces a resize */
     struct placement placement;
     struct switches switches;
+    char *comment;        /* or NULL; only recorded and shown */
     char *reservation;    /* advance reservation to run in; or NULL */
     double start_timeout; /* seconds allowed for a start; 0: as configured */
     struct job_process process;

@@ -389,6 +389,24 @@ static void test_fields (void **state)
     assert_true (sizeof (struct job) < 600);
 }
 
+/* Wrong: an attribute that listings show is lost, or the job keeps more of the event than that. */
+static void test_shown (void **state)
+{
+    (void)state;
+    struct job *job = job_create (1);
+    unsigned actions;
+    json_t *context = json_loads (
+        "{\"userid\":7,\"urgency\":16,\"nice\":3,\"comment\":\"words\",\"color\":\"red\"}", 0, NULL);
+
+    assert_int_equal (apply_context (job, "submit", context, &actions), 0);
+    assert_int_equal (json_object_size (job->shown), 1);
+    assert_string_equal (json_string_value (json_object_get (job->shown, "comment")), "words");
+    job_destroy (job);
+    job = job_after ("submit");
+    assert_null (job->shown);
+    job_destroy (job);
+}
+
 /* What others made is known as that as long as there is the job. */
 static void test_adopted (void **state)
 {
@@ -1034,6 +1052,7 @@ int main (void)
         cmocka_unit_test (test_bad_contexts),
         cmocka_unit_test (test_fields),
         cmocka_unit_test (test_adopted),
+        cmocka_unit_test (test_shown),
         cmocka_unit_test (test_requeue),
         cmocka_unit_test (test_requeue_of_a_run),
         cmocka_unit_test (test_requeue_at_end),

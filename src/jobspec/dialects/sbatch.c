@@ -43,7 +43,6 @@ static const struct option_desc own[] = {
     NO ("bbf", 0, "FILE", NULL),
     NO ("cluster-constraint", 0, "LIST", NULL),
     NO ("clusters", 'M', "NAMES", NULL),
-    NO ("comment", 0, "TEXT", "make it a plain comment"),
     NO ("container", 0, "PATH", "name an image with fluxq-submit --image"),
     NO ("contiguous", 0, NULL, NULL),
     NO ("core-spec", 'S', "N", NULL),

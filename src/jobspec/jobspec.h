@@ -27,6 +27,7 @@
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
  *     fluxq.image              container image
  *     fluxq.comment            words about the job
+ *     fluxq.wckey              key of the work that the job is part of
  *     fluxq.pods               the user's choices for the job's pods, see podwish.h
  *     fluxq.submit-dir         directory of the submission, if it is not cwd
  *     fluxq.time-min           seconds to which the duration is lowered if the job can
@@ -158,6 +159,7 @@ struct jobspec {
     struct placement placement;
     struct switches switches;
     char *comment;        /* or NULL; only recorded and shown */
+    char *wckey;          /* or NULL; the same */
     char *reservation;    /* advance reservation to run in; or NULL */
     double start_timeout; /* seconds allowed for a start; 0: as configured */
     struct job_process process;

@@ -99,7 +99,6 @@ static const struct option_desc own[] = {
     NO ("wait", 'W', NULL, COMMAND_LINE),
     NO ("wait-all-nodes", 0, "0|1",
         "remove it (a job starts when all its nodes are ready)"),
-    NO ("wckey", 0, "KEY", NO_ACCOUNTS),
     NO ("workdir", 0, "DIR", "say --chdir"),
     NO ("wrap", 0, "COMMAND", "write the command into the script"),
     OPTION_END,

@@ -8,16 +8,13 @@
  * Resources are the general tree of RFC 14: any type names, slots anywhere, counts fixed
  * or elastic (a dictionary, an RFC 45 range or an RFC 22 list as a string). The matcher
  * itself refuses a request that it cannot place. There is exactly one task (RFC 25).
- * These keys of attributes.system are read; all are optional, and those below "fluxq" are
- * fluxq's own:
+ * These keys of attributes.system are read, and the paths of scalar rows in
+ * options/attributes.c. All are optional; those below "fluxq" are fluxq's own:
  *
- *     job.name                 job name
- *     queue                    queue name
  *     duration                 seconds, 0: unlimited; absent: the queue's default (RFC 25
  *                              requires it; the broker puts it in)
  *     cwd, environment         as RFC 14
  *     dependencies             as RFC 26, see dependency.h
- *     begin-time               unix time of the earliest start
  *     constraints              as RFC 31
  *     shell.options.output.stdout.path, .stderr.path    patterns (pattern.h)
  *     shell.options.stage-in, .stage-out   files brought to the job and back: arrays of
@@ -25,25 +22,10 @@
  *     files.script             RFC 37 file: {"mode", "size", "encoding", "data"}; then
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
- *     fluxq.image              container image
- *     fluxq.comment            words about the job
- *     fluxq.wckey              key of the work that the job is part of
  *     fluxq.pods               the user's choices for the job's pods, see podwish.h
  *     fluxq.submit-dir         directory of the submission, if it is not cwd
- *     fluxq.time-min           seconds to which the duration is lowered if the job can
- *                              then start sooner
- *     fluxq.max-wait           seconds that the job waits for its largest size before it
- *                              accepts a smaller one
- *     fluxq.reservation        advance reservation in which the job runs, and nowhere
- *                              else
- *     fluxq.start-timeout      seconds allowed for a start, 1 to 86400; absent: as the
- *                              queue, or the broker, is configured
- *     fluxq.deadline           unix time by which the job must have ended; a job that
- *                              cannot meet it never starts
  *     fluxq.kill-invalid-depend  false: a job whose dependencies can never be met stays
  *                              in the queue
- *     fluxq.malleable          the job can get and lose nodes while it runs, see
- *                              jobspec_malleable()
  *     fluxq.resize-signal      number of the signal that announces a resize, 1 to 64
  *     fluxq.requeue            whether the job is requeued when it loses a node; absent:
  *                              as the broker is configured
@@ -177,6 +159,10 @@ struct jobspec *jobspec_parse (const char *text, size_t len, struct error *err);
 /* -EINVAL with the place, unless all names in the jobspec are printable
  * (common/printable.h). Only for new jobs: a journal can have jobs with other names. */
 int jobspec_check_names (const struct jobspec *js, struct error *err);
+/* Whether the script can be run: not empty, at most JOBSPEC_SCRIPT_MAX bytes, begins with
+ * "#!", no NUL bytes, no DOS line ends. -EINVAL or -EFBIG: the error begins with name and
+ * line. */
+int script_check (const char *text, size_t len, const char *name, struct error *err);
 /* As jobspec_parse(), from a JSON value. Takes a reference of its own; nobody may change
  * the value afterwards. */
 struct jobspec *jobspec_from_json (json_t *root, struct error *err);

@@ -21,7 +21,6 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/options/attribute_values.c \
 	src/jobspec/options/attributes.c \
 	src/jobspec/options/environment.c \
-	src/jobspec/options/from_environ.c \
 	src/jobspec/options/make_jobspec.c \
 	src/jobspec/options/set.c \
 	src/jobspec/options/shape.c \

@@ -1,6 +1,4 @@
-/* script_text.c - see script_text.h */
-#include "jobspec/check/script_text.h"
-
+/* script_text.c - whether a text can be run as a batch script */
 #include <errno.h>
 #include <string.h>
 

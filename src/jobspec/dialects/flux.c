@@ -27,12 +27,8 @@
 enum kind {
     SAME,
     NODES,
-    SLOTS,
-    CORES,
-    GPUS,
     TIME,
     FILENAME,
-    CHDIR,
     URGENCY,
     BEGIN,
     DEPENDENCY,
@@ -45,6 +41,11 @@ enum kind {
     {                                                                                    \
         name, letter, arg, NULL, DIALECT_ID (kind), false                                \
     }
+/* fluxq has the option under another name */
+#define AS(name, letter, arg, other)                                                     \
+    {                                                                                    \
+        name, letter, arg, other, DIALECT_ID (SAME), false                               \
+    }
 #define NO(name, letter, arg, instead)                                                   \
     {                                                                                    \
         name, letter, arg, instead, DIALECT_ID (REFUSED), false                          \
@@ -56,15 +57,15 @@ static const struct option_desc table[] = {
     DO ("exclusive", 'x', NULL, SAME),
     DO ("requires", 0, "CONSTRAINT", SAME),
     DO ("nodes", 'N', "N", NODES),
-    DO ("nslots", 'n', "N", SLOTS),
-    DO ("cores-per-slot", 'c', "N", CORES),
-    DO ("gpus-per-slot", 'g', "N", GPUS),
+    AS ("nslots", 'n', "N", "ntasks"),
+    AS ("cores-per-slot", 'c', "N", "cpus-per-task"),
+    AS ("gpus-per-slot", 'g', "N", "gpus-per-task"),
     DO ("time-limit", 't', "MIN|FSD", TIME),
     DO ("output", 0, "TEMPLATE", FILENAME),
     DO ("error", 0, "TEMPLATE", FILENAME),
     DO ("input", 0, "FILE", FILENAME),
     DO ("setopt", 'o', "OPT", SHELL_OPTION),
-    DO ("cwd", 0, "DIR", CHDIR),
+    AS ("cwd", 0, "DIR", "chdir"),
     DO ("urgency", 0, "N", URGENCY),
     DO ("begin-time", 0, "TIME", BEGIN),
     DO ("dependency", 0, "URI", DEPENDENCY),
@@ -238,7 +239,7 @@ static int set_shell_option (struct submit_options *so, const char *value,
 static int set (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err)
 {
-    const char *name = option->name;
+    const char *name = option->help ? option->help : option->name;
 
     switch (DIALECT_KIND (option->id)) {
     case SAME:
@@ -246,22 +247,10 @@ static int set (struct submit_options *so, const struct option_desc *option,
     case NODES:
         so->whole_nodes = true;
         break;
-    case SLOTS:
-        name = "ntasks";
-        break;
-    case CORES:
-        name = "cpus-per-task";
-        break;
-    case GPUS:
-        name = "gpus-per-task";
-        break;
     case TIME:
         return set_time (so, value, where, err);
     case FILENAME:
         return set_filename (so, name, value, where, err);
-    case CHDIR:
-        name = "chdir";
-        break;
     case URGENCY:
         return set_urgency (so, value, where, err);
     case BEGIN:

@@ -12,7 +12,7 @@
 #include "jobspec/options/attributes.h"
 #include "jobspec/script/dialect.h"
 
-enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REFUSED };
+enum kind { SAME, ONE_VALUE, REFUSED = DIALECT_REFUSED };
 
 /* an option that fluxq does not support, and what to use instead */
 #define NO(name, letter, arg, instead)                                                   \
@@ -31,9 +31,10 @@ enum kind { SAME, TASKS_PER_NODE, ONE_VALUE, KILL_INVALID, REFUSED = DIALECT_REF
 
 /* The others are rows of options/attributes.c. */
 static const struct option_desc own[] = {
-    { "ntasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
-    { "tasks-per-node", 0, "N", NULL, TASKS_PER_NODE << 16, false },
-    { "kill-on-invalid-dep", 0, "yes|no", NULL, DIALECT_ID (KILL_INVALID), false },
+    /* under another name in fluxq; unlike other ids, 1 has two names */
+    { "ntasks-per-node", 0, "N", "ntasks-per-node", 1, false },
+    { "tasks-per-node", 0, "N", "ntasks-per-node", 1, false },
+    { "kill-on-invalid-dep", 0, "yes|no", "kill-invalid-depend", 2, false },
     { "exclusive", 0, "user|mcs", NULL, DIALECT_ID (ONE_VALUE), true },
 
     NO ("account", 'A', "NAME", NO_ACCOUNTS),
@@ -126,16 +127,10 @@ static const char *match (const char *line, size_t len)
 static int set (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err)
 {
-    const char *name = option->name;
+    const char *name = option->id < SUBMIT_OPTION_FIRST ? option->help : option->name;
 
     switch (DIALECT_KIND (option->id)) {
     case SAME:
-        break;
-    case TASKS_PER_NODE:
-        name = "ntasks-per-node";
-        break;
-    case KILL_INVALID:
-        name = "kill-invalid-depend";
         break;
     case ONE_VALUE:
         if (value)

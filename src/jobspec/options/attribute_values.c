@@ -54,9 +54,8 @@ static json_t *to_json (const struct attribute *a, const struct jobspec *js, boo
     return NULL;
 }
 
-/* An optional line of text, copied. */
-static int read_text (const struct attribute *a, const json_t *o, const char *key,
-                      const char *where, char **ret, struct error *err)
+int attribute_read_line (const json_t *o, const char *key, const char *where, size_t max,
+                         char **ret, struct error *err)
 {
     const char *s;
     int rc = json_get_string (o, key, &s, JSON_OPTIONAL_KEY, where, err);
@@ -64,11 +63,11 @@ static int read_text (const struct attribute *a, const json_t *o, const char *ke
     if (rc <= 0)
         return rc;
     if (strlen (s) != json_string_length (json_object_get (o, key))
-        || !text_is_line (s, (size_t)a->max))
+        || !text_is_line (s, max))
         return error_set (
             err, EINVAL,
-            "%s.%s: must be a text of 1 to %.0f bytes without control characters", where,
-            key, a->max);
+            "%s.%s: must be a text of 1 to %zu bytes without control characters", where,
+            key, max);
     return (*ret = strdup (s)) ? 0 : error_no_memory (err, "jobspec");
 }
 
@@ -81,7 +80,7 @@ static int read_value (const struct attribute *a, const json_t *o, const char *k
     case ATTRIBUTE_OWN:
         break;
     case ATTRIBUTE_TEXT:
-        return read_text (a, o, key, where, field, err);
+        return attribute_read_line (o, key, where, (size_t)a->max, field, err);
     case ATTRIBUTE_NUMBER:
         return json_get_int (o, key, (int64_t)a->min, (int64_t)a->max, field,
                              JSON_OPTIONAL_KEY, where, err);

@@ -8,15 +8,10 @@
  *       TEXT (js.color), .max = 63, .path = "fluxq.color", .event = "color",
  *       .label = "Color", .heading = "COLOR", .variable = "SLURM_JOB_COLOR" },
  *
- * These follow from the row:
- *
- *     --color, #FLUXQ --color, FLUXQ_COLOR; help and completion   submit_options.h
- *     #SBATCH --color                                             dialects/sbatch.c
- *     attributes.system.fluxq.color, written and read             attribute_values.c
- *     errors of the broker name the option                        written.c
- *     key of the submit event, column of listings                 job/job.h, columns.c
- *     member of GET /v1/jobs/ID, line of fluxq-show job           attribute_values.c
- *     FLUXQ_COLOR and SLURM_JOB_COLOR in the job                  attribute_values.c
+ * From the row come --color, FLUXQ_COLOR, the directives #FLUXQ --color and (if sbatch)
+ * #SBATCH --color, their help and completion; the path in the jobspec, written, read and
+ * named in errors; the key of the submit event, the column of listings, the member of GET
+ * /v1/jobs/ID and the line of fluxq-show job; FLUXQ_COLOR and SLURM_JOB_COLOR in the job.
  *
  * The manual pages, doc/openapi.yaml and fluxq-environment(7) are checked against the
  * table by t0010 and t0170, the rows by test_attributes.c.
@@ -92,6 +87,9 @@ int attribute_check_line (const char *text, size_t max, const char *where,
 
 /* -- values of scalar rows in a jobspec (attribute_values.c) -- */
 
+/* Read an optional line of text, a copy, from the member of o. */
+int attribute_read_line (const json_t *o, const char *key, const char *where, size_t max,
+                         char **ret, struct error *err);
 /* The value of a text; NULL: not given, or no text. */
 const char *attribute_text (const struct attribute *a, const struct jobspec *js);
 /* Read the values from attributes.system. -EINVAL, -ERANGE, -ENOMEM. */

@@ -232,16 +232,6 @@ int option_set_memory (const struct option_value *v, struct error *err)
     return 0;
 }
 
-int option_set_switches (const struct option_value *v, struct error *err)
-{
-    struct switches s;
-    int rc = switches_parse (v->text, &s, v->where, err);
-
-    if (rc == 0 && option_wins (v))
-        v->so->js.switches = s;
-    return rc;
-}
-
 /* --nodes-per and --nodes-per-rack are one option. */
 int option_set_nodes_per (const struct option_value *v, struct error *err)
 {
@@ -252,16 +242,6 @@ int option_set_nodes_per (const struct option_value *v, struct error *err)
 
     if (rc == 0 && option_wins (v))
         v->so->nodes_per = n;
-    return rc;
-}
-
-int option_set_placement (const struct option_value *v, struct error *err)
-{
-    struct placement p;
-    int rc = placement_parse (v->text, &p, v->where, err);
-
-    if (rc == 0 && option_wins (v))
-        v->so->js.placement = p;
     return rc;
 }
 
@@ -332,25 +312,21 @@ int option_set_on_full (const struct option_value *v, struct error *err)
 
 /* -- the process -- */
 
-int option_set_time (const struct option_value *v, struct error *err)
-{
-    double seconds;
-    int rc = parse_timelimit (v->text, &seconds, v->where, err);
-
-    if (rc == 0 && option_wins (v))
-        v->so->time_limit = seconds;
-    return rc;
-}
-
-int option_set_user_env (const struct option_value *v, struct error *err)
-{
-    struct job_user_env e;
-    int rc = job_user_env_parse (v->text, &e, v->where, err);
-
-    if (rc == 0 && option_wins (v))
-        v->so->process.user_env = e;
-    return rc;
-}
+/* Sets a member that one function reads. */
+#define SET_PARSED(name, type, parse, member)                                            \
+    int option_set_##name (const struct option_value *v, struct error *err)              \
+    {                                                                                    \
+        type parsed;                                                                     \
+        int rc = parse (v->text, &parsed, v->where, err);                                \
+        if (rc == 0 && option_wins (v))                                                  \
+            v->so->member = parsed;                                                      \
+        return rc;                                                                       \
+    }
+SET_PARSED (switches, struct switches, switches_parse, js.switches)
+SET_PARSED (placement, struct placement, placement_parse, js.placement)
+SET_PARSED (time, double, parse_timelimit, time_limit)
+SET_PARSED (user_env, struct job_user_env, job_user_env_parse, process.user_env)
+SET_PARSED (signal, struct job_warning, job_warning_parse, process.warn)
 
 int option_set_propagate (const struct option_value *v, struct error *err)
 {
@@ -359,16 +335,6 @@ int option_set_propagate (const struct option_value *v, struct error *err)
 
     if (rc == 0 && option_wins (v))
         v->so->process.rlimits = set;
-    return rc;
-}
-
-int option_set_signal (const struct option_value *v, struct error *err)
-{
-    struct job_warning w;
-    int rc = job_warning_parse (v->text, &w, v->where, err);
-
-    if (rc == 0 && option_wins (v))
-        v->so->process.warn = w;
     return rc;
 }
 

@@ -24,27 +24,17 @@ bool option_adds (const struct option_value *v);
 /* Set the value as the row says. */
 int option_set (const struct option_value *v, struct error *err);
 
-/* -- of rows (set.c) -- */
-int option_set_cpus (const struct option_value *v, struct error *err);
-int option_set_dependency (const struct option_value *v, struct error *err);
-int option_set_gres (const struct option_value *v, struct error *err);
-int option_set_kill (const struct option_value *v, struct error *err);
-int option_set_memory (const struct option_value *v, struct error *err);
-int option_set_nodes_per (const struct option_value *v, struct error *err);
-int option_set_nodes_per_rack (const struct option_value *v, struct error *err);
-int option_set_on_full (const struct option_value *v, struct error *err);
-int option_set_open_mode (const struct option_value *v, struct error *err);
-int option_set_pattern (const struct option_value *v, struct error *err);
-int option_set_placement (const struct option_value *v, struct error *err);
-int option_set_pod (const struct option_value *v, struct error *err);
-int option_set_propagate (const struct option_value *v, struct error *err);
-int option_set_requeue (const struct option_value *v, struct error *err);
-int option_set_resize_signal (const struct option_value *v, struct error *err);
-int option_set_signal (const struct option_value *v, struct error *err);
-int option_set_sizes (const struct option_value *v, struct error *err);
-int option_set_stage (const struct option_value *v, struct error *err);
-int option_set_switches (const struct option_value *v, struct error *err);
-int option_set_time (const struct option_value *v, struct error *err);
-int option_set_user_env (const struct option_value *v, struct error *err);
+/* Note that the value in force of the row was written as where, which is copied. */
+void submit_written_note (struct submit_options *so, const struct attribute *a,
+                          const char *where);
+void submit_written_release (struct submit_options *so);
+/* The functions of rows (set.c). */
+typedef int option_set_f (const struct option_value *v, struct error *err);
+extern option_set_f option_set_cpus, option_set_dependency, option_set_gres,
+    option_set_kill, option_set_memory, option_set_nodes_per,
+    option_set_on_full, option_set_open_mode, option_set_pattern, option_set_placement,
+    option_set_pod, option_set_propagate, option_set_requeue, option_set_resize_signal,
+    option_set_signal, option_set_sizes, option_set_stage, option_set_switches,
+    option_set_time, option_set_user_env;
 
 #endif

@@ -429,12 +429,12 @@ static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
                        struct error *err)
 {
     const struct gpu_way ways[GPU_WAYS] = {
-        [IN_ALL] = { "--gpus", so->gpus, submit_options_source (so, "gpus") },
+        [IN_ALL] = { "--gpus", so->gpus, submit_source_of (so, "gpus") },
         [A_TASK] = { "--gpus-per-task", so->gpus_per_task,
-                     submit_options_source (so, "gpus-per-task") },
+                     submit_source_of (so, "gpus-per-task") },
         [A_NODE] = { "--gpus-per-node", so->gpus_per_node,
-                     submit_options_source (so, "gpus-per-node") },
-        [BY_GRES] = { "--gres=gpu", gres_get (&so->gres, "gpu"), submit_options_source (so, "gres") },
+                     submit_source_of (so, "gpus-per-node") },
+        [BY_GRES] = { "--gres=gpu", gres_get (&so->gres, "gpu"), submit_source_of (so, "gres") },
     };
     const struct gpu_way *way;
     int rc = choose_way (ways, &way, err);
@@ -459,7 +459,8 @@ int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
     s->exclusive = so->exclusive;
     /* flux: nodes without a number of slots are whole nodes */
     if (so->whole_nodes && so->nodes.count.min && !so->ntasks.count.min
-        && !so->ntasks_per_node && submit_options_source (so, "nodes") == SUBMIT_FROM_SCRIPT + 1)
+        && !so->ntasks_per_node
+        && submit_source_of (so, "nodes") == SUBMIT_FROM_SCRIPT + 1)
         s->exclusive = true;
     rc = shape_counts (so, s, err);
     if (rc == 0)

@@ -3,12 +3,12 @@
  */
 #include "jobspec/options/submit_options.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <string.h>
 
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/set.h"
-#include "jobspec/options/written.h"
 
 const struct option_desc *submit_options_table (void)
 {
@@ -120,7 +120,66 @@ int submit_options_add_dependency (struct submit_options *so, enum submit_source
     return rc;
 }
 
-int submit_options_source (const struct submit_options *so, const char *name)
+int submit_source_of (const struct submit_options *so, const char *name)
 {
     return so->source_of[find (name) - attribute_table];
+}
+
+/* -- from the environment -- */
+
+/* Convert "FLUXQ_NTASKS_PER_NODE=4" to "ntasks-per-node" and the position of the '='.
+ * False: the name is no option. */
+static bool option_of_variable (const char *entry, char *name, size_t size,
+                                size_t *ret_len)
+{
+    const char *s = entry + 6;
+    size_t n = 0;
+
+    if (strncmp (entry, "FLUXQ_", 6) != 0)
+        return false;
+    for (; *s && *s != '='; s++) {
+        if (n + 1 >= size || islower ((unsigned char)*s))
+            return false;
+        name[n++] = *s == '_' ? '-' : (char)tolower ((unsigned char)*s);
+    }
+    name[n] = '\0';
+    *ret_len = (size_t)(s - entry);
+    return *s == '=';
+}
+
+static bool inside_job (char *const list[])
+{
+    for (; *list; list++) {
+        if (!strncmp (*list, "FLUXQ_JOB_ID=", 13))
+            return true;
+    }
+    return false;
+}
+
+int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
+                                 struct error *err)
+{
+    const bool inside = inside_job (environ_list);
+
+    for (; *environ_list; environ_list++) {
+        const struct attribute *a;
+        char name[32], where[40];
+        const char *value;
+        size_t len;
+        int rc;
+
+        if (!option_of_variable (*environ_list, name, sizeof (name), &len)
+            || !(a = find (name))
+            /* The variable describes the job in which the user submits. */
+            || (inside && (a->in_job || a->variable)))
+            continue;
+        value = *environ_list + len + 1;
+        if (!*value)
+            continue;
+        snprintf (where, sizeof (where), "%.*s", (int)len, *environ_list);
+        rc = submit_options_set (so, SUBMIT_FROM_ENVIRONMENT, name, value, where, err);
+        if (rc < 0)
+            return rc;
+    }
+    return 0;
 }

@@ -50,27 +50,10 @@
  *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
  *                         alone is refused, as the number of nodes is unknown
  *
- * --dependency becomes attributes.system.dependencies (RFC 26, dependency.h), --begin
- * becomes attributes.system.begin-time. --deadline, --start-timeout,
- * --kill-invalid-depend=no, --requeue and --no-requeue become keys of
- * attributes.system.fluxq. Times become unix times when the option is read.
+ * Other values go to the paths in attributes.h; times become unix times when the option
+ * is read. Values of one source add up for --stage-in, --stage-out and --volume.
  *
- * --output, --error and --input become output.stdout, output.stderr and input.stdin of
- * attributes.system.shell.options, --open-mode=append becomes output.mode (all as in
- * flux); --output-on-full becomes output.on-full.
- * --stage-in and --stage-out become shell.options.stage-in and stage-out (stage.h); the
- * values of one source add up.
- *
- * --executor, --runtime-class, --priority-class, --service-account, --volume, --shm-size,
- * --pod-template (the file is read at once) and --host-network become
- * attributes.system.fluxq.pods (podwish.h); volumes of one source add up.
- *
- * --nodelist, --exclude and --constraint together become attributes.system.constraints
- * (requires.h). Without -N, --nodelist asks for all nodes that it names; with -N, for N
- * of them.
- *
- * --malleable and --resize-signal become keys of attributes.system.fluxq; their conflicts
- * with other options are found when the whole jobspec is checked (malleable.c).
+ * Without -N, --nodelist asks for all nodes that it names; with -N, for N of them.
  *
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission has urgency 0 beside the jobspec.
@@ -156,7 +139,7 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
  * becomes "--nodes: ...", the option that the value comes from, as the user wrote it. */
 void submit_options_explain (const struct submit_options *so, struct error *err);
 /* The source of the option's value, plus 1; 0: not given. */
-int submit_options_source (const struct submit_options *so, const char *name);
+int submit_source_of (const struct submit_options *so, const char *name);
 /* As submit_options_set() with "time", already in seconds (>= 0; 0: unlimited). */
 void submit_options_set_time_limit (struct submit_options *so, enum submit_source source,
                                     double seconds);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "common/macros.h"
-#include "jobspec/options/written.h"
+#include "jobspec/options/set.h"
 
 #define OPENING "jobspec: "
 #define SYSTEM "attributes.system."

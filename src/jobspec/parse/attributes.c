@@ -9,31 +9,11 @@
 #include "jobspec/attributes/base64.h"
 #include "jobspec/attributes/podwish.h"
 #include "jobspec/attributes/text.h"
-#include "jobspec/check/script_text.h"
 #include "jobspec/jobspec_private.h"
 #include "jobspec/options/attributes.h"
 #include "protocol/pattern.h"
 
 #define SYSTEM "jobspec: attributes.system"
-
-/* An optional one-line string, copied. */
-static int take_line (const json_t *o, const char *key, const char *where, size_t max,
-                      char **ret, struct error *err)
-{
-    const char *s;
-    int rc = json_get_string (o, key, &s, JSON_OPTIONAL_KEY, where, err);
-
-    if (rc <= 0)
-        return rc;
-    if (strlen (s) != json_string_length (json_object_get (o, key))
-        || !text_is_line (s, max))
-        return error_set (
-            err, EINVAL,
-            "%s.%s: must be a text of 1 to %zu bytes without control characters", where,
-            key, max);
-    *ret = strdup (s);
-    return *ret ? 0 : error_no_memory (err, "jobspec");
-}
 
 /* An optional object below o: *ret or NULL. */
 static int below (const json_t *o, const char *key, const char *where, json_t **ret,
@@ -98,30 +78,13 @@ static int parse_pattern (const json_t *o, const char *kind, const char *stream,
     snprintf (where, sizeof (where), SYSTEM ".shell.options.%s.%s", kind, stream);
     if (!file)
         return 0;
-    rc = take_line (file, "path", where, 4095, ret, err);
+    rc = attribute_read_line (file, "path", where, 4095, ret, err);
     if (rc < 0 || !*ret)
         return rc;
     rc = pattern_check (*ret, err);
     if (rc < 0)
         error_prefix (err, "%s.path", where);
     return rc;
-}
-
-static int parse_mode (struct jobspec *js, const json_t *output, struct error *err)
-{
-    static const char where[] = SYSTEM ".shell.options.output";
-    const char *mode;
-    int rc = output
-                 ? json_get_string (output, "mode", &mode, JSON_OPTIONAL_KEY, where, err)
-                 : 0;
-
-    if (rc <= 0)
-        return rc;
-    js->append = !strcmp (mode, "append");
-    if (!js->append && strcmp (mode, "truncate"))
-        return error_set (err, EINVAL, "%s.mode: '%.32s' is not append or truncate",
-                          where, mode);
-    return 0;
 }
 
 static const char *const on_full_words[] = { [JOBSPEC_FULL_WAIT] = "wait",
@@ -141,16 +104,21 @@ const char *jobspec_on_full_word (int on_full)
     return on_full_words[on_full];
 }
 
-static int parse_on_full (struct jobspec *js, const json_t *output, struct error *err)
+/* The words of shell.options.output: mode and on-full. */
+static int parse_output (struct jobspec *js, const json_t *output, struct error *err)
 {
     static const char where[] = SYSTEM ".shell.options.output";
-    const char *word;
-    int rc = output ? json_get_string (output, "on-full", &word, JSON_OPTIONAL_KEY, where,
-                                       err)
-                    : 0;
+    const char *mode = "truncate", *word = on_full_words[JOBSPEC_FULL_WAIT];
+    int rc = json_get_string (output, "mode", &mode, JSON_OPTIONAL_KEY, where, err);
 
-    if (rc <= 0)
+    if (rc >= 0)
+        rc = json_get_string (output, "on-full", &word, JSON_OPTIONAL_KEY, where, err);
+    if (rc < 0)
         return rc;
+    js->append = !strcmp (mode, "append");
+    if (!js->append && strcmp (mode, "truncate"))
+        return error_set (err, EINVAL, "%s.mode: '%.32s' is not append or truncate",
+                          where, mode);
     if ((js->on_full = jobspec_on_full (word)) < 0)
         return error_set (err, EINVAL, "%s.on-full: '%.32s' is not wait, drop or end",
                           where, word);
@@ -195,9 +163,7 @@ static int parse_streams (struct jobspec *js, const json_t *system, struct error
         rc = parse_pattern (input, "input", "stdin", &js->input, err);
     if (rc == 0)
         rc = parse_stages (js, options, err);
-    if (rc == 0)
-        rc = parse_mode (js, output, err);
-    return rc < 0 ? rc : parse_on_full (js, output, err);
+    return rc < 0 || !output ? rc : parse_output (js, output, err);
 }
 
 /* Decode the data of an RFC 37 file object into js->script. */
@@ -294,7 +260,7 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
 
     if (rc < 0 || !own)
         return rc;
-    rc = take_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
+    rc = attribute_read_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
     if (rc >= 0)
         rc = parse_array (js, own, err);
     if (rc >= 0)
@@ -361,7 +327,7 @@ static int parse_plain (struct jobspec *js, const json_t *system, struct error *
     if (below (system, "constraints", SYSTEM, &constraints, err) < 0)
         return -EINVAL;
     js->constraints = constraints;
-    rc = take_line (system, "cwd", SYSTEM, 4095, &js->cwd, err);
+    rc = attribute_read_line (system, "cwd", SYSTEM, 4095, &js->cwd, err);
     if (rc == 0 && js->queue && !text_is_name (js->queue))
         rc = error_set (err, EINVAL, SYSTEM ".queue: '%.64s' is not a name of a queue",
                         js->queue);

@@ -23,7 +23,6 @@
 #ifndef FLUXQ_JOBSPEC_SCRIPT_SCRIPT_H
 #define FLUXQ_JOBSPEC_SCRIPT_SCRIPT_H
 
-#include "jobspec/check/script_text.h"
 #include "jobspec/options/submit_options.h"
 
 typedef void (*script_warn_f) (const char *text, void *arg);

@@ -281,7 +281,10 @@ struct small *small_create (int nodes)
     b->exec = calloc (1, sizeof (*b->exec));
     b->exec->small = s;
     b->host.arg = b;
-    b->jobs_dir = strdup ("/nowhere");
+    b->jobs_dir = strdup ("/");
+    b->socket_path = strdup ("/");
+    free (b->config->state_dir);
+    b->config->state_dir = strdup ("/");
     b->uid = 999;
     b->next_id = 1;
     b->started = state.now;
@@ -486,6 +489,7 @@ void small_destroy (struct small *s)
     config_destroy (b->config);
     free (b->gone);
     free (b->jobs_dir);
+    free (b->socket_path);
     free (b->states);
     free (b->exec);
     free (b);

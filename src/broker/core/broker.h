@@ -190,10 +190,9 @@ struct broker {
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
             (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
-(uv_handle_t *)&(b)->reserve_timer,     \
-            (uv_handle_t *)&(b)->groups_timer,\
-            (uv_handle_t *)&(b)->sigint,               \
-            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
+            (uv_handle_t *)&(b)->reserve_timer, (uv_handle_t *)&(b)->groups_timer,       \
+            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
+            (uv_handle_t *)&(b)->sighup                                                  \
     }
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */

@@ -31,7 +31,7 @@ struct adopted {
 };
 
 struct state {
-    struct adopted *adopted; /* by key */
+    struct adopted *adopted;   /* by key */
     struct broker_timer timer; /* tells the executor why adopted jobs wait */
 };
 

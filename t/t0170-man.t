@@ -7,7 +7,7 @@ man=$FLUXQ_SOURCE_DIR/doc/man
 # "-x --name ARG" a line; an optional value in brackets.
 options_in_help()
 {
-    "$@" --help | sed -n '/^Options:/,/^$/p' |
+    "$@" --help | sed '1,/^Options:/d' |
         sed -n 's/^  \(-[a-zA-Z]\), --\([a-z-]*\)\([^ ]*\).*/\1 --\2 \3/p
             s/^      --\([a-z-]*\)\([^ ]*\).*/ --\1 \2/p' | sort
 }
@@ -37,6 +37,14 @@ for command in submit run alloc attach queue cancel show logs info ctl match sim
         compare fluxq-$command.1 fluxq-$command
     "
 done
+
+# Headings stand alone, end in ":", come once and have options; no option is without a heading.
+test_expect_success 'the options of fluxq-submit are in groups' '
+    fluxq-submit --help | sed "1,/^Options:/d" | grep "^[A-Z].*:\$" >headings &&
+    test "$(wc -l <headings)" -ge 8 && sort headings | uniq -d >twice && test_must_be_empty twice &&
+    fluxq-submit --help | sed "1,/^Options:/d" | awk "/^[A-Z].*:\$/ { if (open) bad = 1; open = seen = 1; next } NF { open = 0; if (!seen) bad = 1 }
+        END { exit bad || open }"
+'
 
 test_expect_success 'every command has a page, and fluxq(1) and the list name all of them' '
     fluxq --help | sed -n "s/^  \([a-z][a-z]*\)  .*/\1/p" >names && test "$(wc -l <names)" -ge 8 &&

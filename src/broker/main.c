@@ -36,22 +36,23 @@ enum {
 /* The options of executors are between these two lists. */
 static const struct option_desc first_options[] = {
     { "config", 'c', "FILE", "read FILE instead of " FLUXQ_SYSCONFDIR "/fluxq.yaml",
-      OPT_CONFIG, false },
+      OPT_CONFIG, false, NULL },
     { "check", 0, NULL, "check the configuration, say what is wrong, and exit", OPT_CHECK,
-      false },
+      false, NULL },
     { "journal-check", 0, NULL,
       "check the journal while no broker runs, say what is damaged, and exit",
-      OPT_JOURNAL_CHECK, false },
+      OPT_JOURNAL_CHECK, false, NULL },
     { "journal-repair", 0, NULL, "the same, and make it whole without what is lost",
-      OPT_JOURNAL_REPAIR, false },
+      OPT_JOURNAL_REPAIR, false, NULL },
 };
 static const struct option_desc last_options[] = {
-    { "runtime-dir", 0, "DIR", "where the socket fluxqd.sock is", OPT_RUNTIME, false },
+    { "runtime-dir", 0, "DIR", "where the socket fluxqd.sock is", OPT_RUNTIME, false,
+      NULL },
     { "state-dir", 0, "DIR", "where the journal and the jobs' directories are", OPT_STATE,
-      false },
-    { "log-level", 0, "LEVEL", "error, warning, info or debug", OPT_LEVEL, false },
-    { "help", 'h', NULL, "show this help and exit", OPT_HELP, false },
-    { "version", 0, NULL, "show the version and exit", OPT_VERSION, false },
+      false, NULL },
+    { "log-level", 0, "LEVEL", "error, warning, info or debug", OPT_LEVEL, false, NULL },
+    { "help", 'h', NULL, "show this help and exit", OPT_HELP, false, NULL },
+    { "version", 0, NULL, "show the version and exit", OPT_VERSION, false, NULL },
     OPTION_END
 };
 

@@ -35,8 +35,9 @@
 enum { QUIET = 1, IMMEDIATE };
 
 static const struct option_desc options[] = {
-    { "immediate", 'I', NULL, "fail rather than wait for nodes", IMMEDIATE, false },
-    { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false },
+    { "immediate", 'I', NULL, "fail rather than wait for nodes",
+      IMMEDIATE, false, "This command" },
+    { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false, "This command" },
     OPTION_END,
 };
 

@@ -18,10 +18,10 @@
 enum { PTY = 1, RANK, NODE };
 
 static const struct option_desc options[] = {
-    { "pty", 0, NULL, "open a terminal on a node of the job", PTY, false },
+    { "pty", 0, NULL, "open a terminal on a node of the job", PTY, false, NULL },
     { "rank", 0, "N", "this rank (node of the job, from 0) [all; with --pty 0]", RANK,
-      false },
-    { "nodelist", 'w', "NODE", "or this node, by its name", NODE, false },
+      false, NULL },
+    { "nodelist", 'w', "NODE", "or this node, by its name", NODE, false, NULL },
     OPTION_END,
 };
 

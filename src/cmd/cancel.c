@@ -13,19 +13,21 @@
 enum { ME = 1, USER, STATE, QUEUE, NAME, SIGNAL, BATCH, FULL, NOTE };
 
 static const struct option_desc options[] = {
-    { "me", 0, NULL, "all my jobs", ME, false },
-    { "user", 'u', "USER,...", "jobs of these users", USER, false },
+    { "me", 0, NULL, "all my jobs", ME, false, "Which jobs" },
+    { "user", 'u', "USER,...", "jobs of these users", USER, false, "Which jobs" },
     { "state", 't', "STATE,...", "jobs in these states (PENDING, RUNNING, ...)", STATE,
-      false },
-    { "queue", 'q', "QUEUE,...", "jobs of these queues", QUEUE, false },
-    { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false },
-    { "name", 'n', "NAME,...", "jobs of these names", NAME, false },
+      false, "Which jobs" },
+    { "queue", 'q', "QUEUE,...", "jobs of these queues", QUEUE, false, "Which jobs" },
+    { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false, "Which jobs" },
+    { "name", 'n', "NAME,...", "jobs of these names", NAME, false, "Which jobs" },
     { "signal", 's', "SIGNAL",
-      "send the running tasks this signal (USR1, 10) and end nothing", SIGNAL, false },
-    { "batch", 'b', NULL, "... the batch script's shell alone", BATCH, false },
+      "send the running tasks this signal (USR1, 10) and end nothing",
+      SIGNAL, false, "Signal and note" },
+    { "batch", 'b', NULL, "... the batch script's shell alone", BATCH, false,
+      "Signal and note" },
     { "full", 'f', NULL, "... the batch script, all it has started, and all steps", FULL,
-      false },
-    { "note", 0, "TEXT", "why, for the job's record", NOTE, false },
+      false, "Signal and note" },
+    { "note", 0, "TEXT", "why, for the job's record", NOTE, false, "Signal and note" },
     OPTION_END,
 };
 

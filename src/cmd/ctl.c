@@ -15,9 +15,10 @@
 enum { REASON = 1, JSON, NODES, STATE };
 
 static const struct option_desc options[] = {
-    { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false },
-    { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false },
-    { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)", STATE, false },
+    { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false, NULL },
+    { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false, NULL },
+    { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)",
+      STATE, false, NULL },
     RESERVE_OPTIONS,
     OPTION_END,
 };

@@ -18,26 +18,22 @@ enum {
     RESERVE_END,
 };
 
-#define RESERVE_OPTIONS                                                                     \
-    {                                                                                       \
-        "name", 0, "NAME", "reserve: its name [resv-1, resv-2, ...]", RESERVE_NAME, false   \
-    },                                                                                      \
-        { "start",       0,                                                                 \
-          "TIME",        "reserve: as submit --begin: now, 14:00, now+1hour",               \
-          RESERVE_START, false },                                                           \
-        { "duration",       0,    "TIME", "reserve: as submit --time: 90, 2:00:00, 1-12",   \
-          RESERVE_DURATION, false },                                                        \
-        { "nodes",       'N',                                                               \
-          "N|NODES",     "reserve: how many nodes, or which; resize: how many",             \
-          RESERVE_NODES, false },                                                           \
-        { "users", 0, "NAMES", "reserve: whose jobs may run there", RESERVE_USERS, false }, \
-        { "maintenance",       0,    NULL, "reserve: nobody's jobs run there",              \
-          RESERVE_MAINTENANCE, false },                                                     \
-        { "note", 0, "TEXT", "reserve: what for; users see it", RESERVE_NOTE, false },      \
-    {                                                                                       \
-        "ignore-running", 0, NULL, "reserve: also where jobs run, from their end on",       \
-            RESERVE_IGNORE_RUNNING, false                                                   \
-    }
+#define RESERVE_OPTIONS                                                                  \
+    { "name", 0, "NAME", "reserve: its name [resv-1, resv-2, ...]", RESERVE_NAME, false, \
+      NULL },                                                                            \
+    { "start", 0, "TIME", "reserve: as submit --begin: now, 14:00, now+1hour",           \
+      RESERVE_START, false, NULL },                                                      \
+    { "duration", 0, "TIME", "reserve: as submit --time: 90, 2:00:00, 1-12",             \
+      RESERVE_DURATION, false, NULL },                                                   \
+    { "nodes", 'N', "N|NODES", "reserve: how many nodes, or which; resize: how many",    \
+      RESERVE_NODES, false, NULL },                                                      \
+    { "users", 0, "NAMES", "reserve: whose jobs may run there", RESERVE_USERS, false,    \
+      NULL },                                                                            \
+    { "maintenance", 0, NULL, "reserve: no jobs run there", RESERVE_MAINTENANCE,         \
+      false, NULL },                                                                     \
+    { "note", 0, "TEXT", "reserve: a note that users see", RESERVE_NOTE, false, NULL },  \
+    { "ignore-running", 0, NULL, "reserve: also where jobs run, from their end on",      \
+      RESERVE_IGNORE_RUNNING, false, NULL }
 
 struct reserve_args {
     const char *text[RESERVE_END - RESERVE_FIRST]; /* by id; for flags any text */

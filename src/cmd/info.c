@@ -11,12 +11,13 @@
 enum { LONG = 1, TOPOLOGY, NODES, QUEUE, JSON };
 
 static const struct option_desc options[] = {
-    { "long", 'N', NULL, "a line for each node", LONG, false },
+    { "long", 'N', NULL, "a line for each node", LONG, false, NULL },
     { "topology", 'T', NULL, "zones, racks, ... as a tree, and what is in each", TOPOLOGY,
-      false },
-    { "nodes", 'n', "NAMES", "only these nodes: node[1-3]", NODES, false },
-    { "queue", 'q', "NAME", "only nodes that jobs of this queue may have", QUEUE, false },
-    { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
+      false, NULL },
+    { "nodes", 'n', "NAMES", "only these nodes: node[1-3]", NODES, false, NULL },
+    { "queue", 'q', "NAME", "only nodes that jobs of this queue may have",
+      QUEUE, false, NULL },
+    { "json", 0, NULL, "the broker's answer in JSON", JSON, false, NULL },
     OPTION_END,
 };
 

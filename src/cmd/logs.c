@@ -12,14 +12,15 @@
 enum { FOLLOW = 1, RANK, TASK, LABEL, STDOUT, STDERR };
 
 static const struct option_desc options[] = {
-    { "follow", 'f', NULL, "go on until the job ends", FOLLOW, false },
+    { "follow", 'f', NULL, "go on until the job ends", FOLLOW, false, NULL },
     { "rank", 0, "N", "only what came from this rank (node of the job, from 0)", RANK,
-      false },
+      false, NULL },
     { "task", 0, "N", "only what this task wrote (of all tasks of the job, from 0)", TASK,
-      false },
-    { "label", 'l', NULL, "begin each line with the number of its task", LABEL, false },
-    { "stdout", 0, NULL, "only standard output", STDOUT, false },
-    { "stderr", 0, NULL, "only standard error", STDERR, false },
+      false, NULL },
+    { "label", 'l', NULL, "begin each line with the number of its task",
+      LABEL, false, NULL },
+    { "stdout", 0, NULL, "only standard output", STDOUT, false, NULL },
+    { "stderr", 0, NULL, "only standard error", STDERR, false, NULL },
     OPTION_END,
 };
 

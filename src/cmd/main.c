@@ -10,10 +10,10 @@ enum { OPT_HELP = 1, OPT_VERSION, OPT_BROKER };
 
 static const struct option_desc options[] = {
     { "help", 'h', NULL, "show this text, or that of a command: fluxq NAME --help",
-      OPT_HELP, false },
-    { "version", 'V', NULL, "show the version", OPT_VERSION, false },
+      OPT_HELP, false, NULL },
+    { "version", 'V', NULL, "show the version", OPT_VERSION, false, NULL },
     { "broker", 0, "URL", "broker to talk to [$FLUXQ_BROKER, else the default sockets]",
-      OPT_BROKER, false },
+      OPT_BROKER, false, NULL },
     OPTION_END,
 };
 

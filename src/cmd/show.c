@@ -11,9 +11,9 @@
 enum { EVENTS = 1, JOBSPEC, JSON };
 
 static const struct option_desc options[] = {
-    { "events", 0, NULL, "of a job: its event log", EVENTS, false },
-    { "jobspec", 0, NULL, "of a job: what was submitted, in JSON", JOBSPEC, false },
-    { "json", 0, NULL, "the broker's answer in JSON", JSON, false },
+    { "events", 0, NULL, "of a job: its event log", EVENTS, false, NULL },
+    { "jobspec", 0, NULL, "of a job: what was submitted, in JSON", JOBSPEC, false, NULL },
+    { "json", 0, NULL, "the broker's answer in JSON", JSON, false, NULL },
     OPTION_END,
 };
 

@@ -27,17 +27,18 @@ enum { WAIT = 1, DRY_RUN, TEST_ONLY, JSON, URGENCY, ALLOW_INFEASIBLE };
 
 static const struct option_desc options[] = {
     { "wait", 'W', NULL, "wait for the job's end; its exit status becomes this command's",
-      WAIT, false },
-    { "dry-run", 0, NULL, "show the jobspec and submit nothing", DRY_RUN, false },
+      WAIT, false, "This command" },
+    { "dry-run", 0, NULL, "show the jobspec and submit nothing",
+      DRY_RUN, false, "This command" },
     { "test-only", 0, NULL, "tell when and where the job would start, submit nothing",
-      TEST_ONLY, false },
+      TEST_ONLY, false, "This command" },
     { "json", 0, NULL, "print {\"id\":N}, and with --wait the result as a second line",
-      JSON, false },
+      JSON, false, "This command" },
     { "urgency", 0, "N", "0 (held) to 16 [16]; above that, to 31, for operators", URGENCY,
-      false },
+      false, "Queue and priority" },
     { "allow-infeasible", 0, NULL,
       "accept the job also when no node here could ever run it", ALLOW_INFEASIBLE,
-      false },
+      false, "This command" },
     OPTION_END,
 };
 

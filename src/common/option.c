@@ -263,28 +263,53 @@ static size_t line_length (const char *text, size_t width)
     }
 }
 
+static void print_row (FILE *out, const struct option_desc *d)
+{
+    const char *help = d->help;
+    struct strbuf left;
+
+    strbuf_init (&left, 4096);
+    add_left_column (&left, d);
+    int column = (int)left.len;
+    fputs (left.buf, out);
+    strbuf_release (&left);
+    if (column > HELP_COLUMN - 2) {
+        fputc ('\n', out);
+        column = 0;
+    }
+    do {
+        size_t n = line_length (help, HELP_WIDTH - HELP_COLUMN);
+        fprintf (out, "%*s%.*s\n", HELP_COLUMN - column, "", (int)n, help);
+        help += n + strspn (help + n, " ");
+        column = 0;
+    } while (*help);
+}
+
+static bool in_group (const struct option_desc *d, const char *group)
+{
+    return d->help && (d->group && group ? !strcmp (d->group, group) : d->group == group);
+}
+
+static void print_group (FILE *out, const struct option_desc *table, const char *group)
+{
+    for (const struct option_desc *d = table; d->name; d++)
+        if (in_group (d, group))
+            print_row (out, d);
+}
+
 void option_print_help (FILE *out, const struct option_desc *table)
 {
+    print_group (out, table, NULL);
     for (const struct option_desc *d = table; d->name; d++) {
-        const char *help = d->help;
-        struct strbuf left;
+        const struct option_desc *first = table;
 
-        if (!help)
+        if (!d->help || !d->group)
             continue;
-        strbuf_init (&left, 4096);
-        add_left_column (&left, d);
-        int column = (int)left.len;
-        fputs (left.buf, out);
-        strbuf_release (&left);
-        if (column > HELP_COLUMN - 2) {
-            fputc ('\n', out);
-            column = 0;
-        }
-        do {
-            size_t n = line_length (help, HELP_WIDTH - HELP_COLUMN);
-            fprintf (out, "%*s%.*s\n", HELP_COLUMN - column, "", (int)n, help);
-            help += n + strspn (help + n, " ");
-            column = 0;
-        } while (*help);
+        while (!in_group (first, d->group))
+            first++;
+        if (first != d)
+            continue;
+        fprintf (out, "\n%s:\n", d->group);
+        print_group (out, table, d->group);
     }
 }

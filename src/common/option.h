@@ -1,7 +1,8 @@
 /* option.h - option tables: parsing, help text and completion from one description
  *
  *     static const struct option_desc options[] = {
- *         { "output", 'o', "FILE", "write standard output to FILE", OPT_OUTPUT, false },
+ *         { "output", 'o', "FILE", "write standard output to FILE", OPT_OUTPUT, false,
+ *           "Files" },
  *         OPTION_END
  *     };
  *     struct option_parser p;
@@ -28,11 +29,12 @@ struct option_desc {
     const char *arg;  /* name of the value in the help ("FILE"), NULL: a flag */
     const char *help; /* one line; NULL: not in the help */
     int id;           /* for the caller's switch; equal ids: names of one option */
-    bool arg_optional; /* value only as --name=VALUE (or -oVALUE) */
+    bool arg_optional;  /* value only as --name=VALUE (or -oVALUE) */
+    const char *group;  /* heading above the row in the help; NULL: none */
 };
 
 /* clang-format off */
-#define OPTION_END { NULL, 0, NULL, NULL, 0, false }
+#define OPTION_END { NULL, 0, NULL, NULL, 0, false, NULL }
 /* clang-format on */
 
 enum option_flags {
@@ -73,7 +75,8 @@ const struct option_desc *option_find (const struct option_desc *table, const ch
 const struct option_desc *option_find_letter (const struct option_desc *table,
                                               char letter);
 
-/* The two-column list of options, wrapped to 79 columns. */
+/* The two-column list of options, wrapped to 79 columns: the rows without a group, then
+ * each group below its heading, in the order of the first row of each group. */
 void option_print_help (FILE *out, const struct option_desc *table);
 
 #endif

@@ -11,16 +11,16 @@
 enum { OUTPUT = 1, NTASKS, PER_NODE, HOLD, WAIT, VERBOSE, COLOR, GPUS };
 
 static const struct option_desc table[] = {
-    { "output", 'o', "FILE", "write standard output to FILE", OUTPUT, false },
-    { "ntasks", 'n', "N", "number of tasks", NTASKS, false },
-    { "ntasks-per-node", 0, "N", "tasks on each node", PER_NODE, false },
-    { "hold", 'H', NULL, "do not start it yet", HOLD, false },
-    { "wait", 'w', NULL, "return when the job has ended", WAIT, false },
-    { "verbose", 'v', NULL, "say more", VERBOSE, false },
-    { "color", 0, "WHEN", "colours", COLOR, true },
-    { "gpus-per-task", 0, "N", NULL, GPUS, false },
-    { "gpus-each", 0, "N", NULL, GPUS, false },
-    { "", 'z', "N", "a letter alone", 99, true },
+    { "output", 'o', "FILE", "write standard output to FILE", OUTPUT, false, NULL },
+    { "ntasks", 'n', "N", "number of tasks", NTASKS, false, NULL },
+    { "ntasks-per-node", 0, "N", "tasks on each node", PER_NODE, false, NULL },
+    { "hold", 'H', NULL, "do not start it yet", HOLD, false, NULL },
+    { "wait", 'w', NULL, "return when the job has ended", WAIT, false, NULL },
+    { "verbose", 'v', NULL, "say more", VERBOSE, false, NULL },
+    { "color", 0, "WHEN", "colours", COLOR, true, NULL },
+    { "gpus-per-task", 0, "N", NULL, GPUS, false, NULL },
+    { "gpus-each", 0, "N", NULL, GPUS, false, NULL },
+    { "", 'z', "N", "a letter alone", 99, true, NULL },
     OPTION_END,
 };
 
@@ -167,14 +167,14 @@ static void test_find (void **state)
 static void test_help (void **state)
 {
     static const struct option_desc wide[] = {
-        { "output", 'o', "FILE", "write standard output to FILE", 1, false },
+        { "output", 'o', "FILE", "write standard output to FILE", 1, false, NULL },
         { "a-name-that-is-too-long-for-the-column", 0, "VALUE",
           "a text that does not fit on one line and so is carried on to the next one, at "
           "a blank "
           "between two words",
-          2, true },
-        { "hidden", 0, NULL, NULL, 3, false },
-        { "", 'z', "N", "a letter alone", 4, false },
+          2, true, NULL },
+        { "hidden", 0, NULL, NULL, 3, false, NULL },
+        { "", 'z', "N", "a letter alone", 4, false, NULL },
         OPTION_END,
     };
     autofree char *text = NULL;
@@ -196,12 +196,39 @@ static void test_help (void **state)
         assert_true (end - line <= 79 && end > line && end[-1] != ' ');
 }
 
+/* Rows of one group stand below its heading, wherever they are in the table. */
+static void test_groups (void **state)
+{
+    static const struct option_desc grouped[] = {
+        { "nodes", 'N', NULL, "first", 1, false, "Resources" },
+        { "time", 't', NULL, "second", 2, false, "Time" },
+        { "mem", 0, NULL, "third", 3, false, "Resources" },
+        { "secret", 0, NULL, NULL, 4, false, "Hidden" },
+        { "help", 'h', NULL, "last", 5, false, NULL },
+        OPTION_END,
+    };
+    autofree char *text = NULL;
+    size_t size = 0;
+    FILE *out = open_memstream (&text, &size);
+
+    (void)state;
+    option_print_help (out, grouped);
+    fclose (out);
+    assert_string_equal (text, "  -h, --help                  last\n"
+                               "\nResources:\n"
+                               "  -N, --nodes                 first\n"
+                               "      --mem                   third\n"
+                               "\nTime:\n"
+                               "  -t, --time                  second\n");
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_forms),    cmocka_unit_test (test_order_and_end),
         cmocka_unit_test (test_prefixes), cmocka_unit_test (test_mistakes),
         cmocka_unit_test (test_find),     cmocka_unit_test (test_help),
+        cmocka_unit_test (test_groups),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

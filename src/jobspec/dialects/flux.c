@@ -39,16 +39,16 @@ enum kind {
 
 #define DO(name, letter, arg, kind)                                                      \
     {                                                                                    \
-        name, letter, arg, NULL, DIALECT_ID (kind), false                                \
+        name, letter, arg, NULL, DIALECT_ID (kind), false, NULL                          \
     }
 /* fluxq has the option under another name */
 #define AS(name, letter, arg, other)                                                     \
     {                                                                                    \
-        name, letter, arg, other, DIALECT_ID (SAME), false                               \
+        name, letter, arg, other, DIALECT_ID (SAME), false, NULL                         \
     }
 #define NO(name, letter, arg, instead)                                                   \
     {                                                                                    \
-        name, letter, arg, instead, DIALECT_ID (REFUSED), false                          \
+        name, letter, arg, instead, DIALECT_ID (REFUSED), false, NULL                    \
     }
 
 static const struct option_desc table[] = {
@@ -78,7 +78,7 @@ static const struct option_desc table[] = {
     NO ("conf", 0, "CONF", NULL),
     NO ("debug-emulate", 0, NULL, NULL),
     NO ("dry-run", 0, NULL, "it belongs on the command line of fluxq-submit"),
-    { "dump", 0, "FILE", NULL, DIALECT_ID (REFUSED), true },
+    { "dump", 0, "FILE", NULL, DIALECT_ID (REFUSED), true, NULL },
     NO ("env", 0, "RULE", "set variables in the script"),
     NO ("env-file", 0, "FILE", "set variables in the script"),
     NO ("env-remove", 0, "PATTERN", "unset variables in the script"),

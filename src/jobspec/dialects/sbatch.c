@@ -17,12 +17,12 @@ enum kind { SAME, ONE_VALUE, REFUSED = DIALECT_REFUSED };
 /* an option that fluxq does not support, and what to use instead */
 #define NO(name, letter, arg, instead)                                                   \
     {                                                                                    \
-        name, letter, arg, instead, DIALECT_ID (REFUSED), false                          \
+        name, letter, arg, instead, DIALECT_ID (REFUSED), false, NULL                    \
     }
 /* ... not supported either, and with a value only as --name=VALUE */
 #define NO_OPT(name, letter, arg, instead)                                               \
     {                                                                                    \
-        name, letter, arg, instead, DIALECT_ID (REFUSED), true                           \
+        name, letter, arg, instead, DIALECT_ID (REFUSED), true, NULL                     \
     }
 
 #define COMMAND_LINE "it belongs on the command line of fluxq-submit"
@@ -32,10 +32,10 @@ enum kind { SAME, ONE_VALUE, REFUSED = DIALECT_REFUSED };
 /* The others are rows of options/attributes.c. */
 static const struct option_desc own[] = {
     /* under another name in fluxq; unlike other ids, 1 has two names */
-    { "ntasks-per-node", 0, "N", "ntasks-per-node", 1, false },
-    { "tasks-per-node", 0, "N", "ntasks-per-node", 1, false },
-    { "kill-on-invalid-dep", 0, "yes|no", "kill-invalid-depend", 2, false },
-    { "exclusive", 0, "user|mcs", NULL, DIALECT_ID (ONE_VALUE), true },
+    { "ntasks-per-node", 0, "N", "ntasks-per-node", 1, false, NULL },
+    { "tasks-per-node", 0, "N", "ntasks-per-node", 1, false, NULL },
+    { "kill-on-invalid-dep", 0, "yes|no", "kill-invalid-depend", 2, false, NULL },
+    { "exclusive", 0, "user|mcs", NULL, DIALECT_ID (ONE_VALUE), true, NULL },
 
     NO ("account", 'A', "NAME", NO_ACCOUNTS),
     NO ("acctg-freq", 0, "LIST", NULL),

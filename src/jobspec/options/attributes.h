@@ -46,7 +46,7 @@ enum attribute_type {
 struct attribute {
     /* The option, as in struct option_desc. NULL ends the table. */
     const char *name;
-    const char *arg, *help;
+    const char *arg, *help, *group;
     char letter;
     bool arg_optional;
     bool sbatch;         /* sbatch has the option under this name and letter */

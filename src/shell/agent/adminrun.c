@@ -29,12 +29,12 @@
 enum { OPT_PROGRAM, OPT_TIMEOUT, OPT_REPORT, OPT_SET, OPT_WAIT, OPT_HELP };
 
 static const struct option_desc options[] = {
-    { "program", 0, "FILE", "what to run", OPT_PROGRAM, false },
-    { "timeout", 0, "SECONDS", "it must be done by then", OPT_TIMEOUT, false },
-    { "report", 0, "FILE", "where to say why it failed", OPT_REPORT, false },
-    { "set", 0, "NAME=VALUE", "in its environment", OPT_SET, false },
-    { "wait", 0, NULL, "begin when told to end (SIGTERM)", OPT_WAIT, false },
-    { "help", 'h', NULL, "print this help", OPT_HELP, false },
+    { "program", 0, "FILE", "what to run", OPT_PROGRAM, false, NULL },
+    { "timeout", 0, "SECONDS", "it must be done by then", OPT_TIMEOUT, false, NULL },
+    { "report", 0, "FILE", "where to say why it failed", OPT_REPORT, false, NULL },
+    { "set", 0, "NAME=VALUE", "in its environment", OPT_SET, false, NULL },
+    { "wait", 0, NULL, "begin when told to end (SIGTERM)", OPT_WAIT, false, NULL },
+    { "help", 'h', NULL, "print this help", OPT_HELP, false, NULL },
     OPTION_END,
 };
 

@@ -30,7 +30,8 @@ static void add_help (struct option_desc all[OPTIONS_MAX])
     size_t n = 0;
     for (const struct option_desc *d = bcast_options; d->name && n + 2 < OPTIONS_MAX; d++)
         all[n++] = *d;
-    all[n++] = (struct option_desc){ "help", 'h', NULL, "print this help", HELP, false };
+    all[n++] = (struct option_desc){ "help", 'h', NULL, "print this help",
+                                     HELP, false, NULL };
     all[n] = (struct option_desc)OPTION_END;
 }
 

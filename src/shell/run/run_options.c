@@ -22,8 +22,8 @@
 enum { HELP = 0x1000, SHOW_VERSION };
 
 static const struct option_desc own_options[] = {
-    { "help", 'h', NULL, "print this help", HELP, false },
-    { "version", 'V', NULL, "print the version", SHOW_VERSION, false },
+    { "help", 'h', NULL, "print this help", HELP, false, NULL },
+    { "version", 'V', NULL, "print the version", SHOW_VERSION, false, NULL },
     OPTION_END,
 };
 

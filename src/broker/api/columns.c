@@ -252,7 +252,7 @@ COLUMN (reason_text)
     if (is_held (e)) {
         add_hold (sb, e->job);
     } else if (broker_depend_reason (b, e)) {
-        deps_reason (b->deps, e->id, depend, sizeof (depend));
+        depend_explain (b, e->id, depend, sizeof (depend));
         strbuf_adds (sb, *depend ? depend : "waits for other jobs");
     } else if (is_waiting (e) && b->recovering) {
         strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
@@ -300,7 +300,7 @@ COLUMN (blocking_jobs)
     struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
     struct match_blocker list[SCHED_BLOCKERS_MAX];
     uint64_t ids[SCHED_BLOCKERS_MAX];
-    size_t n = is_waiting (e) ? deps_blockers (b->deps, e->id, ids, ARRAY_SIZE (ids)) : 0;
+    size_t n = is_waiting (e) ? depend_blockers (b, e->id, ids, ARRAY_SIZE (ids)) : 0;
 
     if (n == 0 && s && !b->recovering) {
         n = sched_blockers (s, entry_queued_id (e), list, ARRAY_SIZE (list));

@@ -11,6 +11,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
+#include "broker/services/depend.h"
 #include "broker/services/follow.h"
 #include "broker/services/jobuse.h"
 #include "broker/services/nodegroups.h"
@@ -226,7 +227,7 @@ static void add_waiting (json_t *o, struct broker *b, const struct jobspec *js,
                          const struct job *job)
 {
     uint64_t ids[BLOCKERS_MAX];
-    size_t n = deps_blockers (b->deps, job->id, ids, ARRAY_SIZE (ids));
+    size_t n = depend_blockers (b, job->id, ids, ARRAY_SIZE (ids));
     json_t *list = json_array ();
     autostrbuf struct strbuf text;
 

@@ -20,14 +20,12 @@
 #include "broker/config/config.h"
 #include "broker/core/users.h"
 #include "exec/exec.h"
-#include "job/deps.h"
 #include "job/deps_due.h"
 #include "job/job.h"
 #include "jobspec/jobspec.h"
 #include "match/machine/match.h"
 #include "net/http_server.h"
 #include "sched/sched.h"
-#include "sched/usage.h"
 #include "store/journal.h"
 
 struct broker;
@@ -67,20 +65,9 @@ struct entry {
     struct entry *active_prev, *active_next; /* list of jobs in RUN or CLEANUP */
     bool listed_waiting;
     struct entry *waiting_prev, *waiting_next; /* list of jobs before RUN */
-    struct dependencies depend;                /* until deps.h takes it over */
-    bool keep_invalid; /* do not cancel the job when `depend` can never be satisfied */
-    uint64_t *needs;           /* ids of the jobs that `depend` names */
-    size_t nneeds;
-    /* antecedents of `depend` that are not in memory; or NULL */
-    struct antecedents *found;
-    bool listed_lookup;
-    struct entry *lookup_prev, *lookup_next;
     /* of an array: the id of its next task, which the scheduler knows; or 0 */
     uint64_t queued;
     UT_hash_handle head_hh;
-    struct correspondence *corr; /* of an array, see correspond.c */
-    bool corr_unknown; /* after a restart: the look-up of its antecedents is under way */
-    struct idset *ready;
     bool listed_array;
     struct entry *array_prev, *array_next;
     char *reservation; /* name of the reservation that the job must run in; or NULL */
@@ -148,20 +135,6 @@ struct broker {
     uv_timer_t farewell; /* runs from broker_stop() to the end of the loop */
     double stop_by;      /* mono */
     uv_signal_t sigint, sigterm, sighup;
-    uv_timer_t priorities; /* the next round or slice of priority.c */
-    struct {
-        bool under_way, counted; /* counted: all nodes have been counted */
-        int node;                /* the node counted last */
-        int64_t cores, nodes;    /* totals so far */
-        struct entry *at;        /* the next job to rank */
-    } round;
-    struct usage *usage;
-    int64_t all_cores, all_nodes; /* as of the last round of priority.c */
-    struct deps *deps;            /* dependencies between jobs */
-    uv_timer_t deps_timer;
-    struct entry *lookups; /* jobs whose antecedents are looked up in the journal */
-    uint64_t looking_up;   /* id of the first of them; 0: no look-up is under way */
-    uv_timer_t lookup_timer;
     struct reservation *reservations; /* by name */
     uint64_t windows;                 /* number of windows made so far, for their ids */
     uint64_t last_reservation;        /* N of the last name resv-N */
@@ -188,11 +161,9 @@ struct broker {
         (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->again,                    \
             (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
-            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->priorities,              \
-            (uv_handle_t *)&(b)->deps_timer, (uv_handle_t *)&(b)->lookup_timer,          \
-            (uv_handle_t *)&(b)->reserve_timer, (uv_handle_t *)&(b)->groups_timer,       \
-            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
-            (uv_handle_t *)&(b)->sighup                                                  \
+            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->reserve_timer,           \
+            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->sigint,              \
+            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */

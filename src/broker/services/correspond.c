@@ -3,8 +3,6 @@
  *   begin to wait --> broker_correspond(): the state of the other array's tasks so far
  *   task-end, task-cancel of the other --> broker_correspond_event(): a task of this
  *                                          array is ready, or never will be: cancelled
- *
- * entry.ready has the tasks that may start, and possibly some that do not wait any more.
  */
 #include <errno.h>
 #include <string.h>
@@ -26,6 +24,20 @@ struct correspondence {
     struct correspondence *next;
 };
 
+struct slot {
+    struct correspondence *list; /* of an array */
+    bool unknown; /* after a restart: the look-up of its antecedents is under way */
+    /* the tasks that may start, and possibly some that do not wait any more */
+    struct idset *ready;
+};
+
+static struct service_place place;
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
 static void no_memory (void)
 {
     log_error ("out of memory: the broker stops rather than lose a dependency");
@@ -34,23 +46,22 @@ static void no_memory (void)
 
 static void release (struct entry *e)
 {
+    struct slot *s = slot_of (e);
     struct correspondence *c, *next;
 
-    LL_FOREACH_SAFE (e->corr, c, next)
+    LL_FOREACH_SAFE (s->list, c, next)
     {
         idset_destroy (c->ok);
         free (c);
     }
-    e->corr = NULL;
-    idset_destroy (e->ready);
-    e->ready = NULL;
+    idset_destroy (s->ready);
 }
 
 static bool is_ready (const struct entry *e, uint32_t task)
 {
     const struct correspondence *c;
 
-    LL_FOREACH (e->corr, c) {
+    LL_FOREACH (slot_of (e)->list, c) {
         if (!idset_has (c->ok, task))
             return false;
     }
@@ -59,15 +70,22 @@ static bool is_ready (const struct entry *e, uint32_t task)
 
 const struct idset *broker_array_ready (const struct entry *e)
 {
-    if (!e->corr && !e->corr_unknown)
+    const struct slot *s = slot_of (e);
+
+    if (!s->list && !s->unknown)
         return e->job->array->waiting;
-    if (!e->ready)
+    if (!s->ready)
         return NULL;
-    for (uint32_t task = idset_first (e->ready);
+    for (uint32_t task = idset_first (s->ready);
          task != IDSET_END && !idset_has (e->job->array->waiting, task);
-         task = idset_first (e->ready))
-        idset_remove (e->ready, task);
-    return e->ready;
+         task = idset_first (s->ready))
+        idset_remove (s->ready, task);
+    return s->ready;
+}
+
+bool correspond_is_unknown (const struct entry *e)
+{
+    return slot_of (e)->unknown;
 }
 
 /* These tasks can never be ready: as with a whole job, they are cancelled or stay
@@ -77,7 +95,7 @@ static void give_up (struct broker *b, struct entry *e, uint64_t array,
 {
     char note[NOTE_MAX];
 
-    if (e->keep_invalid || idset_count (tasks) == 0)
+    if (depend_keeps_invalid (e) || idset_count (tasks) == 0)
         return;
     snprintf (note, sizeof (note), "the corresponding tasks of array %ju did not succeed",
               (uintmax_t)array);
@@ -105,7 +123,7 @@ static void take (struct broker *b, struct entry *e, struct dependencies *list, 
     if (!c || !(c->ok = idset_copy (a->ok)))
         no_memory ();
     c->array = list->list[i].id;
-    LL_PREPEND (e->corr, c);
+    LL_PREPEND (slot_of (e)->list, c);
     memmove (&list->list[i], &list->list[i + 1],
              (list->n - i - 1) * sizeof (list->list[0]));
     list->n--;
@@ -117,7 +135,9 @@ static void take (struct broker *b, struct entry *e, struct dependencies *list, 
 void broker_correspond (struct broker *b, struct entry *e, struct dependencies *list,
                         const struct antecedents *found)
 {
-    e->corr_unknown = false;
+    struct slot *s = slot_of (e);
+
+    s->unknown = false;
     for (size_t i = 0; !list->any && i < list->n;) {
         const struct dependency *one = &list->list[i];
         const struct job_array *a = one->kind == DEPENDENCY_AFTERCORR && !one->array
@@ -128,13 +148,13 @@ void broker_correspond (struct broker *b, struct entry *e, struct dependencies *
         else
             i++;
     }
-    if (!e->corr)
+    if (!s->list)
         return;
-    if (!(e->ready = idset_create ()))
+    if (!(s->ready = idset_create ()))
         no_memory ();
     IDSET_FOREACH (e->job->array->waiting, task)
     {
-        if (is_ready (e, task) && idset_add (e->ready, task) < 0)
+        if (is_ready (e, task) && idset_add (s->ready, task) < 0)
             no_memory ();
     }
 }
@@ -148,7 +168,7 @@ static void task_ended (struct broker *b, struct entry *e, struct correspondence
         no_memory ();
     if (!is_ready (e, task))
         return;
-    if (idset_add (e->ready, task) < 0)
+    if (idset_add (slot_of (e)->ready, task) < 0)
         no_memory ();
     if (e->job->state == JOB_SCHED)
         broker_enqueue (b, e);
@@ -162,7 +182,7 @@ void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t
     DL_FOREACH_SAFE2 (b->arrays, e, next, array_next)
     {
         struct correspondence *c;
-        LL_SEARCH_SCALAR (e->corr, c, array, of->id);
+        LL_SEARCH_SCALAR (slot_of (e)->list, c, array, of->id);
         if (!c || e->job->state >= JOB_RUN)
             continue;
         if (task != IDSET_END)
@@ -175,14 +195,19 @@ void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t
 
 static void waits_again (struct broker *b, struct entry *e)
 {
-    for (size_t i = 0; e->job->array && !e->depend.any && i < e->depend.n; i++)
-        e->corr_unknown |= e->depend.list[i].kind == DEPENDENCY_AFTERCORR;
-    if (e->corr_unknown)
+    const struct dependencies *d = depend_list (e);
+    struct slot *s = slot_of (e);
+
+    for (size_t i = 0; e->job->array && !d->any && i < d->n; i++)
+        s->unknown |= d->list[i].kind == DEPENDENCY_AFTERCORR;
+    if (s->unknown)
         broker_depend (b, e);
 }
 
 const struct broker_service service_correspond = {
     .name = "correspond",
+    .place = &place,
+    .slot_size = sizeof (struct slot),
     .drop = release,
     .waits_again = waits_again,
 };

@@ -5,8 +5,12 @@
 
 #include "broker/core/broker.h"
 
+struct antecedents;
+
 /* The waiting tasks of an array that may start; borrowed. NULL: not known yet. */
 const struct idset *broker_array_ready (const struct entry *e);
+/* After a restart: the other arrays are still being looked up. */
+bool correspond_is_unknown (const struct entry *e);
 /* An array begins to wait, or waits again: takes its aftercorr dependencies on other
  * arrays out of the list. */
 void broker_correspond (struct broker *b, struct entry *e, struct dependencies *list,

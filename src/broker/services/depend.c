@@ -27,14 +27,51 @@
 #include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "job/deps.h"
 
 #define PASS_SECONDS 0.005
 #define STEPS 1000      /* deps_next() between two looks at the clock */
 #define SLEEP_MAX 60.0  /* delays use the wall clock, which may be set */
-#define RETRY_MS 1000   /* after the journal could not be read */
+#define RETRY_SECONDS 1 /* after the journal could not be read */
 /* conditions of all jobs, 80 bytes each; further submits must wait */
 #define ALL_MAX 2000000
 #define REASON_MAX 512
+
+struct slot {
+    struct entry *e;
+    struct dependencies depend; /* until deps.h takes it over */
+    bool keep_invalid;          /* do not cancel the job when `depend` can never be met */
+    uint64_t *needs;            /* ids of the jobs that `depend` names */
+    size_t nneeds;
+    struct antecedents *found; /* those that are not in memory; or NULL */
+    bool listed;               /* in `lookups` */
+    struct slot *prev, *next;
+};
+
+struct depends {
+    struct deps *deps;
+    struct broker_timer pass;
+    struct slot *lookups; /* jobs whose antecedents are looked up in the journal */
+    uint64_t looking_up;  /* id of the first of them; 0: no look-up is under way */
+    struct broker_timer retry;
+};
+
+static struct service_place place;
+
+static struct depends *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
+static struct deps *deps_of (const struct broker *b)
+{
+    return state_of (b)->deps;
+}
 
 static void no_memory (void)
 {
@@ -268,7 +305,7 @@ static void add_waiting_tasks (struct broker *b, const struct dependencies *list
         const struct dependency *one = &list->list[i];
         const struct entry *e = one->array ? entry_find (b, one->array) : NULL;
         if (e && e->job->array && idset_has (e->job->array->waiting, one->task)
-            && deps_add (b->deps, one->id, e->job->userid, e->job->name) == -ENOMEM)
+            && deps_add (deps_of (b), one->id, e->job->userid, e->job->name) == -ENOMEM)
             no_memory ();
     }
 }
@@ -301,7 +338,7 @@ static bool past_of_any_task (struct broker *b, const struct antecedents *found,
 
 bool broker_depend_has_room (const struct broker *b, size_t n)
 {
-    return deps_conditions (b->deps) + n <= ALL_MAX;
+    return deps_conditions (deps_of (b)) + n <= ALL_MAX;
 }
 
 /* -- verdicts -- */
@@ -315,35 +352,31 @@ static void decide (struct broker *b, uint64_t id, enum deps_verdict verdict)
         return;
     if (verdict == DEPS_MET) {
         broker_emit (b, e, "depend", NULL);
-    } else if (!e->keep_invalid) {
-        deps_reason (b->deps, id, reason, sizeof (reason));
+    } else if (!slot_of (e)->keep_invalid) {
+        deps_reason (deps_of (b), id, reason, sizeof (reason));
         broker_exception (b, e, "dependency", b->uid, reason);
     }
 }
 
-static void pass (uv_timer_t *timer);
-
 static void pass_in (struct broker *b, double seconds)
 {
-    uv_timer_start (&b->deps_timer, pass, (uint64_t)(MAX (seconds, 0) * 1000), 0);
+    broker_timer_set (&state_of (b)->pass, MAX (seconds, 0));
 }
 
-static void pass (uv_timer_t *timer)
+static void pass (struct broker *b)
 {
-    struct broker *b = timer->data;
+    struct deps *deps = deps_of (b);
     double begin = clock_mono ();
     enum deps_verdict verdict;
     uint64_t id;
     int rc;
 
-    if (b->stopping)
-        return;
     do {
-        rc = deps_next (b->deps, clock_wall (), STEPS, &id, &verdict);
+        rc = deps_next (deps, clock_wall (), STEPS, &id, &verdict);
         if (rc == 1)
             decide (b, id, verdict);
     } while (rc != 0 && clock_mono () - begin < PASS_SECONDS);
-    double when = deps_wakeup (b->deps);
+    double when = deps_wakeup (deps);
     if (rc != 0)
         pass_in (b, 0);
     else if (when > 0)
@@ -375,9 +408,11 @@ static int past_of (uint64_t id, struct deps_past *ret, void *arg)
 
 static bool all_are_known (struct broker *b, const struct entry *e)
 {
-    for (size_t i = 0; i < e->depend.n; i++) {
-        uint64_t id = named_job (&e->depend.list[i]);
-        if (id && !entry_find (b, id) && !antecedent_find (e->found, id))
+    const struct slot *s = slot_of (e);
+
+    for (size_t i = 0; i < s->depend.n; i++) {
+        uint64_t id = named_job (&s->depend.list[i]);
+        if (id && !entry_find (b, id) && !antecedent_find (s->found, id))
             return false;
     }
     return true;
@@ -387,18 +422,19 @@ static void forget (struct broker *b, struct entry *e);
 
 static void begin_to_wait (struct broker *b, struct entry *e)
 {
-    struct past past = { b, e->found };
+    struct slot *s = slot_of (e);
+    struct past past = { b, s->found };
 
-    broker_resolve_tasks (b, e->found, &e->depend, NULL);
+    broker_resolve_tasks (b, s->found, &s->depend, NULL);
     if (e->job->array)
-        broker_correspond (b, e, &e->depend, e->found);
-    add_waiting_tasks (b, &e->depend);
-    if (e->job->state == JOB_DEPEND && e->depend.n == 0)
+        broker_correspond (b, e, &s->depend, s->found);
+    add_waiting_tasks (b, &s->depend);
+    if (e->job->state == JOB_DEPEND && s->depend.n == 0)
         broker_emit (b, e, "depend", NULL);
     else if (e->job->state == JOB_SCHED)
         broker_enqueue (b, e); /* after a restart: finds the ready tasks */
     else if (e->job->state == JOB_DEPEND
-             && deps_wait (b->deps, e->id, &e->depend, past_of, &past) == -ENOMEM)
+             && deps_wait (deps_of (b), e->id, &s->depend, past_of, &past) == -ENOMEM)
         no_memory ();
     forget (b, e);
     pass_in (b, 0);
@@ -406,32 +442,28 @@ static void begin_to_wait (struct broker *b, struct entry *e)
 
 static void look_up (struct broker *b);
 
-static void retry (uv_timer_t *timer)
-{
-    look_up (timer->data);
-}
-
 /* Some antecedents may still be unknown; then the job waits for one that never
  * existed. */
 static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void *arg)
 {
     struct broker *b = arg;
-    struct entry *e = entry_find (b, b->looking_up);
+    struct depends *d = state_of (b);
+    const struct entry *e = entry_find (b, d->looking_up);
 
     (void)unknown;
-    b->looking_up = 0;
-    if (!e || !e->listed_lookup) { /* the job has gone meanwhile */
+    d->looking_up = 0;
+    if (!e || !slot_of (e)->listed) { /* the job has gone meanwhile */
         broker_antecedents_free (found);
         rc = 0;
     } else {
-        e->found = found;
+        slot_of (e)->found = found;
     }
     if (b->dead)
         return;
     if (rc < 0) {
         log_warning ("jobs that others wait for cannot be looked up: %s; tried again",
                      strerror (-rc));
-        uv_timer_start (&b->lookup_timer, retry, RETRY_MS, 0);
+        broker_timer_set (&d->retry, RETRY_SECONDS);
     } else {
         look_up (b);
     }
@@ -440,44 +472,52 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
 /* Looks up one job after another: after a restart there may be many. */
 static void look_up (struct broker *b)
 {
-    struct entry *e;
+    struct depends *d = state_of (b);
+    struct slot *s;
 
-    while ((e = b->lookups) && !b->looking_up && !b->stopping) {
-        if ((e->job->state != JOB_DEPEND && !e->corr_unknown) || all_are_known (b, e)) {
+    while ((s = d->lookups) && !d->looking_up && !b->stopping) {
+        struct entry *e = s->e;
+        if ((e->job->state != JOB_DEPEND && !correspond_is_unknown (e))
+            || all_are_known (b, e)) {
             begin_to_wait (b, e);
             continue;
         }
-        struct antecedents *found = e->found;
-        e->found = NULL;
-        b->looking_up = e->id;
-        broker_find_antecedents (b, &e->depend, found, NULL, looked_up, b);
+        struct antecedents *found = s->found;
+        s->found = NULL;
+        d->looking_up = e->id;
+        broker_find_antecedents (b, &s->depend, found, NULL, looked_up, b);
         return; /* looked_up() continues */
     }
 }
 
 void broker_depend (struct broker *b, struct entry *e)
 {
-    if (e->depend.n == 0 && e->job->state == JOB_DEPEND) {
+    struct slot *s = slot_of (e);
+
+    if (s->depend.n == 0 && e->job->state == JOB_DEPEND) {
         broker_emit (b, e, "depend", NULL);
     } else if (e->submitting) {
         return; /* take_in() of submit.c calls again */
     } else if (all_are_known (b, e)) {
         begin_to_wait (b, e);
     } else {
-        DL_APPEND2 (b->lookups, e, lookup_prev, lookup_next);
-        e->listed_lookup = true;
+        s->e = e;
+        DL_APPEND (state_of (b)->lookups, s);
+        s->listed = true;
         look_up (b);
     }
 }
 
 static void forget (struct broker *b, struct entry *e)
 {
-    if (e->listed_lookup)
-        DL_DELETE2 (b->lookups, e, lookup_prev, lookup_next);
-    e->listed_lookup = false;
-    broker_antecedents_free (e->found);
-    e->found = NULL;
-    dependencies_release (&e->depend);
+    struct slot *s = slot_of (e);
+
+    if (s->listed)
+        DL_DELETE (state_of (b)->lookups, s);
+    s->listed = false;
+    broker_antecedents_free (s->found);
+    s->found = NULL;
+    dependencies_release (&s->depend);
 }
 
 /* An array has started when none of its tasks waits. */
@@ -489,40 +529,44 @@ static bool is_all_started (const struct job *job)
 static void add (struct broker *b, struct entry *e)
 {
     const struct job *job = e->job;
+    struct deps *deps = deps_of (b);
 
     if (job->state == JOB_INACTIVE)
         return;
-    if (deps_add (b->deps, e->id, job->userid, job->name) == -ENOMEM)
+    if (deps_add (deps, e->id, job->userid, job->name) == -ENOMEM)
         no_memory ();
     if (job->array ? is_all_started (job) : job->t_start > 0)
-        deps_started (b->deps, e->id, job->t_start);
+        deps_started (deps, e->id, job->t_start);
 }
 
 void broker_depend_tasks (struct broker *b, const struct entry *e,
                           const struct idset *tasks)
 {
+    struct deps *deps = deps_of (b);
+
     broker_correspond_event (b, e, IDSET_END);
     IDSET_FOREACH (tasks, task)
     {
-        deps_ended (b->deps, job_array_task_id (e->job->array, e->id, task), false);
+        deps_ended (deps, job_array_task_id (e->job->array, e->id, task), false);
     }
-    if (deps_busy (b->deps))
+    if (deps_busy (deps))
         pass_in (b, 0);
 }
 
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
     const char *name = change->name;
+    struct deps *deps = deps_of (b);
 
     if (!strcmp (name, "start") || is_all_started (e->job))
-        deps_started (b->deps, e->id, e->job->t_start);
+        deps_started (deps, e->id, e->job->t_start);
     else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
-        deps_ended (b->deps, e->id, past_of_job (e->job).ok);
+        deps_ended (deps, e->id, past_of_job (e->job).ok);
     else if (!e->job->array)
         return;
     if (e->job->array && !strcmp (name, "exception"))
         broker_depend_tasks (b, e, e->job->array->cancelled);
-    if (deps_busy (b->deps))
+    if (deps_busy (deps))
         pass_in (b, 0);
 }
 
@@ -530,58 +574,103 @@ const char *broker_depend_reason (const struct broker *b, const struct entry *e)
 {
     if (e->job->state != JOB_DEPEND)
         return NULL;
-    return deps_verdict (b->deps, e->id) == DEPS_NEVER ? "DependencyNeverSatisfied"
-                                                       : "Dependency";
+    return deps_verdict (deps_of (b), e->id) == DEPS_NEVER ? "DependencyNeverSatisfied"
+                                                           : "Dependency";
+}
+
+void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size)
+{
+    deps_reason (deps_of (b), id, text, size);
+}
+
+size_t depend_blockers (const struct broker *b, uint64_t id, uint64_t *ids, size_t max)
+{
+    return deps_blockers (deps_of (b), id, ids, max);
+}
+
+const struct dependencies *depend_list (const struct entry *e)
+{
+    return &slot_of (e)->depend;
+}
+
+bool depend_keeps_invalid (const struct entry *e)
+{
+    return slot_of (e)->keep_invalid;
+}
+
+const uint64_t *depend_needs (const struct entry *e, size_t *ret_n)
+{
+    const struct slot *s = slot_of (e);
+
+    *ret_n = s->nneeds;
+    return s->needs;
+}
+
+void depend_set_found (struct entry *e, struct antecedents *found)
+{
+    slot_of (e)->found = found;
 }
 
 /* Notes the ids of arrays, too, if the job waits for one of their tasks. */
 static void note_needs (struct entry *e)
 {
     const struct dependencies *d = &e->js->depend;
+    struct slot *s = slot_of (e);
 
-    free (e->needs);
-    e->nneeds = 0;
-    e->needs = d->n ? calloc (2 * d->n, sizeof (*e->needs)) : NULL;
-    for (size_t i = 0; e->needs && i < d->n; i++) {
-        e->needs[e->nneeds++] = d->list[i].id;
-        e->needs[e->nneeds++] = d->list[i].array;
+    free (s->needs);
+    s->nneeds = 0;
+    s->needs = d->n ? calloc (2 * d->n, sizeof (*s->needs)) : NULL;
+    for (size_t i = 0; s->needs && i < d->n; i++) {
+        s->needs[s->nneeds++] = d->list[i].id;
+        s->needs[s->nneeds++] = d->list[i].array;
     }
 }
 
 /* Tasks wait with their array. */
 static void take (struct broker *b, struct entry *e, bool task)
 {
+    struct slot *s = slot_of (e);
+
     (void)b;
     if (task)
         return;
     note_needs (e);
-    e->depend = e->js->depend;
+    s->depend = e->js->depend;
     e->js->depend = (struct dependencies){ 0 };
-    e->keep_invalid = e->js->keep_invalid_depend;
+    s->keep_invalid = e->js->keep_invalid_depend;
 }
 
 static void drop (struct entry *e)
 {
-    dependencies_release (&e->depend);
-    broker_antecedents_free (e->found);
-    free (e->needs);
+    struct slot *s = slot_of (e);
+
+    dependencies_release (&s->depend);
+    broker_antecedents_free (s->found);
+    free (s->needs);
 }
 
 static int init (struct broker *b, struct error *err)
 {
-    b->deps = deps_create ();
-    return b->deps ? 0 : error_no_memory (err, NULL);
+    struct depends *d = state_of (b);
+
+    broker_timer_init (b, &d->pass, pass);
+    broker_timer_init (b, &d->retry, look_up);
+    d->deps = deps_create ();
+    return d->deps ? 0 : error_no_memory (err, NULL);
 }
 
 static void release (struct broker *b)
 {
-    deps_destroy (b->deps);
+    deps_destroy (deps_of (b));
 }
 
 static const struct service_act acts[] = { { JOB_ACT_DEPEND, broker_depend }, { 0, NULL } };
 
 const struct broker_service service_depend = {
     .name = "depend",
+    .place = &place,
+    .state_size = sizeof (struct depends),
+    .slot_size = sizeof (struct slot),
     .init = init,
     .release = release,
     .take = take,

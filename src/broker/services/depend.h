@@ -33,5 +33,17 @@ void broker_depend_tasks (struct broker *b, const struct entry *e,
                           const struct idset *tasks);
 /* "Dependency", "DependencyNeverSatisfied", or NULL: the job waits for no other. */
 const char *broker_depend_reason (const struct broker *b, const struct entry *e);
+/* deps_reason() and deps_blockers() of job/deps.h. */
+void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size);
+size_t depend_blockers (const struct broker *b, uint64_t id, uint64_t *ids, size_t max);
+/* The job's dependencies until it begins to wait; then the list is empty. Borrowed. */
+const struct dependencies *depend_list (const struct entry *e);
+/* The job waits on when its dependencies can never be satisfied. */
+bool depend_keeps_invalid (const struct entry *e);
+/* The ids of the jobs and arrays that the job's dependencies name; 0 where there is none.
+ * Borrowed. */
+const uint64_t *depend_needs (const struct entry *e, size_t *ret_n);
+/* Gives a new job what was found of its antecedents, or NULL; takes it over. */
+void depend_set_found (struct entry *e, struct antecedents *found);
 
 #endif

@@ -15,6 +15,7 @@
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
+#include "broker/services/depend.h"
 #include "broker/services/history.h"
 #include "broker/core/service.h"
 
@@ -44,7 +45,9 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
 
     DL_FOREACH2 (b->waiting, e, waiting_next)
     {
-        n += e->nneeds;
+        size_t own;
+        depend_needs (e, &own);
+        n += own;
     }
     uint64_t *ids = calloc (n + 1, sizeof (*ids));
     if (!ids)
@@ -53,8 +56,10 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
     n = 0;
     DL_FOREACH2 (b->waiting, e, waiting_next)
     {
-        for (size_t i = 0; i < e->nneeds; i++)
-            ids[n++] = e->needs[i];
+        size_t own;
+        const uint64_t *needs = depend_needs (e, &own);
+        for (size_t i = 0; i < own; i++)
+            ids[n++] = needs[i];
     }
     qsort (ids, n, sizeof (*ids), compare_u64);
     return ids;

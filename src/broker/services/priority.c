@@ -24,18 +24,39 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "sched/usage.h"
 
 #define SLICE_SECONDS 0.002
-#define SLICE_PAUSE_MS 1
+#define SLICE_PAUSE 0.001 /* seconds */
 #define STEPS_A_LOOK 32 /* steps between two looks at the clock */
 #define LIMIT_DEFAULT 1000
 #define LIMIT_MAX 10000
+
+struct priorities {
+    struct usage *usage;
+    int64_t all_cores, all_nodes; /* of the machine, as of the last round */
+    struct broker_timer timer;    /* the next round or slice */
+    struct round {
+        bool under_way, counted; /* counted: all nodes have been counted */
+        int node;                /* the node counted last */
+        int64_t cores, nodes;    /* totals so far */
+        struct entry *at;        /* the next job to rank */
+    } round;
+};
+
+static struct service_place place;
+
+static struct priorities *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
 
 /* -- one job -- */
 
 static struct priority_job describe (const struct broker *b, const struct entry *e,
                                      double now)
 {
+    const struct priorities *p = state_of (b);
     const struct job *job = e->job;
     double since = job_age_since (job);
 
@@ -43,8 +64,8 @@ static struct priority_job describe (const struct broker *b, const struct entry 
         .urgency = job->urgency,
         .queue = b->config->queues[e->queue].priority,
         .since = since > 0 ? since : now,
-        .size = priority_size (job->ncores, b->all_cores, job->nnodes, b->all_nodes),
-        .fair_share = usage_fair_share (b->usage, job->userid, now),
+        .size = priority_size (job->ncores, p->all_cores, job->nnodes, p->all_nodes),
+        .fair_share = usage_fair_share (p->usage, job->userid, now),
         .setback = job->setback,
         .nice = job->nice,
     };
@@ -101,7 +122,7 @@ static void keep (const struct broker *b, const struct job *job, double now,
 
     strbuf_init (&value, 512);
     snprintf (name, sizeof (name), "usage/%u", (unsigned)job->userid);
-    strbuf_addf (&value, "%.6f %.6f %s", usage_past (b->usage, job->userid, now), now,
+    strbuf_addf (&value, "%.6f %.6f %s", usage_past (state_of (b)->usage, job->userid, now), now,
                  job->user);
     if (!value.err)
         journal_txn_setting (t, name, value.buf);
@@ -111,6 +132,7 @@ static void keep (const struct broker *b, const struct job *job, double now,
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
     const struct job *job = e->job;
+    struct usage *usage = state_of (b)->usage;
     double now = change->now;
 
     if (job->allocated == change->held
@@ -118,9 +140,9 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
             || (change->held_cores == job->ncores && change->held_since == job->t_cores)))
         return;
     if (change->held)
-        usage_end (b->usage, job->userid, change->held_cores, change->held_since, now);
+        usage_end (usage, job->userid, change->held_cores, change->held_since, now);
     if (job->allocated
-        && usage_begin (b->usage, job->userid, job->ncores, job->t_cores, now) < 0)
+        && usage_begin (usage, job->userid, job->ncores, job->t_cores, now) < 0)
         log_error ("job %ju: what it uses is not counted: out of memory",
                    (uintmax_t)e->id);
     if (change->held)
@@ -137,7 +159,7 @@ static void comes (struct broker *b, struct entry *e)
 /* "CORE_SECONDS AT NAME" */
 static int load_usage (const char *name, const char *value, void *arg)
 {
-    struct broker *b = arg;
+    struct usage *usage = arg;
     int64_t uid;
     char *end;
 
@@ -146,19 +168,12 @@ static int load_usage (const char *name, const char *value, void *arg)
     double core_seconds = strtod (value, &end), at = strtod (end, &end);
     int rc = parse_int (name + 6, 0, UINT32_MAX, &uid, name, NULL);
     if (rc == 0)
-        rc = usage_restore (b->usage, (uint32_t)uid, core_seconds, at, clock_wall ());
+        rc = usage_restore (usage, (uint32_t)uid, core_seconds, at, clock_wall ());
     if (rc == 0 && *end == ' ')
-        rc = usage_name (b->usage, (uint32_t)uid, end + 1);
+        rc = usage_name (usage, (uint32_t)uid, end + 1);
     if (rc < 0)
         log_warning ("journal: setting %s is no usage: %s", name, value);
     return rc == -ENOMEM ? rc : 0;
-}
-
-static int load (struct broker *b, struct error *err)
-{
-    if (!(b->usage = usage_create (b->config->priority.half_life)))
-        return error_set (err, ENOMEM, "out of memory");
-    return journal_load_settings (b->journal, load_usage, b, err);
 }
 
 static void forget (uint32_t uid, void *arg)
@@ -175,7 +190,7 @@ static void drop_idle_users (struct broker *b)
 
     if (!t)
         return; /* the next round tries again */
-    usage_drop_idle (b->usage, clock_wall (), forget, t);
+    usage_drop_idle (state_of (b)->usage, clock_wall (), forget, t);
     if (journal_txn_empty (t))
         journal_txn_destroy (t);
     else /* what is not deleted counts as nothing */
@@ -186,26 +201,23 @@ static void drop_idle_users (struct broker *b)
 
 static void round_begin (struct broker *b)
 {
-    usage_round (b->usage);
-    b->round.under_way = true;
-    b->round.counted = false;
-    b->round.node = -1;
-    b->round.cores = 0;
-    b->round.nodes = 0;
-    b->round.at = b->waiting;
+    struct priorities *p = state_of (b);
+
+    usage_round (p->usage);
+    p->round = (struct round){ .under_way = true, .node = -1, .at = b->waiting };
 }
 
 /* Counts the next node; false: no more. */
-static bool count_node (struct broker *b)
+static bool count_node (struct broker *b, struct round *r)
 {
     struct machine_node_info info;
 
-    b->round.node = machine_node_next (b->graph, b->round.node);
-    if (b->round.node < 0)
+    r->node = machine_node_next (b->graph, r->node);
+    if (r->node < 0)
         return false;
-    if (machine_node_info (b->graph, b->round.node, &info) == 0) {
-        b->round.cores += info.cores;
-        b->round.nodes++;
+    if (machine_node_info (b->graph, r->node, &info) == 0) {
+        r->cores += info.cores;
+        r->nodes++;
     }
     return true;
 }
@@ -214,7 +226,8 @@ static void rank_again (struct broker *b, struct entry *e)
 {
     int64_t before = e->job->priority;
 
-    usage_name (b->usage, e->job->userid, NULL); /* users with waiting jobs count */
+    /* users with waiting jobs count */
+    usage_name (state_of (b)->usage, e->job->userid, NULL);
     broker_rank (b, e);
     if (e->job->priority != before && e->job->state == JOB_SCHED)
         broker_enqueue (b, e);
@@ -223,31 +236,32 @@ static void rank_again (struct broker *b, struct entry *e)
 /* false: the round is over. */
 static bool round_step (struct broker *b)
 {
-    if (!b->round.counted) {
-        b->round.counted = !count_node (b);
-        if (b->round.counted) {
-            b->all_cores = b->round.cores;
-            b->all_nodes = b->round.nodes;
+    struct priorities *p = state_of (b);
+    struct round *r = &p->round;
+
+    if (!r->counted) {
+        r->counted = !count_node (b, r);
+        if (r->counted) {
+            p->all_cores = r->cores;
+            p->all_nodes = r->nodes;
         }
         return true;
     }
-    struct entry *e = b->round.at;
+    struct entry *e = r->at;
     if (!e)
         return false;
-    b->round.at = e->waiting_next;
+    r->at = e->waiting_next;
     rank_again (b, e);
     return true;
 }
 
-static void slice_cb (uv_timer_t *timer)
+static void slice (struct broker *b)
 {
-    struct broker *b = timer->data;
+    struct priorities *p = state_of (b);
     double begin = clock_mono ();
     bool more = true;
 
-    if (b->stopping)
-        return;
-    if (!b->round.under_way)
+    if (!p->round.under_way)
         round_begin (b);
     for (unsigned n = 1; more; n++) {
         more = round_step (b);
@@ -255,23 +269,35 @@ static void slice_cb (uv_timer_t *timer)
             break;
     }
     if (!more) {
-        b->round.under_way = false;
+        p->round.under_way = false;
         drop_idle_users (b);
     }
-    double pause = more ? SLICE_PAUSE_MS : b->config->priority.interval * 1000.0;
-    uv_timer_start (&b->priorities, slice_cb, (uint64_t)pause, 0);
+    broker_timer_set (&p->timer,
+                      more ? SLICE_PAUSE : b->config->priority.interval);
 }
 
 static void round_due (struct broker *b)
 {
-    b->round.under_way = false;
-    uv_timer_start (&b->priorities, slice_cb, 0, 0);
+    struct priorities *p = state_of (b);
+
+    p->round.under_way = false;
+    broker_timer_set (&p->timer, 0);
+}
+
+static int load (struct broker *b, struct error *err)
+{
+    struct priorities *p = state_of (b);
+
+    broker_timer_init (b, &p->timer, slice);
+    if (!(p->usage = usage_create (b->config->priority.half_life)))
+        return error_set (err, ENOMEM, "out of memory");
+    return journal_load_settings (b->journal, load_usage, p->usage, err);
 }
 
 static void reloaded (struct broker *b, const struct config *old)
 {
     (void)old;
-    usage_set_half_life (b->usage, b->config->priority.half_life, clock_wall ());
+    usage_set_half_life (state_of (b)->usage, b->config->priority.half_life, clock_wall ());
     round_due (b);
 }
 
@@ -279,8 +305,10 @@ static void reloaded (struct broker *b, const struct config *old)
 
 static void move_on (struct broker *b, struct entry *e)
 {
-    if (b->round.at == e)
-        b->round.at = e->waiting_next;
+    struct round *r = &state_of (b)->round;
+
+    if (r->at == e)
+        r->at = e->waiting_next;
 }
 
 static void moved (struct broker *b, struct entry *e, enum job_state before)
@@ -289,7 +317,7 @@ static void moved (struct broker *b, struct entry *e, enum job_state before)
     if (e->job->state >= JOB_RUN)
         move_on (b, e);
     else if (!e->listed_waiting)
-        usage_name (b->usage, e->job->userid, e->job->user);
+        usage_name (state_of (b)->usage, e->job->userid, e->job->user);
 }
 
 /* -- GET /v1/jobs/ID/priority -- */
@@ -331,6 +359,7 @@ static json_t *describe_terms (const struct broker *b, const struct entry *e,
 
 static json_t *describe_priority (const struct broker *b, const struct entry *e)
 {
+    const struct priorities *all = state_of (b);
     double now = clock_wall ();
     const struct priority_job job = describe (b, e, now);
     struct priority p;
@@ -342,11 +371,11 @@ static json_t *describe_priority (const struct broker *b, const struct entry *e)
         "queue", e->job->queue, "held", (int)(e->job->urgency == 0), "priority",
         (json_int_t)p.sum, "terms", describe_terms (b, e, &p, &job), "age",
         MAX (0.0, now - job.since), "age_max", b->config->priority.weights.age_max,
-        "cores", (json_int_t)e->job->ncores, "cores_all", (json_int_t)b->all_cores,
-        "nodes", (json_int_t)e->job->nnodes, "nodes_all", (json_int_t)b->all_nodes,
-        "usage", usage_of (b->usage, e->job->userid, now), "usage_all",
-        usage_all (b->usage, now), "share", usage_share (b->usage), "users",
-        (json_int_t)usage_count (b->usage));
+        "cores", (json_int_t)e->job->ncores, "cores_all", (json_int_t)all->all_cores,
+        "nodes", (json_int_t)e->job->nnodes, "nodes_all", (json_int_t)all->all_nodes,
+        "usage", usage_of (all->usage, e->job->userid, now), "usage_all",
+        usage_all (all->usage, now), "share", usage_share (all->usage), "users",
+        (json_int_t)usage_count (all->usage));
 }
 
 static void api_job_priority (struct broker *b, struct http_request *req,
@@ -384,17 +413,18 @@ static json_t *describe_user (const struct broker *b, const struct usage_user *u
     return json_pack ("{s:I s:O s:f s:f s:f s:I s:f}", "userid", (json_int_t)user->uid,
                       "user", name, "usage", user->core_seconds, "usage_part",
                       all > 0 ? MIN (1.0, user->core_seconds / all) : 0.0, "share",
-                      usage_share (b->usage), "cores", (json_int_t)user->cores, "factor",
+                      usage_share (state_of (b)->usage), "cores", (json_int_t)user->cores, "factor",
                       user->factor);
 }
 
 static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t after,
                                int64_t limit)
 {
-    double now = clock_wall (), all = usage_all (b->usage, now);
+    struct usage *usage = state_of (b)->usage;
+    double now = clock_wall (), all = usage_all (usage, now);
     size_t n = 0;
     int64_t shown = 0, next = -1;
-    autofree uint32_t *uids = usage_uids (b->usage, &n);
+    autofree uint32_t *uids = usage_uids (usage, &n);
     json_t *list = uids ? json_array () : NULL;
     struct usage_user user;
 
@@ -402,7 +432,7 @@ static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t aft
         return NULL;
     for (size_t i = 0; i < n; i++) {
         if (uids[i] <= after || !privacy_sees_usage (b, viewer, uids[i])
-            || !usage_look (b->usage, uids[i], now, &user))
+            || !usage_look (usage, uids[i], now, &user))
             continue;
         if (shown++ == limit) {
             next = json_integer_value (
@@ -456,7 +486,7 @@ static void on_requeue (struct broker *b, struct entry *e,
 
 static void release (struct broker *b)
 {
-    usage_destroy (b->usage);
+    usage_destroy (state_of (b)->usage);
 }
 
 static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority }, { 0, NULL } };
@@ -470,6 +500,8 @@ static const struct api_route routes[] = {
 const struct broker_service service_priority = {
     .name = "priority",
     .order = SERVICE_FIRST, /* before the events that an event causes */
+    .place = &place,
+    .state_size = sizeof (struct priorities),
     .load = load,
     .release = release,
     .reloaded = reloaded,

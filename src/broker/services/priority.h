@@ -10,11 +10,5 @@ int64_t broker_priority (const struct broker *b, const struct entry *e,
                          struct priority *ret);
 /* Sets job->priority to the rank by which the queue is ordered. */
 void broker_rank (const struct broker *b, struct entry *e);
-/* After each event: counts the cores that the job's user holds from now on. held: what
- * the job held before, NULL: nothing; t: the transaction of the event. */
-struct held {
-    int64_t cores;
-    double since; /* unix time */
-};
 
 #endif

@@ -414,7 +414,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
     struct submission *s = arg;
     char text[100];
 
-    s->e->found = found;
+    depend_set_found (s->e, found);
     if (s->gone) {
         detach (s);
         submission_free (s);

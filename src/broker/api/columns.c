@@ -272,7 +272,7 @@ static bool find_position (struct broker *b, const struct entry *e, size_t *ahea
     const struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
 
     return s && !b->recovering
-           && sched_position (s, entry_queued_id (e), ahead, start) == 0;
+           && sched_position (s, array_queued_id (e), ahead, start) == 0;
 }
 
 /* Only for jobs with a planned start. */
@@ -303,7 +303,7 @@ COLUMN (blocking_jobs)
     size_t n = is_waiting (e) ? depend_blockers (b, e->id, ids, ARRAY_SIZE (ids)) : 0;
 
     if (n == 0 && s && !b->recovering) {
-        n = sched_blockers (s, entry_queued_id (e), list, ARRAY_SIZE (list));
+        n = sched_blockers (s, array_queued_id (e), list, ARRAY_SIZE (list));
         for (size_t i = 0; i < n; i++)
             ids[i] = list[i].job;
     }

@@ -261,10 +261,10 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     bool planned = false;
     struct sched *s = broker_sched_of (b, e);
 
-    if (!b->recovering && s && sched_reason_name (s, entry_queued_id (e))) {
+    if (!b->recovering && s && sched_reason_name (s, array_queued_id (e))) {
         /* Nodes have changed: an estimate would take too long now. */
         if (!broker_is_prepared (b)
-            || sched_estimate (s, entry_queued_id (e), clock_wall (), &start, &planned)
+            || sched_estimate (s, array_queued_id (e), clock_wall (), &start, &planned)
                    < 0
             || planned)
             start = 0;

@@ -65,9 +65,6 @@ struct entry {
     struct entry *active_prev, *active_next; /* list of jobs in RUN or CLEANUP */
     bool listed_waiting;
     struct entry *waiting_prev, *waiting_next; /* list of jobs before RUN */
-    /* of an array: the id of its next task, which the scheduler knows; or 0 */
-    uint64_t queued;
-    UT_hash_handle head_hh;
     bool listed_array;
     struct entry *array_prev, *array_next;
     char *reservation; /* name of the reservation that the job must run in; or NULL */
@@ -111,7 +108,6 @@ struct broker {
     /* list of the npending jobs, in the order in which they began to wait */
     struct entry *waiting;
     struct entry *arrays; /* list of all arrays in memory, ended ones too */
-    struct entry *heads;  /* arrays with a queued task, by that task's id */
     size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
     struct entry *done_first, *done_last;
     uint64_t *gone; /* jobs with directories to remove, by id */

@@ -147,11 +147,6 @@ void entry_remove (struct broker *b, struct entry *e)
     entry_destroy (e);
 }
 
-uint64_t entry_queued_id (const struct entry *e)
-{
-    return e->job->array ? e->queued : e->id;
-}
-
 struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task)
 {
     struct entry *e;

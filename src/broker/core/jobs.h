@@ -29,8 +29,6 @@ void entry_retire (struct broker *b, struct entry *e);
 void jobs_remove_leftovers (struct broker *b);
 /* The greatest job id that has a directory; 0: none. */
 uint64_t jobs_last_dir (const struct broker *b);
-/* The id by which the scheduler knows the job; of an array that of its next task, or 0. */
-uint64_t entry_queued_id (const struct entry *e);
 /* The array that has kept this job id for one of its tasks; or NULL. O(arrays). */
 struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
 void entry_set_note (struct entry *e, const char *text);

@@ -1,6 +1,6 @@
 /* array.c - job arrays: one record in the queue, and a job for each task that starts
  *
- *   array in SCHED --> the scheduler has it under the id of its next task (entry.queued)
+ *   array in SCHED --> the scheduler has it under the id of its next task, its head
  *   sched_next() --> broker_array_start(): the task becomes a job, in one transaction:
  *                    of the task: submit validate depend priority
  *                    of the array: task-start
@@ -29,17 +29,48 @@
 
 /* -- the next task of each array -- */
 
+struct slot {
+    struct entry *e;
+    uint64_t head; /* id of the array's next task, which the scheduler knows; or 0 */
+    UT_hash_handle hh;
+};
+
+struct arrays {
+    struct slot *heads; /* arrays with a queued task, by that task's id */
+};
+
+static struct service_place place;
+
+static struct arrays *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
 static void set_head (struct broker *b, struct entry *e, uint64_t head)
 {
-    if (e->queued == head)
+    struct arrays *a = state_of (b);
+    struct slot *s = slot_of (e);
+
+    if (s->head == head)
         return;
-    if (e->queued) {
-        broker_sched_dequeue (b, e, e->queued);
-        HASH_DELETE (head_hh, b->heads, e);
+    if (s->head) {
+        broker_sched_dequeue (b, e, s->head);
+        HASH_DEL (a->heads, s);
     }
-    e->queued = head;
+    s->e = e;
+    s->head = head;
     if (head)
-        HASH_ADD (head_hh, b->heads, queued, sizeof (e->queued), e);
+        HASH_ADD (hh, a->heads, head, sizeof (s->head), s);
+}
+
+uint64_t array_queued_id (const struct entry *e)
+{
+    return e->job->array ? slot_of (e)->head : e->id;
 }
 
 void broker_array_dequeue (struct broker *b, struct entry *e)
@@ -54,7 +85,7 @@ uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
     uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
 
     set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
-    return e->queued;
+    return slot_of (e)->head;
 }
 
 bool broker_array_is_whole (const struct entry *e)
@@ -67,7 +98,7 @@ const char *broker_array_reason (const struct broker *b, const struct entry *e,
 {
     const struct job_array *a = e->job->array;
 
-    if (!a || e->job->state != JOB_SCHED || e->queued || b->recovering)
+    if (!a || e->job->state != JOB_SCHED || slot_of (e)->head || b->recovering)
         return NULL;
     if (job_array_is_full (a)) {
         snprintf (text, size, "%u of its tasks run, and no more than %u may at a time",
@@ -118,7 +149,7 @@ static void no_memory (void)
 
 static struct entry *make_task (struct broker *b, struct entry *array, uint32_t task)
 {
-    struct entry *e = entry_create (array->queued);
+    struct entry *e = entry_create (slot_of (array)->head);
     json_t *context = submit_context (array, task);
 
     if (!e || !context
@@ -145,13 +176,14 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
 
 struct entry *broker_array_start (struct broker *b, uint64_t head)
 {
-    struct entry *array, *e;
+    const struct slot *s;
 
-    HASH_FIND (head_hh, b->heads, &head, sizeof (head), array);
-    if (!array || array->job->state != JOB_SCHED)
+    HASH_FIND (hh, state_of (b)->heads, &head, sizeof (head), s);
+    if (!s || s->e->job->state != JOB_SCHED)
         return NULL;
+    struct entry *array = s->e;
     uint32_t task = job_array_task_of (array->job->array, array->id, head);
-    e = make_task (b, array, task);
+    struct entry *e = make_task (b, array, task);
     set_head (b, array, 0); /* the scheduler has dropped this id */
     broker_emit (b, array, "task-start", json_pack ("{s:I}", "task", (json_int_t)task));
     return e;
@@ -206,6 +238,9 @@ static void leave (struct broker *b, struct entry *e)
 const struct broker_service service_array = {
     .name = "array",
     .order = SERVICE_AFTER, /* deps.h hears of the task first */
+    .place = &place,
+    .state_size = sizeof (struct arrays),
+    .slot_size = sizeof (struct slot),
     .event = on_event,
     .goes = leave,
 };

@@ -9,6 +9,8 @@
  * gives to the scheduler, or 0: no task may start now. */
 uint64_t broker_array_enqueue (struct broker *b, struct entry *e);
 void broker_array_dequeue (struct broker *b, struct entry *e);
+/* The id by which the scheduler knows the job; of an array that of its next task, or 0. */
+uint64_t array_queued_id (const struct entry *e);
 /* Whether all tasks of the array have become jobs of their own. */
 bool broker_array_is_whole (const struct entry *e);
 /* Why none of the array's tasks is queued: a word, and a sentence in text. NULL: does not

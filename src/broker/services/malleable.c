@@ -17,6 +17,7 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
+#include "broker/services/array.h"
 #include "broker/services/malleable.h"
 #include "broker/services/reserve.h"
 #include "broker/services/resize.h"
@@ -298,7 +299,7 @@ void malleable_add_reason (const struct broker *b, const struct entry *e,
     const struct state *state = state_of (b);
     const char *comma = "";
 
-    if (state->waiting == 0 || state->waiting != entry_queued_id (e))
+    if (state->waiting == 0 || state->waiting != array_queued_id (e))
         return;
     strbuf_addf (sb, "%swaits for ", sb->len ? "; " : "");
     for (size_t i = 0; i < state->nasked; i++) {

@@ -245,7 +245,7 @@ static void add_need (struct strbuf *sb, const struct nodegroups *x,
 bool nodegroups_add_reason (struct broker *b, const struct entry *e, struct strbuf *sb)
 {
     const struct nodegroups *x = b->groups;
-    uint64_t job = entry_queued_id (e);
+    uint64_t job = array_queued_id (e);
     const struct exec_need *need = find_need (x, job);
     struct exec_need_state state;
 
@@ -264,7 +264,7 @@ bool nodegroups_add_reason (struct broker *b, const struct entry *e, struct strb
 double nodegroups_not_before (struct broker *b, const struct entry *e)
 {
     const struct nodegroups *x = b->groups;
-    uint64_t job = entry_queued_id (e);
+    uint64_t job = array_queued_id (e);
     const struct exec_need *need = find_need (x, job);
     double now = clock_wall (), start = 0;
     struct exec_need_state state;

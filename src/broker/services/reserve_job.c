@@ -131,8 +131,8 @@ const char *broker_sched_reason_name (struct broker *b, const struct entry *e)
     if (pause_reason (b) && e->job->state == JOB_SCHED)
         return "BrokerPaused";
     if (!s || !to_come (b, e))
-        return s ? sched_reason_name (s, entry_queued_id (e)) : NULL;
-    if (sched_reason (s, entry_queued_id (e), &r) < 0)
+        return s ? sched_reason_name (s, array_queued_id (e)) : NULL;
+    if (sched_reason (s, array_queued_id (e), &r) < 0)
         return NULL;
     return is_of_plan (r.code) ? "Reservation" : r.name;
 }
@@ -178,7 +178,7 @@ bool broker_sched_reason_text (struct broker *b, const struct entry *e, struct s
         strbuf_addf (sb, "no job starts until this is over: %s", pause_reason (b));
         return true;
     }
-    if (!s || sched_reason (s, entry_queued_id (e), &why) < 0)
+    if (!s || sched_reason (s, array_queued_id (e), &why) < 0)
         return false;
     if (r && is_of_plan (why.code)) {
         add_to_come (r, &why, sb);

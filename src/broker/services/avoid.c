@@ -1,6 +1,6 @@
 /* avoid.c - a job that failed to start is tried on other nodes next
  *
- *   start failed on node2 --> requeue {avoid: "node2"} --> job->avoid --> e->avoiding
+ *   start failed on node2 --> requeue {avoid: "node2"} --> job->avoid --> slot.req
  *                                                    good start: forgotten
  *
  * The job is queued with a request that adds {"not": [{"hostlist": [...]}]} to its
@@ -26,6 +26,28 @@
 
 #define SOMEDAY (180 * 86400.0) /* a later start waits for a job without time limit */
 #define AVOID_MAX 4096          /* nodes; further ones are not avoided */
+
+struct slot {
+    struct match_request *req; /* the job's, without the nodes of job->avoid; or NULL */
+    bool used;                 /* the job is queued with it */
+};
+
+struct avoidance {
+    size_t n;    /* jobs with a request of their own here */
+    bool is_due; /* the choices are to be checked again */
+};
+
+static struct service_place place;
+
+static struct avoidance *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
 
 static void add_names (struct hostlist *to, const char *names)
 {
@@ -55,16 +77,18 @@ static char *all_to_avoid (const struct job *job, const char *nodes)
 
 static void drop (struct broker *b, struct entry *e)
 {
-    if (!e->avoiding)
+    struct slot *s = slot_of (e);
+
+    if (!s->req)
         return;
-    match_request_destroy (e->avoiding);
-    e->avoiding = NULL;
-    e->avoids = false;
-    b->navoiding--;
+    match_request_destroy (s->req);
+    *s = (struct slot){ 0 };
+    state_of (b)->n--;
 }
 
 static void prepare (struct broker *b, struct entry *e)
 {
+    struct slot *s = slot_of (e);
     struct error err = { 0 };
 
     drop (b, e);
@@ -72,47 +96,56 @@ static void prepare (struct broker *b, struct entry *e)
         return;
     autojson json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", e->job->avoid);
     if (not )
-        e->avoiding = broker_request (b, e->js, e->job->queue, not, &err);
-    if (e->avoiding)
-        b->navoiding++;
+        s->req = broker_request (b, e->js, e->job->queue, not, &err);
+    if (s->req)
+        state_of (b)->n++;
     else
         log_warning ("job %ju: its next start does not avoid %s: %s", (uintmax_t)e->id,
                      e->job->avoid, err.code ? err.text : "out of memory");
 }
 
+void avoid_check_again (struct broker *b)
+{
+    state_of (b)->is_due = true;
+}
+
 const struct match_request *broker_avoid_choose (struct broker *b, struct entry *e)
 {
+    struct slot *s = slot_of (e);
     double now = MAX (clock_wall (), e->job->t_begin), start;
 
-    if (e->avoiding && !b->recovering && !broker_is_prepared (b)) {
-        e->avoids = b->avoid_due = true; /* chosen again when the matchers are prepared */
-        return e->avoiding;
+    if (s->req && !b->recovering && !broker_is_prepared (b)) {
+        s->used = true;
+        avoid_check_again (b); /* when the matchers are prepared */
+        return s->req;
     }
-    e->avoids = e->avoiding && !b->recovering
-                && match_earliest (broker_matcher_of (b, e), e->avoiding, now,
-                                   e->job->duration, &start, NULL, NULL)
-                       == 0
-                && start - now < SOMEDAY;
-    return e->avoids ? e->avoiding : placing_choose (b, e);
+    s->used = s->req && !b->recovering
+              && match_earliest (broker_matcher_of (b, e), s->req, now, e->job->duration,
+                                 &start, NULL, NULL)
+                     == 0
+              && start - now < SOMEDAY;
+    return s->used ? s->req : placing_choose (b, e);
 }
 
 static void recheck (struct broker *b)
 {
+    struct avoidance *a = state_of (b);
     struct entry *e;
 
-    if (!b->avoid_due || b->recovering)
+    if (!a->is_due || b->recovering)
         return;
-    b->avoid_due = false;
-    if (b->navoiding == 0)
+    a->is_due = false;
+    if (a->n == 0)
         return;
     DL_FOREACH2 (b->waiting, e, waiting_next)
     {
-        bool before = e->avoids;
+        const struct slot *s = slot_of (e);
+        bool before = s->used;
 
-        if (!e->avoiding || e->job->state != JOB_SCHED)
+        if (!s->req || e->job->state != JOB_SCHED)
             continue;
         broker_avoid_choose (b, e);
-        if (e->avoids != before)
+        if (s->used != before)
             broker_enqueue (b, e);
     }
 }
@@ -135,22 +168,20 @@ static void on_requeue (struct broker *b, struct entry *e,
 
 static void on_drop (struct entry *e)
 {
-    match_request_destroy (e->avoiding);
-}
-
-static void nodes_known (struct broker *b)
-{
-    b->avoid_due = true;
+    match_request_destroy (slot_of (e)->req);
 }
 
 const struct broker_service service_avoid = {
     .name = "avoid",
     .order = SERVICE_AFTER, /* placing.c makes the usual request first */
+    .place = &place,
+    .state_size = sizeof (struct avoidance),
+    .slot_size = sizeof (struct slot),
     .replayed = prepare,
     .event = on_event,
     .requeues = on_requeue,
     .ended = drop,
     .drop = on_drop,
-    .nodes_known = nodes_known,
+    .nodes_known = avoid_check_again,
     .pass_begins = recheck,
 };

@@ -8,6 +8,7 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/recover.h"
+#include "broker/services/avoid.h"
 #include "broker/services/moves.h"
 #include "broker/services/nodes.h"
 #include "broker/services/reserve.h"
@@ -88,7 +89,7 @@ static void set_state (struct broker *b, int index, const char *name,
                        enum machine_node_state state, const char *reason)
 {
     struct drain *d = drain_find (b, name);
-    b->avoid_due = true;
+    avoid_check_again (b);
     if (d && state == MACHINE_NODE_UP)
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, d->reason);
     else
@@ -147,7 +148,7 @@ static void node_gone (void *arg, const char *name)
     if (index >= 0)
         machine_node_remove (b->graph, index);
     broker_reserve_node_moved (b, name);
-    b->avoid_due = true;
+    avoid_check_again (b);
     broker_plan_due (b);
 }
 
@@ -318,7 +319,7 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
     if (ours) /* else the executor's state stays (down, cordoned), also after a resume */
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
     broker_reserve_node_changed (b, name);
-    b->avoid_due = true;
+    avoid_check_again (b);
     broker_plan_due (b); /* replans jobs that were planned there */
     return 0;
 }
@@ -347,7 +348,7 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
     broker_reserve_node_changed (b, name);
     drain_drop (b, d);
     suspects_forget (b, name);
-    b->avoid_due = true;
+    avoid_check_again (b);
     broker_plan_due (b);
     return 0;
 }

@@ -106,7 +106,6 @@ static void init_handles (struct broker *b)
     uv_idle_init (b->loop, &b->again);
     uv_async_init (b->loop, &b->wake, journal_ready);
     uv_timer_init (b->loop, &b->wakeup);
-    uv_timer_init (b->loop, &b->groups_timer);
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);

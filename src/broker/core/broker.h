@@ -88,9 +88,6 @@ struct broker {
     const struct exec_ops *ops;
     struct exec *exec;
     struct exec_host host;
-    struct moves *moves; /* node changes that wait for the matchers to be prepared */
-    double moves_since;  /* since when the first of them waits, mono */
-    bool moving;         /* nodes_move() applies them now */
     char *socket_path, *jobs_dir;
     uid_t uid;        /* of the broker process */
     uid_t *operators; /* uids of config->operators */
@@ -137,14 +134,11 @@ struct broker {
     uv_timer_t reserve_timer;         /* the next start or end of a reservation */
     struct due_heap placings; /* ends of waits for a placement, see placing.c */
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
-    struct nodegroups *groups; /* groups of nodes that can be made, see nodegroups.h */
-    uv_timer_t groups_timer;   /* checks for jobs that need such nodes */
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
     bool queues_select; /* queues select their nodes by properties, see queuenodes.c */
     bool stopping;
     bool dead;                /* broker_destroy() runs: callbacks only free */
-    struct drain *drains;     /* nodes drained by operators, see nodes.c */
     size_t navoiding;         /* entries with `avoiding` */
     bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
@@ -158,8 +152,8 @@ struct broker {
             (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->reserve_timer,           \
-            (uv_handle_t *)&(b)->groups_timer, (uv_handle_t *)&(b)->sigint,              \
-            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
+            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
+            (uv_handle_t *)&(b)->sighup                                                  \
     }
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */

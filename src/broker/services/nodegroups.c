@@ -27,8 +27,8 @@
 #include "common/parse.h"
 #include "sched/growth.h"
 
-#define EVERY_MS 1000 /* a model costs O(nodes) */
-#define DEPTH 16      /* of the queue; later jobs ask when their turn comes */
+#define EVERY_SECONDS 1.0 /* a model costs O(nodes) */
+#define DEPTH 16          /* of the queue; later jobs ask when their turn comes */
 
 struct nodegroups {
     const struct exec_group *list; /* the executor's */
@@ -39,20 +39,19 @@ struct nodegroups {
     size_t nneeds;
     double looked; /* clock_mono(), 0: never */
     bool told;     /* a list of needs was sent */
+    struct broker_timer timer; /* looks for jobs that lack nodes */
 };
 
-static int init (struct broker *b, struct error *err)
+static struct service_place place;
+
+static struct nodegroups *state_of (const struct broker *b)
 {
-    b->groups = calloc (1, sizeof (*b->groups));
-    return b->groups ? 0 : error_set (err, ENOMEM, "out of memory");
+    return service_state (b, &place);
 }
 
 static void release (struct broker *b)
 {
-    if (b->groups)
-        growth_destroy (b->groups->empty);
-    free (b->groups);
-    b->groups = NULL;
+    growth_destroy (state_of (b)->empty);
 }
 
 static void pass_ends (struct broker *b);
@@ -60,9 +59,9 @@ static void pass_ends (struct broker *b);
 static void host_groups (void *arg, const struct exec_group *list, size_t n)
 {
     struct broker *b = arg;
-    struct nodegroups *x = b->groups;
+    struct nodegroups *x = state_of (b);
 
-    if (b->dead || !x)
+    if (b->dead)
         return;
     x->list = list;
     x->n = MIN (n, EXEC_GROUPS_MAX);
@@ -81,7 +80,7 @@ static void host_init (struct broker *b, struct exec_host *host)
 
 static struct growth *model (const struct broker *b, bool as_it_is)
 {
-    const struct nodegroups *x = b->groups;
+    const struct nodegroups *x = state_of (b);
     struct growth_kind kinds[EXEC_GROUPS_MAX];
 
     for (size_t i = 0; i < x->n; i++)
@@ -102,7 +101,7 @@ static bool any_possible (const struct nodegroups *x)
 int nodegroups_could_run (struct broker *b, const struct match_request *req,
                           struct error *err)
 {
-    struct nodegroups *x = b->groups;
+    struct nodegroups *x = state_of (b);
     int rc = match_satisfiability (b->matcher, req, err);
 
     if (rc != -ENOENT || !any_possible (x))
@@ -169,7 +168,7 @@ static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
 
 static void look (struct broker *b)
 {
-    struct nodegroups *x = b->groups;
+    struct nodegroups *x = state_of (b);
     const struct sched_entry *first;
     bool some = any_possible (x) && sched_front (b->sched, &first, 1) > 0;
     struct growth *g = some ? model (b, true) : NULL;
@@ -188,24 +187,21 @@ static void look (struct broker *b)
     b->ops->needs (b->exec, x->needs, x->nneeds);
 }
 
-static void on_timer (uv_timer_t *timer)
+static int init (struct broker *b, struct error *err)
 {
-    struct broker *b = timer->data;
-
-    if (!b->recovering && !b->stopping && !b->dead)
-        look (b);
+    (void)err;
+    broker_timer_init (b, &state_of (b)->timer, look);
+    return 0;
 }
 
 static void pass_ends (struct broker *b)
 {
-    struct nodegroups *x = b->groups;
+    struct nodegroups *x = state_of (b);
 
-    if (x->n == 0 || !b->ops->needs || b->recovering
-        || uv_is_active ((uv_handle_t *)&b->groups_timer))
+    if (x->n == 0 || !b->ops->needs || b->recovering || x->timer.is_set)
         return;
-    double wait = x->looked + EVERY_MS / 1000.0 - clock_mono ();
-    uv_timer_start (&b->groups_timer, on_timer,
-                    x->looked > 0 && wait > 0 ? (uint64_t)(wait * 1000.0) + 1 : 0, 0);
+    double wait = x->looked + EVERY_SECONDS - clock_mono ();
+    broker_timer_set (&x->timer, x->looked > 0 ? MAX (wait, 0) : 0);
 }
 
 /* -- in words -- */
@@ -244,7 +240,7 @@ static void add_need (struct strbuf *sb, const struct nodegroups *x,
 
 bool nodegroups_add_reason (struct broker *b, const struct entry *e, struct strbuf *sb)
 {
-    const struct nodegroups *x = b->groups;
+    const struct nodegroups *x = state_of (b);
     uint64_t job = array_queued_id (e);
     const struct exec_need *need = find_need (x, job);
     struct exec_need_state state;
@@ -263,7 +259,7 @@ bool nodegroups_add_reason (struct broker *b, const struct entry *e, struct strb
 
 double nodegroups_not_before (struct broker *b, const struct entry *e)
 {
-    const struct nodegroups *x = b->groups;
+    const struct nodegroups *x = state_of (b);
     uint64_t job = array_queued_id (e);
     const struct exec_need *need = find_need (x, job);
     double now = clock_wall (), start = 0;
@@ -280,7 +276,7 @@ double nodegroups_not_before (struct broker *b, const struct entry *e)
 void nodegroups_foresee (struct broker *b, const struct entry *e,
                          const struct match_request *req, struct error *why)
 {
-    const struct nodegroups *x = b->groups;
+    const struct nodegroups *x = state_of (b);
     struct growth *g = any_possible (x) ? model (b, true) : NULL;
     struct growth_job job = { UINT64_C (1) << 61, req, e->js->duration };
     struct growth_need needs[GROWTH_KINDS_MAX];
@@ -307,6 +303,8 @@ void nodegroups_foresee (struct broker *b, const struct entry *e,
 
 const struct broker_service service_nodegroups = {
     .name = "nodegroups",
+    .place = &place,
+    .state_size = sizeof (struct nodegroups),
     .init = init,
     .release = release,
     .host = host_init,

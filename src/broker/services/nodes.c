@@ -26,10 +26,24 @@ struct drain {
     char *name, *reason;
 };
 
+struct nodes {
+    struct drain *drains; /* by operators, by name */
+    struct moves *moves;  /* changes that wait for the matchers to be prepared */
+    double since;         /* since when the first of them waits, mono */
+    bool moving;          /* nodes_move() applies them now */
+};
+
+static struct service_place place;
+
+static struct nodes *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 static struct drain *drain_find (struct broker *b, const char *name)
 {
     struct drain *d;
-    HASH_FIND_STR (b->drains, name, d);
+    HASH_FIND_STR (state_of (b)->drains, name, d);
     return d;
 }
 
@@ -51,13 +65,13 @@ static int drain_set (struct broker *b, const char *name, const char *reason)
         return -ENOMEM;
     }
     d->reason = copy;
-    HASH_ADD_KEYPTR (hh, b->drains, d->name, strlen (d->name), d);
+    HASH_ADD_KEYPTR (hh, state_of (b)->drains, d->name, strlen (d->name), d);
     return 0;
 }
 
 static void drain_drop (struct broker *b, struct drain *d)
 {
-    HASH_DELETE (hh, b->drains, d);
+    HASH_DELETE (hh, state_of (b)->drains, d);
     free (d->name);
     free (d->reason);
     free (d);
@@ -65,11 +79,12 @@ static void drain_drop (struct broker *b, struct drain *d)
 
 static void release (struct broker *b)
 {
+    struct nodes *n = state_of (b);
     struct drain *d, *next;
-    HASH_ITER (hh, b->drains, d, next)
+
+    HASH_ITER (hh, n->drains, d, next)
         drain_drop (b, d);
-    moves_destroy (b->moves);
-    b->moves = NULL;
+    moves_destroy (n->moves);
 }
 
 static int load_setting (const char *name, const char *value, void *arg)
@@ -77,10 +92,14 @@ static int load_setting (const char *name, const char *value, void *arg)
     return !strncmp (name, "drain/", 6) ? drain_set (arg, name + 6, value) : 0;
 }
 
+static int init (struct broker *b, struct error *err)
+{
+    state_of (b)->moves = moves_create ();
+    return state_of (b)->moves ? 0 : error_no_memory (err, NULL);
+}
+
 static int load (struct broker *b, struct error *err)
 {
-    if (!(b->moves = moves_create ()))
-        return error_set (err, ENOMEM, "out of memory");
     return journal_load_settings (b->journal, load_setting, b, err);
 }
 
@@ -164,13 +183,13 @@ static void host_node_failed (void *arg, const char *name, const char *reason)
 static bool must_wait (const struct broker *b)
 {
     return !b->recovering && !b->stopping
-           && (moves_any (b->moves) || broker_is_preparing (b));
+           && (moves_any (state_of (b)->moves) || broker_is_preparing (b));
 }
 
 static void waits (struct broker *b, bool first)
 {
     if (first)
-        b->moves_since = clock_mono ();
+        state_of (b)->since = clock_mono ();
     broker_plan_due (b);
 }
 
@@ -188,9 +207,10 @@ static void host_node (void *arg, const struct machine_node_spec *spec,
                        enum machine_node_state state, const char *reason)
 {
     struct broker *b = arg;
-    bool first = !moves_any (b->moves);
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
 
-    if (!must_wait (b) || moves_node (b->moves, spec, state, reason) < 0) {
+    if (!must_wait (b) || moves_node (moves, spec, state, reason) < 0) {
         node_is (b, spec, state, reason);
         return;
     }
@@ -203,10 +223,10 @@ static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint
                                int64_t memory_mib, const struct gres_list *gres)
 {
     struct broker *b = arg;
-    bool first = !moves_any (b->moves);
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
 
-    if (!must_wait (b)
-        || moves_foreign (b->moves, name, cores, gpus, memory_mib, gres) < 0)
+    if (!must_wait (b) || moves_foreign (moves, name, cores, gpus, memory_mib, gres) < 0)
         node_foreign (b, name, cores, gpus, memory_mib, gres);
     else
         waits (b, first);
@@ -216,9 +236,10 @@ static void host_node_zones (void *arg, const char *name,
                              const struct machine_report *report)
 {
     struct broker *b = arg;
-    bool first = !moves_any (b->moves);
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
 
-    if (!must_wait (b) || moves_zones (b->moves, name, report) < 0)
+    if (!must_wait (b) || moves_zones (moves, name, report) < 0)
         node_zones (b, name, report);
     else
         waits (b, first);
@@ -227,9 +248,10 @@ static void host_node_zones (void *arg, const char *name,
 static void host_node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
-    bool first = !moves_any (b->moves);
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
 
-    if (!must_wait (b) || moves_gone (b->moves, name) < 0) {
+    if (!must_wait (b) || moves_gone (moves, name) < 0) {
         node_gone (b, name);
         return;
     }
@@ -237,11 +259,13 @@ static void host_node_gone (void *arg, const char *name)
     waits (b, first);
 }
 
-void nodes_may_move (struct broker *b, bool done)
+void nodes_may_move (struct broker *b, bool done, double now)
 {
-    if (!moves_any (b->moves) || (!done && clock_mono () - b->moves_since < WAIT_MAX))
+    struct nodes *n = state_of (b);
+
+    if (!moves_any (n->moves) || (!done && now - n->since < WAIT_MAX))
         return;
-    b->moving = true;
+    n->moving = true;
     broker_plan_due (b);
 }
 
@@ -249,10 +273,11 @@ bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin
 {
     static const struct moves_verbs verbs = { node_is, node_foreign, node_zones,
                                               node_gone };
+    struct nodes *n = state_of (b);
 
-    while (b->moving && has_time (begin))
-        b->moving = moves_next (b->moves, &verbs, b);
-    return !b->moving;
+    while (n->moving && has_time (begin))
+        n->moving = moves_next (n->moves, &verbs, b);
+    return !n->moving;
 }
 
 /* -- the host -- */
@@ -355,6 +380,9 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
 
 const struct broker_service service_nodes = {
     .name = "nodes",
+    .place = &place,
+    .state_size = sizeof (struct nodes),
+    .init = init,
     .load = load,
     .release = release,
     .host = host_init,

@@ -209,7 +209,7 @@ static void plan (struct broker *b)
     }
 
     b->plan_due = rc == 1 || rc == -EAGAIN;
-    nodes_may_move (b, !b->plan_due);
+    nodes_may_move (b, !b->plan_due, clock_mono ());
     if (b->plan_due) {
         uv_idle_start (&b->again, again_cb);
         return;

@@ -14,11 +14,25 @@
 #include "broker/core/service.h"
 #include "exec/podset.h"
 
+struct queuenodes {
+    bool select; /* queues select their nodes by properties */
+};
+
+static struct service_place place;
+
+bool queuenodes_select (const struct broker *b)
+{
+    const struct queuenodes *q = service_state (b, &place);
+
+    return q->select;
+}
+
 static int init (struct broker *b, struct error *err)
 {
     autojson json_t *sets = config_pods (b->config);
+    struct queuenodes *q = service_state (b, &place);
 
-    b->queues_select = b->ops->queues && podset_selects (sets);
+    q->select = b->ops->queues && podset_selects (sets);
     if (!broker_no_parts (b))
         machine_divide_cpus (b->graph);
     return sets ? 0 : error_no_memory (err, NULL);
@@ -37,13 +51,13 @@ static int check (const struct broker *b, const struct config *c, struct error *
 {
     autojson json_t *sets = config_pods (c);
 
-    if (!b->ops->queues || b->queues_select == podset_selects (sets))
+    if (!b->ops->queues || queuenodes_select (b) == podset_selects (sets))
         return 0;
     return error_set (
         err, EINVAL,
         "%s: the %s queue that selects nodes (node-selector, tolerations or "
         "resources below pods) needs a restart of fluxqd",
-        c->path, b->queues_select ? "end of the last" : "first");
+        c->path, queuenodes_select (b) ? "end of the last" : "first");
 }
 
 const char *broker_no_parts (const struct broker *b)
@@ -70,7 +84,7 @@ struct match_request *broker_request (struct broker *b, const struct jobspec *js
         rc |= json_array_append (all, js->constraints);
     if (more)
         rc |= json_array_append (all, (json_t *)more);
-    if (queue && b->queues_select) {
+    if (queue && queuenodes_select (b)) {
         autofree char *name = NULL;
 
         if (asprintf (&name, PODSET_PROPERTY "%s", queue) < 0)
@@ -98,7 +112,7 @@ bool broker_node_is_of (const struct broker *b, const char *const *properties,
 {
     size_t len = strlen (PODSET_PROPERTY);
 
-    if (!b->queues_select)
+    if (!queuenodes_select (b))
         return true;
     for (; *properties; properties++)
         if (strncmp (*properties, PODSET_PROPERTY, len) == 0
@@ -132,6 +146,8 @@ static int check_reload (struct broker *b, const struct config *c, struct error 
 const struct broker_service service_queuenodes = {
     .name = "queuenodes",
     .order = SERVICE_AFTER, /* check_reload tells the executor: nothing may refuse after it */
+    .place = &place,
+    .state_size = sizeof (struct queuenodes),
     .init = init,
     .begin = begin,
     .check_reload = check_reload,

@@ -5,6 +5,8 @@
 
 #include "broker/core/broker.h"
 
+/* Whether queues select their nodes. */
+bool queuenodes_select (const struct broker *b);
 /* Why jobs cannot get fractions of a CPU; NULL: they can. */
 const char *broker_no_parts (const struct broker *b);
 /* The match request for a job of the queue (a name, or NULL); more: another constraint,

@@ -23,6 +23,7 @@
 #include "broker/services/foresee.h"
 #include "broker/services/nodegroups.h"
 #include "broker/services/placing.h"
+#include "broker/services/queuenodes.h"
 #include "broker/services/queueusers.h"
 #include "broker/services/reserve.h"
 #include "broker/services/reserve_job.h"
@@ -221,7 +222,7 @@ static int check (struct submission *s, const char **code, struct error *err)
     rc = nodegroups_could_run (b, e->req, err);
     if (rc == 0)
         rc = placing_check (b, e, err);
-    if (rc < 0 && b->queues_select)
+    if (rc < 0 && queuenodes_select (b))
         error_prefix (err, "queue %s", s->queue);
     return rc;
 }

@@ -314,9 +314,12 @@ static struct broker *begin (void)
     struct broker *b = calloc (1, sizeof (*b));
 
     assert_non_null (b);
+    services_arrange ();
+    b->states = calloc (1, services_state_size ());
+    assert_non_null (b->states);
     b->host.arg = b;
     service_nodes.host (b, &b->host);
-    b->moves = moves_create ();
+    assert_int_equal (service_nodes.init (b, NULL), 0);
     b->graph = machine_create ("cluster");
     b->matcher = matcher_create (b->graph, match_policy_find ("lonode"));
     for (int i = 0; i < 100; i++) {
@@ -331,9 +334,10 @@ static struct broker *begin (void)
 
 static void end (struct broker *b)
 {
-    moves_destroy (b->moves);
+    service_nodes.release (b);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
+    free (b->states);
     free (b);
 }
 
@@ -359,12 +363,11 @@ static void test_broker_waits (void **state)
     assert_false (is_there (b, "later"));
     assert_true (nodes_move (b, always, 0)); /* a pass is first */
     assert_false (is_there (b, "more"));
-    nodes_may_move (b, true);
+    nodes_may_move (b, true, clock_mono ());
     assert_true (nodes_move (b, always, 0));
     assert_true (is_there (b, "more") && is_there (b, "later"));
     assert_false (is_there (b, "n1"));
-    assert_false (moves_any (b->moves));
-    tell (b, "at-once", MACHINE_NODE_UP);
+    tell (b, "at-once", MACHINE_NODE_UP); /* nothing waits any more */
     assert_true (is_there (b, "at-once"));
     end (b);
 }
@@ -378,12 +381,10 @@ static void test_broker_waits_a_second (void **state)
     tell (b, "more", MACHINE_NODE_UP);
     while (match_prepare (b->matcher, 50) == -EAGAIN)
         ;
-    b->moves_since = clock_mono () + 1000;
-    nodes_may_move (b, false);
-    assert_false (b->moving);
-    b->moves_since = clock_mono () - 1000;
-    nodes_may_move (b, false);
-    assert_true (b->moving);
+    nodes_may_move (b, false, clock_mono () - 1000);
+    assert_true (nodes_move (b, always, 0));
+    assert_false (is_there (b, "more"));
+    nodes_may_move (b, false, clock_mono () + 1000);
     assert_true (nodes_move (b, always, 0));
     assert_true (is_there (b, "more"));
     end (b);

@@ -8,6 +8,18 @@
 #include "broker/core/service.h"
 #include "common/log.h"
 
+struct callers {
+    struct subuids *subuids; /* or NULL */
+    uint64_t readings;       /* of the subuid file, begun so far */
+};
+
+static struct service_place place;
+
+static struct callers *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 static bool is_privileged (uid_t uid, void *arg)
 {
     return broker_is_operator (arg, uid);
@@ -15,9 +27,7 @@ static bool is_privileged (uid_t uid, void *arg)
 
 static uid_t account_of (uid_t uid, void *arg)
 {
-    const struct broker *b = arg;
-
-    return subuids_owner (b->callers.subuids, uid);
+    return subuids_owner (state_of (arg)->subuids, uid);
 }
 
 /* -- subordinate uids, read on a worker: names are looked up -- */
@@ -41,18 +51,18 @@ static void on_worker (uv_work_t *work)
 static void after_worker (uv_work_t *work, int status)
 {
     struct reading *r = work->data;
-    struct broker *b = r->b;
+    struct callers *c = state_of (r->b);
 
     (void)status;
-    if (!b->dead && r->number == b->callers.readings) { /* no later reading was begun */
-        subuids_destroy (b->callers.subuids);
-        b->callers.subuids = r->subuids;
+    if (!r->b->dead && r->number == c->readings) { /* no later reading was begun */
+        subuids_destroy (c->subuids);
+        c->subuids = r->subuids;
         r->subuids = NULL;
         if (r->err.code && r->err.code != ENOENT)
             log_warning ("subordinate uids count as users of their own: %s", r->err.text);
-        if (subuids_count (b->callers.subuids) > 0)
-            log_info ("%zu ranges of subordinate uids in %s",
-                      subuids_count (b->callers.subuids), r->path);
+        if (subuids_count (c->subuids) > 0)
+            log_info ("%zu ranges of subordinate uids in %s", subuids_count (c->subuids),
+                      r->path);
     }
     subuids_destroy (r->subuids);
     free (r->path);
@@ -66,7 +76,7 @@ static void read_subuids (struct broker *b)
     if (r && (r->path = strdup (b->config->subuid_file))) {
         r->b = b;
         r->work.data = r;
-        r->number = ++b->callers.readings;
+        r->number = ++state_of (b)->readings;
         if (uv_queue_work (b->loop, &r->work, on_worker, after_worker) == 0)
             return;
         free (r->path);
@@ -104,11 +114,13 @@ static void reloaded (struct broker *b, const struct config *old)
 
 static void release (struct broker *b)
 {
-    subuids_destroy (b->callers.subuids);
+    subuids_destroy (state_of (b)->subuids);
 }
 
 const struct broker_service service_callers = {
     .name = "callers",
+    .place = &place,
+    .state_size = sizeof (struct callers),
     .begin = begin,
     .reloaded = reloaded,
     .release = release,

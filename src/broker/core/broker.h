@@ -37,9 +37,6 @@ struct entry {
     struct job *job;
     unsigned queue;            /* index in config */
     struct match_request *req; /* while the job may be scheduled */
-    /* req without the nodes of job->avoid, or NULL */
-    struct match_request *avoiding;
-    bool avoids;               /* the job is queued with `avoiding` */
     double max_wait, time_min; /* seconds, from the jobspec; 0: none */
     int64_t tasks_total, tasks_per_slot; /* from the jobspec; one of them is 0 */
     struct jobspec *js; /* only while fresh or running; otherwise read from the journal */
@@ -70,7 +67,6 @@ struct entry {
     char *reservation; /* name of the reservation that the job must run in; or NULL */
     /* the realm that has the job queued or booked; NULL: see reserve.h */
     struct realm *realm;
-    struct placing *placing; /* wanted places of the nodes, see placing.h; or NULL */
 };
 
 struct broker {
@@ -92,10 +88,6 @@ struct broker {
     uid_t uid;        /* of the broker process */
     uid_t *operators; /* uids of config->operators */
     size_t noperators;
-    struct {
-        struct subuids *subuids; /* or NULL */
-        uint64_t readings;       /* of the subuid file, begun so far */
-    } callers;
     double started; /* unix time */
 
     struct entry *jobs; /* by id */
@@ -123,7 +115,6 @@ struct broker {
     uv_timer_t wakeup;        /* sched_wakeup() */
     uv_timer_t sweep;
     uv_timer_t retry;    /* tries starts with start_again again */
-    struct userlimits *userlimits; /* see userlimits.h */
     struct pause *pause; /* whether and why starts are paused, see pause.h */
     uv_timer_t farewell; /* runs from broker_stop() to the end of the loop */
     double stop_by;      /* mono */
@@ -132,15 +123,11 @@ struct broker {
     uint64_t windows;                 /* number of windows made so far, for their ids */
     uint64_t last_reservation;        /* N of the last name resv-N */
     uv_timer_t reserve_timer;         /* the next start or end of a reservation */
-    struct due_heap placings; /* ends of waits for a placement, see placing.c */
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
-    bool queues_select; /* queues select their nodes by properties, see queuenodes.c */
     bool stopping;
     bool dead;                /* broker_destroy() runs: callbacks only free */
-    size_t navoiding;         /* entries with `avoiding` */
-    bool avoid_due;           /* nodes have changed: avoid.c checks its choices again */
     struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
     struct submission *unjudged;    /* waiting for the matchers to be prepared */
 };

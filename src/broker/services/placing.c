@@ -27,8 +27,36 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "job/deps_due.h"
 
 #define NAMES_MAX 8 /* places named in the record */
+
+/* The placement that a job, or its queue, asks for. */
+struct placing {
+    struct entry *e;
+    struct placement wish;       /* with its level; or PLACEMENT_NONE */
+    int64_t most;                /* maximum number of places of `level`; 0: any */
+    const char *level;           /* the executor's */
+    double wait;                 /* seconds to wait for `close`; or INFINITY */
+    struct match_request *close; /* the request limited to `most` places; or NULL */
+    struct due due;              /* in `waits`: the end of the wait */
+};
+
+struct slot {
+    struct placing *p; /* or NULL */
+};
+
+static struct service_place place;
+
+static struct due_heap *waits_of (const struct broker *b)
+{
+    return service_state (b, &place); /* ends of the waits for a placement */
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
 
 /* -- levels -- */
 
@@ -163,11 +191,12 @@ int placing_make (struct broker *b, struct entry *e, unsigned queue, struct erro
         return -EINVAL;
     if (wish.kind == PLACEMENT_NONE && js->switches.count == 0)
         return 0;
-    if (!(e->placing = calloc (1, sizeof (*e->placing))))
+    struct placing *p = slot_of (e)->p = calloc (1, sizeof (*p));
+    if (!p)
         return error_set (err, ENOMEM, "out of memory");
-    e->placing->e = e;
-    e->placing->wish = wish;
-    return js->switches.count > 0 ? make_close (b, e->placing, js, queue, err) : 0;
+    p->e = e;
+    p->wish = wish;
+    return js->switches.count > 0 ? make_close (b, p, js, queue, err) : 0;
 }
 
 /* Drops parts of the placement that are not possible any more. */
@@ -185,42 +214,44 @@ static void replayed (struct broker *b, struct entry *e)
 
 int placing_check (struct broker *b, const struct entry *e, struct error *err)
 {
-    const struct placing *p = e->placing;
+    const struct placing *p = slot_of (e)->p;
 
     return p && p->close && isinf (p->wait) ? nodegroups_could_run (b, p->close, err) : 0;
 }
 
 void placing_copy (struct entry *to, const struct entry *from)
 {
-    const struct placing *p = from->placing;
+    const struct placing *p = slot_of (from)->p;
+    struct placing *copy = p ? malloc (sizeof (*p)) : NULL;
 
-    if (!p || !(to->placing = malloc (sizeof (*p))))
+    if (!copy)
         return; /* already placed; its record says less */
-    *to->placing = *p;
-    to->placing->e = to;
-    to->placing->due = (struct due){ 0 };
+    *copy = *p;
+    copy->e = to;
+    copy->due = (struct due){ 0 };
     if (p->close)
-        to->placing->close = match_request_ref (p->close);
+        copy->close = match_request_ref (p->close);
+    slot_of (to)->p = copy;
 }
 
 static void done (struct broker *b, struct entry *e)
 {
-    struct placing *p = e->placing;
+    struct placing *p = slot_of (e)->p;
 
     if (!p)
         return;
-    due_remove (&b->placings, &p->due);
+    due_remove (waits_of (b), &p->due);
     match_request_destroy (p->close);
     p->close = NULL;
 }
 
 static void drop (struct entry *e)
 {
-    if (!e->placing)
-        return;
-    match_request_destroy (e->placing->close);
-    free (e->placing);
-    e->placing = NULL;
+    struct placing *p = slot_of (e)->p;
+
+    if (p)
+        match_request_destroy (p->close);
+    free (p);
 }
 
 /* -- until when -- */
@@ -250,12 +281,12 @@ static bool waits (struct broker *b, const struct placing *p)
 
 const struct match_request *placing_choose (struct broker *b, struct entry *e)
 {
-    struct placing *p = e->placing;
+    struct placing *p = slot_of (e)->p;
 
     if (!waits (b, p))
         return e->req;
     if (e->job && !isinf (p->wait)
-        && due_set (&b->placings, &p->due, end_of_wait (p)) < 0)
+        && due_set (waits_of (b), &p->due, end_of_wait (p)) < 0)
         return e->req; /* no memory: nothing would end the wait */
     return p->close;
 }
@@ -264,9 +295,9 @@ static void pass_begins (struct broker *b)
 {
     struct due *first;
 
-    while ((first = due_first (&b->placings)) && first->at <= clock_wall ()) {
+    while ((first = due_first (waits_of (b))) && first->at <= clock_wall ()) {
         struct entry *e = CONTAINER_OF (first, struct placing, due)->e;
-        due_remove (&b->placings, first);
+        due_remove (waits_of (b), first);
         if (e->job->state == JOB_SCHED)
             broker_enqueue (b, e);
     }
@@ -274,7 +305,7 @@ static void pass_begins (struct broker *b)
 
 static double wakeup (const struct broker *b)
 {
-    const struct due *first = due_first (&b->placings);
+    const struct due *first = due_first (waits_of (b));
 
     return first ? first->at : 0;
 }
@@ -302,7 +333,7 @@ static void add_wait (struct strbuf *sb, struct broker *b, const struct placing 
 
 void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry *e)
 {
-    const struct placing *p = e->placing;
+    const struct placing *p = slot_of (e)->p;
 
     if (!p)
         return;
@@ -353,7 +384,7 @@ static json_t *places_of (const struct broker *b, const struct rset *r, const ch
 
 static int allocates (const struct broker *b, const struct entry *e, json_t *context)
 {
-    const struct placing *p = e->placing;
+    const struct placing *p = slot_of (e)->p;
     const char *level = !p ? NULL : p->most > 0 ? p->level : p->wish.level;
     autojson json_t *set = p ? places_of (b, e->r, level) : NULL;
     autostrbuf struct strbuf sb;
@@ -377,12 +408,15 @@ static int allocates (const struct broker *b, const struct entry *e, json_t *con
 
 static void release (struct broker *b)
 {
-    due_release (&b->placings);
+    due_release (waits_of (b));
 }
 
 const struct broker_service service_placing = {
     .name = "placing",
     .order = SERVICE_FIRST, /* makes e->req */
+    .place = &place,
+    .state_size = sizeof (struct due_heap),
+    .slot_size = sizeof (struct slot),
     .check_config = check_config,
     .release = release,
     .replayed = replayed,

@@ -4,18 +4,7 @@
 
 #include "broker/core/broker.h"
 
-/* The placement that a job, or its queue, asks for. */
-struct placing {
-    struct entry *e;
-    struct placement wish;       /* with its level; or PLACEMENT_NONE */
-    int64_t most;                /* maximum number of places of `level`; 0: any */
-    const char *level;           /* the executor's */
-    double wait;                 /* seconds to wait for `close`; or INFINITY */
-    struct match_request *close; /* the request limited to `most` places; or NULL */
-    struct due due;              /* in broker.placings: the end of the wait */
-};
-
-/* Makes e->req and e->placing from e->js; queue: its index. -EINVAL: the jobspec is
+/* Makes e->req and the placement from e->js; queue: its index. -EINVAL: the jobspec is
  * wrong, or names an unknown level; -ENOMEM. */
 int placing_make (struct broker *b, struct entry *e, unsigned queue, struct error *err);
 /* For jobs that wait for their placement without limit: whether the machine could ever

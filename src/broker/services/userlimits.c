@@ -17,8 +17,8 @@
 #include "common/io.h"
 #include "common/userdir.h"
 
-#define MEASURE_MS 1000
-#define MEASURE_PART 20 /* measuring takes at most 1/MEASURE_PART of the time */
+#define MEASURE_SECONDS 1.0 /* between two measurements, at least */
+#define MEASURE_PART 20     /* measuring takes at most 1/MEASURE_PART of the time */
 
 struct tally {
     UT_hash_handle hh;
@@ -35,14 +35,20 @@ struct output {
 struct userlimits {
     struct broker *b;
     struct tally *tallies;
-    uv_timer_t timer;
+    struct broker_timer timer;
     uv_work_t work;
-    bool measuring, again, released;
-    const char *jobs_dir;
+    bool measuring, again;
     double took;            /* seconds, of the last measurement */
     struct output *outputs; /* the worker's, one for each user */
     size_t noutputs, alloc;
 };
+
+static struct service_place place;
+
+static struct userlimits *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
 
 static struct tally *tally_of (struct userlimits *u, uid_t uid, bool make)
 {
@@ -60,7 +66,7 @@ static struct tally *tally_of (struct userlimits *u, uid_t uid, bool make)
 
 void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes)
 {
-    struct tally *t = b->userlimits ? tally_of (b->userlimits, uid, true) : NULL;
+    struct tally *t = tally_of (state_of (b), uid, true);
 
     if (!t)
         return;
@@ -90,7 +96,7 @@ int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes
                       struct error *err)
 {
     const struct config *c = b->config;
-    const struct tally *t = b->userlimits ? tally_of (b->userlimits, uid, false) : NULL;
+    const struct tally *t = tally_of (state_of (b), uid, false);
     uint64_t waiting = jobs_of (b, t, uid), held = t ? (uint64_t)MAX (t->bytes, 0) : 0;
 
     if (broker_is_operator (b, uid))
@@ -123,7 +129,7 @@ static void add_limit (json_t *o, const char *name, uint64_t limit)
 
 json_t *userlimits_json (struct broker *b, uid_t uid)
 {
-    const struct tally *t = b->userlimits ? tally_of (b->userlimits, uid, false) : NULL;
+    const struct tally *t = tally_of (state_of (b), uid, false);
     bool none = broker_is_operator (b, uid);
     json_t *o = json_pack ("{s:I s:I s:I}", "jobs", (json_int_t)jobs_of (b, t, uid), "bytes",
                            t ? (json_int_t)MAX (t->bytes, 0) : 0, "output",
@@ -197,7 +203,7 @@ static void measure_work (uv_work_t *w)
 {
     struct userlimits *u = w->data;
     double begin = clock_mono ();
-    DIR *dir = opendir (u->jobs_dir);
+    DIR *dir = opendir (u->b->jobs_dir);
     struct dirent *d;
 
     u->noutputs = 0;
@@ -209,19 +215,6 @@ static void measure_work (uv_work_t *w)
     u->took = clock_mono () - begin;
 }
 
-static void freed (uv_handle_t *h)
-{
-    struct userlimits *u = h->data;
-    struct tally *t, *next;
-
-    HASH_ITER (hh, u->tallies, t, next) {
-        HASH_DELETE (hh, u->tallies, t);
-        free (t);
-    }
-    free (u->outputs);
-    free (u);
-}
-
 static void measure_soon (struct broker *b);
 
 static void measured (uv_work_t *w, int status)
@@ -230,10 +223,8 @@ static void measured (uv_work_t *w, int status)
     struct tally *t, *next;
 
     u->measuring = false;
-    if (u->released) {
-        uv_close ((uv_handle_t *)&u->timer, freed);
+    if (u->b->dead)
         return;
-    }
     HASH_ITER (hh, u->tallies, t, next)
         t->output = 0;
     for (size_t i = 0; status == 0 && i < u->noutputs; i++)
@@ -243,57 +234,49 @@ static void measured (uv_work_t *w, int status)
         measure_soon (u->b);
 }
 
-static void measure_due (uv_timer_t *timer)
+static void measure (struct broker *b)
 {
-    struct userlimits *u = timer->data;
+    struct userlimits *u = state_of (b);
 
     u->again = false;
     u->work.data = u;
-    u->measuring = uv_queue_work (u->b->loop, &u->work, measure_work, measured) == 0;
+    u->measuring = uv_queue_work (b->loop, &u->work, measure_work, measured) == 0;
 }
 
 static void measure_soon (struct broker *b)
 {
-    struct userlimits *u = b->userlimits;
+    struct userlimits *u = state_of (b);
 
-    if (!u || b->config->user_output_max == 0)
+    if (b->dead || b->config->user_output_max == 0)
         return;
     u->again = true;
-    if (!u->measuring && !uv_is_active ((uv_handle_t *)&u->timer))
-        uv_timer_start (&u->timer, measure_due,
-                        MAX ((uint64_t)MEASURE_MS,
-                             (uint64_t)(u->took * 1000 * MEASURE_PART)),
-                        0);
+    if (!u->measuring && !u->timer.is_set)
+        broker_timer_set (&u->timer, MAX (MEASURE_SECONDS, u->took * MEASURE_PART));
 }
 
 /* -- begin and end -- */
 
 static int init (struct broker *b, struct error *err)
 {
-    struct userlimits *u = calloc (1, sizeof (*u));
+    struct userlimits *u = state_of (b);
 
-    if (!u)
-        return error_set (err, ENOMEM, "out of memory");
+    (void)err;
     u->b = b;
-    u->jobs_dir = b->jobs_dir;
-    uv_timer_init (b->loop, &u->timer);
-    u->timer.data = u;
-    b->userlimits = u;
+    broker_timer_init (b, &u->timer, measure);
     measure_soon (b);
     return 0;
 }
 
-static void close_limits (struct broker *b)
+static void release (struct broker *b)
 {
-    struct userlimits *u = b->userlimits;
+    struct userlimits *u = state_of (b);
+    struct tally *t, *next;
 
-    if (!u)
-        return;
-    b->userlimits = NULL;
-    u->released = true;
-    uv_timer_stop (&u->timer);
-    if (!u->measuring)
-        uv_close ((uv_handle_t *)&u->timer, freed);
+    HASH_ITER (hh, u->tallies, t, next) {
+        HASH_DEL (u->tallies, t);
+        free (t);
+    }
+    free (u->outputs);
 }
 
 static void moved (struct broker *b, struct entry *e, enum job_state before)
@@ -320,8 +303,10 @@ static void ended (struct broker *b, struct entry *e)
 
 const struct broker_service service_userlimits = {
     .name = "userlimits",
+    .place = &place,
+    .state_size = sizeof (struct userlimits),
     .init = init,
-    .close = close_limits,
+    .release = release,
     .moved = moved,
     .goes = leave,
     .ended = ended,

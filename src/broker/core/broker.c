@@ -109,7 +109,6 @@ static void init_handles (struct broker *b)
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);
-    uv_timer_init (b->loop, &b->reserve_timer);
     uv_signal_init (b->loop, &b->sigint);
     uv_signal_init (b->loop, &b->sigterm);
     uv_signal_init (b->loop, &b->sighup);

@@ -64,9 +64,6 @@ struct entry {
     struct entry *waiting_prev, *waiting_next; /* list of jobs before RUN */
     bool listed_array;
     struct entry *array_prev, *array_next;
-    char *reservation; /* name of the reservation that the job must run in; or NULL */
-    /* the realm that has the job queued or booked; NULL: see reserve.h */
-    struct realm *realm;
 };
 
 struct broker {
@@ -119,10 +116,6 @@ struct broker {
     uv_timer_t farewell; /* runs from broker_stop() to the end of the loop */
     double stop_by;      /* mono */
     uv_signal_t sigint, sigterm, sighup;
-    struct reservation *reservations; /* by name */
-    uint64_t windows;                 /* number of windows made so far, for their ids */
-    uint64_t last_reservation;        /* N of the last name resv-N */
-    uv_timer_t reserve_timer;         /* the next start or end of a reservation */
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
@@ -138,9 +131,8 @@ struct broker {
         (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->again,                    \
             (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
-            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->reserve_timer,           \
-            (uv_handle_t *)&(b)->sigint, (uv_handle_t *)&(b)->sigterm,                   \
-            (uv_handle_t *)&(b)->sighup                                                  \
+            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->sigint,                  \
+            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
     }
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */

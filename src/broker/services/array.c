@@ -152,8 +152,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     struct entry *e = entry_create (slot_of (array)->head);
     json_t *context = submit_context (array, task);
 
-    if (!e || !context
-        || (array->reservation && !(e->reservation = strdup (array->reservation))))
+    if (!e || !context || reserve_copy (e, array) < 0)
         no_memory ();
     e->queue = array->queue;
     e->req = match_request_ref (array->req);
@@ -162,8 +161,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->time_min = array->time_min;
     e->tasks_total = array->tasks_total;
     e->tasks_per_slot = array->tasks_per_slot;
-    e->realm = array->realm; /* the realm in which it was placed */
-    e->submitting = true;    /* already placed: do not queue it */
+    e->submitting = true; /* already placed: do not queue it */
     journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
     if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
         no_memory (); /* the transaction has half of its events */

@@ -67,7 +67,7 @@ struct round {
 static bool is_malleable (const struct entry *e)
 {
     return e->job->state == JOB_RUN && e->job->started && e->js && e->js->malleable
-           && e->r && e->xjob && !e->realm && !e->job->finished;
+           && e->r && e->xjob && !reserve_has_realm (e) && !e->job->finished;
 }
 
 static bool gives_before (const struct entry *a, const struct entry *b)

@@ -239,7 +239,7 @@ static void give_back (struct broker *b, struct entry *e)
     else
         rset_destroy (e->r);
     e->r = NULL;
-    e->realm = NULL;
+    reserve_leave (e);
     broker_plan_due (b);
     broker_emit (b, e, "free", NULL);
 }

@@ -37,7 +37,7 @@ static void api_reservations (struct broker *b, struct http_request *req,
     json_t *list = json_array ();
 
     (void)path;
-    for (const struct reservation *r = b->reservations; r; r = r->hh.next) {
+    for (const struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         json_t *o = reservation_to_json (r);
         if (b->config->private_parts & PRIVATE_JOBS && !api_is_operator (b, req))
             keep_own (json_object_get (o, "users"), http_request_uid (req));

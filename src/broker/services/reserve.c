@@ -20,11 +20,40 @@
 #define TICK 1e-5                        /* seconds */
 #define SLEEP_MAX 60.0 /* times use the wall clock, which may be set */
 
+struct reserve {
+    struct reservation *list; /* by name */
+    uint64_t windows;         /* number of windows made so far, for their ids */
+    uint64_t last;            /* N of the last name resv-N */
+    struct broker_timer timer; /* the next start or end of a reservation */
+};
+
+struct slot {
+    char *name; /* of the reservation that the job must run in; or NULL */
+    struct realm *realm;
+};
+
+static struct service_place place;
+
+static struct reserve *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
+struct reservation *reserve_list (const struct broker *b)
+{
+    return state_of (b)->list;
+}
+
 struct reservation *reserve_find (const struct broker *b, const char *name)
 {
     struct reservation *r;
 
-    HASH_FIND_STR (b->reservations, name, r);
+    HASH_FIND_STR (reserve_list (b), name, r);
     return r;
 }
 
@@ -32,7 +61,7 @@ const struct reservation *reserve_of_node (const struct broker *b, const char *n
 {
     const struct reservation *best = NULL;
 
-    for (const struct reservation *r = b->reservations; r; r = r->hh.next) {
+    for (const struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         if ((!best || r->start < best->start)
             && machine_node_find (realm_machine (r->realm), node) >= 0)
             best = r;
@@ -43,7 +72,7 @@ const struct reservation *reserve_of_node (const struct broker *b, const char *n
 void reserve_new_name (struct broker *b, char *ret, size_t size)
 {
     do {
-        snprintf (ret, size, "resv-%ju", (uintmax_t)++b->last_reservation);
+        snprintf (ret, size, "resv-%ju", (uintmax_t)++state_of (b)->last);
     } while (reserve_find (b, ret));
 }
 
@@ -62,7 +91,7 @@ struct journal_txn *reserve_txn (const struct broker *b, const struct reservatio
         return NULL;
     }
     snprintf (name, sizeof (name), SETTING "%s", r->name);
-    snprintf (last, sizeof (last), "%ju", (uintmax_t)b->last_reservation);
+    snprintf (last, sizeof (last), "%ju", (uintmax_t)state_of (b)->last);
     journal_txn_setting (t, name, text);
     journal_txn_setting (t, SETTING_LAST, last);
     return t;
@@ -90,33 +119,33 @@ static void forget (struct broker *b, const struct reservation *r)
 
 /* -- in and out of the plan -- */
 
-static void timer_cb (uv_timer_t *h);
-
 static void set_timer (struct broker *b)
 {
+    struct broker_timer *timer = &state_of (b)->timer;
     double next = INFINITY;
 
-    for (const struct reservation *r = b->reservations; r; r = r->hh.next)
+    for (const struct reservation *r = reserve_list (b); r; r = r->hh.next)
         next = fmin (next, r->active ? r->end : r->start);
     if (isinf (next)) {
-        uv_timer_stop (&b->reserve_timer);
+        broker_timer_stop (timer);
         return;
     }
-    double wait = MIN (MAX (next - clock_wall (), 0.0), SLEEP_MAX);
-    uv_timer_start (&b->reserve_timer, timer_cb, (uint64_t)(wait * 1000.0) + 1, 0);
+    broker_timer_set (timer, MIN (MAX (next - clock_wall (), 0.0), SLEEP_MAX) + 0.001);
 }
 
 /* Makes the reservation known to the broker. */
 static int enter (struct broker *b, struct reservation *r)
 {
+    struct reserve *s = state_of (b);
+
     r->realm = realm_create (r->nodes, r->start, r->end, b->config->match_policy,
                              b->config->queue_policy, b->config->reservation_depth);
     if (!r->realm)
         return -ENOMEM;
-    r->window = MATCH_WINDOW_FIRST + b->windows++;
+    r->window = MATCH_WINDOW_FIRST + s->windows++;
     for (size_t i = 0; i < b->config->nqueues; i++)
         realm_queue_set (r->realm, (unsigned)i, b->config->queues[i].started);
-    HASH_ADD_KEYPTR (hh, b->reservations, r->name, strlen (r->name), r);
+    HASH_ADD_KEYPTR (hh, s->list, r->name, strlen (r->name), r);
     return 0;
 }
 
@@ -139,8 +168,8 @@ static void pick_up (struct broker *b, const struct reservation *r)
 
     DL_FOREACH_SAFE2 (b->waiting, e, next, waiting_next)
     {
-        if (e->reservation && e->job->state == JOB_SCHED
-            && !strcmp (e->reservation, r->name))
+        const char *name = slot_of (e)->name;
+        if (name && e->job->state == JOB_SCHED && !strcmp (name, r->name))
             broker_act (b, e, JOB_ACT_ENQUEUE);
     }
 }
@@ -157,9 +186,9 @@ static void let_out (struct broker *b, const struct reservation *r)
     struct entry *e, *next;
 
     HASH_ITER (hh, b->jobs, e, next) {
-        if (e->realm != r->realm)
+        if (slot_of (e)->realm != r->realm)
             continue;
-        e->realm = NULL;
+        slot_of (e)->realm = NULL;
         if (e->r) {
             not_past (r, e->r);
             broker_book (b, e);
@@ -171,7 +200,7 @@ void reserve_remove (struct broker *b, struct reservation *r)
 {
     sched_unplan (b->sched);
     match_cancel (b->matcher, r->window);
-    HASH_DELETE (hh, b->reservations, r);
+    HASH_DEL (state_of (b)->list, r);
     let_out (b, r);
     reservation_destroy (r);
     set_timer (b);
@@ -197,7 +226,7 @@ static int refuse_overlap (const struct reservation *o, const char *node,
 static int check_others (const struct broker *b, const struct reservation *r,
                          struct error *err)
 {
-    for (const struct reservation *o = b->reservations; o; o = o->hh.next) {
+    for (const struct reservation *o = reserve_list (b); o; o = o->hh.next) {
         if (o->start >= r->end || o->end <= r->start)
             continue;
         for (size_t i = 0; i < hostlist_count (r->nodes); i++) {
@@ -251,7 +280,7 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
 
     if (reserve_find (b, r->name))
         return error_set (err, EEXIST, "there is a reservation %s already", r->name);
-    if (HASH_COUNT (b->reservations) >= RESERVATIONS_MAX)
+    if (HASH_COUNT (reserve_list (b)) >= RESERVATIONS_MAX)
         return error_set (err, EBUSY, "there are %d reservations already; remove some",
                           RESERVATIONS_MAX);
     sched_unplan (b->sched); /* jobs planned there are planned again */
@@ -263,7 +292,7 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
         return error_set (err, ENOMEM, "out of memory");
     if (book_window (b, r) < 0 || realm_open (r->realm, b->graph) < 0) {
         match_cancel (b->matcher, r->window);
-        HASH_DELETE (hh, b->reservations, r);
+        HASH_DEL (state_of (b)->list, r);
         return error_set (err, ENOMEM, "out of memory");
     }
     if (r->start <= now)
@@ -276,22 +305,21 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
 /* -- time -- */
 
 /* A reservation begins or ends. */
-static void timer_cb (uv_timer_t *h)
+static void on_timer (struct broker *b)
 {
-    struct broker *b = h->data;
     struct reservation *r, *next;
     double now = clock_wall ();
 
-    if (b->recovering || b->stopping)
+    if (b->recovering)
         return;
-    HASH_ITER (hh, b->reservations, r, next) {
+    HASH_ITER (hh, reserve_list (b), r, next) {
         if (r->end > now)
             continue;
         log_info ("reservation %s is over", r->name);
         forget (b, r);
         reserve_remove (b, r);
     }
-    HASH_ITER (hh, b->reservations, r, next) {
+    HASH_ITER (hh, reserve_list (b), r, next) {
         if (!r->active && r->start <= now)
             begin (b, r);
     }
@@ -309,7 +337,7 @@ static int load_setting (const char *name, const char *value, void *arg)
 
     if (!strcmp (name, SETTING_LAST)
         && parse_int (value, 0, INT64_MAX / 2, &last, name, &err) == 0)
-        b->last_reservation = (uint64_t)last;
+        state_of (b)->last = (uint64_t)last;
     if (strncmp (name, SETTING, strlen (SETTING)) != 0)
         return 0;
     struct reservation *r = reservation_from_json (name + strlen (SETTING), value, &err);
@@ -322,6 +350,7 @@ static int load_setting (const char *name, const char *value, void *arg)
 
 static int load (struct broker *b, struct error *err)
 {
+    broker_timer_init (b, &state_of (b)->timer, on_timer);
     return journal_load_settings (b->journal, load_setting, b, err);
 }
 
@@ -330,7 +359,7 @@ static void nodes_known (struct broker *b)
     struct reservation *r, *next;
     double now = clock_wall ();
 
-    HASH_ITER (hh, b->reservations, r, next) {
+    HASH_ITER (hh, reserve_list (b), r, next) {
         if (r->end <= now) {
             log_info ("reservation %s is over", r->name);
             forget (b, r);
@@ -348,8 +377,8 @@ static void nodes_known (struct broker *b)
  * name. */
 static const struct reservation *was_in (const struct broker *b, const struct entry *e)
 {
-    const struct reservation *r =
-        e->reservation ? reserve_find (b, e->reservation) : NULL;
+    const char *name = slot_of (e)->name;
+    const struct reservation *r = name ? reserve_find (b, name) : NULL;
 
     return r && r->active && e->r && e->r->starttime >= r->made ? r : NULL;
 }
@@ -363,11 +392,10 @@ static bool books (struct broker *b, struct entry *e)
         return false;
     not_past (r, e->r);
     if (match_update (realm_matcher (r->realm), e->id, e->r, &err) < 0) {
-        log_warning ("job %ju: reservation %s: %s", (uintmax_t)e->id, e->reservation,
-                     err.text);
+        log_warning ("job %ju: reservation %s: %s", (uintmax_t)e->id, r->name, err.text);
         return false;
     }
-    e->realm = r->realm;
+    slot_of (e)->realm = r->realm;
     return true;
 }
 
@@ -375,7 +403,7 @@ static void recovered (struct broker *b)
 {
     struct reservation *r, *next;
 
-    HASH_ITER (hh, b->reservations, r, next) {
+    HASH_ITER (hh, reserve_list (b), r, next) {
         if (book_window (b, r) < 0)
             log_error ("reservation %s: out of memory", r->name);
         /* nodes that still exist */
@@ -389,8 +417,8 @@ static void release (struct broker *b)
 {
     struct reservation *r, *next;
 
-    HASH_ITER (hh, b->reservations, r, next) {
-        HASH_DELETE (hh, b->reservations, r);
+    HASH_ITER (hh, reserve_list (b), r, next) {
+        HASH_DEL (state_of (b)->list, r);
         reservation_destroy (r);
     }
 }
@@ -399,14 +427,41 @@ static void release (struct broker *b)
 
 struct sched *broker_sched_of (struct broker *b, const struct entry *e)
 {
-    if (e->realm)
-        return realm_sched (e->realm);
-    return e->reservation && e->job->state < JOB_RUN ? NULL : b->sched;
+    const struct slot *s = slot_of (e);
+
+    if (s->realm)
+        return realm_sched (s->realm);
+    return s->name && e->job->state < JOB_RUN ? NULL : b->sched;
 }
 
 struct matcher *broker_matcher_of (struct broker *b, const struct entry *e)
 {
-    return e->realm ? realm_matcher (e->realm) : b->matcher;
+    const struct slot *s = slot_of (e);
+
+    return s->realm ? realm_matcher (s->realm) : b->matcher;
+}
+
+const char *reserve_name_of (const struct entry *e)
+{
+    return slot_of (e)->name;
+}
+
+bool reserve_has_realm (const struct entry *e)
+{
+    return slot_of (e)->realm;
+}
+
+void reserve_leave (struct entry *e)
+{
+    slot_of (e)->realm = NULL;
+}
+
+int reserve_copy (struct entry *to, const struct entry *from)
+{
+    const struct slot *s = slot_of (from);
+
+    *slot_of (to) = (struct slot){ s->name ? strdup (s->name) : NULL, s->realm };
+    return s->name && !slot_of (to)->name ? -ENOMEM : 0;
 }
 
 void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id)
@@ -420,27 +475,27 @@ void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id)
 void broker_unbook (struct broker *b, uint64_t id)
 {
     match_cancel (b->matcher, id);
-    for (struct reservation *r = b->reservations; r; r = r->hh.next)
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
         match_cancel (realm_matcher (r->realm), id);
 }
 
 struct sched *broker_sched_for (struct broker *b, struct entry *e)
 {
-    const struct reservation *r =
-        e->reservation ? reserve_find (b, e->reservation) : NULL;
+    struct slot *s = slot_of (e);
+    const struct reservation *r = s->name ? reserve_find (b, s->name) : NULL;
 
-    if (!e->reservation)
+    if (!s->name)
         return b->sched;
-    e->realm =
+    s->realm =
         r && !r->maintenance && reservation_admits (r, e->job->userid) ? r->realm : NULL;
-    return e->realm ? realm_sched (e->realm) : NULL;
+    return s->realm ? realm_sched (s->realm) : NULL;
 }
 
 int broker_prepare (struct broker *b)
 {
     int rc = match_prepare (b->matcher, MATCH_PREPARE);
 
-    for (struct reservation *r = b->reservations; rc == 0 && r; r = r->hh.next)
+    for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next)
         rc = match_prepare (realm_matcher (r->realm), MATCH_PREPARE);
     return rc;
 }
@@ -449,7 +504,7 @@ bool broker_is_prepared (const struct broker *b)
 {
     bool is = match_is_prepared (b->matcher);
 
-    for (const struct reservation *r = b->reservations; is && r; r = r->hh.next)
+    for (const struct reservation *r = reserve_list (b); is && r; r = r->hh.next)
         is = match_is_prepared (realm_matcher (r->realm));
     return is;
 }
@@ -458,7 +513,7 @@ bool broker_is_preparing (const struct broker *b)
 {
     bool is = match_is_preparing (b->matcher);
 
-    for (const struct reservation *r = b->reservations; !is && r; r = r->hh.next)
+    for (const struct reservation *r = reserve_list (b); !is && r; r = r->hh.next)
         is = match_is_preparing (realm_matcher (r->realm));
     return is;
 }
@@ -468,7 +523,7 @@ int broker_sched_next (struct broker *b, double now, unsigned tries,
 {
     int rc = sched_next (b->sched, now, tries, ret);
 
-    for (struct reservation *r = b->reservations; rc == 0 && r; r = r->hh.next) {
+    for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next) {
         if ((rc = sched_next (realm_sched (r->realm), now, tries, ret)) == 1)
             realm_rename (ret->r, b->graph);
     }
@@ -479,7 +534,7 @@ double broker_sched_wakeup (const struct broker *b)
 {
     double when = sched_wakeup (b->sched);
 
-    for (struct reservation *r = b->reservations; r; r = r->hh.next) {
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         double t = sched_wakeup (realm_sched (r->realm));
         when = when > 0 && t > 0 ? MIN (when, t) : MAX (when, t);
     }
@@ -491,7 +546,7 @@ double broker_sched_wakeup (const struct broker *b)
 void broker_sched_queue_set (struct broker *b, unsigned queue, bool started)
 {
     sched_queue_set (b->sched, queue, started);
-    for (struct reservation *r = b->reservations; r; r = r->hh.next)
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
         realm_queue_set (r->realm, queue, started);
 }
 
@@ -502,7 +557,7 @@ static void reloaded (struct broker *b, const struct config *old)
     if (c->match_policy != old->match_policy)
         matcher_set_policy (b->matcher, c->match_policy);
     sched_set_policy (b->sched, c->queue_policy, c->reservation_depth);
-    for (struct reservation *r = b->reservations; r; r = r->hh.next) {
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         if (c->match_policy != old->match_policy)
             matcher_set_policy (realm_matcher (r->realm), c->match_policy);
         sched_set_policy (realm_sched (r->realm), c->queue_policy, c->reservation_depth);
@@ -513,13 +568,13 @@ static void reloaded (struct broker *b, const struct config *old)
 
 void broker_reserve_node_changed (struct broker *b, const char *node)
 {
-    for (struct reservation *r = b->reservations; r && !b->recovering; r = r->hh.next)
+    for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next)
         realm_mirror (r->realm, b->graph, node);
 }
 
 void broker_reserve_node_moved (struct broker *b, const char *node)
 {
-    for (struct reservation *r = b->reservations; r && !b->recovering; r = r->hh.next) {
+    for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next) {
         if (hostlist_find (r->nodes, node) < 0)
             continue;
         match_cancel (b->matcher, r->window); /* so that a removed node can go */
@@ -531,7 +586,7 @@ void broker_reserve_node_moved (struct broker *b, const char *node)
 
 void broker_reserve_freed (struct broker *b, const struct entry *e)
 {
-    for (const struct reservation *r = b->reservations; r && !e->realm && e->r;
+    for (const struct reservation *r = reserve_list (b); r && !slot_of (e)->realm && e->r;
          r = r->hh.next)
         for (size_t i = 0; r->active && i < e->r->nranks; i++)
             realm_mirror (r->realm, b->graph, e->r->ranks[i].node);
@@ -541,17 +596,20 @@ static void take (struct broker *b, struct entry *e, bool task)
 {
     (void)b;
     (void)task;
-    e->reservation = e->js->reservation;
+    slot_of (e)->name = e->js->reservation;
     e->js->reservation = NULL;
 }
 
 static void drop (struct entry *e)
 {
-    free (e->reservation);
+    free (slot_of (e)->name);
 }
 
 const struct broker_service service_reserve = {
     .name = "reserve",
+    .place = &place,
+    .state_size = sizeof (struct reserve),
+    .slot_size = sizeof (struct slot),
     .load = load,
     .release = release,
     .reloaded = reloaded,

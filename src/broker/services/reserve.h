@@ -6,9 +6,9 @@
  *     reserve_remove (b, r);                   // all may have the nodes again
  *
  * For jobs outside, a reservation is a window of its nodes in the broker's own matcher.
- * Jobs inside are planned and booked in the reservation's realm (sched/realm.h). An
- * entry's realm is the one that has the job queued or booked; NULL: the broker's own
- * sched and matcher have it, or none has it because the job waits for its reservation.
+ * Jobs inside are planned and booked in the reservation's realm (sched/realm.h). A
+ * job's realm is the one that has the job queued or booked; none: the broker's own sched
+ * and matcher have it, or nothing has it because the job waits for its reservation.
  *
  * The journal has each reservation as a setting "reservation/NAME" = JSON until it is
  * over.
@@ -62,6 +62,8 @@ struct reservation *reservation_from_json (const char *name, const char *text,
 
 /* -- reserve.c: the plan -- */
 
+/* The first of all; the others follow by hh.next. */
+struct reservation *reserve_list (const struct broker *b);
 struct reservation *reserve_find (const struct broker *b, const char *name);
 /* The reservation that has the node now, else the next that will; NULL: none. */
 const struct reservation *reserve_of_node (const struct broker *b, const char *node);
@@ -79,7 +81,16 @@ void reserve_remove (struct broker *b, struct reservation *r);
 struct journal_txn *reserve_txn (const struct broker *b, const struct reservation *r,
                                  bool gone);
 
-/* -- reserve.c -- */
+/* -- reserve.c: its jobs -- */
+
+/* The name of the reservation that the job must run in; NULL: none. */
+const char *reserve_name_of (const struct entry *e);
+/* A realm has the job queued or booked. */
+bool reserve_has_realm (const struct entry *e);
+/* The realm has the job no more. */
+void reserve_leave (struct entry *e);
+/* Gives a task the reservation and the realm of its array. -ENOMEM. */
+int reserve_copy (struct entry *to, const struct entry *from);
 /* The scheduler that has the job queued; NULL: none, as its reservation does not exist or
  * does not admit the job. */
 struct sched *broker_sched_of (struct broker *b, const struct entry *e);

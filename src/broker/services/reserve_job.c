@@ -88,14 +88,15 @@ int broker_reserve_check (struct broker *b, const struct entry *e, uid_t uid,
 static void add_no_place (const struct broker *b, const struct entry *e,
                           struct strbuf *sb)
 {
-    const struct reservation *r = reserve_find (b, e->reservation);
+    const char *name = reserve_name_of (e);
+    const struct reservation *r = reserve_find (b, name);
 
     if (!r)
         strbuf_addf (
             sb,
             "reservation %s is over or was removed; cancel the job, or wait for one "
             "of that name",
-            e->reservation);
+            name);
     else if (r->maintenance)
         strbuf_addf (sb, "reservation %s is for maintenance: no jobs run there", r->name);
     else
@@ -105,13 +106,19 @@ static void add_no_place (const struct broker *b, const struct entry *e,
 
 static bool has_no_place (const struct entry *e)
 {
-    return e->reservation && !e->realm && e->job->state == JOB_SCHED;
+    return reserve_name_of (e) && !reserve_has_realm (e) && e->job->state == JOB_SCHED;
+}
+
+/* The reservation with the job in its queue, or NULL. */
+static const struct reservation *queued_in (const struct broker *b, const struct entry *e)
+{
+    return reserve_has_realm (e) ? reserve_find (b, reserve_name_of (e)) : NULL;
 }
 
 /* The job's reservation, if it has not begun. */
 static const struct reservation *to_come (const struct broker *b, const struct entry *e)
 {
-    const struct reservation *r = e->realm ? reserve_find (b, e->reservation) : NULL;
+    const struct reservation *r = queued_in (b, e);
 
     return r && !r->active ? r : NULL;
 }
@@ -154,7 +161,7 @@ static void add_to_come (const struct reservation *r, const struct sched_reason 
 static void add_too_late (const struct broker *b, const struct entry *e,
                           struct strbuf *sb)
 {
-    const struct reservation *r = e->realm ? reserve_find (b, e->reservation) : NULL;
+    const struct reservation *r = queued_in (b, e);
 
     if (!r || e->job->duration <= r->end - clock_wall () || e->time_min > 0)
         return;

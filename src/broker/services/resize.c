@@ -71,8 +71,9 @@ static void drop (struct entry *e)
 
 static int book (struct broker *b, struct entry *e)
 {
-    return e->realm ? match_update (broker_matcher_of (b, e), e->id, e->r, NULL)
-                    : broker_book (b, e);
+    return reserve_has_realm (e)
+               ? match_update (broker_matcher_of (b, e), e->id, e->r, NULL)
+               : broker_book (b, e);
 }
 
 /* Replaces the job's allocation by r, which is taken over; on error nothing changes. */

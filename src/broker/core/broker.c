@@ -103,9 +103,7 @@ static void signal_cb (uv_signal_t *h, int signum)
 static void init_handles (struct broker *b)
 {
     uv_prepare_init (b->loop, &b->end_of_turn);
-    uv_idle_init (b->loop, &b->again);
     uv_async_init (b->loop, &b->wake, journal_ready);
-    uv_timer_init (b->loop, &b->wakeup);
     uv_timer_init (b->loop, &b->sweep);
     uv_timer_init (b->loop, &b->retry);
     uv_timer_init (b->loop, &b->farewell);

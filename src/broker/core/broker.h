@@ -51,8 +51,6 @@ struct entry {
     size_t spec_bytes;
     bool examined; /* the failed start waits for pause_examine() */
     bool submitting;       /* the first transaction is not on disk yet */
-    bool fresh; /* in broker.fresh: js is kept until the first pass after the submit */
-    struct entry *fresh_prev, *fresh_next;
     /* found in RUN or CLEANUP at start-up: exec recover, not exec start */
     bool recovered;
     bool result_told; /* the waiters have been answered */
@@ -104,12 +102,8 @@ struct broker {
     struct turn *turn; /* this turn's events and what follows their commit, or NULL */
     uint64_t turn_serial;
     size_t under_way; /* operations that end with a journal completion or a reply */
-    struct entry *fresh;
-
     uv_prepare_t end_of_turn; /* plans, then commits */
-    uv_idle_t again;          /* active while a pass is unfinished */
     uv_async_t wake;          /* sent by the journal's threads */
-    uv_timer_t wakeup;        /* sched_wakeup() */
     uv_timer_t sweep;
     uv_timer_t retry;    /* tries starts with start_again again */
     struct pause *pause; /* whether and why starts are paused, see pause.h */
@@ -121,15 +115,12 @@ struct broker {
     bool recovering;    /* until the executor has listed its nodes */
     bool stopping;
     bool dead;                /* broker_destroy() runs: callbacks only free */
-    struct submission *submissions; /* with an Idempotency-Key, and not on disk yet */
-    struct submission *unjudged;    /* waiting for the matchers to be prepared */
 };
 
 /* All handles of struct broker, for loops that set or close them. */
 #define BROKER_HANDLES(b)                                                                \
     {                                                                                    \
-        (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->again,                    \
-            (uv_handle_t *)&(b)->wake, (uv_handle_t *)&(b)->wakeup,                      \
+        (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->wake,                     \
             (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
             (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->sigint,                  \
             (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \

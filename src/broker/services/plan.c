@@ -26,14 +26,27 @@
 #define TRIES 1        /* of a call: one or two matches, then a look at the clock */
 #define SLEEP_MAX 60.0 /* begin times use the wall clock, which may be set */
 
-static void again_cb (uv_idle_t *idle)
+struct planning {
+    struct broker_timer next; /* the next pass, or the rest of this one */
+};
+
+static struct service_place place;
+
+static int init (struct broker *b, struct error *err)
 {
-    (void)idle; /* keeps the loop turning; the end of the turn does the work */
+    struct planning *p = service_state (b, &place);
+
+    (void)err;
+    broker_timer_init (b, &p->next, broker_plan_due);
+    return 0;
 }
 
-static void wakeup_cb (uv_timer_t *timer)
+/* The work is done at the end of the turn of the loop in which the timer fires. */
+static void plan_in (struct broker *b, double seconds)
 {
-    broker_plan_due (timer->data);
+    struct planning *p = service_state (b, &place);
+
+    broker_timer_set (&p->next, seconds);
 }
 
 static void enqueue (struct broker *b, struct entry *e)
@@ -145,25 +158,6 @@ static void allocate (struct broker *b, struct sched_decision *d)
     }
 }
 
-static void forget_fresh (struct broker *b, struct entry *e)
-{
-    if (e->fresh)
-        DL_DELETE2 (b->fresh, e, fresh_prev, fresh_next);
-    e->fresh = false;
-}
-
-/* Drops the jobspecs of new jobs that did not start at once; the journal has them. A job
- * that is starting or has started still uses its jobspec. */
-static void drop_fresh_specs (struct broker *b)
-{
-    while (b->fresh) {
-        struct entry *e = b->fresh;
-        forget_fresh (b, e);
-        if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
-            entry_drop_spec (e);
-    }
-}
-
 static bool has_time (double begin)
 {
     return clock_mono () - begin < PASS_SECONDS;
@@ -180,7 +174,7 @@ static bool prepare (struct broker *b, double begin)
     } while (rc == -EAGAIN && has_time (begin));
     while (rc != -EAGAIN && has_time (begin) && broker_submit_later (b))
         ;
-    return rc != -EAGAIN && !b->unjudged;
+    return rc != -EAGAIN && !submit_any_later (b);
 }
 
 static void plan (struct broker *b)
@@ -194,7 +188,7 @@ static void plan (struct broker *b)
         return;
     double begin = clock_mono ();
     if (!nodes_move (b, has_time, begin) || !prepare (b, begin)) {
-        uv_idle_start (&b->again, again_cb);
+        plan_in (b, 0);
         return;
     }
     services_call (pass_begins, b);
@@ -211,11 +205,9 @@ static void plan (struct broker *b)
     b->plan_due = rc == 1 || rc == -EAGAIN;
     nodes_may_move (b, !b->plan_due, clock_mono ());
     if (b->plan_due) {
-        uv_idle_start (&b->again, again_cb);
+        plan_in (b, 0);
         return;
     }
-    uv_idle_stop (&b->again);
-    drop_fresh_specs (b);
     services_call (pass_ends, b);
     double when = broker_sched_wakeup (b);
     for (const struct broker_service **s = services; *s; s++) {
@@ -223,10 +215,8 @@ static void plan (struct broker *b)
         if (own > 0 && (when <= 0 || own < when))
             when = own;
     }
-    if (when > 0) {
-        double wait = MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX);
-        uv_timer_start (&b->wakeup, wakeup_cb, (uint64_t)(wait * 1000.0) + 1, 0);
-    }
+    if (when > 0)
+        plan_in (b, MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX) + 0.001);
 }
 
 /* Cancels the booking; waiting jobs may fit now. */
@@ -259,10 +249,10 @@ static const struct service_act acts[] = {
 
 const struct broker_service service_plan = {
     .name = "plan",
+    .place = &place,
+    .state_size = sizeof (struct planning),
+    .init = init,
     .enqueue = enqueue,
     .acts = acts,
-    .goes = forget_fresh,
     .end_of_turn = plan,
 };
-
-

@@ -57,10 +57,34 @@ struct submission {
     char *key;
     bool completed; /* the queue's settings were added to the jobspec's JSON */
     char *text;     /* jobspec */
-    struct submission *prev, *next; /* broker.submissions: under way, with a key */
-    struct submission *later_prev, *later_next; /* broker.unjudged */
+    struct submission *prev, *next; /* in `keyed` */
+    struct submission *later_prev, *later_next; /* in `unjudged` */
     bool listed;
 };
+
+struct slot {
+    struct entry *e;
+    bool is_fresh;
+    struct slot *prev, *next;
+};
+
+struct submits {
+    struct submission *keyed;    /* with an Idempotency-Key, and not on disk yet */
+    struct submission *unjudged; /* waiting for the matchers to be prepared */
+    struct slot *fresh; /* new jobs, with their jobspecs until the first pass is over */
+};
+
+static struct service_place place;
+
+static struct submits *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
 
 static void submission_free (struct submission *s)
 {
@@ -80,7 +104,7 @@ static void detach (struct submission *s)
     if (!s->gone && s->req)
         http_request_set_aux (s->req, NULL, NULL);
     if (s->listed)
-        DL_DELETE (s->b->submissions, s);
+        DL_DELETE (state_of (s->b)->keyed, s);
     s->listed = false;
 }
 
@@ -250,15 +274,40 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
     return o;
 }
 
+static void forget_fresh (struct broker *b, struct entry *e)
+{
+    struct slot *s = slot_of (e);
+
+    if (s->is_fresh)
+        DL_DELETE (state_of (b)->fresh, s);
+    s->is_fresh = false;
+}
+
+/* Drops the jobspecs of new jobs that did not start at once; the journal has them. A job
+ * that is starting or has started still uses its jobspec. */
+static void drop_fresh_specs (struct broker *b)
+{
+    const struct submits *all = state_of (b);
+
+    while (all->fresh) {
+        struct entry *e = all->fresh->e;
+        forget_fresh (b, e);
+        if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
+            entry_drop_spec (e);
+    }
+}
+
 /* The submit is on disk: puts the job into the table. */
 static void take_in (struct broker *b, struct entry *e)
 {
+    struct slot *s = slot_of (e);
+
     e->submitting = false;
     entry_insert (b, e);
     entry_count (b, e);
     entry_find_queue (b, e);
-    e->fresh = true;
-    DL_APPEND2 (b->fresh, e, fresh_prev, fresh_next);
+    *s = (struct slot){ .e = e, .is_fresh = true };
+    DL_APPEND (state_of (b)->fresh, s);
     services_call (comes, b, e);
     if (e->job->state == JOB_DEPEND)
         broker_depend (b, e);
@@ -465,7 +514,7 @@ static bool repeated (struct broker *b, struct http_request *req, const char *ke
 
     if (!key)
         return false;
-    DL_FOREACH (b->submissions, s) {
+    DL_FOREACH (state_of (b)->keyed, s) {
         if (s->uid == http_request_uid (req) && !strcmp (s->key, key)) {
             http_reply_header (req, "Retry-After", "1");
             http_reply_problem (
@@ -575,17 +624,23 @@ static void parsed (struct submission *s)
     }
     log_debug ("a submission of uid %u waits until all nodes were looked at",
                (unsigned)s->uid);
-    DL_APPEND2 (b->unjudged, s, later_prev, later_next);
+    DL_APPEND2 (state_of (b)->unjudged, s, later_prev, later_next);
     broker_plan_due (b);
+}
+
+bool submit_any_later (const struct broker *b)
+{
+    return state_of (b)->unjudged;
 }
 
 bool broker_submit_later (struct broker *b)
 {
-    struct submission *s = b->unjudged;
+    struct submits *all = state_of (b);
+    struct submission *s = all->unjudged;
 
     if (!s)
         return false;
-    DL_DELETE2 (b->unjudged, s, later_prev, later_next);
+    DL_DELETE2 (all->unjudged, s, later_prev, later_next);
     if (s->gone) {
         detach (s);
         submission_free (s);
@@ -667,7 +722,7 @@ static void api_submit (struct broker *b, struct http_request *req, const struct
     }
     http_request_set_aux (req, s, client_left);
     if (key) {
-        DL_APPEND (b->submissions, s);
+        DL_APPEND (state_of (b)->keyed, s);
         s->listed = true;
     }
     s->work.data = s;
@@ -684,5 +739,10 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_submit = {
     .name = "submit",
+    .place = &place,
+    .state_size = sizeof (struct submits),
+    .slot_size = sizeof (struct slot),
+    .goes = forget_fresh,
+    .pass_ends = drop_fresh_specs,
     .routes = routes,
 };

@@ -19,5 +19,6 @@ struct submit_foreign {
 void broker_submit_foreign (struct broker *b, struct submit_foreign *f);
 /* Continues the next submit that waited for the matchers to be prepared; false: none. */
 bool broker_submit_later (struct broker *b);
+bool submit_any_later (const struct broker *b);
 
 #endif

@@ -93,6 +93,11 @@ void broker_timer_set (struct broker_timer *t, double seconds)
     uv_timer_start (&t->uv, due, (uint64_t)(seconds * 1000.0 + 0.999), 0);
 }
 
+double broker_timer_left (const struct broker_timer *t)
+{
+    return t->is_set ? (double)uv_timer_get_due_in (&t->uv) / 1000.0 : 0;
+}
+
 void broker_timer_stop (struct broker_timer *t)
 {
     t->is_set = false;

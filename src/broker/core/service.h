@@ -217,6 +217,8 @@ void broker_timer_init (struct broker *b, struct broker_timer *t,
                         void (*fn) (struct broker *b));
 /* Calls fn once after this many seconds, >= 0; replaces an earlier time. */
 void broker_timer_set (struct broker_timer *t, double seconds);
+/* Seconds until it fires; 0: it is not set. */
+double broker_timer_left (const struct broker_timer *t);
 void broker_timer_stop (struct broker_timer *t);
 
 #endif

@@ -279,8 +279,7 @@ static void round_due (struct broker *b)
 {
     struct state *state = state_of (b);
 
-    if (!state->timer.is_set
-        || uv_timer_get_due_in (&state->timer.uv) > (uint64_t)(ROUND_SECONDS * 1000.0))
+    if (!state->timer.is_set || broker_timer_left (&state->timer) > ROUND_SECONDS)
         again_in (state, 0);
 }
 

@@ -9,10 +9,12 @@
 #include "broker/core/users.h"
 #include "common/clock.h"
 #include "common/strbuf.h"
+#include "common/yaml.h"
 #include "exec/exec.h"
 
 #define TEXT_MAX (1 << 20)
 #define TURNS_MAX 1000
+#define STEP 0.001 /* seconds: time passes even for a timer that is due at once */
 
 struct commit {
     journal_done_f done;
@@ -60,6 +62,7 @@ int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void 
 void __wrap_broker_timer_init (struct broker *b, struct broker_timer *t,
                                void (*fn) (struct broker *b));
 void __wrap_broker_timer_set (struct broker_timer *t, double seconds);
+double __wrap_broker_timer_left (const struct broker_timer *t);
 void __wrap_broker_timer_stop (struct broker_timer *t);
 void __wrap_users_find (struct users *u, uid_t uid, users_f done, void *arg);
 int __wrap_uv_queue_work (uv_loop_t *loop, uv_work_t *w, uv_work_cb work,
@@ -134,7 +137,12 @@ void __wrap_broker_timer_init (struct broker *b, struct broker_timer *t,
 void __wrap_broker_timer_set (struct broker_timer *t, double seconds)
 {
     t->is_set = true;
-    find_timer (t)->when = state.now + seconds;
+    find_timer (t)->when = state.now + seconds + STEP;
+}
+
+double __wrap_broker_timer_left (const struct broker_timer *t)
+{
+    return t->is_set ? find_timer (t)->when - state.now : 0;
 }
 
 void __wrap_broker_timer_stop (struct broker_timer *t)
@@ -293,6 +301,8 @@ struct small *small_create (int nodes)
     b->matcher = matcher_create (b->graph, b->config->match_policy);
     b->sched = sched_create (b->matcher, b->config->queue_policy,
                              b->config->reservation_depth);
+    for (size_t i = 0; i < b->config->nqueues; i++)
+        sched_queue_set (b->sched, (unsigned)i, true);
     uv_timer_init (&s->loop, &b->retry);
     b->retry.data = b;
     call_init (b);
@@ -372,8 +382,11 @@ static struct jobspec *make_spec (const char *system)
                  "tasks: [{command: [\"true\"], slot: task, count: {per_slot: 1}}]\n"
                  "attributes: {system: {%s}}\n",
                  system);
-    struct jobspec *js = jobspec_parse (text.buf, text.len, &err);
-    if (!js && err.code != ENOMEM)
+    struct yaml_doc *doc = yaml_load (text.buf, text.len, "job", &err);
+    autofree char *json = doc ? json_dumps (yaml_root (doc), JSON_COMPACT) : NULL;
+    struct jobspec *js = json ? jobspec_parse (json, strlen (json), &err) : NULL;
+    yaml_destroy (doc);
+    if (!js && err.code && err.code != ENOMEM)
         fail_msg ("%s", err.text);
     return js;
 }

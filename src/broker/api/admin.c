@@ -200,7 +200,7 @@ static void add_jobs (struct broker *b, uid_t viewer, json_t *const *at, size_t 
 {
     struct entry *e;
 
-    DL_FOREACH2 (b->active, e, active_next)
+    DL_FOREACH2 (b->table.active, e, active.next)
     {
         if (!privacy_sees (b, viewer, e, PRIVATE_JOBS))
             continue;
@@ -367,7 +367,7 @@ static void api_queues (struct broker *b, struct http_request *req, const struct
     json_t *list = json_array ();
 
     (void)path;
-    HASH_ITER (hh, b->jobs, e, next) {
+    HASH_ITER (hh, b->table.all, e, next) {
         if (!counts || e->job->state == JOB_INACTIVE)
             continue;
         struct queue_count *c = &counts[e->queue];
@@ -467,8 +467,8 @@ static void api_status (struct broker *b, struct http_request *req, const struct
             "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
             clock_wall () - b->started, "executor", b->ops->name, "state_dir",
             b->host.state_dir, "listen", listen, "jobs", "pending",
-            (json_int_t)b->npending, "running", (json_int_t)(b->nrunning - b->nwhole),
-            "finished", (json_int_t)b->nfinished, "nodes", count_nodes (b), "journal",
+            (json_int_t)b->table.npending, "running", (json_int_t)(b->table.nrunning - b->table.nwhole),
+            "finished", (json_int_t)b->table.nfinished, "nodes", count_nodes (b), "journal",
             "waiting", (json_int_t)journal_waiting (b->journal), "bytes",
             (json_int_t)journal_bytes (b->journal), "removed",
             (json_int_t)history_removed (b), "trouble", trouble, "paused", pause_json (b),
@@ -482,7 +482,7 @@ static void api_shutdown (struct broker *b, struct http_request *req,
     (void)path;
     log_info ("shutdown asked for by uid %u", (unsigned)http_request_uid (req));
     api_reply_json (
-        req, 200, json_pack ("{s:I}", "running", (json_int_t)(b->nrunning - b->nwhole)));
+        req, 200, json_pack ("{s:I}", "running", (json_int_t)(b->table.nrunning - b->table.nwhole)));
     broker_stop (b);
 }
 

@@ -129,13 +129,13 @@ static bool is_elsewhere (const struct entry *e)
  * listing's order. */
 static struct row *collect (struct broker *b, const struct listing *l, size_t *ret_n)
 {
-    struct row *rows = calloc (HASH_COUNT (b->jobs) + 1, sizeof (*rows));
+    struct row *rows = calloc (HASH_COUNT (b->table.all) + 1, sizeof (*rows));
     struct entry *e, *next;
     size_t n = 0;
 
     if (!rows)
         return NULL;
-    HASH_ITER (hh, b->jobs, e, next) {
+    HASH_ITER (hh, b->table.all, e, next) {
         if (e->id <= (uint64_t)l->after || is_elsewhere (e)
             || !api_filter_match (&l->filter, e))
             continue;

@@ -2,6 +2,7 @@
  */
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/recover.h"
 #include "broker/core/reload.h"
@@ -31,6 +32,24 @@
 #define DRAIN_SECONDS 1.5
 #define LATE_SECONDS                                                                     \
     60 /* after limit and grace the broker ends jobs that their agents have not ended */
+
+/* The handles that live as long as the broker. */
+struct handles {
+    uv_prepare_t end_of_turn; /* plans, then commits */
+    uv_async_t wake;          /* sent by the journal's threads */
+    uv_timer_t sweep;
+    uv_timer_t farewell; /* runs from broker_stop() to the end of the loop */
+    uv_signal_t sigint, sigterm, sighup;
+    double stop_by; /* mono */
+};
+
+#define HANDLES(b)                                                                       \
+    {                                                                                    \
+        (uv_handle_t *)&(b)->handles->end_of_turn, (uv_handle_t *)&(b)->handles->wake,   \
+            (uv_handle_t *)&(b)->handles->sweep, (uv_handle_t *)&(b)->handles->farewell, \
+            (uv_handle_t *)&(b)->handles->sigint, (uv_handle_t *)&(b)->handles->sigterm, \
+            (uv_handle_t *)&(b)->handles->sighup                                         \
+    }
 
 static void end_of_turn (uv_prepare_t *h)
 {
@@ -69,11 +88,11 @@ static void sweep_cb (uv_timer_t *h)
     struct broker *b = h->data;
     struct entry *e;
     size_t n = 0;
-    autofree uint64_t *live = calloc (b->nrunning + 1, sizeof (*live));
+    autofree uint64_t *live = calloc (b->table.nrunning + 1, sizeof (*live));
 
     if (!live || b->recovering)
         return;
-    DL_FOREACH2 (b->active, e, active_next)
+    DL_FOREACH2 (b->table.active, e, active.next)
     {
         live[n++] = e->id;
         if (is_late (b, e))
@@ -99,29 +118,27 @@ static void signal_cb (uv_signal_t *h, int signum)
     }
 }
 
-/* Handles that live as long as the broker. */
 static void init_handles (struct broker *b)
 {
-    uv_prepare_init (b->loop, &b->end_of_turn);
-    uv_async_init (b->loop, &b->wake, journal_ready);
-    uv_timer_init (b->loop, &b->sweep);
-    uv_timer_init (b->loop, &b->retry);
-    uv_timer_init (b->loop, &b->farewell);
-    uv_signal_init (b->loop, &b->sigint);
-    uv_signal_init (b->loop, &b->sigterm);
-    uv_signal_init (b->loop, &b->sighup);
-    uv_handle_t *all[] = BROKER_HANDLES (b);
+    uv_prepare_init (b->loop, &b->handles->end_of_turn);
+    uv_async_init (b->loop, &b->handles->wake, journal_ready);
+    uv_timer_init (b->loop, &b->handles->sweep);
+    uv_timer_init (b->loop, &b->handles->farewell);
+    uv_signal_init (b->loop, &b->handles->sigint);
+    uv_signal_init (b->loop, &b->handles->sigterm);
+    uv_signal_init (b->loop, &b->handles->sighup);
+    uv_handle_t *all[] = HANDLES (b);
     for (size_t i = 0; i < ARRAY_SIZE (all); i++)
         all[i]->data = b;
 }
 
 static void start_handles (struct broker *b)
 {
-    uv_prepare_start (&b->end_of_turn, end_of_turn);
-    uv_timer_start (&b->sweep, sweep_cb, SWEEP_SECONDS * 1000, SWEEP_SECONDS * 1000);
-    uv_signal_start (&b->sigint, signal_cb, SIGINT);
-    uv_signal_start (&b->sigterm, signal_cb, SIGTERM);
-    uv_signal_start (&b->sighup, signal_cb, SIGHUP);
+    uv_prepare_start (&b->handles->end_of_turn, end_of_turn);
+    uv_timer_start (&b->handles->sweep, sweep_cb, SWEEP_SECONDS * 1000, SWEEP_SECONDS * 1000);
+    uv_signal_start (&b->handles->sigint, signal_cb, SIGINT);
+    uv_signal_start (&b->handles->sigterm, signal_cb, SIGTERM);
+    uv_signal_start (&b->handles->sighup, signal_cb, SIGHUP);
 }
 
 /* Looks up the uids of the names in `operators:`. Blocks, so only at start and reload. */
@@ -356,7 +373,7 @@ static int init_journal (struct broker *b, struct error *err)
         return error_set (err, ENOMEM, "out of memory");
     do {
         *err = (struct error){ 0 };
-        b->journal = journal_open (path, journal_wake, &b->wake, err);
+        b->journal = journal_open (path, journal_wake, &b->handles->wake, err);
     } while (!b->journal && err->code == EBUSY && wait_for_journal (b, tries++));
     return b->journal ? 0 : -EIO;
 }
@@ -385,7 +402,10 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
     services_arrange ();
     struct broker *b = calloc (1, sizeof (*b));
 
-    if (!b || !(b->states = calloc (1, services_state_size () + 1))) {
+    if (!b || !(b->states = calloc (1, services_state_size () + 1))
+        || !(b->handles = calloc (1, sizeof (*b->handles)))) {
+        if (b)
+            free (b->states);
         free (b);
         error_set (err, ENOMEM, "out of memory");
         config_destroy (config);
@@ -409,7 +429,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
         return NULL;
     }
     start_handles (b);
-    jobs_remove_leftovers (b);
+    job_dirs_remove_leftovers (b);
     return b;
 }
 
@@ -419,7 +439,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
 static void farewell_cb (uv_timer_t *h)
 {
     struct broker *b = h->data;
-    if (b->under_way == 0 || clock_mono () >= b->stop_by)
+    if (b->under_way == 0 || clock_mono () >= b->handles->stop_by)
         uv_stop (h->loop);
 }
 
@@ -428,9 +448,9 @@ void broker_stop (struct broker *b)
     if (b->stopping)
         return;
     b->stopping = true;
-    b->stop_by = clock_mono () + FAREWELL_SECONDS;
+    b->handles->stop_by = clock_mono () + FAREWELL_SECONDS;
     services_call (stop, b);
-    uv_timer_start (&b->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
+    uv_timer_start (&b->handles->farewell, farewell_cb, FAREWELL_MS, FAREWELL_MS);
 }
 
 /* Lets the journal's operations complete before it is closed; see broker.dead. */
@@ -462,7 +482,7 @@ void broker_destroy (struct broker *b)
     drain (b);
     journal_close (b->journal);
     b->journal = NULL;
-    uv_handle_t *all[] = BROKER_HANDLES (b);
+    uv_handle_t *all[] = HANDLES (b);
     for (size_t i = 0; i < ARRAY_SIZE (all); i++)
         uv_close (all[i], NULL);
     for (struct broker_timer *t = b->timers; t; t = t->next)
@@ -470,7 +490,7 @@ void broker_destroy (struct broker *b)
     exec_claim_rest (b->host.claim);
     uv_run (b->loop, UV_RUN_DEFAULT); /* closing callbacks and running workers */
     exec_claim_release (b->host.claim);
-    HASH_ITER (hh, b->jobs, e, next)
+    HASH_ITER (hh, b->table.all, e, next)
         entry_remove (b, e);
     services_call (release, b);
     sched_destroy (b->sched);
@@ -482,7 +502,7 @@ void broker_destroy (struct broker *b)
     config_destroy (b->first);
     free (b->operators);
     free (b->states);
-    free (b->gone);
+    free (b->handles);
     free (b->jobs_dir);
     free (b->socket_path);
     free (b);

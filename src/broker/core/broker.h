@@ -30,6 +30,25 @@
 
 struct broker;
 
+/* A place in a list of jobs. */
+struct entry_links {
+    struct entry *prev, *next;
+    bool listed;
+};
+
+/* The table of jobs, and lists of some of them. */
+struct job_table {
+    struct entry *all; /* by id */
+    uint64_t next_id;
+    size_t npending, nrunning, nfinished;
+    struct entry *active; /* list of the nrunning jobs */
+    /* list of the npending jobs, in the order in which they began to wait */
+    struct entry *waiting;
+    struct entry *arrays; /* list of all arrays in memory, ended ones too */
+    size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
+    struct entry *done_first, *done_last;
+};
+
 /* A job in the broker: its record, and the data of its present stage. */
 struct entry {
     UT_hash_handle hh;
@@ -46,22 +65,17 @@ struct entry {
     uint64_t turn;         /* serial of the last turn with outer actions for the job */
     size_t turn_slot;      /* index of the job's actions in the list of that turn */
     bool starting;         /* between START and exec start: look-ups are under way */
-    bool start_again;      /* the start is held back; broker.retry tries it again */
     /* of the jobspec in the journal; 0: the record uses another job's */
     size_t spec_bytes;
-    bool examined; /* the failed start waits for pause_examine() */
     bool submitting;       /* the first transaction is not on disk yet */
     /* found in RUN or CLEANUP at start-up: exec recover, not exec start */
     bool recovered;
     bool result_told; /* the waiters have been answered */
     char *note; /* the executor's latest note ("pulling image"), or NULL */
-    struct entry *done_prev, *done_next; /* list of finished jobs, oldest first */
-    bool listed_active;
-    struct entry *active_prev, *active_next; /* list of jobs in RUN or CLEANUP */
-    bool listed_waiting;
-    struct entry *waiting_prev, *waiting_next; /* list of jobs before RUN */
-    bool listed_array;
-    struct entry *array_prev, *array_next;
+    struct entry_links done;    /* list of finished jobs, oldest first */
+    struct entry_links active;  /* list of jobs in RUN or CLEANUP */
+    struct entry_links waiting; /* list of jobs before RUN */
+    struct entry_links array;   /* list of arrays */
 };
 
 struct broker {
@@ -85,46 +99,20 @@ struct broker {
     size_t noperators;
     double started; /* unix time */
 
-    struct entry *jobs; /* by id */
-    uint64_t next_id;
-    size_t npending, nrunning, nfinished;
-    struct entry *active; /* list of the nrunning jobs */
-    /* list of the npending jobs, in the order in which they began to wait */
-    struct entry *waiting;
-    struct entry *arrays; /* list of all arrays in memory, ended ones too */
-    size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
-    struct entry *done_first, *done_last;
-    uint64_t *gone; /* jobs with directories to remove, by id */
-    size_t ngone, gone_alloc;
-    bool removing;
-
-    struct journal_txn *submit_txn; /* see broker_emit_into() */
-    struct turn *turn; /* this turn's events and what follows their commit, or NULL */
-    uint64_t turn_serial;
+    struct job_table table;
+    struct {
+        struct turn *current; /* its events and what follows their commit, or NULL */
+        struct journal_txn *into; /* see broker_emit_into() */
+        uint64_t serial;
+    } turns;
     size_t under_way; /* operations that end with a journal completion or a reply */
-    uv_prepare_t end_of_turn; /* plans, then commits */
-    uv_async_t wake;          /* sent by the journal's threads */
-    uv_timer_t sweep;
-    uv_timer_t retry;    /* tries starts with start_again again */
-    struct pause *pause; /* whether and why starts are paused, see pause.h */
-    uv_timer_t farewell; /* runs from broker_stop() to the end of the loop */
-    double stop_by;      /* mono */
-    uv_signal_t sigint, sigterm, sighup;
+    struct handles *handles; /* of the loop, see broker.c */
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
     bool plan_due;
     bool recovering;    /* until the executor has listed its nodes */
     bool stopping;
     bool dead;                /* broker_destroy() runs: callbacks only free */
 };
-
-/* All handles of struct broker, for loops that set or close them. */
-#define BROKER_HANDLES(b)                                                                \
-    {                                                                                    \
-        (uv_handle_t *)&(b)->end_of_turn, (uv_handle_t *)&(b)->wake,                     \
-            (uv_handle_t *)&(b)->sweep, (uv_handle_t *)&(b)->retry,                      \
-            (uv_handle_t *)&(b)->farewell, (uv_handle_t *)&(b)->sigint,                  \
-            (uv_handle_t *)&(b)->sigterm, (uv_handle_t *)&(b)->sighup                    \
-    }
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */
 struct broker *broker_create (uv_loop_t *loop, struct config *config,

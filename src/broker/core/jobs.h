@@ -25,10 +25,6 @@ void entry_count (struct broker *b, struct entry *e); /* call once, at insertion
 void entry_moved (struct broker *b, struct entry *e, enum job_state before);
 /* Appends e to the finished jobs, and removes the oldest beyond config.keep_finished. */
 void entry_retire (struct broker *b, struct entry *e);
-/* At start-up: removes job directories that an earlier broker left behind. */
-void jobs_remove_leftovers (struct broker *b);
-/* The greatest job id that has a directory; 0: none. */
-uint64_t jobs_last_dir (const struct broker *b);
 /* The array that has kept this job id for one of its tasks; or NULL. O(arrays). */
 struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
 void entry_set_note (struct entry *e, const char *text);

@@ -400,9 +400,20 @@ static void look_due (uv_timer_t *t)
 
 /* -- for others -- */
 
+struct state {
+    struct pause *pause; /* a look under way may outlive the broker */
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 void pause_note (struct broker *b, const char *what, int errnum)
 {
-    struct pause *p = b->pause;
+    struct pause *p = state_of (b)->pause;
 
     if (!p)
         return;
@@ -413,12 +424,14 @@ void pause_note (struct broker *b, const char *what, int errnum)
 
 const char *pause_reason (const struct broker *b)
 {
-    return b->pause && b->pause->errnum ? b->pause->text : NULL;
+    const struct pause *p = state_of (b)->pause;
+
+    return p && p->errnum ? p->text : NULL;
 }
 
 const char *pause_refusal (const struct broker *b)
 {
-    const struct pause *p = b->pause;
+    const struct pause *p = state_of (b)->pause;
 
     if (p && p->errnum && is_of_disk (p->errnum))
         return p->text;
@@ -427,7 +440,7 @@ const char *pause_refusal (const struct broker *b)
 
 json_t *pause_json (const struct broker *b)
 {
-    const struct pause *p = b->pause;
+    const struct pause *p = state_of (b)->pause;
     const char *socket = p && p->socket_now == SOCKET_OTHERS
                              ? "another program has taken its path"
                          : p && p->socket_now == SOCKET_GONE
@@ -444,17 +457,17 @@ json_t *pause_json (const struct broker *b)
 int pause_examine (struct broker *b, double since, void (*done) (bool is_ours, void *arg),
                    void *arg)
 {
-    struct examination *x = b->pause && !b->pause->released ? calloc (1, sizeof (*x))
-                                                            : NULL;
+    struct pause *p = state_of (b)->pause;
+    struct examination *x = p && !p->released ? calloc (1, sizeof (*x)) : NULL;
 
     if (!x)
         return -ENOMEM;
     x->since = since;
     x->done = done;
     x->arg = arg;
-    DL_APPEND (b->pause->examinations, x);
-    if (!b->pause->looking)
-        uv_timer_start (&b->pause->timer, look_due, 0, 0);
+    DL_APPEND (p->examinations, x);
+    if (!p->looking)
+        uv_timer_start (&p->timer, look_due, 0, 0);
     return 0;
 }
 
@@ -473,7 +486,7 @@ static int init (struct broker *b, struct error *err)
     p->jobs_dir = b->jobs_dir;
     uv_timer_init (b->loop, &p->timer);
     p->timer.data = p;
-    b->pause = p;
+    state_of (b)->pause = p;
     return stat (p->state_dir, &p->state) < 0
                ? error_errno (err, errno, "%s", p->state_dir)
                : 0;
@@ -481,21 +494,23 @@ static int init (struct broker *b, struct error *err)
 
 static int begin (struct broker *b, struct error *err)
 {
+    struct pause *p = state_of (b)->pause;
+
     (void)err;
-    if (lstat (b->pause->socket_path, &b->pause->socket) < 0)
-        log_warning ("%s: %s", b->pause->socket_path, strerror (errno));
-    schedule (b->pause);
+    if (lstat (p->socket_path, &p->socket) < 0)
+        log_warning ("%s: %s", p->socket_path, strerror (errno));
+    schedule (p);
     return 0;
 }
 
 static void close_pause (struct broker *b)
 {
-    struct pause *p = b->pause;
+    struct pause *p = state_of (b)->pause;
 
     if (!p || p->released)
         return;
     p->released = true;
-    b->pause = NULL;
+    state_of (b)->pause = NULL;
     uv_timer_stop (&p->timer);
     if (!p->looking)
         uv_close ((uv_handle_t *)&p->timer, freed);
@@ -503,6 +518,8 @@ static void close_pause (struct broker *b)
 
 const struct broker_service service_pause = {
     .name = "pause",
+    .place = &place,
+    .state_size = sizeof (struct state),
     .init = init,
     .begin = begin,
     .close = close_pause,

@@ -12,6 +12,7 @@
 
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/recover.h"
 #include "broker/core/service.h"
@@ -95,12 +96,12 @@ static int by_id (const void *a, const void *b)
 /* All entries ordered by id; the caller frees. */
 static struct entry **sorted (struct broker *b, size_t *ret_n)
 {
-    size_t n = HASH_COUNT (b->jobs), i = 0;
+    size_t n = HASH_COUNT (b->table.all), i = 0;
     struct entry *e, *next, **list = calloc (n + 1, sizeof (struct entry *));
 
     if (!list)
         return NULL;
-    HASH_ITER (hh, b->jobs, e, next)
+    HASH_ITER (hh, b->table.all, e, next)
         list[i++] = e;
     qsort (list, n, sizeof (struct entry *), by_id);
     *ret_n = n;
@@ -146,7 +147,7 @@ int broker_recover (struct broker *b, struct error *err)
         return -EIO;
     settle (&l);
     /* The spool in a directory of a job unknown to the journal is not the broker's. */
-    b->next_id = MAX (journal_last_id (b->journal), jobs_last_dir (b)) + 1;
+    b->table.next_id = MAX (journal_last_id (b->journal), job_dirs_last (b)) + 1;
     autofree struct entry **list = sorted (b, &n);
     if (!list)
         return error_set (err, ENOMEM, "out of memory");
@@ -155,14 +156,14 @@ int broker_recover (struct broker *b, struct error *err)
         entry_count (b, list[i]);
         services_call (comes, b, list[i]);
     }
-    size_t active = b->npending + b->nrunning;
+    size_t active = b->table.npending + b->table.nrunning;
     for (size_t i = 0; i < n; i++) {
         if (list[i]->job->state < JOB_RUN && !list[i]->req)
             continue; /* logged; the administrator decides */
         resume_waiting (b, list[i]);
     }
     if (active)
-        log_info ("%zu jobs wait, %zu run; all go on", b->npending, b->nrunning);
+        log_info ("%zu jobs wait, %zu run; all go on", b->table.npending, b->table.nrunning);
     return 0;
 }
 

@@ -64,7 +64,7 @@ static int check_queues (struct broker *b, const struct config *new, struct erro
 {
     struct entry *e, *next;
 
-    HASH_ITER (hh, b->jobs, e, next) {
+    HASH_ITER (hh, b->table.all, e, next) {
         const char *name = b->config->queues[e->queue].name;
         if (e->job->state != JOB_INACTIVE && config_queue_index (new, name) < 0)
             return error_set (err, EBUSY, "%s: queue '%s' cannot go: job %ju is in it",
@@ -134,7 +134,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     http_server_set_names (b->http, new->listen_names);
     log_set_level (new->log_level);
     services_call (reloaded, b, old);
-    HASH_ITER (hh, b->jobs, e, next) {
+    HASH_ITER (hh, b->table.all, e, next) {
         entry_find_queue (b, e);
         if (e->job->state == JOB_SCHED)
             broker_act (b, e, JOB_ACT_ENQUEUE);

@@ -28,7 +28,28 @@
 #include "common/io.h"
 #include "common/log.h"
 
-#define RETRY_MS 2000
+#define RETRY_SECONDS 2.0
+
+struct state {
+    struct broker_timer retry; /* tries starts that are held back */
+};
+
+struct slot {
+    bool again;    /* the start is held back */
+    bool examined; /* the failed start waits for pause_examine() */
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
 
 /* A look-up for a start; the entry may have gone when the answer comes. */
 struct preparation {
@@ -60,14 +81,14 @@ static void release (struct broker *b, struct entry *e)
  * job. */
 static void close_attempt (struct broker *b, struct entry *e)
 {
-    e->starting = e->examined = false;
+    e->starting = slot_of (e)->examined = false;
     exec_job_free (e->xjob);
     e->xjob = NULL;
     rset_destroy (e->r_given_back);
     e->r_given_back = NULL;
     services_call (attempt_over, b, e);
     entry_drop_spec (e);
-    e->recovered = e->start_again = false;
+    e->recovered = slot_of (e)->again = false;
     if (e->job->state != JOB_CLEANUP)
         return;
     if (e->job->released)
@@ -78,21 +99,19 @@ static void close_attempt (struct broker *b, struct entry *e)
         broker_emit (b, e, "clean", NULL);
 }
 
-static void broker_retry_starts (struct broker *b);
-
 /* Holds the start back for a reason outside the job: the job keeps its nodes, and goes on
- * when broker.retry looks again or a pause is over. */
+ * when the timer looks again or a pause is over. */
 static void hold (struct broker *b, struct entry *e, const char *text)
 {
     if (!e->note || strcmp (e->note, text) != 0)
         log_warning ("job %ju: its start waits: %s", (uintmax_t)e->id, text);
     entry_set_note (e, text);
     e->starting = false;
-    e->start_again = true;
+    slot_of (e)->again = true;
     exec_job_free (e->xjob);
     e->xjob = NULL;
-    if (!pause_reason (b) && !uv_is_active ((uv_handle_t *)&b->retry))
-        broker_retry_starts (b);
+    if (!pause_reason (b) && !state_of (b)->retry.is_set)
+        broker_timer_set (&state_of (b)->retry, RETRY_SECONDS);
 }
 
 static void hold_short (struct broker *b, struct entry *e, const char *text, int errnum)
@@ -109,7 +128,7 @@ static bool waits_for_pause (struct broker *b, struct entry *e)
         return false;
     snprintf (text, sizeof (text), "its start waits: %s", pause_reason (b));
     entry_set_note (e, text);
-    return e->start_again = true;
+    return slot_of (e)->again = true;
 }
 
 /* Ends a start that fails for a reason here, not in the executor. */
@@ -300,30 +319,23 @@ static void postpone (struct broker *b, struct entry *e, const char *text)
     hold (b, e, text);
 }
 
-static void retry_due (uv_timer_t *t)
+static void retry_due (struct broker *b)
 {
-    struct broker *b = t->data;
     struct entry *e, *next;
 
-    DL_FOREACH_SAFE2 (b->active, e, next, active_next)
+    DL_FOREACH_SAFE2 (b->table.active, e, next, active.next)
     {
-        if (!e->start_again)
+        if (!slot_of (e)->again)
             continue;
-        e->start_again = false;
+        slot_of (e)->again = false;
         broker_start (b, e);
     }
-}
-
-/* Sets the time at which broker.retry looks for entries with start_again. */
-static void broker_retry_starts (struct broker *b)
-{
-    uv_timer_start (&b->retry, retry_due, RETRY_MS, 0);
 }
 
 static void starts_due (struct broker *b)
 {
     if (!b->dead)
-        uv_timer_start (&b->retry, retry_due, 0, 0);
+        broker_timer_set (&state_of (b)->retry, 0);
 }
 
 static void dir_made (uv_work_t *w, int status)
@@ -456,7 +468,7 @@ static bool is_held_back (struct broker *b, struct entry *e)
 {
     for (const struct broker_service **s = services; *s; s++)
         if ((*s)->holds_start && (*s)->holds_start (b, e))
-            return e->start_again = true;
+            return slot_of (e)->again = true;
     return false;
 }
 
@@ -466,7 +478,7 @@ void broker_start (struct broker *b, struct entry *e)
         return;
     if (e->job->state != JOB_RUN && !e->recovered)
         return; /* cancelled before the start: broker_kill() or cleanup follows */
-    if (waits_for_pause (b, e) || e->examined || is_held_back (b, e))
+    if (waits_for_pause (b, e) || slot_of (e)->examined || is_held_back (b, e))
         return;
     struct preparation *p = calloc (1, sizeof (*p));
     if (!p) {
@@ -547,7 +559,7 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
     if (at_once)
         json_object_set_new (context, "uncounted", json_true ());
     if (at_end)
-        json_object_set_new (context, "turn", json_integer ((json_int_t)b->next_id));
+        json_object_set_new (context, "turn", json_integer ((json_int_t)b->table.next_id));
     services_call (requeues, b, e, &requeue, context);
     entry_set_note (e, reason);
     services_call (attempt_ends, b, e);
@@ -610,8 +622,8 @@ static void examined (bool is_ours, void *arg)
     struct failure *f = arg;
     struct entry *e = f->b->dead ? NULL : entry_find (f->b, f->id);
 
-    if (e && e->examined && e->job->restarts == f->attempt && !e->job->finished) {
-        e->examined = false;
+    if (e && slot_of (e)->examined && e->job->restarts == f->attempt && !e->job->finished) {
+        slot_of (e)->examined = false;
         if (is_ours)
             start_was_short (f->b, e, f->text);
         else
@@ -646,7 +658,7 @@ static void host_start_failed (void *arg, uint64_t id,
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
 
-    if (!e || e->job->finished || e->examined)
+    if (!e || e->job->finished || slot_of (e)->examined)
         return;
     if (why->pause_errno) {
         pause_note (b, why->text, why->pause_errno);
@@ -657,7 +669,7 @@ static void host_start_failed (void *arg, uint64_t id,
                             ? NULL
                             : failure_create (b, e, why);
     if (f && pause_examine (b, e->job->t_alloc, examined, f) == 0) {
-        e->examined = true;
+        slot_of (e)->examined = true;
         return;
     }
     if (f)
@@ -778,6 +790,13 @@ static void host_init (struct broker *b, struct exec_host *h)
     h->note = host_note;
 }
 
+static int init (struct broker *b, struct error *err)
+{
+    (void)err;
+    broker_timer_init (b, &state_of (b)->retry, retry_due);
+    return 0;
+}
+
 static const struct service_act acts[] = {
     { JOB_ACT_START, broker_start },
     { JOB_ACT_CLEANUP, broker_cleanup },
@@ -787,6 +806,10 @@ static const struct service_act acts[] = {
 
 const struct broker_service service_start = {
     .name = "start",
+    .place = &place,
+    .state_size = sizeof (struct state),
+    .slot_size = sizeof (struct slot),
+    .init = init,
     .host = host_init,
     .acts = acts,
     .starts_due = starts_due,

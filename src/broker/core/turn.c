@@ -40,22 +40,22 @@ struct promise {
 
 static struct turn *current_turn (struct broker *b)
 {
-    if (!b->turn) {
-        if (!(b->turn = calloc (1, sizeof (*b->turn)))
-            || !(b->turn->txn = journal_txn_create ())) {
+    if (!b->turns.current) {
+        if (!(b->turns.current = calloc (1, sizeof (*b->turns.current)))
+            || !(b->turns.current->txn = journal_txn_create ())) {
             log_error ("out of memory: the broker stops rather than lose an event");
             abort ();
         }
-        b->turn->b = b;
-        b->turn_serial++;
+        b->turns.current->b = b;
+        b->turns.serial++;
     }
-    return b->turn;
+    return b->turns.current;
 }
 
 static struct follow_up *follow_up (struct broker *b, struct entry *e)
 {
     struct turn *t = current_turn (b);
-    if (e->turn == b->turn_serial)
+    if (e->turn == b->turns.serial)
         return &t->list[e->turn_slot];
     if (t->n == t->alloc) {
         t->alloc = t->alloc ? t->alloc * 2 : 16;
@@ -64,7 +64,7 @@ static struct follow_up *follow_up (struct broker *b, struct entry *e)
             abort ();
         }
     }
-    e->turn = b->turn_serial;
+    e->turn = b->turns.serial;
     e->turn_slot = t->n;
     t->list[t->n] = (struct follow_up){ .id = e->id };
     return &t->list[t->n++];
@@ -77,7 +77,7 @@ struct journal_txn *broker_transaction (struct broker *b)
 
 void broker_emit_into (struct broker *b, struct journal_txn *txn)
 {
-    b->submit_txn = txn;
+    b->turns.into = txn;
 }
 
 static bool has_listener (const struct broker *b, const struct entry *e)
@@ -92,13 +92,13 @@ static void note_event (struct broker *b, struct entry *e, const struct event *e
                         struct job_change *change)
 {
     autofree char *context = event_encode_context (ev);
-    struct journal_txn *txn = b->submit_txn ? b->submit_txn : current_turn (b)->txn;
+    struct journal_txn *txn = b->turns.into ? b->turns.into : current_turn (b)->txn;
 
     journal_txn_event (txn, e->id, ev->timestamp, ev->name,
                        context && *context ? context : NULL);
     change->txn = txn;
     change->now = ev->timestamp;
-    if (b->submit_txn || !has_listener (b, e))
+    if (b->turns.into || !has_listener (b, e))
         return;
     struct follow_up *f = follow_up (b, e);
     if (f->ntold < MAX_TOLD)
@@ -183,7 +183,7 @@ void broker_act (struct broker *b, struct entry *e, unsigned actions)
 {
     if (actions & JOB_ACT_INACTIVE)
         journal_txn_inactive (current_turn (b)->txn, e->id);
-    if (actions & ~(unsigned)BROKER_INNER && !b->submit_txn)
+    if (actions & ~(unsigned)BROKER_INNER && !b->turns.into)
         follow_up (b, e)->actions |= actions & ~(unsigned)BROKER_INNER;
     act_inner (b, e, actions & BROKER_INNER);
 }
@@ -280,10 +280,10 @@ void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg)
 
 void broker_flush (struct broker *b)
 {
-    struct turn *t = b->turn;
+    struct turn *t = b->turns.current;
     if (!t)
         return;
-    b->turn = NULL;
+    b->turns.current = NULL;
     b->under_way++;
     if (journal_commit (b->journal, t->txn, 0, turn_done, t) < 0) {
         log_error ("out of memory: the broker stops rather than lose an event");

@@ -137,7 +137,7 @@ static void recheck (struct broker *b)
     a->is_due = false;
     if (a->n == 0)
         return;
-    DL_FOREACH2 (b->waiting, e, waiting_next)
+    DL_FOREACH2 (b->table.waiting, e, waiting.next)
     {
         const struct slot *s = slot_of (e);
         bool before = s->used;

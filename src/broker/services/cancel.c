@@ -253,7 +253,7 @@ static int collect (struct cancelling *c, const struct api_filter *f)
         return -ENOMEM;
     if (f->ids && f->ids->nranges == 0)
         return 0;
-    HASH_ITER (hh, c->b->jobs, e, next) {
+    HASH_ITER (hh, c->b->table.all, e, next) {
         if (!f->ids
             && (e->job->state == JOB_INACTIVE
                 || (!operator&& e->job->userid != http_request_uid (c->req))))

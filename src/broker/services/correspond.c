@@ -179,7 +179,7 @@ void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t
     const struct job_array *a = of->job->array;
     struct entry *e, *next;
 
-    DL_FOREACH_SAFE2 (b->arrays, e, next, array_next)
+    DL_FOREACH_SAFE2 (b->table.arrays, e, next, array.next)
     {
         struct correspondence *c;
         LL_SEARCH_SCALAR (slot_of (e)->list, c, array, of->id);

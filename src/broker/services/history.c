@@ -43,7 +43,7 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
     const struct entry *e;
     size_t n = 0;
 
-    DL_FOREACH2 (b->waiting, e, waiting_next)
+    DL_FOREACH2 (b->table.waiting, e, waiting.next)
     {
         size_t own;
         depend_needs (e, &own);
@@ -54,7 +54,7 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
         return NULL;
     *ret_n = n;
     n = 0;
-    DL_FOREACH2 (b->waiting, e, waiting_next)
+    DL_FOREACH2 (b->table.waiting, e, waiting.next)
     {
         size_t own;
         const uint64_t *needs = depend_needs (e, &own);

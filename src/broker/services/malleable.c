@@ -94,7 +94,7 @@ static void find_jobs (struct round *r)
 {
     struct entry *e;
 
-    DL_FOREACH2 (r->b->active, e, active_next)
+    DL_FOREACH2 (r->b->table.active, e, active.next)
     {
         if (!is_malleable (e))
             continue;
@@ -112,7 +112,7 @@ static struct growth *model_of (struct broker *b, double now)
         growth_create (b->graph, b->matcher, b->config->match_policy, NULL, 0, true, now);
     struct entry *e;
 
-    DL_FOREACH2 (b->active, e, active_next)
+    DL_FOREACH2 (b->table.active, e, active.next)
     {
         if (x && e->r && growth_run (x, e->id, e->r) < 0) {
             growth_destroy (x);

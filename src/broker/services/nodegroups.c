@@ -124,7 +124,7 @@ static int book_running (struct broker *b, struct growth *g)
     struct entry *e;
     int rc = 0;
 
-    DL_FOREACH2 (b->active, e, active_next)
+    DL_FOREACH2 (b->table.active, e, active.next)
     {
         if (e->r && (rc = growth_run (g, e->id, e->r)) < 0)
             break;

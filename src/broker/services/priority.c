@@ -83,7 +83,7 @@ static int64_t setback (const struct broker *b, const struct entry *e)
     job.setback = 0;
     int64_t own = priority_rank (&b->config->priority.weights, &job, now, b->started);
     int64_t last = own;
-    DL_FOREACH2 (b->waiting, w, waiting_next)
+    DL_FOREACH2 (b->table.waiting, w, waiting.next)
     if (w->queue == e->queue && w->job->urgency == e->job->urgency
         && w->job->state == JOB_SCHED)
         last = MIN (last, w->job->priority);
@@ -204,7 +204,7 @@ static void round_begin (struct broker *b)
     struct priorities *p = state_of (b);
 
     usage_round (p->usage);
-    p->round = (struct round){ .under_way = true, .node = -1, .at = b->waiting };
+    p->round = (struct round){ .under_way = true, .node = -1, .at = b->table.waiting };
 }
 
 /* Counts the next node; false: no more. */
@@ -250,7 +250,7 @@ static bool round_step (struct broker *b)
     struct entry *e = r->at;
     if (!e)
         return false;
-    r->at = e->waiting_next;
+    r->at = e->waiting.next;
     rank_again (b, e);
     return true;
 }
@@ -308,7 +308,7 @@ static void move_on (struct broker *b, struct entry *e)
     struct round *r = &state_of (b)->round;
 
     if (r->at == e)
-        r->at = e->waiting_next;
+        r->at = e->waiting.next;
 }
 
 static void moved (struct broker *b, struct entry *e, enum job_state before)
@@ -316,7 +316,7 @@ static void moved (struct broker *b, struct entry *e, enum job_state before)
     (void)before;
     if (e->job->state >= JOB_RUN)
         move_on (b, e);
-    else if (!e->listed_waiting)
+    else if (!e->waiting.listed)
         usage_name (state_of (b)->usage, e->job->userid, e->job->user);
 }
 

@@ -166,7 +166,7 @@ static void pick_up (struct broker *b, const struct reservation *r)
 {
     struct entry *e, *next;
 
-    DL_FOREACH_SAFE2 (b->waiting, e, next, waiting_next)
+    DL_FOREACH_SAFE2 (b->table.waiting, e, next, waiting.next)
     {
         const char *name = slot_of (e)->name;
         if (name && e->job->state == JOB_SCHED && !strcmp (name, r->name))
@@ -185,7 +185,7 @@ static void let_out (struct broker *b, const struct reservation *r)
 {
     struct entry *e, *next;
 
-    HASH_ITER (hh, b->jobs, e, next) {
+    HASH_ITER (hh, b->table.all, e, next) {
         if (slot_of (e)->realm != r->realm)
             continue;
         slot_of (e)->realm = NULL;

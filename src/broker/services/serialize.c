@@ -42,7 +42,7 @@ static bool holds_start (struct broker *b, struct entry *e)
 
     if (!is_large (b, e) || !is_starting (e))
         return false;
-    DL_FOREACH2 (b->active, other, active_next)
+    DL_FOREACH2 (b->table.active, other, active.next)
     {
         if (other == e || !is_large (b, other) || !is_starting (other)
             || !goes_before (other, e))

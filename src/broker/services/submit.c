@@ -403,19 +403,19 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     }
     struct journal_txn *t = journal_txn_create ();
     json_t *context = submit_context (s, user);
-    if (!t || !context || !(e->job = job_create (b->next_id))) {
+    if (!t || !context || !(e->job = job_create (b->table.next_id))) {
         journal_txn_destroy (t);
         json_decref (context);
         refuse (s, 503, "busy", "out of memory");
         return;
     }
-    e->id = b->next_id;
-    b->next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
+    e->id = b->table.next_id;
+    b->table.next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
     e->submitting = true;
     services_call (take, b, e, false);
     journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
-    if (b->next_id > e->id + 1)
-        journal_txn_keep_ids (t, b->next_id - 1);
+    if (b->table.next_id > e->id + 1)
+        journal_txn_keep_ids (t, b->table.next_id - 1);
     broker_emit_into (b, t);
     int rc = broker_emit (b, e, "submit", context);
     broker_emit_into (b, NULL);
@@ -667,7 +667,7 @@ static void parse_done (uv_work_t *w, int status)
 void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
 {
     struct submission *s = calloc (1, sizeof (*s));
-    bool full = b->npending >= PENDING_MAX || b->stopping;
+    bool full = b->table.npending >= PENDING_MAX || b->stopping;
 
     if (s) {
         b->under_way++;
@@ -704,7 +704,7 @@ static void api_submit (struct broker *b, struct http_request *req, const struct
     }
     if (refuse_foreign (b, req) || repeated (b, req, key))
         return;
-    if (b->npending >= PENDING_MAX || b->stopping) {
+    if (b->table.npending >= PENDING_MAX || b->stopping) {
         http_reply_header (req, "Retry-After", "10");
         http_reply_problem (req, 429, "busy",
                             b->stopping ? "the broker is about to stop"

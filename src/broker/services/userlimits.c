@@ -86,7 +86,7 @@ static uint64_t jobs_of (struct broker *b, const struct tally *t, uid_t uid)
     uint64_t n = t ? (uint64_t)MAX (t->jobs, 0) : 0;
     const struct entry *e;
 
-    DL_FOREACH2 (b->arrays, e, array_next)
+    DL_FOREACH2 (b->table.arrays, e, array.next)
         if (e->job->userid == uid && e->job->array)
             n += idset_count (e->job->array->waiting);
     return n;
@@ -284,13 +284,13 @@ static void moved (struct broker *b, struct entry *e, enum job_state before)
     bool waits = e->job->state < JOB_RUN;
 
     (void)before;
-    if (waits != e->listed_waiting)
+    if (waits != e->waiting.listed)
         count (b, e, waits);
 }
 
 static void leave (struct broker *b, struct entry *e)
 {
-    if (e->listed_waiting)
+    if (e->waiting.listed)
         count (b, e, false);
 }
 

@@ -182,7 +182,7 @@ static void stop (struct broker *b)
     struct waiter *wait, *more;
     struct entry *e, *following;
 
-    HASH_ITER (hh, b->jobs, e, following) {
+    HASH_ITER (hh, b->table.all, e, following) {
         struct slot *slot = slot_of (e);
 
         DL_FOREACH_SAFE (slot->waiters, wait, more)

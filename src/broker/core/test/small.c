@@ -294,7 +294,7 @@ struct small *small_create (int nodes)
     free (b->config->state_dir);
     b->config->state_dir = strdup ("/");
     b->uid = 999;
-    b->next_id = 1;
+    b->table.next_id = 1;
     b->started = state.now;
     b->recovering = true;
     b->graph = machine_create ("small");
@@ -303,8 +303,6 @@ struct small *small_create (int nodes)
                              b->config->reservation_depth);
     for (size_t i = 0; i < b->config->nqueues; i++)
         sched_queue_set (b->sched, (unsigned)i, true);
-    uv_timer_init (&s->loop, &b->retry);
-    b->retry.data = b;
     call_init (b);
     add_nodes (b, nodes);
     small_turn (s);
@@ -330,7 +328,7 @@ void small_turn (struct small *s)
         services_call (end_of_turn, b);
         broker_flush (b);
         uv_run (&s->loop, UV_RUN_NOWAIT);
-        if (state.ncommits == 0 && !b->turn && !b->plan_due)
+        if (state.ncommits == 0 && !b->turns.current && !b->plan_due)
             return;
         run_commits ();
     }
@@ -411,7 +409,7 @@ struct entry *small_submit (struct small *s, const char *system)
 {
     struct broker *b = s->b;
     struct jobspec *js = make_spec (system);
-    struct entry *e = js ? entry_create (b->next_id) : NULL;
+    struct entry *e = js ? entry_create (b->table.next_id) : NULL;
 
     if (!e) {
         jobspec_destroy (js);
@@ -424,7 +422,7 @@ struct entry *small_submit (struct small *s, const char *system)
         entry_destroy (e);
         return NULL;
     }
-    b->next_id += js->array.tasks ? job_array_ids (&js->array) : 1;
+    b->table.next_id += js->array.tasks ? job_array_ids (&js->array) : 1;
     entry_take_sizes (e);
     services_call (take, b, e, false);
     e->submitting = true;
@@ -493,14 +491,13 @@ void small_destroy (struct small *s)
     run_commits ();
     uv_walk (&s->loop, closed, NULL);
     uv_run (&s->loop, UV_RUN_DEFAULT);
-    HASH_ITER (hh, b->jobs, e, next)
+    HASH_ITER (hh, b->table.all, e, next)
         entry_remove (b, e);
     services_call (release, b);
     sched_destroy (b->sched);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
     config_destroy (b->config);
-    free (b->gone);
     free (b->jobs_dir);
     free (b->socket_path);
     free (b->states);

@@ -1,0 +1,188 @@
+/* job_dirs.c - removes the directories of jobs that have left the table
+ *
+ * One worker at a time, so that starts get one too. What a broker that ends leaves, the
+ * next one removes at its start.
+ */
+#include "broker/core/job_dirs.h"
+
+#include <dirent.h>
+#include <string.h>
+
+#include "broker/core/jobs.h"
+#include "broker/core/service.h"
+#include "common/io.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+struct state {
+    uint64_t *gone; /* jobs with directories to remove, by id */
+    size_t n, alloc;
+    bool busy;
+};
+
+static struct service_place place;
+
+static struct state *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+struct removal {
+    uv_work_t work;
+    struct broker *b;
+    char *jobs_dir;
+    uint64_t *ids; /* to remove; or, sorted, to keep if `below` is set */
+    size_t n;
+    uint64_t below;
+};
+
+static void remove_one (const struct removal *r, uint64_t id)
+{
+    struct error err = { 0 };
+    autostrbuf struct strbuf path;
+
+    strbuf_init (&path, 8192);
+    strbuf_addf (&path, "%s/%ju", r->jobs_dir, (uintmax_t)id);
+    if (path.err == 0 && io_remove_tree (path.buf, &err) < 0)
+        log_warning ("cannot remove %s: %s", path.buf, err.text);
+}
+
+/* Removes directories of jobs before `below` that are not in the list. */
+static void remove_others (const struct removal *r)
+{
+    DIR *dir = opendir (r->jobs_dir);
+    struct dirent *d;
+    int64_t id;
+
+    while (dir && (d = readdir (dir))) {
+        if (parse_int (d->d_name, 1, INT64_MAX, &id, "job id", NULL) < 0
+            || (uint64_t)id >= r->below)
+            continue;
+        uint64_t key = (uint64_t)id;
+        if (r->n == 0 || !bsearch (&key, r->ids, r->n, sizeof (key), compare_u64))
+            remove_one (r, key);
+    }
+    if (dir)
+        closedir (dir);
+}
+
+static void removal_work (uv_work_t *w)
+{
+    const struct removal *r = w->data;
+    for (size_t i = 0; !r->below && i < r->n; i++)
+        remove_one (r, r->ids[i]);
+    if (r->below)
+        remove_others (r);
+}
+
+static void removal_free (struct removal *r)
+{
+    free (r->jobs_dir);
+    free (r->ids);
+    free (r);
+}
+
+static void remove_next (struct broker *b);
+
+static void removal_done (uv_work_t *w, int status)
+{
+    struct removal *r = w->data;
+    struct broker *b = r->b;
+
+    (void)status;
+    removal_free (r);
+    state_of (b)->busy = false;
+    if (!b->dead) /* else the next start of the broker finds them */
+        remove_next (b);
+}
+
+/* Takes ids over. */
+static void remove_dirs (struct broker *b, uint64_t *ids, size_t n, uint64_t below)
+{
+    struct removal *r = calloc (1, sizeof (*r));
+
+    if (!r || !(r->jobs_dir = strdup (b->jobs_dir))) {
+        free (r);
+        free (ids);
+        return;
+    }
+    r->b = b;
+    r->ids = ids;
+    r->n = n;
+    r->below = below;
+    r->work.data = r;
+    if (uv_queue_work (b->loop, &r->work, removal_work, removal_done) < 0)
+        removal_free (r);
+    else
+        state_of (b)->busy = true;
+}
+
+static void remove_next (struct broker *b)
+{
+    struct state *state = state_of (b);
+    uint64_t *ids = state->gone;
+    size_t n = state->n;
+
+    if (n == 0 || state->busy)
+        return;
+    state->gone = NULL;
+    state->n = state->alloc = 0;
+    remove_dirs (b, ids, n, 0);
+}
+
+void job_dirs_remove (struct broker *b, uint64_t id)
+{
+    struct state *state = state_of (b);
+
+    if (state->n == state->alloc) {
+        size_t alloc = state->alloc ? 2 * state->alloc : 16;
+        uint64_t *more = realloc (state->gone, alloc * sizeof (*more));
+        if (!more)
+            return; /* the next start of the broker finds it */
+        state->gone = more;
+        state->alloc = alloc;
+    }
+    state->gone[state->n++] = id;
+    remove_next (b);
+}
+
+uint64_t job_dirs_last (const struct broker *b)
+{
+    DIR *dir = opendir (b->jobs_dir);
+    struct dirent *d;
+    int64_t id;
+    uint64_t last = 0;
+
+    while (dir && (d = readdir (dir)))
+        if (parse_int (d->d_name, 1, INT64_MAX, &id, "job id", NULL) == 0)
+            last = MAX (last, (uint64_t)id);
+    if (dir)
+        closedir (dir);
+    return last;
+}
+
+void job_dirs_remove_leftovers (struct broker *b)
+{
+    uint64_t *ids = calloc (HASH_COUNT (b->table.all) + 1, sizeof (*ids));
+    struct entry *e, *next;
+    size_t n = 0;
+
+    if (!ids)
+        return;
+    HASH_ITER (hh, b->table.all, e, next)
+        ids[n++] = e->id;
+    qsort (ids, n, sizeof (*ids), compare_u64);
+    remove_dirs (b, ids, n, b->table.next_id);
+}
+
+static void release (struct broker *b)
+{
+    free (state_of (b)->gone);
+}
+
+const struct broker_service service_job_dirs = {
+    .name = "job_dirs",
+    .place = &place,
+    .state_size = sizeof (struct state),
+    .release = release,
+};

@@ -20,7 +20,6 @@
 #include "broker/config/config.h"
 #include "broker/core/users.h"
 #include "exec/exec.h"
-#include "job/deps_due.h"
 #include "job/job.h"
 #include "jobspec/jobspec.h"
 #include "match/machine/match.h"
@@ -109,9 +108,9 @@ struct broker {
     struct handles *handles; /* of the loop, see broker.c */
     struct topology topology;  /* levels of the nodes' places (rack, zone) */
     bool plan_due;
-    bool recovering;    /* until the executor has listed its nodes */
+    bool recovering; /* until the executor has listed its nodes */
     bool stopping;
-    bool dead;                /* broker_destroy() runs: callbacks only free */
+    bool dead; /* broker_destroy() runs: callbacks only free */
 };
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */

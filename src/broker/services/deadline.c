@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "job/deps_due.h"
 
 #define A_TURN 100
 #define SLEEP_MAX 60.0 /* the wall clock may be set */

@@ -37,8 +37,8 @@ struct nodegroups {
     uint64_t layout;
     struct exec_need needs[DEPTH * EXEC_GROUPS_MAX];
     size_t nneeds;
-    double looked; /* clock_mono(), 0: never */
-    bool told;     /* a list of needs was sent */
+    double looked;             /* clock_mono(), 0: never */
+    bool told;                 /* a list of needs was sent */
     struct broker_timer timer; /* looks for jobs that lack nodes */
 };
 

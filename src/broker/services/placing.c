@@ -39,7 +39,7 @@ struct placing {
     const char *level;           /* the executor's */
     double wait;                 /* seconds to wait for `close`; or INFINITY */
     struct match_request *close; /* the request limited to `most` places; or NULL */
-    struct due due;              /* in `waits`: the end of the wait */
+    struct due due;              /* in waits_of(): the end of the wait */
 };
 
 struct slot {
@@ -48,9 +48,10 @@ struct slot {
 
 static struct service_place place;
 
+/* The ends of the waits for a placement: the whole state. */
 static struct due_heap *waits_of (const struct broker *b)
 {
-    return service_state (b, &place); /* ends of the waits for a placement */
+    return service_state (b, &place);
 }
 
 static struct slot *slot_of (const struct entry *e)

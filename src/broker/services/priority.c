@@ -122,8 +122,8 @@ static void keep (const struct broker *b, const struct job *job, double now,
 
     strbuf_init (&value, 512);
     snprintf (name, sizeof (name), "usage/%u", (unsigned)job->userid);
-    strbuf_addf (&value, "%.6f %.6f %s", usage_past (state_of (b)->usage, job->userid, now), now,
-                 job->user);
+    strbuf_addf (&value, "%.6f %.6f %s",
+                 usage_past (state_of (b)->usage, job->userid, now), now, job->user);
     if (!value.err)
         journal_txn_setting (t, name, value.buf);
 }
@@ -272,8 +272,7 @@ static void slice (struct broker *b)
         p->round.under_way = false;
         drop_idle_users (b);
     }
-    broker_timer_set (&p->timer,
-                      more ? SLICE_PAUSE : b->config->priority.interval);
+    broker_timer_set (&p->timer, more ? SLICE_PAUSE : b->config->priority.interval);
 }
 
 static void round_due (struct broker *b)
@@ -297,7 +296,8 @@ static int load (struct broker *b, struct error *err)
 static void reloaded (struct broker *b, const struct config *old)
 {
     (void)old;
-    usage_set_half_life (state_of (b)->usage, b->config->priority.half_life, clock_wall ());
+    usage_set_half_life (state_of (b)->usage, b->config->priority.half_life,
+                         clock_wall ());
     round_due (b);
 }
 

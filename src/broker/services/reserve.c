@@ -21,9 +21,9 @@
 #define SLEEP_MAX 60.0 /* times use the wall clock, which may be set */
 
 struct reserve {
-    struct reservation *list; /* by name */
-    uint64_t windows;         /* number of windows made so far, for their ids */
-    uint64_t last;            /* N of the last name resv-N */
+    struct reservation *list;  /* by name */
+    uint64_t windows;          /* number of windows made so far, for their ids */
+    uint64_t last;             /* N of the last name resv-N */
     struct broker_timer timer; /* the next start or end of a reservation */
 };
 

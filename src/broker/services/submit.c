@@ -57,7 +57,7 @@ struct submission {
     char *key;
     bool completed; /* the queue's settings were added to the jobspec's JSON */
     char *text;     /* jobspec */
-    struct submission *prev, *next; /* in `keyed` */
+    struct submission *prev, *next;             /* in `keyed` */
     struct submission *later_prev, *later_next; /* in `unjudged` */
     bool listed;
 };
@@ -71,7 +71,7 @@ struct slot {
 struct submits {
     struct submission *keyed;    /* with an Idempotency-Key, and not on disk yet */
     struct submission *unjudged; /* waiting for the matchers to be prepared */
-    struct slot *fresh; /* new jobs, with their jobspecs until the first pass is over */
+    struct slot *fresh;          /* new jobs: have their jobspecs until a pass is over */
 };
 
 static struct service_place place;

@@ -220,11 +220,11 @@ static void add_node (struct broker *b, int i, const char *queue, json_t **at,
     struct machine_node_info info;
 
     if (i < 0 || at[i] || node_info (b, i, &info) < 0
-        || (queue && !broker_node_is_of (b, info.properties, queue)))
+        || (queue && !queuenodes_has_node (b, info.properties, queue)))
         return;
     at[i] = describe_node (&info);
     json_object_set_new (at[i], "gres", describe_gres (b, i, &info));
-    json_object_set_new (at[i], "queues", broker_node_queues (b, info.properties));
+    json_object_set_new (at[i], "queues", queuenodes_of_node (b, info.properties));
     add_reservation (b, at[i], info.name);
     add_exact (b, at[i], info.name);
     json_object_set_new (at[i], "jobs", json_array ());
@@ -371,7 +371,7 @@ static void api_queues (struct broker *b, struct http_request *req, const struct
         if (!counts || e->job->state == JOB_INACTIVE)
             continue;
         struct queue_count *c = &counts[e->queue];
-        if (broker_array_is_whole (e))
+        if (array_is_whole (e))
             continue; /* its tasks are counted */
         bool waits = job_phase_group (job_phase (e->job)) == JOB_GROUP_PENDING;
         c->pending += waits;
@@ -412,7 +412,7 @@ static void api_queue_set (struct broker *b, struct http_request *req,
     bool start = !strcmp (action, "start");
     b->config->queues[i].started = start;
     b->config->queues[i].operated = true;
-    broker_sched_queue_set (b, (unsigned)i, start);
+    reserve_queue_set (b, (unsigned)i, start);
     broker_plan_due (b);
     struct journal_txn *t = journal_txn_create ();
     if (!t) {

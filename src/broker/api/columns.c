@@ -10,7 +10,6 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
-#include "broker/core/jobs.h"
 #include "broker/services/array.h"
 #include "broker/services/depend.h"
 #include "broker/services/priority.h"
@@ -196,8 +195,7 @@ COLUMN (result_text)
 /* Waiting jobs: the present sum; others: the last one recorded. */
 COLUMN (priority)
 {
-    add_number (sb,
-                is_waiting (e) ? broker_priority (b, e, NULL) : e->job->priority_told);
+    add_number (sb, is_waiting (e) ? priority_of (b, e, NULL) : e->job->priority_told);
 }
 
 #define TERM(term)                                                                       \
@@ -206,7 +204,7 @@ COLUMN (priority)
         struct priority p;                                                               \
         if (!is_waiting (e))                                                             \
             return;                                                                      \
-        broker_priority (b, e, &p);                                                      \
+        priority_of (b, e, &p);                                                          \
         add_number (sb, p.term);                                                         \
     }
 TERM (urgency)
@@ -225,12 +223,12 @@ static bool is_held (const struct entry *e)
 COLUMN (reason)
 {
     char text[ARRAY_REASON_MAX];
-    const char *array = broker_array_reason (b, e, text, sizeof (text));
-    const char *depend = broker_depend_reason (b, e);
+    const char *array = array_reason (b, e, text, sizeof (text));
+    const char *depend = depend_reason (b, e);
     const char *name = is_held (e)      ? job_hold_reason (e->job, 0)
                        : depend         ? depend
                        : array          ? array
-                       : is_waiting (e) ? broker_sched_reason_name (b, e)
+                       : is_waiting (e) ? reserve_reason_name (b, e)
                                         : NULL;
     if (name)
         strbuf_adds (sb, name);
@@ -251,15 +249,15 @@ COLUMN (reason_text)
     char depend[512];
     if (is_held (e)) {
         add_hold (sb, e->job);
-    } else if (broker_depend_reason (b, e)) {
+    } else if (depend_reason (b, e)) {
         depend_explain (b, e->id, depend, sizeof (depend));
         strbuf_adds (sb, *depend ? depend : "waits for other jobs");
     } else if (is_waiting (e) && b->recovering) {
         strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
-    } else if (broker_array_reason (b, e, depend, sizeof (depend))) {
+    } else if (array_reason (b, e, depend, sizeof (depend))) {
         strbuf_adds (sb, depend);
     } else if (is_waiting (e)) {
-        broker_sched_reason_text (b, e, sb);
+        reserve_reason_text (b, e, sb);
     }
     if (e->note)
         strbuf_addf (sb, "%s%s", sb->len && is_waiting (e) ? "; last start: " : "",
@@ -269,7 +267,7 @@ COLUMN (reason_text)
 static bool find_position (struct broker *b, const struct entry *e, size_t *ahead,
                            double *start)
 {
-    const struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
+    const struct sched *s = is_waiting (e) ? reserve_sched_of (b, e) : NULL;
 
     return s && !b->recovering
            && sched_position (s, array_queued_id (e), ahead, start) == 0;
@@ -297,7 +295,7 @@ COLUMN (jobs_ahead)
 /* The first jobs that block this one. */
 COLUMN (blocking_jobs)
 {
-    struct sched *s = is_waiting (e) ? broker_sched_of (b, e) : NULL;
+    struct sched *s = is_waiting (e) ? reserve_sched_of (b, e) : NULL;
     struct match_blocker list[SCHED_BLOCKERS_MAX];
     uint64_t ids[SCHED_BLOCKERS_MAX];
     size_t n = is_waiting (e) ? depend_blockers (b, e->id, ids, ARRAY_SIZE (ids)) : 0;

@@ -259,11 +259,11 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
 {
     double start = 0;
     bool planned = false;
-    struct sched *s = broker_sched_of (b, e);
+    struct sched *s = reserve_sched_of (b, e);
 
     if (!b->recovering && s && sched_reason_name (s, array_queued_id (e))) {
         /* Nodes have changed: an estimate would take too long now. */
-        if (!broker_is_prepared (b)
+        if (!reserve_is_prepared (b)
             || sched_estimate (s, array_queued_id (e), clock_wall (), &start, &planned)
                    < 0
             || planned)

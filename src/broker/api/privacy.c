@@ -8,7 +8,6 @@
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/services/array.h"
 #include "jobspec/options/attributes.h"
 
 #define TEXT_MAX 65536

@@ -8,7 +8,6 @@
 #include <dirent.h>
 #include <string.h>
 
-#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "common/io.h"
 #include "common/log.h"

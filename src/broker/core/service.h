@@ -101,6 +101,8 @@ struct broker_service {
     /* e->js exists, for a new job and for one read from the journal: copies or moves what
      * the service needs later. task: the job is a task of an array. */
     void (*take) (struct broker *b, struct entry *e, bool task);
+    /* A task of an array becomes a job: copies what the service keeps of the array. */
+    void (*splits) (struct entry *task, const struct entry *array);
     /* The job is in the table from now on; at start-up all jobs in the order of ids. */
     void (*comes) (struct broker *b, struct entry *e);
     /* The job's state has changed (before: the old one), or the job is new in the table

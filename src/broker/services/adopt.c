@@ -264,7 +264,7 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
                                 .done = submitted,
                                 .arg = a };
     a->jobspec = NULL;
-    broker_submit_foreign (b, &f);
+    submit_foreign (b, &f);
 }
 
 static void host_adopt (void *arg, const struct exec_foreign *f)

@@ -1,7 +1,7 @@
 /* array.c - job arrays: one record in the queue, and a job for each task that starts
  *
  *   array in SCHED --> the scheduler has it under the id of its next task, its head
- *   sched_next() --> broker_array_start(): the task becomes a job, in one transaction:
+ *   sched_next() --> array_start(): the task becomes a job, in one transaction:
  *                    of the task: submit validate depend priority
  *                    of the array: task-start
  *                    then it is allocated and started as any other job
@@ -19,7 +19,6 @@
 #include "broker/services/array.h"
 #include "broker/services/correspond.h"
 #include "broker/services/depend.h"
-#include "broker/services/placing.h"
 #include "broker/services/reserve.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
@@ -59,7 +58,7 @@ static void set_head (struct broker *b, struct entry *e, uint64_t head)
     if (s->head == head)
         return;
     if (s->head) {
-        broker_sched_dequeue (b, e, s->head);
+        reserve_dequeue (b, e, s->head);
         HASH_DEL (a->heads, s);
     }
     s->e = e;
@@ -73,28 +72,28 @@ uint64_t array_queued_id (const struct entry *e)
     return e->job->array ? slot_of (e)->head : e->id;
 }
 
-void broker_array_dequeue (struct broker *b, struct entry *e)
+void array_dequeue (struct broker *b, struct entry *e)
 {
     set_head (b, e, 0);
 }
 
-uint64_t broker_array_enqueue (struct broker *b, struct entry *e)
+uint64_t array_enqueue (struct broker *b, struct entry *e)
 {
     const struct job_array *a = e->job->array;
-    const struct idset *ready = broker_array_ready (e);
+    const struct idset *ready = correspond_ready (e);
     uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
 
     set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
     return slot_of (e)->head;
 }
 
-bool broker_array_is_whole (const struct entry *e)
+bool array_is_whole (const struct entry *e)
 {
     return e->job->array && e->job->state >= JOB_RUN;
 }
 
-const char *broker_array_reason (const struct broker *b, const struct entry *e,
-                                 char *text, size_t size)
+const char *array_reason (const struct broker *b, const struct entry *e, char *text,
+                          size_t size)
 {
     const struct job_array *a = e->job->array;
 
@@ -152,11 +151,11 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     struct entry *e = entry_create (slot_of (array)->head);
     json_t *context = submit_context (array, task);
 
-    if (!e || !context || reserve_copy (e, array) < 0)
+    if (!e || !context)
         no_memory ();
     e->queue = array->queue;
     e->req = match_request_ref (array->req);
-    placing_copy (e, array);
+    services_call (splits, e, array);
     e->max_wait = array->max_wait;
     e->time_min = array->time_min;
     e->tasks_total = array->tasks_total;
@@ -172,7 +171,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     return e;
 }
 
-struct entry *broker_array_start (struct broker *b, uint64_t head)
+struct entry *array_start (struct broker *b, uint64_t head)
 {
     const struct slot *s;
 
@@ -199,14 +198,14 @@ static void task_ended (struct broker *b, const struct entry *e)
                                 "state", job_phase_name (job_result_phase (e->job)),
                                 "exit_code", job_exit_code (e->job) & 0xff));
     if (rc == 0)
-        broker_correspond_event (b, array, e->job->array_task);
+        correspond_event (b, array, e->job->array_task);
     if (rc < 0 && rc != -ESHUTDOWN)
         log_error ("array %ju: the end of task %u cannot be recorded: %s",
                    (uintmax_t)array->id, e->job->array_task, strerror (-rc));
 }
 
-int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
-                         uint32_t userid, const char *note)
+int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
+                  uint32_t userid, const char *note)
 {
     autostrbuf struct strbuf text;
 
@@ -218,7 +217,7 @@ int broker_array_cancel (struct broker *b, struct entry *e, const struct idset *
                           json_pack ("{s:s s:I s:o}", "tasks", text.buf, "userid",
                                      (json_int_t)userid, "note", broker_text (note)));
     if (rc == 0)
-        broker_depend_tasks (b, e, tasks);
+        depend_never_start (b, e, tasks);
     return rc;
 }
 

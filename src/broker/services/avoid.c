@@ -96,7 +96,7 @@ static void prepare (struct broker *b, struct entry *e)
         return;
     autojson json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", e->job->avoid);
     if (not )
-        s->req = broker_request (b, e->js, e->job->queue, not, &err);
+        s->req = queuenodes_request (b, e->js, e->job->queue, not, &err);
     if (s->req)
         state_of (b)->n++;
     else
@@ -109,18 +109,18 @@ void avoid_check_again (struct broker *b)
     state_of (b)->is_due = true;
 }
 
-const struct match_request *broker_avoid_choose (struct broker *b, struct entry *e)
+const struct match_request *avoid_choose (struct broker *b, struct entry *e)
 {
     struct slot *s = slot_of (e);
     double now = MAX (clock_wall (), e->job->t_begin), start;
 
-    if (s->req && !b->recovering && !broker_is_prepared (b)) {
+    if (s->req && !b->recovering && !reserve_is_prepared (b)) {
         s->used = true;
         avoid_check_again (b); /* when the matchers are prepared */
         return s->req;
     }
     s->used = s->req && !b->recovering
-              && match_earliest (broker_matcher_of (b, e), s->req, now, e->job->duration,
+              && match_earliest (reserve_matcher_of (b, e), s->req, now, e->job->duration,
                                  &start, NULL, NULL)
                      == 0
               && start - now < SOMEDAY;
@@ -144,7 +144,7 @@ static void recheck (struct broker *b)
 
         if (!s->req || e->job->state != JOB_SCHED)
             continue;
-        broker_avoid_choose (b, e);
+        avoid_choose (b, e);
         if (s->used != before)
             broker_enqueue (b, e);
     }

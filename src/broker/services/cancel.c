@@ -169,7 +169,7 @@ static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
                 "no signal can reach the tasks of array %ju that do not run yet (%u)", id,
                 idset_count (tasks));
     } else {
-        int rc = broker_array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
+        int rc = array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
         if (rc < 0)
             failed (c, e->id, "busy", "array %ju: %s", id, strerror (-rc));
         else

@@ -1,7 +1,7 @@
 /* correspond.c - aftercorr between arrays: a task waits for the task of the same number
  *
- *   begin to wait --> broker_correspond(): the state of the other array's tasks so far
- *   task-end, task-cancel of the other --> broker_correspond_event(): a task of this
+ *   begin to wait --> correspond_begin(): the state of the other array's tasks so far
+ *   task-end, task-cancel of the other --> correspond_event(): a task of this
  *                                          array is ready, or never will be: cancelled
  */
 #include <errno.h>
@@ -68,7 +68,7 @@ static bool is_ready (const struct entry *e, uint32_t task)
     return idset_has (e->job->array->waiting, task);
 }
 
-const struct idset *broker_array_ready (const struct entry *e)
+const struct idset *correspond_ready (const struct entry *e)
 {
     const struct slot *s = slot_of (e);
 
@@ -99,7 +99,7 @@ static void give_up (struct broker *b, struct entry *e, uint64_t array,
         return;
     snprintf (note, sizeof (note), "the corresponding tasks of array %ju did not succeed",
               (uintmax_t)array);
-    broker_array_cancel (b, e, tasks, b->uid, note);
+    array_cancel (b, e, tasks, b->uid, note);
 }
 
 /* The waiting tasks whose counterparts failed, were cancelled, or do not exist. */
@@ -132,8 +132,8 @@ static void take (struct broker *b, struct entry *e, struct dependencies *list, 
     idset_destroy (hopeless);
 }
 
-void broker_correspond (struct broker *b, struct entry *e, struct dependencies *list,
-                        const struct antecedents *found)
+void correspond_begin (struct broker *b, struct entry *e, struct dependencies *list,
+                       const struct antecedents *found)
 {
     struct slot *s = slot_of (e);
 
@@ -141,7 +141,7 @@ void broker_correspond (struct broker *b, struct entry *e, struct dependencies *
     for (size_t i = 0; !list->any && i < list->n;) {
         const struct dependency *one = &list->list[i];
         const struct job_array *a = one->kind == DEPENDENCY_AFTERCORR && !one->array
-                                        ? broker_known_array (b, found, one->id)
+                                        ? depend_known_array (b, found, one->id)
                                         : NULL;
         if (a)
             take (b, e, list, i, a);
@@ -174,7 +174,7 @@ static void task_ended (struct broker *b, struct entry *e, struct correspondence
         broker_enqueue (b, e);
 }
 
-void broker_correspond_event (struct broker *b, const struct entry *of, uint32_t task)
+void correspond_event (struct broker *b, const struct entry *of, uint32_t task)
 {
     const struct job_array *a = of->job->array;
     struct entry *e, *next;
@@ -201,7 +201,7 @@ static void waits_again (struct broker *b, struct entry *e)
     for (size_t i = 0; e->job->array && !d->any && i < d->n; i++)
         s->unknown |= d->list[i].kind == DEPENDENCY_AFTERCORR;
     if (s->unknown)
-        broker_depend (b, e);
+        depend_begin (b, e);
 }
 
 const struct broker_service service_correspond = {

@@ -1,9 +1,9 @@
 /* depend.c - jobs with dependencies stay in DEPEND until job/deps.h decides
  *
- *   submit --> broker_find_antecedents(): each is in memory, or an ended one of the
+ *   submit --> depend_find_antecedents(): each is in memory, or an ended one of the
  *      |       journal; a submit that names another is refused
  *      v  on disk
- *   broker_depend() --> looked up again (may have left memory meanwhile) --> deps_wait()
+ *   depend_begin() --> looked up again (may have left memory meanwhile) --> deps_wait()
  *      ^                                                                            |
  *   restart                          `start`, `clean` of others --> deps.h          |
  *                                                                     v             v
@@ -21,7 +21,6 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
-#include "broker/services/array.h"
 #include "broker/services/correspond.h"
 #include "broker/services/depend.h"
 #include "broker/core/service.h"
@@ -97,7 +96,7 @@ struct antecedents {
     } list[];
 };
 
-void broker_antecedents_free (struct antecedents *a)
+void depend_antecedents_free (struct antecedents *a)
 {
     for (size_t i = 0; a && i < a->n; i++)
         job_array_destroy (a->list[i].array);
@@ -145,7 +144,7 @@ struct finding {
     bool has_viewer;
     uid_t viewer;
     struct antecedents *found;
-    broker_antecedents_f done;
+    depend_antecedents_f done;
     void *arg;
 };
 
@@ -245,9 +244,9 @@ static void find_next (struct finding *f)
         b->under_way++;
 }
 
-void broker_find_antecedents (struct broker *b, const struct dependencies *list,
+void depend_find_antecedents (struct broker *b, const struct dependencies *list,
                               struct antecedents *found, const uid_t *viewer,
-                              broker_antecedents_f done, void *arg)
+                              depend_antecedents_f done, void *arg)
 {
     struct finding *f = calloc (1, sizeof (*f));
     uint64_t *ids = calloc (list->n + 1, sizeof (*ids));
@@ -267,7 +266,7 @@ void broker_find_antecedents (struct broker *b, const struct dependencies *list,
 
 /* -- arrays and their tasks -- */
 
-const struct job_array *broker_known_array (const struct broker *b,
+const struct job_array *depend_known_array (const struct broker *b,
                                             const struct antecedents *found, uint64_t id)
 {
     const struct entry *e = entry_find ((struct broker *)b, id);
@@ -276,7 +275,7 @@ const struct job_array *broker_known_array (const struct broker *b,
     return e ? e->job->array : a ? a->array : NULL;
 }
 
-int broker_resolve_tasks (const struct broker *b, const struct antecedents *found,
+int depend_resolve_tasks (const struct broker *b, const struct antecedents *found,
                           struct dependencies *list, struct error *err)
 {
     int rc = 0;
@@ -284,7 +283,7 @@ int broker_resolve_tasks (const struct broker *b, const struct antecedents *foun
     for (size_t i = 0; i < list->n; i++) {
         struct dependency *one = &list->list[i];
         const struct job_array *a =
-            one->array ? broker_known_array (b, found, one->array) : NULL;
+            one->array ? depend_known_array (b, found, one->array) : NULL;
         if (a && idset_has (a->spec.tasks, one->task)) {
             one->id = job_array_task_id (a, one->array, one->task);
         } else if (one->array) {
@@ -336,7 +335,7 @@ static bool past_of_any_task (struct broker *b, const struct antecedents *found,
     return is;
 }
 
-bool broker_depend_has_room (const struct broker *b, size_t n)
+bool depend_has_room (const struct broker *b, size_t n)
 {
     return deps_conditions (deps_of (b)) + n <= ALL_MAX;
 }
@@ -425,9 +424,9 @@ static void begin_to_wait (struct broker *b, struct entry *e)
     struct slot *s = slot_of (e);
     struct past past = { b, s->found };
 
-    broker_resolve_tasks (b, s->found, &s->depend, NULL);
+    depend_resolve_tasks (b, s->found, &s->depend, NULL);
     if (e->job->array)
-        broker_correspond (b, e, &s->depend, s->found);
+        correspond_begin (b, e, &s->depend, s->found);
     add_waiting_tasks (b, &s->depend);
     if (e->job->state == JOB_DEPEND && s->depend.n == 0)
         broker_emit (b, e, "depend", NULL);
@@ -453,7 +452,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     (void)unknown;
     d->looking_up = 0;
     if (!e || !slot_of (e)->listed) { /* the job has gone meanwhile */
-        broker_antecedents_free (found);
+        depend_antecedents_free (found);
         rc = 0;
     } else {
         slot_of (e)->found = found;
@@ -485,12 +484,12 @@ static void look_up (struct broker *b)
         struct antecedents *found = s->found;
         s->found = NULL;
         d->looking_up = e->id;
-        broker_find_antecedents (b, &s->depend, found, NULL, looked_up, b);
+        depend_find_antecedents (b, &s->depend, found, NULL, looked_up, b);
         return; /* looked_up() continues */
     }
 }
 
-void broker_depend (struct broker *b, struct entry *e)
+void depend_begin (struct broker *b, struct entry *e)
 {
     struct slot *s = slot_of (e);
 
@@ -515,7 +514,7 @@ static void forget (struct broker *b, struct entry *e)
     if (s->listed)
         DL_DELETE (state_of (b)->lookups, s);
     s->listed = false;
-    broker_antecedents_free (s->found);
+    depend_antecedents_free (s->found);
     s->found = NULL;
     dependencies_release (&s->depend);
 }
@@ -539,12 +538,12 @@ static void add (struct broker *b, struct entry *e)
         deps_started (deps, e->id, job->t_start);
 }
 
-void broker_depend_tasks (struct broker *b, const struct entry *e,
-                          const struct idset *tasks)
+void depend_never_start (struct broker *b, const struct entry *e,
+                         const struct idset *tasks)
 {
     struct deps *deps = deps_of (b);
 
-    broker_correspond_event (b, e, IDSET_END);
+    correspond_event (b, e, IDSET_END);
     IDSET_FOREACH (tasks, task)
     {
         deps_ended (deps, job_array_task_id (e->job->array, e->id, task), false);
@@ -565,12 +564,12 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
     else if (!e->job->array)
         return;
     if (e->job->array && !strcmp (name, "exception"))
-        broker_depend_tasks (b, e, e->job->array->cancelled);
+        depend_never_start (b, e, e->job->array->cancelled);
     if (deps_busy (deps))
         pass_in (b, 0);
 }
 
-const char *broker_depend_reason (const struct broker *b, const struct entry *e)
+const char *depend_reason (const struct broker *b, const struct entry *e)
 {
     if (e->job->state != JOB_DEPEND)
         return NULL;
@@ -645,7 +644,7 @@ static void drop (struct entry *e)
     struct slot *s = slot_of (e);
 
     dependencies_release (&s->depend);
-    broker_antecedents_free (s->found);
+    depend_antecedents_free (s->found);
     free (s->needs);
 }
 
@@ -664,7 +663,8 @@ static void release (struct broker *b)
     deps_destroy (deps_of (b));
 }
 
-static const struct service_act acts[] = { { JOB_ACT_DEPEND, broker_depend }, { 0, NULL } };
+static const struct service_act acts[] = { { JOB_ACT_DEPEND, depend_begin },
+                                           { 0, NULL } };
 
 const struct broker_service service_depend = {
     .name = "depend",

@@ -8,31 +8,31 @@
 struct antecedents;
 /* rc 0: found has the antecedents that are not in memory, and the callee frees it;
  * unknown: the id of one that does not exist, or 0. -EAGAIN, ...: try later. */
-typedef void (*broker_antecedents_f) (int rc, struct antecedents *found, uint64_t unknown,
+typedef void (*depend_antecedents_f) (int rc, struct antecedents *found, uint64_t unknown,
                                       void *arg);
 /* Takes found (of an earlier search, or NULL). Calls done, now or later. viewer: jobs
  * that this user may not see count as unknown; NULL: all jobs are visible. */
-void broker_find_antecedents (struct broker *b, const struct dependencies *list,
+void depend_find_antecedents (struct broker *b, const struct dependencies *list,
                               struct antecedents *found, const uid_t *viewer,
-                              broker_antecedents_f done, void *arg);
+                              depend_antecedents_f done, void *arg);
 /* The state of the array's tasks, from memory or found; NULL: not known, or not an
  * array. */
-const struct job_array *broker_known_array (const struct broker *b,
+const struct job_array *depend_known_array (const struct broker *b,
                                             const struct antecedents *found, uint64_t id);
-void broker_antecedents_free (struct antecedents *a);
+void depend_antecedents_free (struct antecedents *a);
 /* Replaces tasks of arrays in the list by their own job ids, from memory or found.
  * -ENOENT: a task does not exist (the dependency can never be satisfied). */
-int broker_resolve_tasks (const struct broker *b, const struct antecedents *found,
+int depend_resolve_tasks (const struct broker *b, const struct antecedents *found,
                           struct dependencies *list, struct error *err);
 /* Whether there is room for n more conditions. */
-bool broker_depend_has_room (const struct broker *b, size_t n);
+bool depend_has_room (const struct broker *b, size_t n);
 /* Performs JOB_ACT_DEPEND: the job goes on, or begins to wait. */
-void broker_depend (struct broker *b, struct entry *e);
+void depend_begin (struct broker *b, struct entry *e);
 /* Tells deps.h that these tasks of an array never start. */
-void broker_depend_tasks (struct broker *b, const struct entry *e,
-                          const struct idset *tasks);
+void depend_never_start (struct broker *b, const struct entry *e,
+                         const struct idset *tasks);
 /* "Dependency", "DependencyNeverSatisfied", or NULL: the job waits for no other. */
-const char *broker_depend_reason (const struct broker *b, const struct entry *e);
+const char *depend_reason (const struct broker *b, const struct entry *e);
 /* deps_reason() and deps_blockers() of job/deps.h. */
 void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size);
 size_t depend_blockers (const struct broker *b, uint64_t id, uint64_t *ids, size_t max);

@@ -40,7 +40,7 @@ static int change_running (struct broker *b, struct entry *e, double limit, uid_
 
     if (deadline > 0 && (limit <= 0 || begun + limit > deadline))
         return error_set (err, EINVAL, "it could not end by its deadline any more");
-    int rc = match_extend (broker_matcher_of (b, e), e->id, end, err);
+    int rc = match_extend (reserve_matcher_of (b, e), e->id, end, err);
 
     if (rc < 0)
         return rc;
@@ -49,7 +49,7 @@ static int change_running (struct broker *b, struct entry *e, double limit, uid_
                       json_pack ("{s:f s:f s:I}", "expiration", end, "duration", limit,
                                  "userid", (json_int_t)uid));
     if (rc < 0) {
-        match_extend (broker_matcher_of (b, e), e->id, before, NULL);
+        match_extend (reserve_matcher_of (b, e), e->id, before, NULL);
         e->r->expiration = before;
         return error_set (err, -rc, "it cannot be recorded now");
     }

@@ -16,7 +16,6 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
-#include "broker/core/jobs.h"
 #include "broker/services/array.h"
 #include "broker/services/malleable.h"
 #include "broker/services/reserve.h"
@@ -264,7 +263,7 @@ static void on_timer (struct broker *b)
 
     if (b->recovering)
         return;
-    if (b->plan_due || !broker_is_prepared (b)) {
+    if (b->plan_due || !reserve_is_prepared (b)) {
         again_in (state, ROUND_SECONDS); /* a pass is under way and starts what it can */
         return;
     }

@@ -14,7 +14,6 @@
  * each time, and sent as a whole.
  */
 #include "broker/core/broker.h"
-#include "broker/core/jobs.h"
 #include "broker/services/nodegroups.h"
 #include "broker/services/array.h"
 #include "broker/core/service.h"

@@ -131,9 +131,9 @@ static void node_is (void *arg, const struct machine_node_spec *spec,
     }
     set_state (b, index, spec->name, state, reason);
     if (came)
-        broker_reserve_node_moved (b, spec->name);
+        reserve_node_moved (b, spec->name);
     else
-        broker_reserve_node_changed (b, spec->name);
+        reserve_node_changed (b, spec->name);
     broker_plan_due (b);
 }
 
@@ -145,7 +145,7 @@ static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t 
     if (index < 0)
         return;
     machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib, gres);
-    broker_reserve_node_changed (b, name);
+    reserve_node_changed (b, name);
     broker_plan_due (b);
 }
 
@@ -166,7 +166,7 @@ static void node_gone (void *arg, const char *name)
     int index = machine_node_find (b->graph, name);
     if (index >= 0)
         machine_node_remove (b->graph, index);
-    broker_reserve_node_moved (b, name);
+    reserve_node_moved (b, name);
     avoid_check_again (b);
     broker_plan_due (b);
 }
@@ -183,7 +183,7 @@ static void host_node_failed (void *arg, const char *name, const char *reason)
 static bool must_wait (const struct broker *b)
 {
     return !b->recovering && !b->stopping
-           && (moves_any (state_of (b)->moves) || broker_is_preparing (b));
+           && (moves_any (state_of (b)->moves) || reserve_is_preparing (b));
 }
 
 static void waits (struct broker *b, bool first)
@@ -343,7 +343,7 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
         return error_set (err, ENOMEM, "out of memory");
     if (ours) /* else the executor's state stays (down, cordoned), also after a resume */
         machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
-    broker_reserve_node_changed (b, name);
+    reserve_node_changed (b, name);
     avoid_check_again (b);
     broker_plan_due (b); /* replans jobs that were planned there */
     return 0;
@@ -370,7 +370,7 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
         return -ENOMEM;
     if (is_drained_by (b, index, d))
         machine_node_set_state (b->graph, index, MACHINE_NODE_UP, NULL);
-    broker_reserve_node_changed (b, name);
+    reserve_node_changed (b, name);
     drain_drop (b, d);
     suspects_forget (b, name);
     avoid_check_again (b);

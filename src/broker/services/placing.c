@@ -150,7 +150,7 @@ static struct match_request *make_request (struct broker *b, const struct jobspe
                                            int64_t most, bool own, struct error *err)
 {
     struct match_request *req =
-        broker_request (b, js, b->config->queues[queue].name, NULL, err);
+        queuenodes_request (b, js, b->config->queues[queue].name, NULL, err);
 
     if (!req || (wish->kind == PLACEMENT_NONE && most == 0))
         return req ? match_request_share (b->matcher, req) : NULL;
@@ -208,7 +208,8 @@ static void replayed (struct broker *b, struct entry *e)
     if (!e->js || placing_make (b, e, e->queue, &err) == 0)
         return;
     if (!e->req)
-        e->req = broker_request (b, e->js, b->config->queues[e->queue].name, NULL, &err);
+        e->req =
+            queuenodes_request (b, e->js, b->config->queues[e->queue].name, NULL, &err);
     if (!e->req)
         log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
 }
@@ -220,7 +221,7 @@ int placing_check (struct broker *b, const struct entry *e, struct error *err)
     return p && p->close && isinf (p->wait) ? nodegroups_could_run (b, p->close, err) : 0;
 }
 
-void placing_copy (struct entry *to, const struct entry *from)
+static void splits (struct entry *to, const struct entry *from)
 {
     const struct placing *p = slot_of (from)->p;
     struct placing *copy = p ? malloc (sizeof (*p)) : NULL;
@@ -269,8 +270,8 @@ static double end_of_wait (const struct placing *p)
 /* Whether the machine can meet the bound; assumed while this cannot be determined. */
 static bool can_be (struct broker *b, const struct placing *p)
 {
-    return b->recovering || !broker_is_prepared (b)
-           || match_satisfiability (broker_matcher_of (b, p->e), p->close, NULL)
+    return b->recovering || !reserve_is_prepared (b)
+           || match_satisfiability (reserve_matcher_of (b, p->e), p->close, NULL)
                   != -ENOENT;
 }
 
@@ -421,6 +422,7 @@ const struct broker_service service_placing = {
     .check_config = check_config,
     .release = release,
     .replayed = replayed,
+    .splits = splits,
     .ended = done,
     .goes = done,
     .drop = drop,

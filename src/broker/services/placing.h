@@ -10,8 +10,6 @@ int placing_make (struct broker *b, struct entry *e, unsigned queue, struct erro
 /* For jobs that wait for their placement without limit: whether the machine could ever
  * meet it. Returns as match_satisfiability(). */
 int placing_check (struct broker *b, const struct entry *e, struct error *err);
-/* Gives a task the placement of its array. */
-void placing_copy (struct entry *to, const struct entry *from);
 
 /* The request to queue the job with now (or, for a forecast, to match it with). */
 const struct match_request *placing_choose (struct broker *b, struct entry *e);

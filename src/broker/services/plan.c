@@ -53,10 +53,10 @@ static void enqueue (struct broker *b, struct entry *e)
 {
     if (e->submitting || !e->req)
         return; /* submit.c and recover.c call again when the job is accepted */
-    uint64_t id = e->job->array ? broker_array_enqueue (b, e) : e->id;
+    uint64_t id = e->job->array ? array_enqueue (b, e) : e->id;
     if (id == 0)
         return;
-    struct sched *sched = broker_sched_for (b, e);
+    struct sched *sched = reserve_sched_for (b, e);
     struct sched_entry s = { .id = id,
                              .priority = e->job->priority,
                              .turn = e->job->turn,
@@ -65,7 +65,7 @@ static void enqueue (struct broker *b, struct entry *e)
                              .duration = e->job->duration,
                              .max_wait = e->max_wait,
                              .time_min = e->time_min,
-                             .req = broker_avoid_choose (b, e),
+                             .req = avoid_choose (b, e),
                              .queue = e->queue };
     if (!e->note && e->job->requeue_reason) /* after a restart of the broker */
         entry_set_note (e, e->job->requeue_reason);
@@ -80,9 +80,9 @@ static void enqueue (struct broker *b, struct entry *e)
 static void dequeue (struct broker *b, struct entry *e)
 {
     if (e->job->array)
-        broker_array_dequeue (b, e);
+        array_dequeue (b, e);
     else
-        broker_sched_dequeue (b, e, e->id);
+        reserve_dequeue (b, e, e->id);
     broker_plan_due (b); /* jobs planned behind it may move forward */
 }
 
@@ -126,7 +126,7 @@ static void keep_deadline (struct broker *b, const struct entry *e,
     double end = d->r->starttime + limit;
 
     if (limit == d->duration
-        || match_extend (broker_matcher_of (b, e), d->id, end, NULL) < 0)
+        || match_extend (reserve_matcher_of (b, e), d->id, end, NULL) < 0)
         return;
     d->duration = limit;
     d->r->expiration = end;
@@ -138,11 +138,11 @@ static void allocate (struct broker *b, struct sched_decision *d)
     json_t *context;
 
     if (!e)
-        e = broker_array_start (b, d->id);
+        e = array_start (b, d->id);
 
     if (!e || e->job->state != JOB_SCHED) {
         log_error ("job %ju: was placed but does not wait", (uintmax_t)d->id);
-        broker_unbook (b, d->id);
+        reserve_unbook (b, d->id);
         rset_destroy (d->r);
         return;
     }
@@ -151,7 +151,7 @@ static void allocate (struct broker *b, struct sched_decision *d)
     if (!(context = alloc_context (b, e, d))
         || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
-        match_cancel (broker_matcher_of (b, e), d->id);
+        match_cancel (reserve_matcher_of (b, e), d->id);
         rset_destroy (e->r);
         e->r = NULL;
         broker_enqueue (b, e);
@@ -170,9 +170,9 @@ static bool prepare (struct broker *b, double begin)
     int rc;
 
     do {
-        rc = broker_prepare (b);
+        rc = reserve_prepare (b);
     } while (rc == -EAGAIN && has_time (begin));
-    while (rc != -EAGAIN && has_time (begin) && broker_submit_later (b))
+    while (rc != -EAGAIN && has_time (begin) && submit_next_later (b))
         ;
     return rc != -EAGAIN && !submit_any_later (b);
 }
@@ -182,7 +182,7 @@ static void plan (struct broker *b)
     struct sched_decision d = { 0 };
     int rc = 0;
 
-    while (b->stopping && broker_submit_later (b))
+    while (b->stopping && submit_next_later (b))
         ; /* the preparation has stopped */
     if (!b->plan_due || b->recovering || b->stopping)
         return;
@@ -193,7 +193,7 @@ static void plan (struct broker *b)
     }
     services_call (pass_begins, b);
     while (!pause_reason (b)) {
-        rc = broker_sched_next (b, clock_wall (), TRIES, &d);
+        rc = reserve_sched_next (b, clock_wall (), TRIES, &d);
         if (rc == 1)
             allocate (b, &d);
         else if (rc < 0 && rc != -EAGAIN)
@@ -209,7 +209,7 @@ static void plan (struct broker *b)
         return;
     }
     services_call (pass_ends, b);
-    double when = broker_sched_wakeup (b);
+    double when = reserve_wakeup (b);
     for (const struct broker_service **s = services; *s; s++) {
         double own = (*s)->wakeup ? (*s)->wakeup (b) : 0;
         if (own > 0 && (when <= 0 || own < when))
@@ -222,8 +222,8 @@ static void plan (struct broker *b)
 /* Cancels the booking; waiting jobs may fit now. */
 static void give_back (struct broker *b, struct entry *e)
 {
-    match_cancel (broker_matcher_of (b, e), e->id);
-    broker_reserve_freed (b, e);
+    match_cancel (reserve_matcher_of (b, e), e->id);
+    reserve_freed (b, e);
     if (e->xjob)
         e->r_given_back = e->r;
     else
@@ -236,7 +236,7 @@ static void give_back (struct broker *b, struct entry *e)
 
 static void rank_and_enqueue (struct broker *b, struct entry *e)
 {
-    broker_rank (b, e);
+    priority_set_rank (b, e);
     enqueue (b, e);
 }
 

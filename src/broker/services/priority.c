@@ -1,7 +1,7 @@
 /* priority.c - priorities of waiting jobs and usage of users: computed, kept and shown
  *
  *   alloc, free --> broker_account(): usage of the user (sched/usage.h)
- *   ENQUEUE ------> broker_rank(): the rank that the queue orders by (sched/priority.h)
+ *   ENQUEUE ------> priority_set_rank(): the rank that the queue orders by (sched/priority.h)
  *   timer --------> a round: takes fair-share factors and the machine's size anew, ranks
  *                   all waiting jobs again, in slices of a few ms, and gives jobs with a
  *                   changed rank to the scheduler again
@@ -90,8 +90,7 @@ static int64_t setback (const struct broker *b, const struct entry *e)
     return own - last;
 }
 
-int64_t broker_priority (const struct broker *b, const struct entry *e,
-                         struct priority *ret)
+int64_t priority_of (const struct broker *b, const struct entry *e, struct priority *ret)
 {
     double now = clock_wall ();
     struct priority_job job = describe (b, e, now);
@@ -103,7 +102,7 @@ int64_t broker_priority (const struct broker *b, const struct entry *e,
     return p.sum;
 }
 
-void broker_rank (const struct broker *b, struct entry *e)
+void priority_set_rank (const struct broker *b, struct entry *e)
 {
     double now = clock_wall ();
     struct priority_job job = describe (b, e, now);
@@ -228,7 +227,7 @@ static void rank_again (struct broker *b, struct entry *e)
 
     /* users with waiting jobs count */
     usage_name (state_of (b)->usage, e->job->userid, NULL);
-    broker_rank (b, e);
+    priority_set_rank (b, e);
     if (e->job->priority != before && e->job->state == JOB_SCHED)
         broker_enqueue (b, e);
 }
@@ -471,9 +470,8 @@ static void api_fair_share (struct broker *b, struct http_request *req,
 
 static void act_priority (struct broker *b, struct entry *e)
 {
-    broker_emit (
-        b, e, "priority",
-        json_pack ("{s:I}", "priority", (json_int_t)broker_priority (b, e, NULL)));
+    broker_emit (b, e, "priority",
+                 json_pack ("{s:I}", "priority", (json_int_t)priority_of (b, e, NULL)));
 }
 
 static void on_requeue (struct broker *b, struct entry *e,

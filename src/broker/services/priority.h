@@ -6,9 +6,8 @@
 #include "broker/core/broker.h"
 
 /* The present priority of a waiting job; ret may be NULL. */
-int64_t broker_priority (const struct broker *b, const struct entry *e,
-                         struct priority *ret);
+int64_t priority_of (const struct broker *b, const struct entry *e, struct priority *ret);
 /* Sets job->priority to the rank by which the queue is ordered. */
-void broker_rank (const struct broker *b, struct entry *e);
+void priority_set_rank (const struct broker *b, struct entry *e);
 
 #endif

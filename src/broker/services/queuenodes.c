@@ -33,7 +33,7 @@ static int init (struct broker *b, struct error *err)
     struct queuenodes *q = service_state (b, &place);
 
     q->select = b->ops->queues && podset_selects (sets);
-    if (!broker_no_parts (b))
+    if (!queuenodes_no_parts (b))
         machine_divide_cpus (b->graph);
     return sets ? 0 : error_no_memory (err, NULL);
 }
@@ -60,7 +60,7 @@ static int check (const struct broker *b, const struct config *c, struct error *
         c->path, queuenodes_select (b) ? "end of the last" : "first");
 }
 
-const char *broker_no_parts (const struct broker *b)
+const char *queuenodes_no_parts (const struct broker *b)
 {
     static const char nowhere[] =
         "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
@@ -71,9 +71,9 @@ const char *broker_no_parts (const struct broker *b)
                             : nowhere;
 }
 
-struct match_request *broker_request (struct broker *b, const struct jobspec *js,
-                                      const char *queue, const json_t *more,
-                                      struct error *err)
+struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
+                                          const char *queue, const json_t *more,
+                                          struct error *err)
 {
     struct jobspec asked = *js; /* everything but the constraints is borrowed */
     autojson json_t *all = json_array ();
@@ -98,7 +98,7 @@ struct match_request *broker_request (struct broker *b, const struct jobspec *js
     asked.constraints = json_array_size (all) > 1    ? both
                         : json_array_size (all) == 1 ? json_array_get (all, 0)
                                                      : NULL;
-    const char *why = broker_no_parts (b);
+    const char *why = queuenodes_no_parts (b);
     if (!why)
         return match_request_create_divided (&asked, err);
     if (!match_asks_for_parts (&asked))
@@ -107,8 +107,8 @@ struct match_request *broker_request (struct broker *b, const struct jobspec *js
     return NULL;
 }
 
-bool broker_node_is_of (const struct broker *b, const char *const *properties,
-                        const char *queue)
+bool queuenodes_has_node (const struct broker *b, const char *const *properties,
+                          const char *queue)
 {
     size_t len = strlen (PODSET_PROPERTY);
 
@@ -121,12 +121,12 @@ bool broker_node_is_of (const struct broker *b, const char *const *properties,
     return false;
 }
 
-json_t *broker_node_queues (const struct broker *b, const char *const *properties)
+json_t *queuenodes_of_node (const struct broker *b, const char *const *properties)
 {
     json_t *list = json_array ();
 
     for (size_t i = 0; list && i < b->config->nqueues; i++)
-        if (broker_node_is_of (b, properties, b->config->queues[i].name))
+        if (queuenodes_has_node (b, properties, b->config->queues[i].name))
             json_array_append_new (list, json_string (b->config->queues[i].name));
     return list;
 }

@@ -8,16 +8,16 @@
 /* Whether queues select their nodes. */
 bool queuenodes_select (const struct broker *b);
 /* Why jobs cannot get fractions of a CPU; NULL: they can. */
-const char *broker_no_parts (const struct broker *b);
+const char *queuenodes_no_parts (const struct broker *b);
 /* The match request for a job of the queue (a name, or NULL); more: another constraint,
  * or NULL. Returns and fails as match_request_create() does. */
-struct match_request *broker_request (struct broker *b, const struct jobspec *js,
-                                      const char *queue, const json_t *more,
-                                      struct error *err);
+struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
+                                          const char *queue, const json_t *more,
+                                          struct error *err);
 /* By a node's properties: whether the queue has the node, and the names of all queues
  * that have it (a new reference). */
-bool broker_node_is_of (const struct broker *b, const char *const *properties,
-                        const char *queue);
-json_t *broker_node_queues (const struct broker *b, const char *const *properties);
+bool queuenodes_has_node (const struct broker *b, const char *const *properties,
+                          const char *queue);
+json_t *queuenodes_of_node (const struct broker *b, const char *const *properties);
 
 #endif

@@ -425,7 +425,7 @@ static void release (struct broker *b)
 
 /* -- where jobs are -- */
 
-struct sched *broker_sched_of (struct broker *b, const struct entry *e)
+struct sched *reserve_sched_of (struct broker *b, const struct entry *e)
 {
     const struct slot *s = slot_of (e);
 
@@ -434,7 +434,7 @@ struct sched *broker_sched_of (struct broker *b, const struct entry *e)
     return s->name && e->job->state < JOB_RUN ? NULL : b->sched;
 }
 
-struct matcher *broker_matcher_of (struct broker *b, const struct entry *e)
+struct matcher *reserve_matcher_of (struct broker *b, const struct entry *e)
 {
     const struct slot *s = slot_of (e);
 
@@ -456,30 +456,33 @@ void reserve_leave (struct entry *e)
     slot_of (e)->realm = NULL;
 }
 
-int reserve_copy (struct entry *to, const struct entry *from)
+static void splits (struct entry *to, const struct entry *from)
 {
     const struct slot *s = slot_of (from);
 
     *slot_of (to) = (struct slot){ s->name ? strdup (s->name) : NULL, s->realm };
-    return s->name && !slot_of (to)->name ? -ENOMEM : 0;
+    if (s->name && !slot_of (to)->name) {
+        log_error ("out of memory: the broker stops rather than lose a reservation");
+        abort ();
+    }
 }
 
-void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id)
+void reserve_dequeue (struct broker *b, const struct entry *e, uint64_t id)
 {
-    struct sched *s = broker_sched_of (b, e);
+    struct sched *s = reserve_sched_of (b, e);
 
     if (s)
         sched_dequeue (s, id);
 }
 
-void broker_unbook (struct broker *b, uint64_t id)
+void reserve_unbook (struct broker *b, uint64_t id)
 {
     match_cancel (b->matcher, id);
     for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
         match_cancel (realm_matcher (r->realm), id);
 }
 
-struct sched *broker_sched_for (struct broker *b, struct entry *e)
+struct sched *reserve_sched_for (struct broker *b, struct entry *e)
 {
     struct slot *s = slot_of (e);
     const struct reservation *r = s->name ? reserve_find (b, s->name) : NULL;
@@ -491,7 +494,7 @@ struct sched *broker_sched_for (struct broker *b, struct entry *e)
     return s->realm ? realm_sched (s->realm) : NULL;
 }
 
-int broker_prepare (struct broker *b)
+int reserve_prepare (struct broker *b)
 {
     int rc = match_prepare (b->matcher, MATCH_PREPARE);
 
@@ -500,7 +503,7 @@ int broker_prepare (struct broker *b)
     return rc;
 }
 
-bool broker_is_prepared (const struct broker *b)
+bool reserve_is_prepared (const struct broker *b)
 {
     bool is = match_is_prepared (b->matcher);
 
@@ -509,7 +512,7 @@ bool broker_is_prepared (const struct broker *b)
     return is;
 }
 
-bool broker_is_preparing (const struct broker *b)
+bool reserve_is_preparing (const struct broker *b)
 {
     bool is = match_is_preparing (b->matcher);
 
@@ -518,8 +521,8 @@ bool broker_is_preparing (const struct broker *b)
     return is;
 }
 
-int broker_sched_next (struct broker *b, double now, unsigned tries,
-                       struct sched_decision *ret)
+int reserve_sched_next (struct broker *b, double now, unsigned tries,
+                        struct sched_decision *ret)
 {
     int rc = sched_next (b->sched, now, tries, ret);
 
@@ -530,7 +533,7 @@ int broker_sched_next (struct broker *b, double now, unsigned tries,
     return rc;
 }
 
-double broker_sched_wakeup (const struct broker *b)
+double reserve_wakeup (const struct broker *b)
 {
     double when = sched_wakeup (b->sched);
 
@@ -543,7 +546,7 @@ double broker_sched_wakeup (const struct broker *b)
 
 /* -- changes -- */
 
-void broker_sched_queue_set (struct broker *b, unsigned queue, bool started)
+void reserve_queue_set (struct broker *b, unsigned queue, bool started)
 {
     sched_queue_set (b->sched, queue, started);
     for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
@@ -563,16 +566,16 @@ static void reloaded (struct broker *b, const struct config *old)
         sched_set_policy (realm_sched (r->realm), c->queue_policy, c->reservation_depth);
     }
     for (size_t i = 0; i < c->nqueues; i++)
-        broker_sched_queue_set (b, (unsigned)i, c->queues[i].started);
+        reserve_queue_set (b, (unsigned)i, c->queues[i].started);
 }
 
-void broker_reserve_node_changed (struct broker *b, const char *node)
+void reserve_node_changed (struct broker *b, const char *node)
 {
     for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next)
         realm_mirror (r->realm, b->graph, node);
 }
 
-void broker_reserve_node_moved (struct broker *b, const char *node)
+void reserve_node_moved (struct broker *b, const char *node)
 {
     for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next) {
         if (hostlist_find (r->nodes, node) < 0)
@@ -581,10 +584,10 @@ void broker_reserve_node_moved (struct broker *b, const char *node)
         if (book_window (b, r) < 0)
             log_error ("reservation %s: out of memory", r->name);
     }
-    broker_reserve_node_changed (b, node);
+    reserve_node_changed (b, node);
 }
 
-void broker_reserve_freed (struct broker *b, const struct entry *e)
+void reserve_freed (struct broker *b, const struct entry *e)
 {
     for (const struct reservation *r = reserve_list (b); r && !slot_of (e)->realm && e->r;
          r = r->hh.next)
@@ -614,6 +617,7 @@ const struct broker_service service_reserve = {
     .release = release,
     .reloaded = reloaded,
     .take = take,
+    .splits = splits,
     .drop = drop,
     .nodes_known = nodes_known,
     .books = books,

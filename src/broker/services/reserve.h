@@ -89,34 +89,32 @@ const char *reserve_name_of (const struct entry *e);
 bool reserve_has_realm (const struct entry *e);
 /* The realm has the job no more. */
 void reserve_leave (struct entry *e);
-/* Gives a task the reservation and the realm of its array. -ENOMEM. */
-int reserve_copy (struct entry *to, const struct entry *from);
 /* The scheduler that has the job queued; NULL: none, as its reservation does not exist or
  * does not admit the job. */
-struct sched *broker_sched_of (struct broker *b, const struct entry *e);
+struct sched *reserve_sched_of (struct broker *b, const struct entry *e);
 /* The scheduler to queue the job in now; NULL as above. */
-struct sched *broker_sched_for (struct broker *b, struct entry *e);
+struct sched *reserve_sched_for (struct broker *b, struct entry *e);
 /* The matcher that has the job booked, or would book it. */
-struct matcher *broker_matcher_of (struct broker *b, const struct entry *e);
+struct matcher *reserve_matcher_of (struct broker *b, const struct entry *e);
 /* Takes id (of the job, or of a task of it) out of the queue. */
-void broker_sched_dequeue (struct broker *b, const struct entry *e, uint64_t id);
+void reserve_dequeue (struct broker *b, const struct entry *e, uint64_t id);
 /* Cancels the booking of the id, in any matcher. */
-void broker_unbook (struct broker *b, uint64_t id);
+void reserve_unbook (struct broker *b, uint64_t id);
 /* One slice of preparing the matchers after nodes have changed. -EAGAIN: more slices
  * follow; until then callers that can wait do not ask the matchers. */
-int broker_prepare (struct broker *b);
-bool broker_is_prepared (const struct broker *b);
+int reserve_prepare (struct broker *b);
+bool reserve_is_prepared (const struct broker *b);
 /* The preparation is under way; it starts over when a node comes or goes. */
-bool broker_is_preparing (const struct broker *b);
+bool reserve_is_preparing (const struct broker *b);
 /* sched_next() and sched_wakeup() over all schedulers. */
-int broker_sched_next (struct broker *b, double now, unsigned tries,
-                       struct sched_decision *ret);
-double broker_sched_wakeup (const struct broker *b);
-void broker_sched_queue_set (struct broker *b, unsigned queue, bool started);
+int reserve_sched_next (struct broker *b, double now, unsigned tries,
+                        struct sched_decision *ret);
+double reserve_wakeup (const struct broker *b);
+void reserve_queue_set (struct broker *b, unsigned queue, bool started);
 /* changed: the node's state or size is different; moved: it came or went. */
-void broker_reserve_node_changed (struct broker *b, const char *node);
-void broker_reserve_node_moved (struct broker *b, const char *node);
+void reserve_node_changed (struct broker *b, const char *node);
+void reserve_node_moved (struct broker *b, const char *node);
 /* The job's resources are free now. */
-void broker_reserve_freed (struct broker *b, const struct entry *e);
+void reserve_freed (struct broker *b, const struct entry *e);
 
 #endif

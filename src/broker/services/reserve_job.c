@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "broker/core/broker.h"
-#include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/services/malleable.h"
 #include "broker/services/nodegroups.h"
@@ -57,8 +56,8 @@ static int check_time (const struct reservation *r, const struct jobspec *js,
                       r->name);
 }
 
-int broker_reserve_check (struct broker *b, const struct entry *e, uid_t uid,
-                          bool allow_infeasible, const char **code, struct error *err)
+int reserve_check (struct broker *b, const struct entry *e, uid_t uid,
+                   bool allow_infeasible, const char **code, struct error *err)
 {
     const char *name = e->js->reservation;
     const struct reservation *r = reserve_find (b, name);
@@ -128,9 +127,9 @@ static bool is_of_plan (enum sched_reason_code code)
     return code == SCHED_REASON_RESOURCES || code == SCHED_REASON_PRIORITY;
 }
 
-const char *broker_sched_reason_name (struct broker *b, const struct entry *e)
+const char *reserve_reason_name (struct broker *b, const struct entry *e)
 {
-    struct sched *s = broker_sched_of (b, e);
+    struct sched *s = reserve_sched_of (b, e);
     struct sched_reason r;
 
     if (has_no_place (e))
@@ -171,10 +170,10 @@ static void add_too_late (const struct broker *b, const struct entry *e,
     strbuf_add_time (sb, r->end);
 }
 
-bool broker_sched_reason_text (struct broker *b, const struct entry *e, struct strbuf *sb)
+bool reserve_reason_text (struct broker *b, const struct entry *e, struct strbuf *sb)
 {
     const struct reservation *r = to_come (b, e);
-    struct sched *s = broker_sched_of (b, e);
+    struct sched *s = reserve_sched_of (b, e);
     struct sched_reason why;
 
     if (has_no_place (e)) {

@@ -72,7 +72,7 @@ static void drop (struct entry *e)
 static int book (struct broker *b, struct entry *e)
 {
     return reserve_has_realm (e)
-               ? match_update (broker_matcher_of (b, e), e->id, e->r, NULL)
+               ? match_update (reserve_matcher_of (b, e), e->id, e->r, NULL)
                : broker_book (b, e);
 }
 
@@ -85,9 +85,9 @@ static int hold (struct broker *b, struct entry *e, struct rset *r)
         rset_destroy (r);
         return -ENOMEM;
     }
-    match_cancel (broker_matcher_of (b, e), e->id);
+    match_cancel (reserve_matcher_of (b, e), e->id);
     if (r->nranks < before->nranks)
-        broker_reserve_freed (b, e);
+        reserve_freed (b, e);
     e->r = r;
     int rc = book (b, e);
     if (rc < 0) {
@@ -130,7 +130,7 @@ static struct match_request *request_more (struct broker *b, const struct entry 
     nodes.count = (struct jobspec_count){ n, n, '+', 1 };
     nodes.sizes = NULL;
     asked.resources = &nodes;
-    return broker_request (b, &asked, e->job->queue, not, err);
+    return queuenodes_request (b, &asked, e->job->queue, not, err);
 }
 
 /* The allocation with n more nodes, not booked. 0; -EBUSY: not now. */
@@ -145,7 +145,7 @@ static int find_more (struct broker *b, struct entry *e, int64_t n, struct rset 
         return -EINVAL;
     int rc = end > 0 && end <= now
                  ? error_set (err, EBUSY, "its time is over")
-                 : match_without_allocating (broker_matcher_of (b, e), req, now,
+                 : match_without_allocating (reserve_matcher_of (b, e), req, now,
                                              end > 0 ? end - now : 0, &more, err);
     match_request_destroy (req);
     if (rc < 0)
@@ -374,7 +374,7 @@ static void api_job_resize (struct broker *b, struct http_request *req,
     } else if (nnodes == from) {
         http_reply_problem (req, 409, "wrong-state", "job %ju has %jd nodes already",
                             (uintmax_t)e->id, (intmax_t)nnodes);
-    } else if (b->recovering || !broker_is_prepared (b)) {
+    } else if (b->recovering || !reserve_is_prepared (b)) {
         http_reply_header (req, "Retry-After", "1");
         http_reply_problem (req, 503, "busy", "nodes are being counted; try again");
     } else if (resize_job (b, e, nnodes, "asked for", RESIZE_BY_USER,

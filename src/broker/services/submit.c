@@ -239,7 +239,7 @@ static int check (struct submission *s, const char **code, struct error *err)
         && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
         return -EINVAL;
     if (e->js->reservation)
-        return broker_reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
+        return reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
     *code = "infeasible";
     if (b->recovering || s->allow_infeasible)
         return 0;
@@ -310,7 +310,7 @@ static void take_in (struct broker *b, struct entry *e)
     DL_APPEND (state_of (b)->fresh, s);
     services_call (comes, b, e);
     if (e->job->state == JOB_DEPEND)
-        broker_depend (b, e);
+        depend_begin (b, e);
     else
         broker_enqueue (b, e);
     watch_event (b, e, "submit");
@@ -475,7 +475,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
                   (uintmax_t)unknown);
         refuse (s, 422, "unknown-job", text);
-    } else if (broker_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
+    } else if (depend_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
         refuse (s, 422, "unknown-job", s->err.text);
     } else {
         users_find (s->b->users, s->uid, user_known, s);
@@ -486,8 +486,8 @@ static void find_antecedents (struct submission *s)
 {
     const struct dependencies *list = &s->e->js->depend;
 
-    if (broker_depend_has_room (s->b, list->n)) {
-        broker_find_antecedents (s->b, list, NULL, &s->uid, antecedents_known, s);
+    if (depend_has_room (s->b, list->n)) {
+        depend_find_antecedents (s->b, list, NULL, &s->uid, antecedents_known, s);
         return;
     }
     retry_after (s, "10");
@@ -618,7 +618,7 @@ static void parsed (struct submission *s)
 {
     struct broker *b = s->b;
 
-    if (!s->e->js || b->recovering || b->stopping || broker_is_prepared (b)) {
+    if (!s->e->js || b->recovering || b->stopping || reserve_is_prepared (b)) {
         judge (s);
         return;
     }
@@ -633,7 +633,7 @@ bool submit_any_later (const struct broker *b)
     return state_of (b)->unjudged;
 }
 
-bool broker_submit_later (struct broker *b)
+bool submit_next_later (struct broker *b)
 {
     struct submits *all = state_of (b);
     struct submission *s = all->unjudged;
@@ -664,7 +664,7 @@ static void parse_done (uv_work_t *w, int status)
 
 /* -- adopted jobs, see adopt.c -- */
 
-void broker_submit_foreign (struct broker *b, struct submit_foreign *f)
+void submit_foreign (struct broker *b, struct submit_foreign *f)
 {
     struct submission *s = calloc (1, sizeof (*s));
     bool full = b->table.npending >= PENDING_MAX || b->stopping;

@@ -16,9 +16,9 @@ struct submit_foreign {
     void (*done) (uint64_t id, int status, const char *text, void *arg);
     void *arg;
 };
-void broker_submit_foreign (struct broker *b, struct submit_foreign *f);
+void submit_foreign (struct broker *b, struct submit_foreign *f);
 /* Continues the next submit that waited for the matchers to be prepared; false: none. */
-bool broker_submit_later (struct broker *b);
+bool submit_next_later (struct broker *b);
 bool submit_any_later (const struct broker *b);
 
 #endif

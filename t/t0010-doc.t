@@ -9,7 +9,7 @@ src=$FLUXQ_SOURCE_DIR
 # "POST /v1/jobs/{}" a line, from the table of routes.
 routes_in_code ()
 {
-    sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' "$src"/src/broker/*/*.c | sort
+    sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' $(find "$src/src/broker" -name "*.c") | sort
 }
 
 # The same from doc/openapi.yaml: its paths stand at two blanks, its methods at four.

@@ -11,15 +11,15 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api/job_ids.c \
 	src/broker/core/jobs.c \
 	src/broker/core/turn.c \
-	src/broker/services/moves.c \
+	src/broker/services/nodes/moves.c \
 	src/broker/api/namelist.c \
 	src/broker/api/privacy.c \
 	src/broker/services/queueusers.c \
 	src/broker/core/recover.c \
 	src/broker/core/reload.c \
 	src/broker/core/service.c \
-	src/broker/services/reservation.c \
-	src/broker/services/reserve_job.c \
+	src/broker/services/reserve/reservation.c \
+	src/broker/services/reserve/reserve_job.c \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \
 	src/broker/core/users.c \
@@ -35,7 +35,7 @@ check_LIBRARIES += src/broker/core/test/libsmall.a
 src_broker_core_test_libsmall_a_SOURCES = src/broker/core/test/small.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
-BROKER_TESTS = src/broker/config/test/test_config src/broker/services/test/test_moves \
+BROKER_TESTS = src/broker/config/test/test_config src/broker/services/nodes/test/test_moves \
 	src/broker/services/test/test_deadline \
 	src/broker/services/test/test_queueusers src/broker/api/test/test_subuid
 check_PROGRAMS += $(BROKER_TESTS)
@@ -43,7 +43,7 @@ UNIT_TESTS += $(BROKER_TESTS)
 src_broker_config_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_test_test_deadline_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_deadline_LDFLAGS = $(SMALL_FLAGS)
-src_broker_services_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_services_nodes_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_test_test_queueusers_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 endif

@@ -12,10 +12,10 @@
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/turn.h"
-#include "broker/services/array.h"
-#include "broker/services/watch.h"
 #include "broker/core/service.h"
+#include "broker/core/turn.h"
+#include "broker/services/depend/array.h"
+#include "broker/services/stream/watch.h"
 #include "common/clock.h"
 #include "common/printable.h"
 

@@ -15,9 +15,9 @@
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/services/depend.h"
-#include "broker/services/history.h"
 #include "broker/core/service.h"
+#include "broker/services/depend/depend.h"
+#include "broker/services/history.h"
 
 #define FIRST_SECONDS 5
 #define EVERY_SECONDS 60

@@ -12,11 +12,11 @@
 
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
+#include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
-#include "broker/services/reserve.h"
-#include "broker/services/watch.h"
-#include "broker/core/service.h"
+#include "broker/services/reserve/reserve.h"
+#include "broker/services/stream/watch.h"
 #include "common/clock.h"
 #include "jobspec/jobspec.h"
 

@@ -13,12 +13,12 @@
  */
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
-#include "broker/services/nodegroups.h"
-#include "broker/services/placing.h"
-#include "broker/services/queuenodes.h"
-#include "broker/services/reserve.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
+#include "broker/services/nodes/nodegroups.h"
+#include "broker/services/nodes/queuenodes.h"
+#include "broker/services/placing.h"
+#include "broker/services/reserve/reserve.h"
 
 #include <errno.h>
 #include <math.h>

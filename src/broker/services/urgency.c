@@ -5,9 +5,9 @@
 
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
-#include "broker/core/turn.h"
-#include "broker/services/watch.h"
 #include "broker/core/service.h"
+#include "broker/core/turn.h"
+#include "broker/services/stream/watch.h"
 #include "common/printable.h"
 
 #define HOLD_REASON_MAX 400

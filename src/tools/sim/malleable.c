@@ -1,6 +1,6 @@
 /* malleable.c - running jobs get nodes while no job waits, and give them back later
  *
- * Works as in the broker (src/broker/services/malleable.c), but at once, as no program has to be
+ * Works as in the broker (src/broker/services/resize/malleable.c), but at once, as no program has to be
  * told: with the same plan of the jobs that give nodes, and the same order of those that
  * get some. The remaining work of a job stays constant; with the linear model it takes
  * longer on fewer nodes.

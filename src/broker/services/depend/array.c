@@ -1,0 +1,243 @@
+/* array.c - job arrays: one record in the queue, and a job for each task that starts
+ *
+ *   array in SCHED --> the scheduler has it under the id of its next task, its head
+ *   sched_next() --> array_start(): the task becomes a job, in one transaction:
+ *                    of the task: submit validate depend priority
+ *                    of the array: task-start
+ *                    then it is allocated and started as any other job
+ *   task INACTIVE --> of the array: task-end, in the same transaction
+ *
+ * The submit of the array reserves a job id for each task (job/array.h).
+ */
+#include <errno.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
+#include "broker/services/depend/array.h"
+#include "broker/services/depend/correspond.h"
+#include "broker/services/depend/depend.h"
+#include "broker/services/reserve/reserve.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define CANCEL_TEXT_MAX (16 << 20)
+
+/* -- the next task of each array -- */
+
+struct slot {
+    struct entry *e;
+    uint64_t head; /* id of the array's next task, which the scheduler knows; or 0 */
+    UT_hash_handle hh;
+};
+
+struct arrays {
+    struct slot *heads; /* arrays with a queued task, by that task's id */
+};
+
+static struct service_place place;
+
+static struct arrays *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
+static void set_head (struct broker *b, struct entry *e, uint64_t head)
+{
+    struct arrays *a = state_of (b);
+    struct slot *s = slot_of (e);
+
+    if (s->head == head)
+        return;
+    if (s->head) {
+        reserve_dequeue (b, e, s->head);
+        HASH_DEL (a->heads, s);
+    }
+    s->e = e;
+    s->head = head;
+    if (head)
+        HASH_ADD (hh, a->heads, head, sizeof (s->head), s);
+}
+
+uint64_t array_queued_id (const struct entry *e)
+{
+    return e->job->array ? slot_of (e)->head : e->id;
+}
+
+void array_dequeue (struct broker *b, struct entry *e)
+{
+    set_head (b, e, 0);
+}
+
+uint64_t array_enqueue (struct broker *b, struct entry *e)
+{
+    const struct job_array *a = e->job->array;
+    const struct idset *ready = correspond_ready (e);
+    uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
+
+    set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
+    return slot_of (e)->head;
+}
+
+bool array_is_whole (const struct entry *e)
+{
+    return e->job->array && e->job->state >= JOB_RUN;
+}
+
+const char *array_reason (const struct broker *b, const struct entry *e, char *text,
+                          size_t size)
+{
+    const struct job_array *a = e->job->array;
+
+    if (!a || e->job->state != JOB_SCHED || slot_of (e)->head || b->recovering)
+        return NULL;
+    if (job_array_is_full (a)) {
+        snprintf (text, size, "%u of its tasks run, and no more than %u may at a time",
+                  idset_count (a->running), a->spec.limit);
+        return "JobArrayTaskLimit";
+    }
+    snprintf (text, size, "waits for the corresponding tasks of other arrays to succeed");
+    return "Dependency";
+}
+
+/* -- a task starts -- */
+
+static json_t *submit_context (const struct entry *array, uint32_t task)
+{
+    const struct job *job = array->job;
+    json_t *o = json_pack (
+        "{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I s:{s:I s:I s:f s:f s:f}}",
+        "userid", (json_int_t)job->userid, "urgency", job->urgency, "flags", 0, "version",
+        1, "groupid", (json_int_t)job->groupid, "user", job->user, "name", job->name,
+        "queue", job->queue, "duration", job->duration, "nnodes", (json_int_t)job->nnodes,
+        "ntasks", (json_int_t)job->ntasks, "ncores", (json_int_t)job->ncores,
+        "array_task", "job", (json_int_t)array->id, "task", (json_int_t)task, "submitted",
+        job->t_submit, "eligible", job->t_eligible, "age", job_age_since (job));
+
+    if (o
+        && ((job->t_deadline > 0
+             && json_object_set_new (o, "deadline", json_real (job->t_deadline)) < 0)
+            || (job->cpu_milli > 0
+                && json_object_set_new (o, "cpu_milli", json_integer (job->cpu_milli))
+                       < 0)
+            || (job->nice != 0
+                && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
+            || (job->shown && json_object_update (o, job->shown) < 0)
+            || (job->asked_nodes
+                && json_object_set_new (o, "nodes", json_string (job->asked_nodes))
+                       < 0))) {
+        json_decref (o);
+        return NULL;
+    }
+    return o;
+}
+
+static void no_memory (void)
+{
+    log_error ("out of memory: the broker stops rather than lose a task");
+    abort ();
+}
+
+static struct entry *make_task (struct broker *b, struct entry *array, uint32_t task)
+{
+    struct entry *e = entry_create (slot_of (array)->head);
+    json_t *context = submit_context (array, task);
+
+    if (!e || !context)
+        no_memory ();
+    e->queue = array->queue;
+    e->req = match_request_ref (array->req);
+    services_call (splits, e, array);
+    e->max_wait = array->max_wait;
+    e->time_min = array->time_min;
+    e->tasks_total = array->tasks_total;
+    e->tasks_per_slot = array->tasks_per_slot;
+    e->submitting = true; /* already placed: do not queue it */
+    journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
+    if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
+        no_memory (); /* the transaction has half of its events */
+    e->submitting = false;
+    entry_insert (b, e);
+    entry_count (b, e);
+    services_call (comes, b, e);
+    return e;
+}
+
+struct entry *array_start (struct broker *b, uint64_t head)
+{
+    const struct slot *s;
+
+    HASH_FIND (hh, state_of (b)->heads, &head, sizeof (head), s);
+    if (!s || s->e->job->state != JOB_SCHED)
+        return NULL;
+    struct entry *array = s->e;
+    uint32_t task = job_array_task_of (array->job->array, array->id, head);
+    struct entry *e = make_task (b, array, task);
+    set_head (b, array, 0); /* the scheduler has dropped this id */
+    broker_emit (b, array, "task-start", json_pack ("{s:I}", "task", (json_int_t)task));
+    return e;
+}
+
+static void task_ended (struct broker *b, const struct entry *e)
+{
+    struct entry *array = e->job->array_job ? entry_find (b, e->job->array_job) : NULL;
+
+    if (!array || !array->job->array)
+        return;
+    int rc =
+        broker_emit (b, array, "task-end",
+                     json_pack ("{s:I s:s s:i}", "task", (json_int_t)e->job->array_task,
+                                "state", job_phase_name (job_result_phase (e->job)),
+                                "exit_code", job_exit_code (e->job) & 0xff));
+    if (rc == 0)
+        correspond_event (b, array, e->job->array_task);
+    if (rc < 0 && rc != -ESHUTDOWN)
+        log_error ("array %ju: the end of task %u cannot be recorded: %s",
+                   (uintmax_t)array->id, e->job->array_task, strerror (-rc));
+}
+
+int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
+                  uint32_t userid, const char *note)
+{
+    autostrbuf struct strbuf text;
+
+    strbuf_init (&text, CANCEL_TEXT_MAX);
+    array_add_tasks (&text, tasks, 0);
+    if (text.err)
+        return text.err;
+    int rc = broker_emit (b, e, "task-cancel",
+                          json_pack ("{s:s s:I s:o}", "tasks", text.buf, "userid",
+                                     (json_int_t)userid, "note", broker_text (note)));
+    if (rc == 0)
+        depend_never_start (b, e, tasks);
+    return rc;
+}
+
+static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
+{
+    if (e->job->state == JOB_INACTIVE && change->before != JOB_INACTIVE)
+        task_ended (b, e);
+}
+
+static void leave (struct broker *b, struct entry *e)
+{
+    set_head (b, e, 0);
+}
+
+const struct broker_service service_array = {
+    .name = "array",
+    .order = SERVICE_AFTER, /* deps.h hears of the task first */
+    .place = &place,
+    .state_size = sizeof (struct arrays),
+    .slot_size = sizeof (struct slot),
+    .event = on_event,
+    .goes = leave,
+};

@@ -1,0 +1,26 @@
+/* array.h - job arrays: one record in the queue, and a job for each task that starts
+ */
+#ifndef FLUXQ_BROKER_SERVICES_DEPEND_ARRAY_H
+#define FLUXQ_BROKER_SERVICES_DEPEND_ARRAY_H
+
+#include "broker/core/broker.h"
+
+/* Makes the array's next task the one to queue. Returns its job id, which the caller
+ * gives to the scheduler, or 0: no task may start now. */
+uint64_t array_enqueue (struct broker *b, struct entry *e);
+void array_dequeue (struct broker *b, struct entry *e);
+/* The id by which the scheduler knows the job; of an array that of its next task, or 0. */
+uint64_t array_queued_id (const struct entry *e);
+/* Whether all tasks of the array have become jobs of their own. */
+bool array_is_whole (const struct entry *e);
+/* Why none of the array's tasks is queued: a word, and a sentence in text. NULL: does not
+ * apply. */
+const char *array_reason (const struct broker *b, const struct entry *e, char *text,
+                          size_t size);
+/* Makes a job of the task that was placed; NULL: no array has queued that id. */
+struct entry *array_start (struct broker *b, uint64_t head);
+/* Cancels these tasks, all of which wait. */
+int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
+                  uint32_t userid, const char *note);
+
+#endif

@@ -1,0 +1,49 @@
+/* depend.h - jobs with dependencies stay in DEPEND until job/deps.h decides
+ */
+#ifndef FLUXQ_BROKER_SERVICES_DEPEND_DEPEND_H
+#define FLUXQ_BROKER_SERVICES_DEPEND_DEPEND_H
+
+#include "broker/core/broker.h"
+
+struct antecedents;
+/* rc 0: found has the antecedents that are not in memory, and the callee frees it;
+ * unknown: the id of one that does not exist, or 0. -EAGAIN, ...: try later. */
+typedef void (*depend_antecedents_f) (int rc, struct antecedents *found, uint64_t unknown,
+                                      void *arg);
+/* Takes found (of an earlier search, or NULL). Calls done, now or later. viewer: jobs
+ * that this user may not see count as unknown; NULL: all jobs are visible. */
+void depend_find_antecedents (struct broker *b, const struct dependencies *list,
+                              struct antecedents *found, const uid_t *viewer,
+                              depend_antecedents_f done, void *arg);
+/* The state of the array's tasks, from memory or found; NULL: not known, or not an
+ * array. */
+const struct job_array *depend_known_array (const struct broker *b,
+                                            const struct antecedents *found, uint64_t id);
+void depend_antecedents_free (struct antecedents *a);
+/* Replaces tasks of arrays in the list by their own job ids, from memory or found.
+ * -ENOENT: a task does not exist (the dependency can never be satisfied). */
+int depend_resolve_tasks (const struct broker *b, const struct antecedents *found,
+                          struct dependencies *list, struct error *err);
+/* Whether there is room for n more conditions. */
+bool depend_has_room (const struct broker *b, size_t n);
+/* Performs JOB_ACT_DEPEND: the job goes on, or begins to wait. */
+void depend_begin (struct broker *b, struct entry *e);
+/* Tells deps.h that these tasks of an array never start. */
+void depend_never_start (struct broker *b, const struct entry *e,
+                         const struct idset *tasks);
+/* "Dependency", "DependencyNeverSatisfied", or NULL: the job waits for no other. */
+const char *depend_reason (const struct broker *b, const struct entry *e);
+/* deps_reason() and deps_blockers() of job/deps.h. */
+void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size);
+size_t depend_blockers (const struct broker *b, uint64_t id, uint64_t *ids, size_t max);
+/* The job's dependencies until it begins to wait; then the list is empty. Borrowed. */
+const struct dependencies *depend_list (const struct entry *e);
+/* The job waits on when its dependencies can never be satisfied. */
+bool depend_keeps_invalid (const struct entry *e);
+/* The ids of the jobs and arrays that the job's dependencies name; 0 where there is none.
+ * Borrowed. */
+const uint64_t *depend_needs (const struct entry *e, size_t *ret_n);
+/* Gives a new job what was found of its antecedents, or NULL; takes it over. */
+void depend_set_found (struct entry *e, struct antecedents *found);
+
+#endif

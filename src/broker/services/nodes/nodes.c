@@ -1,0 +1,389 @@
+/* nodes.c - the nodes of the machine: reports of executors, drains by operators
+ *
+ * The journal has drains as settings "drain/NAME" = reason; they hold whatever the
+ * executor reports.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/core/broker.h"
+#include "broker/core/recover.h"
+#include "broker/core/service.h"
+#include "broker/core/turn.h"
+#include "broker/services/nodes/avoid.h"
+#include "broker/services/nodes/moves.h"
+#include "broker/services/nodes/nodes.h"
+#include "broker/services/nodes/suspects.h"
+#include "broker/services/reserve/reserve.h"
+#include "common/clock.h"
+#include "common/log.h"
+
+#define WAIT_MAX                                                                         \
+    1.0 /* seconds that a node change waits at most for a pass to finish */
+
+struct drain {
+    UT_hash_handle hh;
+    char *name, *reason;
+};
+
+struct nodes {
+    struct drain *drains; /* by operators, by name */
+    struct moves *moves;  /* changes that wait for the matchers to be prepared */
+    double since;         /* since when the first of them waits, mono */
+    bool moving;          /* nodes_move() applies them now */
+};
+
+static struct service_place place;
+
+static struct nodes *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct drain *drain_find (struct broker *b, const char *name)
+{
+    struct drain *d;
+    HASH_FIND_STR (state_of (b)->drains, name, d);
+    return d;
+}
+
+static int drain_set (struct broker *b, const char *name, const char *reason)
+{
+    struct drain *d = drain_find (b, name);
+    char *copy = strdup (reason);
+
+    if (!copy)
+        return -ENOMEM;
+    if (d) {
+        free (d->reason);
+        d->reason = copy;
+        return 0;
+    }
+    if (!(d = calloc (1, sizeof (*d))) || !(d->name = strdup (name))) {
+        free (d);
+        free (copy);
+        return -ENOMEM;
+    }
+    d->reason = copy;
+    HASH_ADD_KEYPTR (hh, state_of (b)->drains, d->name, strlen (d->name), d);
+    return 0;
+}
+
+static void drain_drop (struct broker *b, struct drain *d)
+{
+    HASH_DELETE (hh, state_of (b)->drains, d);
+    free (d->name);
+    free (d->reason);
+    free (d);
+}
+
+static void release (struct broker *b)
+{
+    struct nodes *n = state_of (b);
+    struct drain *d, *next;
+
+    HASH_ITER (hh, n->drains, d, next)
+        drain_drop (b, d);
+    moves_destroy (n->moves);
+}
+
+static int load_setting (const char *name, const char *value, void *arg)
+{
+    return !strncmp (name, "drain/", 6) ? drain_set (arg, name + 6, value) : 0;
+}
+
+static int init (struct broker *b, struct error *err)
+{
+    state_of (b)->moves = moves_create ();
+    return state_of (b)->moves ? 0 : error_no_memory (err, NULL);
+}
+
+static int load (struct broker *b, struct error *err)
+{
+    return journal_load_settings (b->journal, load_setting, b, err);
+}
+
+/* Sets the state for new jobs: a drain by an operator overrides only "up". */
+static void set_state (struct broker *b, int index, const char *name,
+                       enum machine_node_state state, const char *reason)
+{
+    struct drain *d = drain_find (b, name);
+    avoid_check_again (b);
+    if (d && state == MACHINE_NODE_UP)
+        machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, d->reason);
+    else
+        machine_node_set_state (b->graph, index, state, reason);
+}
+
+static void node_is (void *arg, const struct machine_node_spec *spec,
+                     enum machine_node_state state, const char *reason)
+{
+    struct broker *b = arg;
+    struct error err = { 0 };
+    /* Add first: this restores a node that had gone but still has jobs. */
+    int index = machine_node_add (b->graph, spec, &err);
+    bool came = index >= 0;
+    if (index == -EEXIST)
+        index = machine_node_update (b->graph, spec, &err);
+    if (index < 0) {
+        log_error ("node %s: %s", spec->name, err.text);
+        return;
+    }
+    set_state (b, index, spec->name, state, reason);
+    if (came)
+        reserve_node_moved (b, spec->name);
+    else
+        reserve_node_changed (b, spec->name);
+    broker_plan_due (b);
+}
+
+static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                          int64_t memory_mib, const struct gres_list *gres)
+{
+    struct broker *b = arg;
+    int index = machine_node_find (b->graph, name);
+    if (index < 0)
+        return;
+    machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib, gres);
+    reserve_node_changed (b, name);
+    broker_plan_due (b);
+}
+
+static void node_zones (void *arg, const char *name, const struct machine_report *report)
+{
+    struct broker *b = arg;
+    int index = machine_node_find (b->graph, name);
+
+    if (index < 0)
+        return;
+    machine_node_report (b->graph, index, report);
+    broker_plan_due (b);
+}
+
+static void node_gone (void *arg, const char *name)
+{
+    struct broker *b = arg;
+    int index = machine_node_find (b->graph, name);
+    if (index >= 0)
+        machine_node_remove (b->graph, index);
+    reserve_node_moved (b, name);
+    avoid_check_again (b);
+    broker_plan_due (b);
+}
+
+static void host_node_failed (void *arg, const char *name, const char *reason)
+{
+    suspects_drain (arg, name, reason);
+}
+
+/* -- while the matchers look at all nodes -- */
+
+/* If each node that comes or goes restarted the preparation, no job would ever be
+ * matched. Changes keep their order. */
+static bool must_wait (const struct broker *b)
+{
+    return !b->recovering && !b->stopping
+           && (moves_any (state_of (b)->moves) || reserve_is_preparing (b));
+}
+
+static void waits (struct broker *b, bool first)
+{
+    if (first)
+        state_of (b)->since = clock_mono ();
+    broker_plan_due (b);
+}
+
+/* Closes the node for new jobs at once: that does not change the layout. */
+static void close_node (struct broker *b, const char *name, enum machine_node_state state,
+                        const char *reason)
+{
+    int index = machine_node_find (b->graph, name);
+
+    if (index >= 0)
+        set_state (b, index, name, state, reason);
+}
+
+static void host_node (void *arg, const struct machine_node_spec *spec,
+                       enum machine_node_state state, const char *reason)
+{
+    struct broker *b = arg;
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
+
+    if (!must_wait (b) || moves_node (moves, spec, state, reason) < 0) {
+        node_is (b, spec, state, reason);
+        return;
+    }
+    if (state != MACHINE_NODE_UP)
+        close_node (b, spec->name, state, reason);
+    waits (b, first);
+}
+
+static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                               int64_t memory_mib, const struct gres_list *gres)
+{
+    struct broker *b = arg;
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
+
+    if (!must_wait (b) || moves_foreign (moves, name, cores, gpus, memory_mib, gres) < 0)
+        node_foreign (b, name, cores, gpus, memory_mib, gres);
+    else
+        waits (b, first);
+}
+
+static void host_node_zones (void *arg, const char *name,
+                             const struct machine_report *report)
+{
+    struct broker *b = arg;
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
+
+    if (!must_wait (b) || moves_zones (moves, name, report) < 0)
+        node_zones (b, name, report);
+    else
+        waits (b, first);
+}
+
+static void host_node_gone (void *arg, const char *name)
+{
+    struct broker *b = arg;
+    struct moves *moves = state_of (b)->moves;
+    bool first = !moves_any (moves);
+
+    if (!must_wait (b) || moves_gone (moves, name) < 0) {
+        node_gone (b, name);
+        return;
+    }
+    close_node (b, name, MACHINE_NODE_DOWN, "it has gone");
+    waits (b, first);
+}
+
+void nodes_may_move (struct broker *b, bool done, double now)
+{
+    struct nodes *n = state_of (b);
+
+    if (!moves_any (n->moves) || (!done && now - n->since < WAIT_MAX))
+        return;
+    n->moving = true;
+    broker_plan_due (b);
+}
+
+bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin)
+{
+    static const struct moves_verbs verbs = { node_is, node_foreign, node_zones,
+                                              node_gone };
+    struct nodes *n = state_of (b);
+
+    while (n->moving && has_time (begin))
+        n->moving = moves_next (n->moves, &verbs, b);
+    return !n->moving;
+}
+
+/* -- the host -- */
+
+static void host_nodes_complete (void *arg)
+{
+    struct broker *b = arg;
+    if (b->recovering && !b->dead)
+        broker_recovered_nodes (b);
+}
+
+static void host_init (struct broker *b, struct exec_host *host)
+{
+    (void)b;
+    host->node = host_node;
+    host->node_foreign = host_node_foreign;
+    host->node_zones = host_node_zones;
+    host->node_gone = host_node_gone;
+    host->node_failed = host_node_failed;
+    host->nodes_complete = host_nodes_complete;
+}
+
+static int keep (struct broker *b, const char *name, const char *reason,
+                 struct journal_txn **ret, struct error *err)
+{
+    char setting[300];
+    if (!(*ret = journal_txn_create ()))
+        return error_set (err, ENOMEM, "out of memory");
+    snprintf (setting, sizeof (setting), "drain/%s", name);
+    journal_txn_setting (*ret, setting, reason);
+    (void)b;
+    return 0;
+}
+
+static bool is_up (const struct broker *b, int index)
+{
+    struct machine_node_info info;
+    return machine_node_info (b->graph, index, &info) == 0
+           && info.state == MACHINE_NODE_UP;
+}
+
+/* Whether this drain, not the executor, drained the node. */
+static bool is_drained_by (const struct broker *b, int index, const struct drain *d)
+{
+    struct machine_node_info info;
+    return d && machine_node_info (b->graph, index, &info) == 0
+           && info.state == MACHINE_NODE_DRAINED && info.reason
+           && !strcmp (info.reason, d->reason);
+}
+
+int nodes_drain (struct broker *b, const char *name, const char *reason,
+                 struct journal_txn **ret, struct error *err)
+{
+    int index = machine_node_find (b->graph, name);
+
+    if (index < 0)
+        return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
+                          name);
+    if (keep (b, name, reason, ret, err) < 0)
+        return -ENOMEM;
+    bool ours = is_up (b, index) || is_drained_by (b, index, drain_find (b, name));
+    if (drain_set (b, name, reason) < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    if (ours) /* else the executor's state stays (down, cordoned), also after a resume */
+        machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
+    reserve_node_changed (b, name);
+    avoid_check_again (b);
+    broker_plan_due (b); /* replans jobs that were planned there */
+    return 0;
+}
+
+int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
+                  struct error *err)
+{
+    struct machine_node_info info;
+    int index = machine_node_find (b->graph, name);
+    struct drain *d = drain_find (b, name);
+
+    if (index < 0 && !d)
+        return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
+                          name);
+    if (!d) {
+        machine_node_info (b->graph, index, &info);
+        return error_set (err, EBUSY,
+                          "node %s is not drained by an operator (it is %s%s%s)", name,
+                          machine_node_state_name (info.state), info.reason ? ": " : "",
+                          info.reason ? info.reason : "");
+    }
+    if (keep (b, name, NULL, ret, err) < 0)
+        return -ENOMEM;
+    if (is_drained_by (b, index, d))
+        machine_node_set_state (b->graph, index, MACHINE_NODE_UP, NULL);
+    reserve_node_changed (b, name);
+    drain_drop (b, d);
+    suspects_forget (b, name);
+    avoid_check_again (b);
+    broker_plan_due (b);
+    return 0;
+}
+
+const struct broker_service service_nodes = {
+    .name = "nodes",
+    .place = &place,
+    .state_size = sizeof (struct nodes),
+    .init = init,
+    .load = load,
+    .release = release,
+    .host = host_init,
+};

@@ -1,0 +1,154 @@
+/* queuenodes.c - the nodes of a queue: a property of nodes, and a constraint of the jobs
+ *
+ * Where queues select nodes (exec/podset.h), the executor gives each node the property
+ * "queue:NAME" for each of its queues, and jobs of that queue require it besides their
+ * own constraints. So the planner, its reasons and forecasts treat it as any constraint.
+ * Where no queue selects nodes, no job has such a constraint.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/service.h"
+#include "broker/services/nodes/queuenodes.h"
+#include "exec/podset.h"
+
+struct queuenodes {
+    bool select; /* queues select their nodes by properties */
+};
+
+static struct service_place place;
+
+bool queuenodes_select (const struct broker *b)
+{
+    const struct queuenodes *q = service_state (b, &place);
+
+    return q->select;
+}
+
+static int init (struct broker *b, struct error *err)
+{
+    autojson json_t *sets = config_pods (b->config);
+    struct queuenodes *q = service_state (b, &place);
+
+    q->select = b->ops->queues && podset_selects (sets);
+    if (!queuenodes_no_parts (b))
+        machine_divide_cpus (b->graph);
+    return sets ? 0 : error_no_memory (err, NULL);
+}
+
+/* Tells the executor which nodes each queue selects. */
+static int tell_queues (struct broker *b, const struct config *c)
+{
+    if (!b->ops->queues)
+        return 0;
+    autojson json_t *sets = config_pods (c);
+    return sets ? b->ops->queues (b->exec, sets) : -ENOMEM;
+}
+
+static int check (const struct broker *b, const struct config *c, struct error *err)
+{
+    autojson json_t *sets = config_pods (c);
+
+    if (!b->ops->queues || queuenodes_select (b) == podset_selects (sets))
+        return 0;
+    return error_set (
+        err, EINVAL,
+        "%s: the %s queue that selects nodes (node-selector, tolerations or "
+        "resources below pods) needs a restart of fluxqd",
+        c->path, queuenodes_select (b) ? "end of the last" : "first");
+}
+
+const char *queuenodes_no_parts (const struct broker *b)
+{
+    static const char nowhere[] =
+        "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
+        "--cpus-per-task=1";
+
+    return b->ops->no_parts ? b->ops->no_parts (
+               config_executor_section (b->config, b->config->executor))
+                            : nowhere;
+}
+
+struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
+                                          const char *queue, const json_t *more,
+                                          struct error *err)
+{
+    struct jobspec asked = *js; /* everything but the constraints is borrowed */
+    autojson json_t *all = json_array ();
+    autojson json_t *both = json_pack ("{s:O}", "and", all);
+    int rc = all && both ? 0 : -1;
+
+    if (js->constraints)
+        rc |= json_array_append (all, js->constraints);
+    if (more)
+        rc |= json_array_append (all, (json_t *)more);
+    if (queue && queuenodes_select (b)) {
+        autofree char *name = NULL;
+
+        if (asprintf (&name, PODSET_PROPERTY "%s", queue) < 0)
+            name = NULL;
+        rc |= json_array_append_new (all, json_pack ("{s:[s]}", "properties", name));
+    }
+    if (rc < 0) {
+        error_set (err, ENOMEM, "out of memory");
+        return NULL;
+    }
+    asked.constraints = json_array_size (all) > 1    ? both
+                        : json_array_size (all) == 1 ? json_array_get (all, 0)
+                                                     : NULL;
+    const char *why = queuenodes_no_parts (b);
+    if (!why)
+        return match_request_create_divided (&asked, err);
+    if (!match_asks_for_parts (&asked))
+        return match_request_create (&asked, err);
+    error_set (err, ENOTSUP, "%s", why);
+    return NULL;
+}
+
+bool queuenodes_has_node (const struct broker *b, const char *const *properties,
+                          const char *queue)
+{
+    size_t len = strlen (PODSET_PROPERTY);
+
+    if (!queuenodes_select (b))
+        return true;
+    for (; *properties; properties++)
+        if (strncmp (*properties, PODSET_PROPERTY, len) == 0
+            && strcmp (*properties + len, queue) == 0)
+            return true;
+    return false;
+}
+
+json_t *queuenodes_of_node (const struct broker *b, const char *const *properties)
+{
+    json_t *list = json_array ();
+
+    for (size_t i = 0; list && i < b->config->nqueues; i++)
+        if (queuenodes_has_node (b, properties, b->config->queues[i].name))
+            json_array_append_new (list, json_string (b->config->queues[i].name));
+    return list;
+}
+
+static int begin (struct broker *b, struct error *err)
+{
+    return tell_queues (b, b->config) < 0 ? error_no_memory (err, NULL) : 0;
+}
+
+static int check_reload (struct broker *b, const struct config *c, struct error *err)
+{
+    if (check (b, c, err) < 0)
+        return -EINVAL;
+    return tell_queues (b, c) < 0 ? error_no_memory (err, NULL) : 0;
+}
+
+const struct broker_service service_queuenodes = {
+    .name = "queuenodes",
+    .order = SERVICE_AFTER, /* check_reload tells the executor: nothing may refuse after it */
+    .place = &place,
+    .state_size = sizeof (struct queuenodes),
+    .init = init,
+    .begin = begin,
+    .check_reload = check_reload,
+};

@@ -1,0 +1,625 @@
+/* reserve.c - begin and end of reservations, and where their jobs are planned */
+#include "broker/services/reserve/reserve.h"
+
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <utlist.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/recover.h"
+#include "broker/core/turn.h"
+#include "broker/core/service.h"
+#include "common/clock.h"
+#include "common/log.h"
+#include "common/parse.h"
+
+#define SETTING "reservation/"
+#define SETTING_LAST "reservations/last" /* number of the last generated name */
+#define TICK 1e-5                        /* seconds */
+#define SLEEP_MAX 60.0 /* times use the wall clock, which may be set */
+
+struct reserve {
+    struct reservation *list;  /* by name */
+    uint64_t windows;          /* number of windows made so far, for their ids */
+    uint64_t last;             /* N of the last name resv-N */
+    struct broker_timer timer; /* the next start or end of a reservation */
+};
+
+struct slot {
+    char *name; /* of the reservation that the job must run in; or NULL */
+    struct realm *realm;
+};
+
+static struct service_place place;
+
+static struct reserve *state_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
+struct reservation *reserve_list (const struct broker *b)
+{
+    return state_of (b)->list;
+}
+
+struct reservation *reserve_find (const struct broker *b, const char *name)
+{
+    struct reservation *r;
+
+    HASH_FIND_STR (reserve_list (b), name, r);
+    return r;
+}
+
+const struct reservation *reserve_of_node (const struct broker *b, const char *node)
+{
+    const struct reservation *best = NULL;
+
+    for (const struct reservation *r = reserve_list (b); r; r = r->hh.next) {
+        if ((!best || r->start < best->start)
+            && machine_node_find (realm_machine (r->realm), node) >= 0)
+            best = r;
+    }
+    return best;
+}
+
+void reserve_new_name (struct broker *b, char *ret, size_t size)
+{
+    do {
+        snprintf (ret, size, "resv-%ju", (uintmax_t)++state_of (b)->last);
+    } while (reserve_find (b, ret));
+}
+
+/* -- the journal -- */
+
+struct journal_txn *reserve_txn (const struct broker *b, const struct reservation *r,
+                                 bool gone)
+{
+    struct journal_txn *t = journal_txn_create ();
+    char name[sizeof (SETTING) + RESERVATION_NAME_MAX], last[32];
+    autojson json_t *o = gone ? NULL : reservation_to_json (r);
+    autofree char *text = o ? json_dumps (o, JSON_COMPACT) : NULL;
+
+    if (!t || (!gone && !text)) {
+        journal_txn_destroy (t);
+        return NULL;
+    }
+    snprintf (name, sizeof (name), SETTING "%s", r->name);
+    snprintf (last, sizeof (last), "%ju", (uintmax_t)state_of (b)->last);
+    journal_txn_setting (t, name, text);
+    journal_txn_setting (t, SETTING_LAST, last);
+    return t;
+}
+
+static void forgotten (int rc, const struct error *err, void *arg)
+{
+    struct broker *b = arg;
+
+    b->under_way--;
+    if (rc < 0) /* the next start finds it over */
+        log_error ("journal: %s", err ? err->text : strerror (-rc));
+}
+
+static void forget (struct broker *b, const struct reservation *r)
+{
+    struct journal_txn *t = reserve_txn (b, r, true);
+
+    if (!t)
+        return; /* the next start does the same */
+    b->under_way++;
+    if (journal_commit (b->journal, t, 0, forgotten, b) < 0)
+        b->under_way--;
+}
+
+/* -- in and out of the plan -- */
+
+static void set_timer (struct broker *b)
+{
+    struct broker_timer *timer = &state_of (b)->timer;
+    double next = INFINITY;
+
+    for (const struct reservation *r = reserve_list (b); r; r = r->hh.next)
+        next = fmin (next, r->active ? r->end : r->start);
+    if (isinf (next)) {
+        broker_timer_stop (timer);
+        return;
+    }
+    broker_timer_set (timer, MIN (MAX (next - clock_wall (), 0.0), SLEEP_MAX) + 0.001);
+}
+
+/* Makes the reservation known to the broker. */
+static int enter (struct broker *b, struct reservation *r)
+{
+    struct reserve *s = state_of (b);
+
+    r->realm = realm_create (r->nodes, r->start, r->end, b->config->match_policy,
+                             b->config->queue_policy, b->config->reservation_depth);
+    if (!r->realm)
+        return -ENOMEM;
+    r->window = MATCH_WINDOW_FIRST + s->windows++;
+    for (size_t i = 0; i < b->config->nqueues; i++)
+        realm_queue_set (r->realm, (unsigned)i, b->config->queues[i].started);
+    HASH_ADD_KEYPTR (hh, s->list, r->name, strlen (r->name), r);
+    return 0;
+}
+
+static int book_window (struct broker *b, const struct reservation *r)
+{
+    return match_window_book (b->matcher, r->window, r->name, r->nodes, r->start, r->end);
+}
+
+static void begin (struct broker *b, struct reservation *r)
+{
+    r->active = true;
+    realm_begin (r->realm, b->graph);
+    log_info ("reservation %s begins", r->name);
+}
+
+/* Queues the jobs that wait for a reservation of this name. */
+static void pick_up (struct broker *b, const struct reservation *r)
+{
+    struct entry *e, *next;
+
+    DL_FOREACH_SAFE2 (b->table.waiting, e, next, waiting.next)
+    {
+        const char *name = slot_of (e)->name;
+        if (name && e->job->state == JOB_SCHED && !strcmp (name, r->name))
+            broker_act (b, e, JOB_ACT_ENQUEUE);
+    }
+}
+
+/* A job that got all the time left may exceed it by a rounding error. */
+static void not_past (const struct reservation *r, struct rset *has)
+{
+    has->expiration = MIN (has->expiration, r->end - TICK);
+}
+
+/* For jobs inside: waiting ones are in no queue then, running ones are booked outside. */
+static void let_out (struct broker *b, const struct reservation *r)
+{
+    struct entry *e, *next;
+
+    HASH_ITER (hh, b->table.all, e, next) {
+        if (slot_of (e)->realm != r->realm)
+            continue;
+        slot_of (e)->realm = NULL;
+        if (e->r) {
+            not_past (r, e->r);
+            broker_book (b, e);
+        }
+    }
+}
+
+void reserve_remove (struct broker *b, struct reservation *r)
+{
+    sched_unplan (b->sched);
+    match_cancel (b->matcher, r->window);
+    HASH_DEL (state_of (b)->list, r);
+    let_out (b, r);
+    reservation_destroy (r);
+    set_timer (b);
+    broker_plan_due (b);
+}
+
+/* -- making one -- */
+
+static int refuse_overlap (const struct reservation *o, const char *node,
+                           struct error *err)
+{
+    autostrbuf struct strbuf sb;
+
+    strbuf_init (&sb, 128);
+    strbuf_add_time (&sb, o->start);
+    strbuf_adds (&sb, " to ");
+    strbuf_add_time (&sb, o->end);
+    return error_set (err, EBUSY, "%s is in reservation %s from %s", node, o->name,
+                      sb.buf);
+}
+
+/* Refuses nodes that another reservation has at that time. */
+static int check_others (const struct broker *b, const struct reservation *r,
+                         struct error *err)
+{
+    for (const struct reservation *o = reserve_list (b); o; o = o->hh.next) {
+        if (o->start >= r->end || o->end <= r->start)
+            continue;
+        for (size_t i = 0; i < hostlist_count (r->nodes); i++) {
+            const char *node = hostlist_nth (r->nodes, i);
+            if (machine_node_find (realm_machine (o->realm), node) >= 0)
+                return refuse_overlap (o, node, err);
+        }
+    }
+    return 0;
+}
+
+static int check_nodes (const struct broker *b, const struct reservation *r, double now,
+                        bool ignore_running, struct error *err)
+{
+    int rc = check_others (b, r, err);
+
+    for (size_t i = 0; rc == 0 && i < hostlist_count (r->nodes); i++) {
+        struct error why = { 0 };
+        rc = match_window_check (b->matcher, hostlist_nth (r->nodes, i), r->start, r->end,
+                                 now, NULL, &why);
+        if (rc == -EBUSY && ignore_running)
+            rc = 0;
+        else if (rc == -EBUSY)
+            return error_set (err, EBUSY,
+                              "%s: take other nodes or a later start, cancel it, or add "
+                              "--ignore-running",
+                              why.text);
+        else if (rc < 0)
+            return error_set (err, -rc, "%s", why.text);
+    }
+    return rc;
+}
+
+static int find_nodes (struct broker *b, struct reservation *r, size_t n, double now,
+                       bool ignore_running, struct error *err)
+{
+    size_t all = machine_node_count (b->graph);
+
+    if (n > all)
+        return error_set (err, EINVAL, "%zu nodes are asked for, the machine has %zu", n,
+                          all);
+    return n > 0
+               ? match_window_choose (b->matcher, n, r->start, r->end, now, r->nodes, err)
+               : check_nodes (b, r, now, ignore_running, err);
+}
+
+int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore_running,
+                  struct error *err)
+{
+    double now = clock_wall ();
+
+    if (reserve_find (b, r->name))
+        return error_set (err, EEXIST, "there is a reservation %s already", r->name);
+    if (HASH_COUNT (reserve_list (b)) >= RESERVATIONS_MAX)
+        return error_set (err, EBUSY, "there are %d reservations already; remove some",
+                          RESERVATIONS_MAX);
+    sched_unplan (b->sched); /* jobs planned there are planned again */
+    broker_plan_due (b);
+    int rc = find_nodes (b, r, n, now, ignore_running, err);
+    if (rc < 0)
+        return rc;
+    if (enter (b, r) < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    if (book_window (b, r) < 0 || realm_open (r->realm, b->graph) < 0) {
+        match_cancel (b->matcher, r->window);
+        HASH_DEL (state_of (b)->list, r);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    if (r->start <= now)
+        begin (b, r);
+    pick_up (b, r);
+    set_timer (b);
+    return 0;
+}
+
+/* -- time -- */
+
+/* A reservation begins or ends. */
+static void on_timer (struct broker *b)
+{
+    struct reservation *r, *next;
+    double now = clock_wall ();
+
+    if (b->recovering)
+        return;
+    HASH_ITER (hh, reserve_list (b), r, next) {
+        if (r->end > now)
+            continue;
+        log_info ("reservation %s is over", r->name);
+        forget (b, r);
+        reserve_remove (b, r);
+    }
+    HASH_ITER (hh, reserve_list (b), r, next) {
+        if (!r->active && r->start <= now)
+            begin (b, r);
+    }
+    set_timer (b);
+    broker_plan_due (b);
+}
+
+/* -- the start of the broker -- */
+
+static int load_setting (const char *name, const char *value, void *arg)
+{
+    struct broker *b = arg;
+    struct error err = { 0 };
+    int64_t last = 0;
+
+    if (!strcmp (name, SETTING_LAST)
+        && parse_int (value, 0, INT64_MAX / 2, &last, name, &err) == 0)
+        state_of (b)->last = (uint64_t)last;
+    if (strncmp (name, SETTING, strlen (SETTING)) != 0)
+        return 0;
+    struct reservation *r = reservation_from_json (name + strlen (SETTING), value, &err);
+    if (r && enter (b, r) == 0)
+        return 0;
+    log_error ("reservation %s cannot be read: %s", name + strlen (SETTING), err.text);
+    reservation_destroy (r);
+    return 0;
+}
+
+static int load (struct broker *b, struct error *err)
+{
+    broker_timer_init (b, &state_of (b)->timer, on_timer);
+    return journal_load_settings (b->journal, load_setting, b, err);
+}
+
+static void nodes_known (struct broker *b)
+{
+    struct reservation *r, *next;
+    double now = clock_wall ();
+
+    HASH_ITER (hh, reserve_list (b), r, next) {
+        if (r->end <= now) {
+            log_info ("reservation %s is over", r->name);
+            forget (b, r);
+            reserve_remove (b, r);
+            continue;
+        }
+        if (realm_open (r->realm, b->graph) < 0)
+            log_error ("reservation %s: out of memory", r->name);
+        if (r->start <= now)
+            begin (b, r);
+    }
+}
+
+/* The reservation in which the job started, unless it was an earlier one of the same
+ * name. */
+static const struct reservation *was_in (const struct broker *b, const struct entry *e)
+{
+    const char *name = slot_of (e)->name;
+    const struct reservation *r = name ? reserve_find (b, name) : NULL;
+
+    return r && r->active && e->r && e->r->starttime >= r->made ? r : NULL;
+}
+
+static bool books (struct broker *b, struct entry *e)
+{
+    const struct reservation *r = was_in (b, e);
+    struct error err = { 0 };
+
+    if (!r)
+        return false;
+    not_past (r, e->r);
+    if (match_update (realm_matcher (r->realm), e->id, e->r, &err) < 0) {
+        log_warning ("job %ju: reservation %s: %s", (uintmax_t)e->id, r->name, err.text);
+        return false;
+    }
+    slot_of (e)->realm = r->realm;
+    return true;
+}
+
+static void recovered (struct broker *b)
+{
+    struct reservation *r, *next;
+
+    HASH_ITER (hh, reserve_list (b), r, next) {
+        if (book_window (b, r) < 0)
+            log_error ("reservation %s: out of memory", r->name);
+        /* nodes that still exist */
+        for (size_t i = 0; i < hostlist_count (r->nodes); i++)
+            realm_mirror (r->realm, b->graph, hostlist_nth (r->nodes, i));
+    }
+    set_timer (b);
+}
+
+static void release (struct broker *b)
+{
+    struct reservation *r, *next;
+
+    HASH_ITER (hh, reserve_list (b), r, next) {
+        HASH_DEL (state_of (b)->list, r);
+        reservation_destroy (r);
+    }
+}
+
+/* -- where jobs are -- */
+
+struct sched *reserve_sched_of (struct broker *b, const struct entry *e)
+{
+    const struct slot *s = slot_of (e);
+
+    if (s->realm)
+        return realm_sched (s->realm);
+    return s->name && e->job->state < JOB_RUN ? NULL : b->sched;
+}
+
+struct matcher *reserve_matcher_of (struct broker *b, const struct entry *e)
+{
+    const struct slot *s = slot_of (e);
+
+    return s->realm ? realm_matcher (s->realm) : b->matcher;
+}
+
+const char *reserve_name_of (const struct entry *e)
+{
+    return slot_of (e)->name;
+}
+
+bool reserve_has_realm (const struct entry *e)
+{
+    return slot_of (e)->realm;
+}
+
+void reserve_leave (struct entry *e)
+{
+    slot_of (e)->realm = NULL;
+}
+
+static void splits (struct entry *to, const struct entry *from)
+{
+    const struct slot *s = slot_of (from);
+
+    *slot_of (to) = (struct slot){ s->name ? strdup (s->name) : NULL, s->realm };
+    if (s->name && !slot_of (to)->name) {
+        log_error ("out of memory: the broker stops rather than lose a reservation");
+        abort ();
+    }
+}
+
+void reserve_dequeue (struct broker *b, const struct entry *e, uint64_t id)
+{
+    struct sched *s = reserve_sched_of (b, e);
+
+    if (s)
+        sched_dequeue (s, id);
+}
+
+void reserve_unbook (struct broker *b, uint64_t id)
+{
+    match_cancel (b->matcher, id);
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
+        match_cancel (realm_matcher (r->realm), id);
+}
+
+struct sched *reserve_sched_for (struct broker *b, struct entry *e)
+{
+    struct slot *s = slot_of (e);
+    const struct reservation *r = s->name ? reserve_find (b, s->name) : NULL;
+
+    if (!s->name)
+        return b->sched;
+    s->realm =
+        r && !r->maintenance && reservation_admits (r, e->job->userid) ? r->realm : NULL;
+    return s->realm ? realm_sched (s->realm) : NULL;
+}
+
+int reserve_prepare (struct broker *b)
+{
+    int rc = match_prepare (b->matcher, MATCH_PREPARE);
+
+    for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next)
+        rc = match_prepare (realm_matcher (r->realm), MATCH_PREPARE);
+    return rc;
+}
+
+bool reserve_is_prepared (const struct broker *b)
+{
+    bool is = match_is_prepared (b->matcher);
+
+    for (const struct reservation *r = reserve_list (b); is && r; r = r->hh.next)
+        is = match_is_prepared (realm_matcher (r->realm));
+    return is;
+}
+
+bool reserve_is_preparing (const struct broker *b)
+{
+    bool is = match_is_preparing (b->matcher);
+
+    for (const struct reservation *r = reserve_list (b); !is && r; r = r->hh.next)
+        is = match_is_preparing (realm_matcher (r->realm));
+    return is;
+}
+
+int reserve_sched_next (struct broker *b, double now, unsigned tries,
+                        struct sched_decision *ret)
+{
+    int rc = sched_next (b->sched, now, tries, ret);
+
+    for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next) {
+        if ((rc = sched_next (realm_sched (r->realm), now, tries, ret)) == 1)
+            realm_rename (ret->r, b->graph);
+    }
+    return rc;
+}
+
+double reserve_wakeup (const struct broker *b)
+{
+    double when = sched_wakeup (b->sched);
+
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next) {
+        double t = sched_wakeup (realm_sched (r->realm));
+        when = when > 0 && t > 0 ? MIN (when, t) : MAX (when, t);
+    }
+    return when;
+}
+
+/* -- changes -- */
+
+void reserve_queue_set (struct broker *b, unsigned queue, bool started)
+{
+    sched_queue_set (b->sched, queue, started);
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
+        realm_queue_set (r->realm, queue, started);
+}
+
+static void reloaded (struct broker *b, const struct config *old)
+{
+    const struct config *c = b->config;
+
+    if (c->match_policy != old->match_policy)
+        matcher_set_policy (b->matcher, c->match_policy);
+    sched_set_policy (b->sched, c->queue_policy, c->reservation_depth);
+    for (struct reservation *r = reserve_list (b); r; r = r->hh.next) {
+        if (c->match_policy != old->match_policy)
+            matcher_set_policy (realm_matcher (r->realm), c->match_policy);
+        sched_set_policy (realm_sched (r->realm), c->queue_policy, c->reservation_depth);
+    }
+    for (size_t i = 0; i < c->nqueues; i++)
+        reserve_queue_set (b, (unsigned)i, c->queues[i].started);
+}
+
+void reserve_node_changed (struct broker *b, const char *node)
+{
+    for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next)
+        realm_mirror (r->realm, b->graph, node);
+}
+
+void reserve_node_moved (struct broker *b, const char *node)
+{
+    for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next) {
+        if (hostlist_find (r->nodes, node) < 0)
+            continue;
+        match_cancel (b->matcher, r->window); /* so that a removed node can go */
+        if (book_window (b, r) < 0)
+            log_error ("reservation %s: out of memory", r->name);
+    }
+    reserve_node_changed (b, node);
+}
+
+void reserve_freed (struct broker *b, const struct entry *e)
+{
+    for (const struct reservation *r = reserve_list (b); r && !slot_of (e)->realm && e->r;
+         r = r->hh.next)
+        for (size_t i = 0; r->active && i < e->r->nranks; i++)
+            realm_mirror (r->realm, b->graph, e->r->ranks[i].node);
+}
+
+static void take (struct broker *b, struct entry *e, bool task)
+{
+    (void)b;
+    (void)task;
+    slot_of (e)->name = e->js->reservation;
+    e->js->reservation = NULL;
+}
+
+static void drop (struct entry *e)
+{
+    free (slot_of (e)->name);
+}
+
+const struct broker_service service_reserve = {
+    .name = "reserve",
+    .place = &place,
+    .state_size = sizeof (struct reserve),
+    .slot_size = sizeof (struct slot),
+    .load = load,
+    .release = release,
+    .reloaded = reloaded,
+    .take = take,
+    .splits = splits,
+    .drop = drop,
+    .nodes_known = nodes_known,
+    .books = books,
+    .recovered = recovered,
+};

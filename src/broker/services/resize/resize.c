@@ -1,0 +1,413 @@
+/* resize.c - resizing of running malleable jobs
+ *
+ *   POST /v1/jobs/ID/resize --more--> nodes that are free, booked --> event resize {R}
+ *                           --less--> event resize
+ *        commit --> exec resize --> host resized --> event resized; when shrunk with R,
+ *                                                    and the nodes are free
+ *                                   not done: event resize back to the old size
+ *
+ * After a restart the events tell what a job holds and its new size, and the executor is
+ * told again. The allocation of a job is one booking, which is made anew when it changes.
+ */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/api/api.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/recover.h"
+#include "broker/core/service.h"
+#include "broker/core/sizes.h"
+#include "broker/core/turn.h"
+#include "broker/services/nodes/queuenodes.h"
+#include "broker/services/reserve/reserve.h"
+#include "broker/services/resize/resize.h"
+#include "broker/services/stream/watch.h"
+#include "common/clock.h"
+#include "common/hostlist.h"
+#include "common/log.h"
+
+#define RETIRED_STEP 8
+
+struct slot {
+    struct rset **retired; /* earlier values of e->r, before resizes */
+    size_t n;
+};
+
+static struct service_place place;
+
+static struct slot *slot_of (const struct entry *e)
+{
+    return service_slot (e, &place);
+}
+
+/* -- resources that a job holds -- */
+
+/* The executor may use the old allocation as long as the job lives. */
+static int retire (struct entry *e, struct rset *r)
+{
+    struct slot *slot = slot_of (e);
+
+    if (slot->n % RETIRED_STEP == 0) {
+        struct rset **list =
+            realloc (slot->retired, (slot->n + RETIRED_STEP) * sizeof (struct rset *));
+        if (!list)
+            return -ENOMEM;
+        slot->retired = list;
+    }
+    slot->retired[slot->n++] = r;
+    return 0;
+}
+
+static void drop (struct entry *e)
+{
+    struct slot *slot = slot_of (e);
+
+    for (size_t i = 0; i < slot->n; i++)
+        rset_destroy (slot->retired[i]);
+    free (slot->retired);
+    *slot = (struct slot){ 0 };
+}
+
+static int book (struct broker *b, struct entry *e)
+{
+    return reserve_has_realm (e)
+               ? match_update (reserve_matcher_of (b, e), e->id, e->r, NULL)
+               : broker_book (b, e);
+}
+
+/* Replaces the job's allocation by r, which is taken over; on error nothing changes. */
+static int hold (struct broker *b, struct entry *e, struct rset *r)
+{
+    struct rset *before = e->r;
+
+    if (!r || retire (e, before) < 0) {
+        rset_destroy (r);
+        return -ENOMEM;
+    }
+    match_cancel (reserve_matcher_of (b, e), e->id);
+    if (r->nranks < before->nranks)
+        reserve_freed (b, e);
+    e->r = r;
+    int rc = book (b, e);
+    if (rc < 0) {
+        e->r = before;
+        slot_of (e)->n--;
+        rset_destroy (r);
+        book (b, e);
+    }
+    return rc;
+}
+
+static int add_held (json_t *context, const struct entry *e)
+{
+    autofree char *nodelist = rset_nodelist (e->r);
+    json_t *r = rset_to_json (e->r);
+    const struct sched_size fixed = { .code = SCHED_SIZE_FIXED };
+
+    if (!nodelist || !r || json_object_set_new (context, "R", r) < 0
+        || json_object_set_new (context, "nodelist", json_string (nodelist)) < 0)
+        return -ENOMEM;
+    return sizes_to_alloc (context, e, &fixed) < 0 ? -ENOMEM : 0;
+}
+
+/* -- nodes for it -- */
+
+/* A request for n more nodes that the job does not have yet. */
+static struct match_request *request_more (struct broker *b, const struct entry *e,
+                                           int64_t n, struct error *err)
+{
+    struct jobspec_resource nodes = *jobspec_malleable (e->js);
+    struct jobspec asked = *e->js;
+    autofree char *own = rset_nodelist (e->r);
+    autojson json_t *not =
+        own ? json_pack ("{s:[{s:[s]}]}", "not", "hostlist", own) : NULL;
+
+    if (!not ) {
+        error_set (err, ENOMEM, "out of memory");
+        return NULL;
+    }
+    nodes.count = (struct jobspec_count){ n, n, '+', 1 };
+    nodes.sizes = NULL;
+    asked.resources = &nodes;
+    return queuenodes_request (b, &asked, e->job->queue, not, err);
+}
+
+/* The allocation with n more nodes, not booked. 0; -EBUSY: not now. */
+static int find_more (struct broker *b, struct entry *e, int64_t n, struct rset **ret,
+                      struct error *err)
+{
+    double now = clock_wall (), end = e->r->expiration;
+    struct match_request *req = request_more (b, e, n, err);
+    struct rset *more = NULL;
+
+    if (!req)
+        return -EINVAL;
+    int rc = end > 0 && end <= now
+                 ? error_set (err, EBUSY, "its time is over")
+                 : match_without_allocating (reserve_matcher_of (b, e), req, now,
+                                             end > 0 ? end - now : 0, &more, err);
+    match_request_destroy (req);
+    if (rc < 0)
+        return rc;
+    *ret = rset_join (e->r, more);
+    rset_destroy (more);
+    return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
+}
+
+/* -- the events -- */
+
+/* The context of the event; NULL: no memory. */
+static json_t *change_context (const struct entry *e, int64_t nnodes, int64_t from,
+                               const char *reason, enum resize_by by, uint32_t userid)
+{
+    static const char *const words[] = { [RESIZE_BY_BROKER] = "broker",
+                                         [RESIZE_BY_USER] = "user",
+                                         [RESIZE_BY_SCHEDULER] = "scheduler" };
+
+    return json_pack ("{s:I s:I s:I s:o s:s s:I}", "generation",
+                      (json_int_t)e->job->resize.generation + 1, "nnodes",
+                      (json_int_t)nnodes, "from", (json_int_t)from, "reason",
+                      broker_text (reason), "by", words[by], "userid",
+                      (json_int_t)userid);
+}
+
+static int grow (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
+                 enum resize_by by, uint32_t userid, struct error *err)
+{
+    int64_t from = (int64_t)e->r->nranks;
+    struct rset *r = NULL;
+    int rc = find_more (b, e, nnodes - from, &r, err);
+
+    if (rc < 0)
+        return rc;
+    json_t *context = change_context (e, nnodes, from, reason, by, userid);
+    if (!context) {
+        rset_destroy (r);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    if (hold (b, e, r) < 0) {
+        json_decref (context);
+        return error_set (err, ENOMEM, "out of memory");
+    }
+    rc = add_held (context, e);
+    if (rc < 0)
+        json_decref (context);
+    else
+        rc = broker_emit (b, e, "resize", context);
+    if (rc < 0) { /* undo */
+        hold (b, e, rset_first (e->r, (size_t)from));
+        return error_set (err, -rc, "it cannot be recorded now");
+    }
+    broker_plan_due (b);
+    return 0;
+}
+
+static int shrink (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
+                   enum resize_by by, uint32_t userid, struct error *err)
+{
+    json_t *context =
+        change_context (e, nnodes, (int64_t)e->r->nranks, reason, by, userid);
+    int rc = context ? broker_emit (b, e, "resize", context) : -ENOMEM;
+
+    return rc < 0 ? error_set (err, -rc, "it cannot be recorded now") : 0;
+}
+
+int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
+                enum resize_by by, uint32_t userid, struct error *err)
+{
+    return nnodes > (int64_t)e->r->nranks
+               ? grow (b, e, nnodes, reason, by, userid, err)
+               : shrink (b, e, nnodes, reason, by, userid, err);
+}
+
+static void tell_executor (struct broker *b, struct entry *e)
+{
+    const struct job_resize *to = &e->job->resize;
+
+    if (!to->active || !e->xjob || e->job->state != JOB_RUN || !b->ops->resize)
+        return;
+    e->xjob->r = e->r;
+    e->xjob->resize = (struct exec_resize){ .active = true,
+                                            .generation = to->generation,
+                                            .nodes = (uint32_t)to->nnodes,
+                                            .from = (uint32_t)to->from,
+                                            .grace = b->config->resize_grace };
+    b->ops->resize (b->exec, e->xjob);
+}
+
+/* -- reports of the executor -- */
+
+/* The job has given its nodes back, and they are free. */
+static int give_back (struct broker *b, struct entry *e, json_t *context)
+{
+    struct rset *r = rset_first (e->r, (size_t)e->job->resize.nnodes);
+    int rc = hold (b, e, r);
+
+    if (rc == 0)
+        rc = add_held (context, e);
+    broker_plan_due (b);
+    return rc;
+}
+
+static void did_not_come (struct broker *b, struct entry *e, const char *text)
+{
+    struct error err = { 0 };
+    const struct job_resize was = e->job->resize;
+
+    log_warning ("job %ju: it stays at %jd node%s: %s", (uintmax_t)e->id,
+                 (intmax_t)was.from, was.from == 1 ? "" : "s", text);
+    entry_set_note (e, text);
+    if (shrink (b, e, was.from, text, RESIZE_BY_BROKER, b->uid, &err) < 0)
+        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
+}
+
+static void host_resized (void *arg, uint64_t id, uint32_t generation, bool done,
+                          const char *text)
+{
+    struct broker *b = arg;
+    struct entry *e = entry_find (b, id);
+    const struct job_resize *to = e ? &e->job->resize : NULL;
+
+    if (!e || e->job->state != JOB_RUN || !to->active || to->generation != generation)
+        return;
+    if (!done && to->nnodes > to->from) {
+        did_not_come (b, e, text);
+        return;
+    }
+    json_t *context = json_pack ("{s:I}", "generation", (json_int_t)generation);
+    int rc = context ? 0 : -ENOMEM;
+    if (rc == 0 && to->nnodes < to->from)
+        rc = give_back (b, e, context);
+    if (rc == 0)
+        rc = broker_emit (b, e, "resized", context);
+    else
+        json_decref (context);
+    if (rc < 0)
+        log_error ("job %ju: its size cannot be recorded: %s", (uintmax_t)id,
+                   strerror (-rc));
+    if (e->xjob) {
+        e->xjob->r = e->r;
+        e->xjob->resize.active = e->job->resize.active;
+    }
+}
+
+static void host_init (struct broker *b, struct exec_host *host)
+{
+    (void)b;
+    host->resized = host_resized;
+}
+
+int resize_check (const struct broker *b, const struct jobspec *js, struct error *err)
+{
+    if (!js->malleable || b->ops->resize)
+        return 0;
+    return error_set (err, EINVAL,
+                      "--malleable: the executor %s of this broker does not change jobs "
+                      "that run; leave it out",
+                      b->ops->name);
+}
+
+/* -- POST /v1/jobs/ID/resize -- */
+
+static const char *unfit (const struct entry *e)
+{
+    const struct job *job = e->job;
+
+    if (job->array)
+        return "is an array, whose tasks are not malleable";
+    if (job->state < JOB_RUN)
+        return "does not run yet";
+    if (job->state > JOB_RUN || job->finished)
+        return "has ended, or ends";
+    if (!job->started || !e->js || !e->r || !e->xjob)
+        return "is being started";
+    if (!e->js->malleable)
+        return "is not malleable: it was submitted without --malleable";
+    if (job->resize.active)
+        return "is becoming another size now";
+    return NULL;
+}
+
+static int check_size (const struct broker *b, const struct entry *e, int64_t nnodes,
+                       struct error *err)
+{
+    int64_t most = b->config->queues[e->queue].max_nodes;
+
+    if (most > 0 && nnodes > most)
+        return error_set (err, EINVAL, "jobs of queue %s have at most %jd nodes",
+                          b->config->queues[e->queue].name, (intmax_t)most);
+    return jobspec_malleable_size (jobspec_malleable (e->js), nnodes, err);
+}
+
+static json_t *answer (const struct entry *e, int64_t from)
+{
+    return json_pack ("{s:I s:I s:I}", "nodes", (json_int_t)e->job->resize.nnodes, "from",
+                      (json_int_t)from, "generation",
+                      (json_int_t)e->job->resize.generation);
+}
+
+static void api_job_resize (struct broker *b, struct http_request *req,
+                     const struct api_path *path)
+{
+    static const char *const keys[] = { "nodes", NULL };
+    struct error err = { 0 };
+    struct entry *e = api_entry (b, req, path, NULL);
+    int64_t nnodes = 0;
+
+    if (!e || !api_require (b, req, e))
+        return;
+    autojson json_t *body = api_body (req, keys);
+    if (!body)
+        return;
+    const char *why = unfit (e);
+    int64_t from = e->r ? (int64_t)e->r->nranks : 0;
+    if (json_get_int (body, "nodes", 1, INT32_MAX, &nnodes, JSON_REQUIRED, "request",
+                      &err)
+        < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    } else if (why) {
+        http_reply_problem (req, 409, "wrong-state", "job %ju %s", (uintmax_t)e->id, why);
+    } else if (check_size (b, e, nnodes, &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "job %ju: %s", (uintmax_t)e->id,
+                            err.text);
+    } else if (nnodes == from) {
+        http_reply_problem (req, 409, "wrong-state", "job %ju has %jd nodes already",
+                            (uintmax_t)e->id, (intmax_t)nnodes);
+    } else if (b->recovering || !reserve_is_prepared (b)) {
+        http_reply_header (req, "Retry-After", "1");
+        http_reply_problem (req, 503, "busy", "nodes are being counted; try again");
+    } else if (resize_job (b, e, nnodes, "asked for", RESIZE_BY_USER,
+                           http_request_uid (req), &err)
+               < 0) {
+        http_reply_problem (req, 409, "wrong-state", "job %ju keeps its %jd nodes: %s",
+                            (uintmax_t)e->id, (intmax_t)from, err.text);
+    } else {
+        watch_reply_after_commit (b, req, answer (e, from));
+    }
+}
+
+static void attempt_over (struct broker *b, struct entry *e)
+{
+    (void)b;
+    drop (e);
+}
+
+static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor }, { 0, NULL } };
+
+static const struct api_route routes[] = {
+    { "POST", "/v1/jobs/{}/resize", api_job_resize, false },
+    { 0 },
+};
+
+const struct broker_service service_resize = {
+    .name = "resize",
+    .place = &place,
+    .slot_size = sizeof (struct slot),
+    .host = host_init,
+    .acts = acts,
+    .attempt_over = attempt_over,
+    .picked_up = tell_executor,
+    .drop = drop,
+    .routes = routes,
+};

@@ -1,6 +1,7 @@
 /* small.c - see small.h */
 #include "broker/core/test/small.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,11 @@
 #define TURNS_MAX 1000
 #define STEP 0.001 /* seconds: time passes even for a timer that is due at once */
 
+/* An operation of the journal that completes at the next small_turn(). */
 struct commit {
-    journal_done_f done;
+    journal_done_f done;   /* a commit, or */
+    journal_record_f read; /* ... a look at this job */
+    uint64_t id;
     void *arg;
 };
 
@@ -36,6 +40,7 @@ static struct {
     struct strbuf events; /* "ID NAME\n" */
     struct strbuf list;
     json_t *settings;
+    json_t *specs; /* jobspecs by job id */
 } state;
 
 double small_now (void)
@@ -59,6 +64,9 @@ void __wrap_journal_txn_setting (struct journal_txn *t, const char *name,
                                  const char *value);
 int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
                                   struct error *err);
+const char *__wrap_journal_trouble (struct journal *j);
+int __wrap_journal_read (struct journal *j, uint64_t id, int want, journal_record_f done,
+                         void *arg);
 void __wrap_broker_timer_init (struct broker *b, struct broker_timer *t,
                                void (*fn) (struct broker *b));
 void __wrap_broker_timer_set (struct broker_timer *t, double seconds);
@@ -86,7 +94,7 @@ int __wrap_journal_commit (struct journal *j, struct journal_txn *t, int flags,
     assert_true (state.ncommits < ARRAY_SIZE (state.commits));
     journal_txn_destroy (t);
     if (done)
-        state.commits[state.ncommits++] = (struct commit){ done, arg };
+        state.commits[state.ncommits++] = (struct commit){ .done = done, .arg = arg };
     return 0;
 }
 
@@ -114,6 +122,23 @@ int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void 
     (void)fn;
     (void)arg;
     (void)err;
+    return 0;
+}
+
+const char *__wrap_journal_trouble (struct journal *j)
+{
+    (void)j;
+    return NULL;
+}
+
+int __wrap_journal_read (struct journal *j, uint64_t id, int want, journal_record_f done,
+                         void *arg)
+{
+    (void)j;
+    assert_int_equal (want, JOURNAL_JOBSPEC);
+    assert_true (state.ncommits < ARRAY_SIZE (state.commits));
+    state.commits[state.ncommits++] =
+        (struct commit){ .read = done, .id = id, .arg = arg };
     return 0;
 }
 
@@ -274,6 +299,7 @@ struct small *small_create (int nodes)
     memset (&state, 0, sizeof (state));
     state.now = SMALL_START;
     state.settings = json_object ();
+    state.specs = json_object ();
     strbuf_init (&state.events, TEXT_MAX);
     strbuf_init (&state.list, TEXT_MAX);
     services_arrange ();
@@ -309,6 +335,19 @@ struct small *small_create (int nodes)
     return s;
 }
 
+static void answer_read (const struct commit *c)
+{
+    char key[32];
+
+    snprintf (key, sizeof (key), "%ju", (uintmax_t)c->id);
+    const char *text = json_string_value (json_object_get (state.specs, key));
+    struct journal_record rec = { .id = c->id };
+
+    rec.jobspec = text;
+    rec.jobspec_len = text ? strlen (text) : 0;
+    c->read (text ? 0 : -ENOENT, &rec, c->arg);
+}
+
 static void run_commits (void)
 {
     struct commit list[ARRAY_SIZE (state.commits)];
@@ -317,7 +356,10 @@ static void run_commits (void)
     memcpy (list, state.commits, sizeof (list));
     state.ncommits = 0;
     for (size_t i = 0; i < n; i++)
-        list[i].done (0, NULL, list[i].arg);
+        if (list[i].done)
+            list[i].done (0, NULL, list[i].arg);
+        else
+            answer_read (&list[i]);
 }
 
 void small_turn (struct small *s)
@@ -367,8 +409,10 @@ void small_advance (struct small *s, double seconds)
 
 /* -- jobs -- */
 
-static struct jobspec *make_spec (const char *system)
+static struct jobspec *make_spec (const char *system, uint64_t id)
 {
+    char key[32];
+
     autostrbuf struct strbuf text;
     struct error err = { 0 };
 
@@ -383,6 +427,9 @@ static struct jobspec *make_spec (const char *system)
     struct yaml_doc *doc = yaml_load (text.buf, text.len, "job", &err);
     autofree char *json = doc ? json_dumps (yaml_root (doc), JSON_COMPACT) : NULL;
     struct jobspec *js = json ? jobspec_parse (json, strlen (json), &err) : NULL;
+    snprintf (key, sizeof (key), "%ju", (uintmax_t)id);
+    if (js)
+        json_object_set_new (state.specs, key, json_string (json));
     yaml_destroy (doc);
     if (!js && err.code && err.code != ENOMEM)
         fail_msg ("%s", err.text);
@@ -408,7 +455,7 @@ static json_t *submit_context (const struct jobspec *js)
 struct entry *small_submit (struct small *s, const char *system)
 {
     struct broker *b = s->b;
-    struct jobspec *js = make_spec (system);
+    struct jobspec *js = make_spec (system, b->table.next_id);
     struct entry *e = js ? entry_create (b->table.next_id) : NULL;
 
     if (!e) {
@@ -505,6 +552,7 @@ void small_destroy (struct small *s)
     free (b);
     assert_int_equal (uv_loop_close (&s->loop), 0);
     json_decref (state.settings);
+    json_decref (state.specs);
     strbuf_release (&state.events);
     strbuf_release (&state.list);
     free (s->told);

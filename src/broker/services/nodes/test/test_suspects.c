@@ -1,0 +1,114 @@
+/* test_suspects.c - nodes on which the starts of several jobs failed are drained */
+#include "broker/core/test/small.h"
+
+#include <string.h>
+
+#define FAILURES 3
+
+static struct small *begin (void)
+{
+    struct small *s = small_create (2);
+
+    s->config->drain_after_failures = FAILURES;
+    return s;
+}
+
+/* The job of this user failed to start, for which the node is to blame. */
+static void fail_start (struct small *s, uint64_t id, uint32_t user, const char *node)
+{
+    const struct exec_start_failure why = { .text = "no answer",
+                                            .retry = true,
+                                            .nodes = node,
+                                            .suspects = node };
+
+    entry_find (s->b, id)->job->userid = user;
+    s->b->host.start_failed (s->b, id, &why);
+    small_turn (s);
+}
+
+static enum machine_node_state state_of_node (struct small *s, const char *name)
+{
+    struct machine_node_info info;
+
+    assert_int_equal (
+        machine_node_info (s->b->graph, machine_node_find (s->b->graph, name), &info), 0);
+    return info.state;
+}
+
+static uint64_t place_one (struct small *s)
+{
+    uint64_t id = small_submit (s, "duration: 60")->id;
+
+    small_turn (s);
+    assert_int_equal (entry_find (s->b, id)->job->state, JOB_RUN);
+    return id;
+}
+
+/* Drained once one of the jobs has started elsewhere, which shows that the node is bad. */
+static void test_drained (void **unused)
+{
+    struct small *s = begin ();
+    uint64_t ids[FAILURES];
+
+    (void)unused;
+    for (int i = 0; i < FAILURES; i++)
+        ids[i] = place_one (s);
+    for (int i = 0; i < FAILURES; i++)
+        fail_start (s, ids[i], 1000 + (uint32_t)i, "node0");
+    assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_UP);
+    small_advance (s, 600); /* they are tried again */
+    assert_string_equal (entry_find (s->b, ids[0])->r->ranks[0].node, "node1");
+    small_ready (s, ids[0]);
+    assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_DRAINED);
+    assert_non_null (strstr (small_setting ("drain/node0"), "3 jobs failed to start here"));
+    small_destroy (s);
+}
+
+/* One user's jobs alone do not drain a node: their agents run as that user. */
+static void test_one_user (void **unused)
+{
+    struct small *s = begin ();
+    uint64_t ids[FAILURES];
+
+    (void)unused;
+    for (int i = 0; i < FAILURES; i++)
+        ids[i] = place_one (s);
+    for (int i = 0; i < FAILURES; i++)
+        fail_start (s, ids[i], 1000, "node0");
+    small_advance (s, 600);
+    small_ready (s, ids[0]);
+    assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_UP);
+    assert_null (small_setting ("drain/node0"));
+    small_destroy (s);
+}
+
+/* A good start on the node forgets what was before. */
+static void test_forgotten (void **unused)
+{
+    struct small *s = begin ();
+    uint64_t ids[FAILURES];
+
+    (void)unused;
+    for (int i = 0; i < FAILURES; i++)
+        ids[i] = place_one (s);
+    for (int i = 0; i < FAILURES - 1; i++)
+        fail_start (s, ids[i], 1000 + (uint32_t)i, "node0");
+    assert_string_equal (entry_find (s->b, ids[FAILURES - 1])->r->ranks[0].node, "node0");
+    small_ready (s, ids[FAILURES - 1]);
+    uint64_t last = place_one (s);
+    fail_start (s, last, 1009, "node0");
+    small_advance (s, 600);
+    small_ready (s, last);
+    assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_UP);
+    small_destroy (s);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_drained),
+        cmocka_unit_test (test_one_user),
+        cmocka_unit_test (test_forgotten),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,82 @@
+/* test_serialize.c - starts of large jobs go one at a time */
+#include "broker/core/test/small.h"
+
+#include <string.h>
+
+/* Two jobs of one node each, both of which start-serialize counts as large. */
+static struct small *two_large (void)
+{
+    struct small *s = small_create (2);
+
+    s->config->start_serialize = 1;
+    assert_int_equal (small_submit (s, "duration: 60")->id, 1);
+    small_turn (s);
+    assert_int_equal (small_submit (s, "duration: 60")->id, 2);
+    small_turn (s);
+    return s;
+}
+
+static void test_one_at_a_time (void **unused)
+{
+    struct small *s = two_large ();
+
+    (void)unused;
+    assert_string_equal (s->told, "start 1");
+    assert_int_equal (entry_find (s->b, 2)->job->state, JOB_RUN); /* it has its core */
+    assert_non_null (strstr (entry_find (s->b, 2)->note, "waits until job 1 is ready"));
+    small_ready (s, 1);
+    small_advance (s, 1);
+    assert_string_equal (s->told, "start 1, start 2");
+    assert_null (entry_find (s->b, 2)->note);
+    small_destroy (s);
+}
+
+/* The first ends before it is ready: the second need not wait for it. */
+static void test_first_fails (void **unused)
+{
+    struct small *s = two_large ();
+
+    (void)unused;
+    small_finish (s, 1, "startfail");
+    small_advance (s, 1);
+    assert_non_null (strstr (s->told, "start 2"));
+    small_destroy (s);
+}
+
+/* A job that is cancelled while it waits for its turn is not started. */
+static void test_cancelled (void **unused)
+{
+    struct small *s = two_large ();
+
+    (void)unused;
+    assert_int_equal (broker_exception (s->b, entry_find (s->b, 2), "cancel", 0, ""), 0);
+    small_turn (s);
+    assert_int_equal (entry_find (s->b, 2)->job->state, JOB_INACTIVE);
+    small_ready (s, 1);
+    small_advance (s, 10);
+    assert_null (strstr (s->told, "start 2"));
+    small_destroy (s);
+}
+
+static void test_off (void **unused)
+{
+    struct small *s = small_create (2);
+
+    (void)unused;
+    small_submit (s, "duration: 60");
+    small_submit (s, "duration: 60");
+    small_turn (s);
+    assert_string_equal (s->told, "start 1, start 2");
+    small_destroy (s);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_one_at_a_time),
+        cmocka_unit_test (test_first_fails),
+        cmocka_unit_test (test_cancelled),
+        cmocka_unit_test (test_off),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -144,6 +144,22 @@ test_expect_success 'nodes that it does not use go at once' '
     id=$(cat id) && resize $id 4 && begun=$(date +%s) && resize $id 2 && test $(($(date +%s) - begun)) -lt 3
 '
 
+# waits_at PATH: a connection that the listener of this socket has not accepted
+waits_at()
+{
+    grep -q " 02 .* $1\$" /proc/net/unix
+}
+
+test_expect_success 'a step that begins at the moment of the change runs and ends' '
+    id=$(cat id) && resize $id 4 && root=$(worker_of $id 0) &&
+    dir=$(dirname "$(cat file.$id)") &&
+    test_when_finished "kill -CONT $root 2>/dev/null || :" && kill -STOP $root &&
+    echo "fluxq-run -N 4 true; echo status \$?" >cmd.$id.new && mv cmd.$id.new cmd.$id.6 &&
+    wait_until 10 waits_at "$dir/clients-0" &&
+    fluxq-ctl resize $id -N 2 && wait_until 10 waits_at ".*$id.*-0" && kill -CONT $root &&
+    wait_until 15 test -e out.$id.6 && cat out.$id.6 && grep "^status 0$" out.$id.6 && wait_until 15 is_size $id 2
+'
+
 test_expect_success 'it ends as it would have, and its record tells its sizes' '
     id=$(cat id) && end_job $id &&
     fluxq-show job $id --json >shown && test "$(job_field $id nodes)" = 2 &&

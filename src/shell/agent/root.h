@@ -89,7 +89,8 @@ struct root {
 /* Creates the steps, this rank's part of them and its client listener. 0 or negative errno
  * with the reason. */
 int root_create_steps (struct root *root, struct error *err);
-/* Delivers the messages from steps to this rank, at the end of a round of the loop. */
+/* Delivers the messages from steps to this rank: at the end of a round of the loop, and
+ * before the job's size changes. Do not call from steps or stepd. */
 void root_deliver_to_self (struct root *root);
 
 /* -- root_stage.c -- */

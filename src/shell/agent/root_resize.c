@@ -33,6 +33,14 @@ static struct launch *launch_of (struct root *root)
     return &root->agent->launch;
 }
 
+/* Delivers the messages that wait for this rank first: members get a step before a change
+ * that follows the step, and rank 0 checks the nodes of a step against the size. */
+static void set_size (struct root *root, uint32_t nodes)
+{
+    root_deliver_to_self (root);
+    launch_of (root)->nnodes = nodes;
+}
+
 static void enter (struct root *root, enum resize_phase phase, double seconds)
 {
     struct root_resize *x = &root->resize;
@@ -174,7 +182,7 @@ static void grown (struct root *root)
 {
     struct root_resize *x = &root->resize;
     jobstate_resize (&root->js, x->target);
-    launch_of (root)->nnodes = x->target;
+    set_size (root, x->target);
     tell_nodes (root, 0, x->target);
     start_members (root);
     note_size (root);
@@ -372,7 +380,7 @@ static int grow (struct root *root, double seconds, struct error *err)
 
 static int shrink (struct root *root, double seconds)
 {
-    launch_of (root)->nnodes = root->resize.target;
+    set_size (root, root->resize.target);
     enter (root, RESIZE_GRACE, seconds);
     tell_program (root, WIRE_RESIZE_SHRINKS);
     return 0;

@@ -129,6 +129,7 @@ SHELL_TESTS = \
 	src/shell/step/test/test_keepalive \
 	src/shell/step/test/test_layout \
 	src/shell/step/test/test_multiprog \
+	src/shell/step/test/test_steps \
 	src/shell/pmi/test/test_kvs \
 	src/shell/pmi/test/test_pmi \
 	src/shell/pmi/test/test_pmi_hostile \
@@ -157,6 +158,7 @@ src_shell_step_test_test_layout_LDADD = $(SHELL_TEST_LIBS)
 src_shell_step_test_test_layout_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_shell_step_test_test_multiprog_LDADD = $(SHELL_TEST_LIBS)
 src_shell_step_test_test_multiprog_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_shell_step_test_test_steps_LDADD = $(SHELL_TEST_LIBS)
 src_shell_pmi_test_test_kvs_LDADD = $(SHELL_TEST_LIBS)
 src_shell_pmi_test_test_pmi_LDADD = $(SHELL_TEST_LIBS)
 src_shell_pmi_test_test_pmi_hostile_LDADD = $(SHELL_TEST_LIBS)

@@ -136,7 +136,8 @@ enum wire_type {
     /* upwards */
     WIRE_STEP_OUTPUT, /* like WIRE_RUN_OUTPUT */
     WIRE_STEP_EXIT,   /* stream 1: out of memory; u32 task, u32 wait status */
-    WIRE_STEP_FAIL,   /* cannot start here; data: why. Exits of its tasks follow */
+    WIRE_STEP_FAIL,   /* cannot start here; data: why. Exits of its tasks follow; stream 1:
+                       * none of its tasks here starts, and none is reported */
     WIRE_STEP_TAKEN,  /* like WIRE_RUN_TAKEN, for the tasks of this rank */
     WIRE_STEP_PUT,    /* a piece of what this rank puts into the KVS; stream 1: the last
                       * piece */

@@ -310,17 +310,22 @@ static int start_tasks (struct rank_step *s, struct error *err)
     return rc;
 }
 
-/* Reports the tasks that could not be started as ended: rank 0 waits for each task. */
+/* Reports the tasks that could not be started as ended: rank 0 waits for each task. Before
+ * the set exists, the tasks may not be known, and one message reports all of them. */
 static void give_up (struct rank_step *s, const struct error *err)
 {
     uint32_t first = s->started;
-    stepd_put (s, WIRE_STEP_FAIL, 0, NO_NUMBER, err->text, strlen (err->text));
+    stepd_put (s, WIRE_STEP_FAIL, !s->set, NO_NUMBER, err->text, strlen (err->text));
+    if (!s->set) {
+        free_step (s);
+        return;
+    }
     s->started = s->nown;
     for (uint32_t i = first; i < s->nown; i++) {
         s->own[i].ended = true;
         put_exit (s, s->own[i].id, 1 << 8, false);
     }
-    if (!s->set || taskset_running (s->set) == 0)
+    if (taskset_running (s->set) == 0)
         free_step (s);
 }
 

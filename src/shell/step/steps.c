@@ -527,6 +527,18 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
     }
 }
 
+void steps_lose_node (struct steps *steps, struct step *step, struct step_node *node,
+                      int status, const char *why)
+{
+    step->left -= node->left;
+    step->status = wait_status_worst (step->status, status);
+    node->left = 0;
+    placement_give (steps, step, node);
+    steps_stop (steps, step, why);
+    if (step->left == 0)
+        steps_end (steps, step);
+}
+
 static void send_puts (struct steps *steps, struct step *step)
 {
     struct strbuf all;
@@ -567,13 +579,22 @@ static void on_put (struct steps *steps, struct step *step, struct step_node *no
         send_puts (steps, step);
 }
 
-static void on_text (struct steps *steps, struct step *step, const struct step_node *node,
-                     const char *text, size_t len)
+static void name_node (char why[256], const struct steps *steps,
+                       const struct step_node *node, const char *text, size_t len)
+{
+    snprintf (why, 256, "node %.80s: %.*s", steps->launch->nodes[node->rank].name,
+              (int)MIN (len, 150u), text);
+}
+
+static void on_fail (struct steps *steps, struct step *step, struct step_node *node,
+                     const struct frame *msg)
 {
     char why[256];
-    snprintf (why, sizeof (why), "node %.80s: %.*s",
-              steps->launch->nodes[node->rank].name, (int)MIN (len, 150u), text);
-    steps_stop (steps, step, why);
+    name_node (why, steps, node, msg->data, msg->len);
+    if (msg->stream == 1 && node->left > 0)
+        steps_lose_node (steps, step, node, 1 << 8, why);
+    else
+        steps_stop (steps, step, why);
 }
 
 static bool on_usage (struct step *step, struct step_node *node, const struct frame *msg)
@@ -591,9 +612,11 @@ static bool on_usage (struct step *step, struct step_node *node, const struct fr
 static void on_abort (struct steps *steps, struct step *step,
                       const struct step_node *node, const struct frame *msg)
 {
+    char why[256];
     step->status =
         wait_status_worst (step->status, (int)(wire_get_u32 (msg->data) & 0xffff));
-    on_text (steps, step, node, msg->data + 4, msg->len - 4);
+    name_node (why, steps, node, msg->data + 4, msg->len - 4);
+    steps_stop (steps, step, why);
 }
 
 static bool node_message (struct steps *steps, struct step *step, struct step_node *node,
@@ -618,7 +641,7 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
         on_task_exit (steps, step, node, msg);
         return true;
     case WIRE_STEP_FAIL:
-        on_text (steps, step, node, msg->data, msg->len);
+        on_fail (steps, step, node, msg);
         return true;
     case WIRE_STEP_TAKEN:
         return stepinput_taken (steps, step, node, msg);

@@ -130,6 +130,10 @@ void keepalive_note (struct steps *steps, const char *text);
 void steps_stop (struct steps *steps, struct step *step, const char *why);
 /* All tasks of the step have ended: writes its record and removes the step. */
 void steps_end (struct steps *steps, struct step *step);
+/* The tasks of a node (left > 0) end without a report, with this wait status: stops the
+ * tasks on other nodes. The step may be freed. */
+void steps_lose_node (struct steps *steps, struct step *step, struct step_node *node,
+                      int status, const char *why);
 /* Starts waiting steps as far as there is room. */
 void steps_start_waiting (struct steps *steps);
 

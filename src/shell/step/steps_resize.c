@@ -3,7 +3,6 @@
 #include <signal.h>
 #include <stdio.h>
 
-#include "shell/io/wait_status.h"
 #include "shell/step/steps_private.h"
 
 int steps_grown (struct steps *steps, uint32_t from)
@@ -47,28 +46,17 @@ void steps_take_back (struct steps *steps, uint32_t from)
     }
 }
 
-static void lose_node (struct steps *steps, struct step *step, struct step_node *node)
+void steps_lose (struct steps *steps, uint32_t rank)
 {
     char why[160];
     snprintf (why, sizeof (why), "node %.80s: its agent was lost",
-              steps->launch->nodes[node->rank].name);
-    step->left -= node->left;
-    step->status = wait_status_worst (step->status, SIGKILL);
-    node->left = 0;
-    placement_give (steps, step, node);
-    steps_stop (steps, step, why);
-    if (step->left == 0)
-        steps_end (steps, step);
-}
-
-void steps_lose (struct steps *steps, uint32_t rank)
-{
+              steps->launch->nodes[rank].name);
     for (struct step *step = steps->first, *next; step; step = next) {
         next = step->next;
         for (uint32_t i = 0; step->state == STEP_RUNNING && i < step->nnodes; i++) {
             if (step->nodes[i].rank != rank || step->nodes[i].left == 0)
                 continue;
-            lose_node (steps, step, &step->nodes[i]);
+            steps_lose_node (steps, step, &step->nodes[i], SIGKILL, why);
             break;
         }
     }

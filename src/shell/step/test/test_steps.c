@@ -1,0 +1,156 @@
+/* test_steps.c - a step that a node cannot start ends (steps.c, stepd.c) */
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "shell/step/stepd.h"
+#include "shell/step/steps_private.h"
+
+#define CLIENT 7
+
+/* Rank 0 places steps on two nodes, and its own part of them knows only one. */
+struct fixture {
+    struct loop loop;
+    struct launch two, one;
+    struct steps *steps;
+    struct stepd *stepd;
+    struct outbuf starts; /* WIRE_STEP_START for rank 0 */
+    int stopped;          /* signals for rank 1 */
+    int ends, status;
+    char why[256];
+};
+
+static void send_down (void *ctx, uint32_t rank, const struct frame *msg)
+{
+    struct fixture *f = ctx;
+    if (msg->type == WIRE_STEP_START && rank == 0)
+        wire_put (&f->starts, msg);
+    else if (msg->type == WIRE_STEP_SIGNAL && rank == 1)
+        f->stopped++;
+    else if (msg->type == WIRE_RUN_END) {
+        assert_int_equal (msg->task, CLIENT);
+        f->ends++;
+        f->status = (int)wire_get_u32 (msg->data);
+        snprintf (f->why, sizeof (f->why), "%.*s", (int)msg->len - 4, msg->data + 4);
+    }
+}
+
+static void send_up (void *ctx, const struct frame *msg)
+{
+    struct fixture *f = ctx;
+    assert_true (steps_message (f->steps, 0, msg));
+}
+
+static int set_up (void **state)
+{
+    static struct launch_node nodes[2] = {
+        { .name = "node0", .cores = "0", .ntasks = 1 },
+        { .name = "node1", .cores = "0", .ntasks = 1 },
+    };
+    static struct fixture f;
+    f = (struct fixture){ .two = { .job_id = 1,
+                                   .nodes = nodes,
+                                   .nnodes = 2,
+                                   .cores_per_task = 1 } };
+    f.one = f.two;
+    f.one.nnodes = 1;
+    if (loop_init (&f.loop) < 0)
+        return -1;
+    f.steps = steps_create (&f.loop, &f.two, send_down, &f);
+    f.stepd = stepd_create (&f.loop, &f.one, NULL, 0, send_up, &f);
+    *state = &f;
+    return f.steps && f.stepd ? 0 : -1;
+}
+
+static int tear_down (void **state)
+{
+    struct fixture *f = *state;
+    stepd_destroy (f->stepd);
+    steps_destroy (f->steps);
+    outbuf_release (&f->starts);
+    loop_release (&f->loop);
+    return 0;
+}
+
+static void ask_for_step (struct fixture *f)
+{
+    static char *args[] = { "true", NULL }, *env[] = { NULL };
+    const struct step_spec spec = { .args = args, .nargs = 1, .env = env, .cwd = "/" };
+    struct strbuf sb;
+    strbuf_init (&sb, STEP_SPEC_MAX);
+    assert_int_equal (step_spec_write (&spec, &sb), 0);
+    assert_true (steps_message (f->steps, 0,
+                                &(struct frame){ .type = WIRE_RUN,
+                                                 .stream = 1,
+                                                 .task = CLIENT,
+                                                 .len = (uint32_t)sb.len,
+                                                 .data = sb.buf }));
+    strbuf_release (&sb);
+}
+
+static void deliver_to_rank_0 (struct fixture *f)
+{
+    const char *data = f->starts.data + f->starts.off;
+    struct frame msg;
+    ssize_t n;
+    for (size_t pos = 0; (n = wire_parse (data + pos, f->starts.len - pos, &msg)) > 0;
+         pos += (size_t)n)
+        stepd_message (f->stepd, &msg);
+}
+
+static void exit_of_rank_1 (struct fixture *f, int status)
+{
+    uint8_t data[8];
+    wire_put_u32 (data, 1);
+    wire_put_u32 (data + 4, (uint32_t)status);
+    assert_true (steps_message (f->steps, 1,
+                                &(struct frame){ .type = WIRE_STEP_EXIT,
+                                                 .rank = 1,
+                                                 .len = sizeof (data),
+                                                 .data = (char *)data }));
+}
+
+static void the_node_that_cannot_start_is_not_waited_for (void **state)
+{
+    struct fixture *f = *state;
+    ask_for_step (f);
+    assert_true (f->starts.len > 0);
+    deliver_to_rank_0 (f);
+    assert_true (f->stopped > 0);
+    assert_int_equal (f->ends, 0);
+    assert_true (steps_use (f->steps, 1));
+    exit_of_rank_1 (f, SIGTERM);
+    assert_int_equal (f->ends, 1);
+    assert_int_not_equal (f->status, 0);
+    assert_non_null (strstr (f->why, "node node0: "));
+    assert_false (steps_run (f->steps));
+}
+
+static void the_last_node_may_be_the_one_that_cannot_start (void **state)
+{
+    struct fixture *f = *state;
+    ask_for_step (f);
+    exit_of_rank_1 (f, 0);
+    assert_int_equal (f->ends, 0);
+    deliver_to_rank_0 (f);
+    assert_int_equal (f->ends, 1);
+    assert_int_equal (f->status, 1 << 8);
+    assert_false (steps_run (f->steps));
+    ask_for_step (f); /* its cores are free again */
+    assert_true (steps_run (f->steps));
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown (the_node_that_cannot_start_is_not_waited_for,
+                                         set_up, tear_down),
+        cmocka_unit_test_setup_teardown (the_last_node_may_be_the_one_that_cannot_start,
+                                         set_up, tear_down),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -15,6 +15,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api/namelist.c \
 	src/broker/api/privacy.c \
 	src/broker/services/queueusers.c \
+	src/broker/core/no_memory.c \
 	src/broker/core/recover.c \
 	src/broker/core/reload.c \
 	src/broker/core/service.c \

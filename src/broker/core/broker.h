@@ -14,6 +14,8 @@
 #ifndef FLUXQ_BROKER_CORE_BROKER_H
 #define FLUXQ_BROKER_CORE_BROKER_H
 
+#include "broker/core/no_memory.h"
+
 #include <uthash.h>
 #include <uv.h>
 

@@ -42,10 +42,8 @@ static struct turn *current_turn (struct broker *b)
 {
     if (!b->turns.current) {
         if (!(b->turns.current = calloc (1, sizeof (*b->turns.current)))
-            || !(b->turns.current->txn = journal_txn_create ())) {
-            log_error ("out of memory: the broker stops rather than lose an event");
-            abort ();
-        }
+            || !(b->turns.current->txn = journal_txn_create ()))
+            broker_no_memory ("an event");
         b->turns.current->b = b;
         b->turns.serial++;
     }
@@ -59,10 +57,8 @@ static struct follow_up *follow_up (struct broker *b, struct entry *e)
         return &t->list[e->turn_slot];
     if (t->n == t->alloc) {
         t->alloc = t->alloc ? t->alloc * 2 : 16;
-        if (!(t->list = realloc (t->list, t->alloc * sizeof (*t->list)))) {
-            log_error ("out of memory: the broker stops rather than lose an event");
-            abort ();
-        }
+        if (!(t->list = realloc (t->list, t->alloc * sizeof (*t->list))))
+            broker_no_memory ("an event");
     }
     e->turn = b->turns.serial;
     e->turn_slot = t->n;
@@ -270,10 +266,8 @@ void broker_after_commit (struct broker *b, void (*fn) (void *arg), void *arg)
     }
     struct turn *t = current_turn (b); /* may be empty, and follows those under way */
     struct promise *p = malloc (sizeof (*p));
-    if (!p) {
-        log_error ("out of memory: the broker stops rather than answer too early");
-        abort ();
-    }
+    if (!p)
+        broker_no_memory ("an answer");
     *p = (struct promise){ fn, arg, t->promises };
     t->promises = p;
 }
@@ -285,8 +279,6 @@ void broker_flush (struct broker *b)
         return;
     b->turns.current = NULL;
     b->under_way++;
-    if (journal_commit (b->journal, t->txn, 0, turn_done, t) < 0) {
-        log_error ("out of memory: the broker stops rather than lose an event");
-        abort ();
-    }
+    if (journal_commit (b->journal, t->txn, 0, turn_done, t) < 0)
+        broker_no_memory ("an event");
 }

@@ -15,8 +15,10 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-static long torture_countdown = -1; /* allocations until one fails; < 0: none does */
-static bool torture_has_failed;
+/* Allocations until one fails; < 0: none does. Volatile: compilers assume that malloc() does
+ * not touch these variables. */
+static volatile long torture_countdown = -1;
+static volatile bool torture_has_failed;
 
 static bool torture_fails (void)
 {

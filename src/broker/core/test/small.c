@@ -2,14 +2,18 @@
 #include "broker/core/test/small.h"
 
 #include <errno.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include "broker/core/sizes.h"
 #include "broker/core/users.h"
 #include "common/clock.h"
 #include "common/strbuf.h"
+#include "common/test/torture.h"
 #include "common/yaml.h"
 #include "exec/exec.h"
 
@@ -41,7 +45,24 @@ static struct {
     struct strbuf list;
     json_t *settings;
     json_t *specs; /* jobspecs by job id */
+    struct small *small;
+    long vanish; /* completions until all jobs vanish; < 0: they do not */
+    bool vanished;
 } state;
+
+/* This file's own allocations do not fail: end with resume(). */
+static long spare (void)
+{
+    long countdown = torture_countdown;
+
+    torture_countdown = -1;
+    return countdown;
+}
+
+static void resume (long countdown)
+{
+    torture_countdown = countdown;
+}
 
 double small_now (void)
 {
@@ -101,17 +122,23 @@ int __wrap_journal_commit (struct journal *j, struct journal_txn *t, int flags,
 void __wrap_journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
                                const char *name, const char *context)
 {
+    long countdown = spare ();
+
     strbuf_addf (&state.events, "%ju %s\n", (uintmax_t)id, name);
+    resume (countdown);
     __real_journal_txn_event (t, id, timestamp, name, context);
 }
 
 void __wrap_journal_txn_setting (struct journal_txn *t, const char *name,
                                  const char *value)
 {
+    long countdown = spare ();
+
     if (value)
         json_object_set_new (state.settings, name, json_string (value));
     else
         json_object_del (state.settings, name);
+    resume (countdown);
     __real_journal_txn_setting (t, name, value);
 }
 
@@ -210,10 +237,10 @@ static void tell (struct exec *x, const char *what, uint64_t id, const char *mor
 {
     size_t before = x->small->told ? strlen (x->small->told) : 0;
     size_t size = before + strlen (what) + strlen (more) + 40;
+    long countdown = spare ();
     char *text = realloc (x->small->told, size);
 
-    if (!text)
-        return;
+    resume (countdown);
     snprintf (text + before, size - before, "%s%s %ju%s%s", before ? ", " : "", what,
               (uintmax_t)id, *more ? " " : "", more);
     x->small->told = text;
@@ -298,6 +325,8 @@ struct small *small_create (int nodes)
     assert_non_null (s);
     memset (&state, 0, sizeof (state));
     state.now = SMALL_START;
+    state.small = s;
+    state.vanish = -1;
     state.settings = json_object ();
     state.specs = json_object ();
     strbuf_init (&state.events, TEXT_MAX);
@@ -348,6 +377,20 @@ static void answer_read (const struct commit *c)
     c->read (text ? 0 : -ENOENT, &rec, c->arg);
 }
 
+static void vanish_if_due (void)
+{
+    struct broker *b = state.small->b;
+    struct entry *e, *next;
+
+    if (state.vanish < 0 || state.vanish-- > 0)
+        return;
+    state.vanished = true;
+    HASH_ITER (hh, b->table.all, e, next) {
+        broker_act (b, e, JOB_ACT_DEQUEUE);
+        entry_remove (b, e);
+    }
+}
+
 static void run_commits (void)
 {
     struct commit list[ARRAY_SIZE (state.commits)];
@@ -355,11 +398,13 @@ static void run_commits (void)
 
     memcpy (list, state.commits, sizeof (list));
     state.ncommits = 0;
-    for (size_t i = 0; i < n; i++)
+    for (size_t i = 0; i < n; i++) {
+        vanish_if_due ();
         if (list[i].done)
             list[i].done (0, NULL, list[i].arg);
         else
             answer_read (&list[i]);
+    }
 }
 
 void small_turn (struct small *s)
@@ -455,8 +500,10 @@ static json_t *submit_context (const struct jobspec *js)
 struct entry *small_submit (struct small *s, const char *system)
 {
     struct broker *b = s->b;
+    long countdown = spare ();
     struct jobspec *js = make_spec (system, b->table.next_id);
-    struct entry *e = js ? entry_create (b->table.next_id) : NULL;
+    resume (countdown);
+    struct entry *e = entry_create (b->table.next_id);
 
     if (!e) {
         jobspec_destroy (js);
@@ -464,17 +511,24 @@ struct entry *small_submit (struct small *s, const char *system)
     }
     e->js = js;
     services_call (replayed, b, e);
-    json_t *context = e->req ? submit_context (js) : NULL;
-    if (!context) {
+    if (!e->req) {
         entry_destroy (e);
         return NULL;
     }
+    countdown = spare ();
+    json_t *context = submit_context (js);
+    resume (countdown);
     b->table.next_id += js->array.tasks ? job_array_ids (&js->array) : 1;
     entry_take_sizes (e);
     services_call (take, b, e, false);
     e->submitting = true;
-    assert_int_equal (broker_emit (b, e, "submit", context), 0);
+    int rc = broker_emit (b, e, "submit", context);
     e->submitting = false;
+    if (rc < 0) {
+        assert_int_equal (rc, -ENOMEM);
+        entry_destroy (e);
+        return NULL;
+    }
     entry_insert (b, e);
     entry_count (b, e);
     services_call (comes, b, e);
@@ -488,6 +542,7 @@ struct entry *small_submit (struct small *s, const char *system)
 const char *small_events (struct small *s, uint64_t id)
 {
     const char *line = state.events.buf;
+    long countdown = spare ();
 
     (void)s;
     strbuf_reset (&state.list);
@@ -499,6 +554,7 @@ const char *small_events (struct small *s, uint64_t id)
             strbuf_addf (&state.list, "%s%s", state.list.len ? " " : "", name);
         line = strchr (line, '\n') + 1;
     }
+    resume (countdown);
     return state.list.buf ? state.list.buf : "";
 }
 
@@ -557,4 +613,103 @@ void small_destroy (struct small *s)
     strbuf_release (&state.list);
     free (s->told);
     free (s);
+}
+
+/* -- faults -- */
+
+enum fault { ALLOCATION, VANISH };
+
+/* In the child: whether the fault was reached. */
+static bool suffer (int nodes, small_scenario_f run, enum fault fault, long n)
+{
+    struct small *s = small_create (nodes);
+
+    if (fault == VANISH)
+        state.vanish = n;
+    else
+        torture_countdown = n;
+    run (s);
+    torture_stop ();
+    bool reached = fault == VANISH ? state.vanished : torture_failed ();
+    small_destroy (s);
+    return reached;
+}
+
+#define REACHED 0
+#define NOT_REACHED 42
+
+/* Whether the process stopped because it had no memory for something that it may not
+ * lose. */
+static bool stopped_for_memory (int status, FILE *said)
+{
+    char line[512];
+
+    rewind (said);
+    while (WIFSIGNALED (status) && WTERMSIG (status) == SIGABRT
+           && fgets (line, sizeof (line), said))
+        if (strstr (line, "out of memory: the broker stops"))
+            return true;
+    return false;
+}
+
+static void show (FILE *said)
+{
+    char line[512];
+
+    rewind (said);
+    while (fgets (line, sizeof (line), said))
+        fputs (line, stderr);
+}
+
+/* Whether there may be a further fault. */
+static bool try (int nodes, small_scenario_f run, enum fault fault, long n)
+{
+    const char *here = getenv ("SMALL_FAULT");
+    FILE *said = here ? NULL : tmpfile ();
+    int status;
+
+    if (here)
+        return n < strtol (here, NULL, 10) || suffer (nodes, run, fault, n);
+    assert_non_null (said);
+    fflush (NULL);
+    pid_t pid = fork ();
+    assert_true (pid >= 0);
+    if (pid == 0) {
+        setenv ("CMOCKA_TEST_ABORT", "1", 1);
+        dup2 (fileno (said), STDERR_FILENO);
+        exit (suffer (nodes, run, fault, n) ? REACHED : NOT_REACHED);
+    }
+    assert_int_equal (waitpid (pid, &status, 0), pid);
+    bool stopped = stopped_for_memory (status, said);
+    bool good = stopped
+                || (WIFEXITED (status)
+                    && (WEXITSTATUS (status) == REACHED
+                        || WEXITSTATUS (status) == NOT_REACHED));
+    if (!good)
+        show (said);
+    fclose (said);
+    if (stopped)
+        return true;
+    if (!good)
+        fail_msg ("%s %ld: the process ended with status 0x%x",
+                  fault == VANISH ? "completion" : "allocation", n, (unsigned)status);
+    return WEXITSTATUS (status) == REACHED;
+}
+
+void small_torture (int nodes, small_scenario_f run)
+{
+    long n = 0;
+
+    while (try (nodes, run, ALLOCATION, n))
+        n++;
+    assert_true (n > 0);
+}
+
+void small_vanish (int nodes, small_scenario_f run)
+{
+    long n = 0;
+
+    while (try (nodes, run, VANISH, n))
+        n++;
+    assert_true (n > 0);
 }

@@ -51,4 +51,18 @@ const char *small_setting (const char *name);
 void small_ready (struct small *s, uint64_t id);
 void small_finish (struct small *s, uint64_t id, const char *reason);
 
+/* -- faults -- */
+
+/* What a test does with the broker. small_submit() may give NULL, and jobs may be gone: it
+ * finds them by id. */
+typedef void (*small_scenario_f) (struct small *s);
+/* Runs the scenario again and again, each time in a process of its own in which the next
+ * allocation fails, until none did. The broker may stop with "out of memory: the broker
+ * stops ..."; a crash, or a leak in a build with ASan, fails the test. $SMALL_FAULT=N makes
+ * the N-th fault, from 0, in the test's own process, for a debugger. */
+void small_torture (int nodes, small_scenario_f run);
+/* Runs it again and again, and each time all jobs vanish before the next completion of the
+ * journal, until there is none. */
+void small_vanish (int nodes, small_scenario_f run);
+
 #endif

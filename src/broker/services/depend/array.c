@@ -140,19 +140,13 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
     return o;
 }
 
-static void no_memory (void)
-{
-    log_error ("out of memory: the broker stops rather than lose a task");
-    abort ();
-}
-
 static struct entry *make_task (struct broker *b, struct entry *array, uint32_t task)
 {
     struct entry *e = entry_create (slot_of (array)->head);
     json_t *context = submit_context (array, task);
 
     if (!e || !context)
-        no_memory ();
+        broker_no_memory ("a task");
     e->queue = array->queue;
     e->req = match_request_ref (array->req);
     services_call (splits, e, array);
@@ -163,7 +157,7 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
     e->submitting = true; /* already placed: do not queue it */
     journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
     if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
-        no_memory (); /* the transaction has half of its events */
+        broker_no_memory ("a task"); /* the transaction has half of its events */
     e->submitting = false;
     entry_insert (b, e);
     entry_count (b, e);

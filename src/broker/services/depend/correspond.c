@@ -38,12 +38,6 @@ static struct slot *slot_of (const struct entry *e)
     return service_slot (e, &place);
 }
 
-static void no_memory (void)
-{
-    log_error ("out of memory: the broker stops rather than lose a dependency");
-    abort ();
-}
-
 static void release (struct entry *e)
 {
     struct slot *s = slot_of (e);
@@ -110,7 +104,7 @@ static struct idset *find_hopeless (const struct entry *e, const struct job_arra
     if (!tasks || idset_remove_all (tasks, a->ok) < 0
         || idset_remove_all (tasks, a->waiting) < 0
         || idset_remove_all (tasks, a->running) < 0)
-        no_memory ();
+        broker_no_memory ("a dependency");
     return tasks;
 }
 
@@ -121,7 +115,7 @@ static void take (struct broker *b, struct entry *e, struct dependencies *list, 
     struct correspondence *c = calloc (1, sizeof (*c));
 
     if (!c || !(c->ok = idset_copy (a->ok)))
-        no_memory ();
+        broker_no_memory ("a dependency");
     c->array = list->list[i].id;
     LL_PREPEND (slot_of (e)->list, c);
     memmove (&list->list[i], &list->list[i + 1],
@@ -151,11 +145,11 @@ void correspond_begin (struct broker *b, struct entry *e, struct dependencies *l
     if (!s->list)
         return;
     if (!(s->ready = idset_create ()))
-        no_memory ();
+        broker_no_memory ("a dependency");
     IDSET_FOREACH (e->job->array->waiting, task)
     {
         if (is_ready (e, task) && idset_add (s->ready, task) < 0)
-            no_memory ();
+            broker_no_memory ("a dependency");
     }
 }
 
@@ -165,11 +159,11 @@ static void task_ended (struct broker *b, struct entry *e, struct correspondence
     if (!idset_has (a->ok, task))
         return;
     if (idset_add (c->ok, task) < 0)
-        no_memory ();
+        broker_no_memory ("a dependency");
     if (!is_ready (e, task))
         return;
     if (idset_add (slot_of (e)->ready, task) < 0)
-        no_memory ();
+        broker_no_memory ("a dependency");
     if (e->job->state == JOB_SCHED)
         broker_enqueue (b, e);
 }

@@ -72,12 +72,6 @@ static struct deps *deps_of (const struct broker *b)
     return state_of (b)->deps;
 }
 
-static void no_memory (void)
-{
-    log_error ("out of memory: the broker stops rather than lose a dependency");
-    abort ();
-}
-
 /* The result of an ended job. */
 static struct deps_past past_of_job (const struct job *job)
 {
@@ -305,7 +299,7 @@ static void add_waiting_tasks (struct broker *b, const struct dependencies *list
         const struct entry *e = one->array ? entry_find (b, one->array) : NULL;
         if (e && e->job->array && idset_has (e->job->array->waiting, one->task)
             && deps_add (deps_of (b), one->id, e->job->userid, e->job->name) == -ENOMEM)
-            no_memory ();
+            broker_no_memory ("a dependency");
     }
 }
 
@@ -434,7 +428,7 @@ static void begin_to_wait (struct broker *b, struct entry *e)
         broker_enqueue (b, e); /* after a restart: finds the ready tasks */
     else if (e->job->state == JOB_DEPEND
              && deps_wait (deps_of (b), e->id, &s->depend, past_of, &past) == -ENOMEM)
-        no_memory ();
+        broker_no_memory ("a dependency");
     forget (b, e);
     pass_in (b, 0);
 }
@@ -533,7 +527,7 @@ static void add (struct broker *b, struct entry *e)
     if (job->state == JOB_INACTIVE)
         return;
     if (deps_add (deps, e->id, job->userid, job->name) == -ENOMEM)
-        no_memory ();
+        broker_no_memory ("a dependency");
     if (job->array ? is_all_started (job) : job->t_start > 0)
         deps_started (deps, e->id, job->t_start);
 }

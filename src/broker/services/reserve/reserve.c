@@ -461,10 +461,8 @@ static void splits (struct entry *to, const struct entry *from)
     const struct slot *s = slot_of (from);
 
     *slot_of (to) = (struct slot){ s->name ? strdup (s->name) : NULL, s->realm };
-    if (s->name && !slot_of (to)->name) {
-        log_error ("out of memory: the broker stops rather than lose a reservation");
-        abort ();
-    }
+    if (s->name && !slot_of (to)->name)
+        broker_no_memory ("a reservation");
 }
 
 void reserve_dequeue (struct broker *b, const struct entry *e, uint64_t id)

@@ -72,12 +72,42 @@ static void test_vanished (void **unused)
     small_destroy (s);
 }
 
+/* Two that start and two that wait for nothing but their deadline. */
+static void scenario (struct small *s)
+{
+    char system[100];
+
+    snprintf (system, sizeof (system), "duration: 60, fluxq: {deadline: %.0f}",
+              SMALL_START + 100);
+    for (int i = 0; i < 6; i++)
+        small_submit (s, system);
+    small_turn (s);
+    small_ready (s, 1);
+    small_advance (s, 50);
+    small_finish (s, 1, "ended");
+    small_advance (s, 100);
+}
+
+static void test_no_memory (void **unused)
+{
+    (void)unused;
+    small_torture (1, scenario);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (1, scenario);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_given_up),
         cmocka_unit_test (test_started),
         cmocka_unit_test (test_vanished),
+        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

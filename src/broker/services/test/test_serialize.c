@@ -70,6 +70,30 @@ static void test_off (void **unused)
     small_destroy (s);
 }
 
+static void scenario (struct small *s)
+{
+    s->config->start_serialize = 1;
+    for (int i = 0; i < 3; i++)
+        small_submit (s, "duration: 60");
+    small_turn (s);
+    small_ready (s, 1);
+    small_advance (s, 1);
+    small_finish (s, 2, "startfail");
+    small_advance (s, 10);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (2, scenario);
+}
+
+static void test_no_memory (void **unused)
+{
+    (void)unused;
+    small_torture (2, scenario);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -77,6 +101,8 @@ int main (void)
         cmocka_unit_test (test_first_fails),
         cmocka_unit_test (test_cancelled),
         cmocka_unit_test (test_off),
+        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

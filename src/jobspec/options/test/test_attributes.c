@@ -89,10 +89,10 @@ static void test_every_scalar_arrives (void **state)
         struct submit_options so;
         struct jobspec js = { 0 }, none = { 0 };
         struct error err = { 0 };
-        json_t *system = json_object (), *event = json_object (), *answer = json_object ();
 
         if (!is_in_jobspec (a))
             continue;
+        json_t *system = json_object (), *event = json_object (), *answer = json_object ();
         submit_options_init (&so);
         set_sample (&so, a);
         CHECK (a->type == ATTRIBUTE_TEXT || !is_same (a, &so.js, &none));

@@ -21,7 +21,8 @@ static void fail_start (struct small *s, uint64_t id, uint32_t user, const char 
                                             .nodes = node,
                                             .suspects = node };
 
-    entry_find (s->b, id)->job->userid = user;
+    if (entry_find (s->b, id))
+        entry_find (s->b, id)->job->userid = user;
     s->b->host.start_failed (s->b, id, &why);
     small_turn (s);
 }
@@ -103,12 +104,38 @@ static void test_forgotten (void **unused)
     small_destroy (s);
 }
 
+static void scenario (struct small *s)
+{
+    s->config->drain_after_failures = FAILURES;
+    for (int i = 0; i < FAILURES; i++)
+        small_submit (s, "duration: 60");
+    small_turn (s);
+    for (uint64_t id = 1; id <= FAILURES; id++)
+        fail_start (s, id, 1000 + (uint32_t)id, "node0");
+    small_advance (s, 600);
+    small_ready (s, 1);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (2, scenario);
+}
+
+static void test_no_memory (void **unused)
+{
+    (void)unused;
+    small_torture (2, scenario);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_drained),
         cmocka_unit_test (test_one_user),
         cmocka_unit_test (test_forgotten),
+        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

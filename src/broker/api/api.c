@@ -39,18 +39,15 @@ bool api_is_operator (const struct broker *b, struct http_request *req)
     return broker_is_operator (b, http_request_uid (req));
 }
 
+/* method NULL: any. */
 static const struct api_route *find_route (const char *method, const char *path,
-                                           struct api_path *ret_path, bool *ret_known)
+                                           struct api_path *ret)
 {
-    *ret_known = false;
-    for (const struct broker_service **s = services; *s; s++)
-        for (const struct api_route *r = (*s)->routes; r && r->method; r++) {
-            if (!path_matches (r->pattern, path, ret_path))
-                continue;
-            *ret_known = true;
-            if (!strcmp (r->method, method))
+    for (const struct broker_service **s = SERVICES_WITH (routes); *s; s++)
+        for (const struct api_route *r = (*s)->routes; r->method; r++)
+            if ((!method || !strcmp (r->method, method))
+                && path_matches (r->pattern, path, ret))
                 return r;
-        }
     return NULL;
 }
 
@@ -59,15 +56,14 @@ void api_handle (struct http_request *req, void *arg)
     struct broker *b = arg;
     const char *method = http_request_method (req), *path = http_request_path (req);
     struct api_path p;
-    bool known_path;
-    const struct api_route *r = find_route (method, path, &p, &known_path);
+    const struct api_route *r = find_route (method, path, &p);
 
     if (r && r->operators_only && !api_is_operator (b, req))
         http_reply_problem (req, 403, "not-operator",
                             "only operators may do this (operators: in fluxq.yaml)");
     else if (r)
         r->fn (b, req, &p);
-    else if (known_path)
+    else if (find_route (NULL, path, &p))
         http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
                             path);
     else

@@ -136,6 +136,11 @@ static void start_handles (struct broker *b)
 {
     uv_prepare_start (&b->handles->end_of_turn, end_of_turn);
     uv_timer_start (&b->handles->sweep, sweep_cb, SWEEP_SECONDS * 1000, SWEEP_SECONDS * 1000);
+}
+
+/* Before clients can reach the broker: who sees its socket may stop it. */
+static void start_signals (struct broker *b)
+{
     uv_signal_start (&b->handles->sigint, signal_cb, SIGINT);
     uv_signal_start (&b->handles->sigterm, signal_cb, SIGTERM);
     uv_signal_start (&b->handles->sighup, signal_cb, SIGHUP);
@@ -275,11 +280,8 @@ static int init_services (struct broker *b, size_t hook, struct error *err)
     typedef int (*hook_f) (struct broker *b, struct error *err);
     int rc = 0;
 
-    for (const struct broker_service **s = services; *s && rc == 0; s++) {
-        hook_f fn = *(const hook_f *)((const char *)*s + hook);
-        if (fn)
-            rc = fn (b, err);
-    }
+    for (const struct broker_service **s = services_with (hook); *s && rc == 0; s++)
+        rc = (*(const hook_f *)((const char *)*s + hook)) (b, err);
     return rc;
 }
 
@@ -380,6 +382,7 @@ static int init_journal (struct broker *b, struct error *err)
 
 static int init_http (struct broker *b, http_handler_f handle, struct error *err)
 {
+    start_signals (b);
     if (!(b->http = http_server_create (b->loop, handle, b, err)))
         return -EIO;
     http_server_set_names (b->http, b->config->listen_names);

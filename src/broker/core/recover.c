@@ -297,8 +297,8 @@ int broker_book (struct broker *b, struct entry *e)
 
 static bool is_booked (struct broker *b, struct entry *e)
 {
-    for (const struct broker_service **s = services; *s; s++)
-        if ((*s)->books && (*s)->books (b, e))
+    for (const struct broker_service **s = SERVICES_WITH (books); *s; s++)
+        if ((*s)->books (b, e))
             return true;
     return false;
 }

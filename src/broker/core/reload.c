@@ -151,9 +151,8 @@ static int check_reload (struct broker *b, const struct config *new, struct erro
 {
     int rc = 0;
 
-    for (const struct broker_service **s = services; *s && rc == 0; s++)
-        if ((*s)->check_reload)
-            rc = (*s)->check_reload (b, new, err);
+    for (const struct broker_service **s = SERVICES_WITH (check_reload); *s && rc == 0; s++)
+        rc = (*s)->check_reload (b, new, err);
     return rc;
 }
 

@@ -6,8 +6,14 @@
 #define SERVICES_MAX 100
 #define ALIGNMENT _Alignof (max_align_t)
 
+#define MEMBERS (sizeof (struct broker_service) / sizeof (void *))
+
 const struct broker_service *services[SERVICES_MAX + 1];
 static size_t states = 0, slots = 0;
+
+/* For each member that is a pointer, the services that have it: most hooks are those of a
+ * few services, and some are called several times for each event. */
+static const struct broker_service *having[MEMBERS][SERVICES_MAX + 1];
 
 static size_t aligned (size_t size)
 {
@@ -20,6 +26,21 @@ static int by_order (const void *a, const void *b)
     const struct broker_service *y = *(const struct broker_service *const *)b;
 
     return x->order != y->order ? x->order - y->order : strcmp (x->name, y->name);
+}
+
+const struct broker_service **services_with (size_t hook)
+{
+    return having[hook / sizeof (void *)];
+}
+
+static void list_members (size_t n)
+{
+    for (size_t m = 0; m < MEMBERS; m++) {
+        size_t found = 0;
+        for (size_t i = 0; i < n; i++)
+            if (((void *const *)services[i])[m])
+                having[m][found++] = services[i];
+    }
 }
 
 void services_arrange (void)
@@ -40,6 +61,7 @@ void services_arrange (void)
         slots += aligned (s->slot_size);
     }
     qsort (services, n, sizeof (services[0]), by_order);
+    list_members (n);
 }
 
 size_t services_state_size (void)
@@ -56,9 +78,8 @@ int services_check_config (const struct config *c, struct error *err)
 {
     int rc = 0;
 
-    for (const struct broker_service **s = services; *s && rc == 0; s++)
-        if ((*s)->check_config)
-            rc = (*s)->check_config (c, err);
+    for (const struct broker_service **s = SERVICES_WITH (check_config); *s && rc == 0; s++)
+        rc = (*s)->check_config (c, err);
     return rc;
 }
 

@@ -196,12 +196,16 @@ static inline void *service_slot (const struct entry *e, const struct service_pl
     return (char *)e + place->slot;
 }
 
+/* The services that have the hook (an offset in the structure), in the order of calls;
+ * NULL ends the list. */
+const struct broker_service **services_with (size_t hook);
+#define SERVICES_WITH(hook) services_with (offsetof (struct broker_service, hook))
+
 /* Calls the hook of each service that has it: services_call (moved, b, e). */
 #define services_call(hook, ...)                                                         \
     do {                                                                                 \
-        for (const struct broker_service **s_ = services; *s_; s_++)                     \
-            if ((*s_)->hook)                                                             \
-                (*s_)->hook (__VA_ARGS__);                                               \
+        for (const struct broker_service **s_ = SERVICES_WITH (hook); *s_; s_++)         \
+            (*s_)->hook (__VA_ARGS__);                                                   \
     } while (0)
 
 /* -- timers -- */

@@ -466,8 +466,8 @@ static void spec_read (int rc, const struct journal_record *rec, void *arg)
 
 static bool is_held_back (struct broker *b, struct entry *e)
 {
-    for (const struct broker_service **s = services; *s; s++)
-        if ((*s)->holds_start && (*s)->holds_start (b, e))
+    for (const struct broker_service **s = SERVICES_WITH (holds_start); *s; s++)
+        if ((*s)->holds_start (b, e))
             return slot_of (e)->again = true;
     return false;
 }

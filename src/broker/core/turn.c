@@ -78,8 +78,8 @@ void broker_emit_into (struct broker *b, struct journal_txn *txn)
 
 static bool has_listener (const struct broker *b, const struct entry *e)
 {
-    for (const struct broker_service **s = services; *s; s++)
-        if ((*s)->listens && (*s)->listens (b, e))
+    for (const struct broker_service **s = SERVICES_WITH (listens); *s; s++)
+        if ((*s)->listens (b, e))
             return true;
     return false;
 }
@@ -155,8 +155,8 @@ int broker_exception (struct broker *b, struct entry *e, const char *type,
 
 static void perform (struct broker *b, struct entry *e, unsigned action)
 {
-    for (const struct broker_service **s = services; *s; s++)
-        for (const struct service_act *a = (*s)->acts; a && a->action; a++)
+    for (const struct broker_service **s = SERVICES_WITH (acts); *s; s++)
+        for (const struct service_act *a = (*s)->acts; a->action; a++)
             if (a->action == action)
                 a->fn (b, e);
 }

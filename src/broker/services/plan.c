@@ -104,9 +104,8 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
     }
     json_t *o = json_pack ("{s:o s:s}", "R", r, "nodelist", nodelist);
     int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
-    for (const struct broker_service **x = services; *x && rc == 0; x++)
-        if ((*x)->allocates)
-            rc = (*x)->allocates (b, e, o);
+    for (const struct broker_service **x = SERVICES_WITH (allocates); *x && rc == 0; x++)
+        rc = (*x)->allocates (b, e, o);
     if (rc == 0 && d->duration != e->job->duration)
         rc = json_object_set_new (o, "duration", json_real (d->duration));
     if (rc == 0 && space)
@@ -210,8 +209,8 @@ static void plan (struct broker *b)
     }
     services_call (pass_ends, b);
     double when = reserve_wakeup (b);
-    for (const struct broker_service **s = services; *s; s++) {
-        double own = (*s)->wakeup ? (*s)->wakeup (b) : 0;
+    for (const struct broker_service **s = SERVICES_WITH (wakeup); *s; s++) {
+        double own = (*s)->wakeup (b);
         if (own > 0 && (when <= 0 || own < when))
             when = own;
     }

@@ -103,23 +103,43 @@ static const char *split (const char *path, char *object, size_t size)
     return dot ? dot + 1 : path;
 }
 
+/* Whether path is in the object of this name, as "fluxq.nice" is in "fluxq". */
+static bool is_in (const char *object, const char *path)
+{
+    size_t len = strlen (object);
+
+    return len > 0 && !strncmp (path, object, len) && path[len] == '.';
+}
+
+/* Most rows have no value: for those no text is made. */
 int attributes_from_json (struct jobspec *js, const json_t *system, struct error *err)
 {
-    char object[32], where[64];
+    json_t *const top = (json_t *)(uintptr_t)system, *inner = NULL, *o;
+    char object[32] = "", where[64];
+    const char *key;
     int rc = 0;
 
     for (const struct attribute *a = attribute_table; a->name && rc >= 0; a++) {
-        json_t *o = (json_t *)(uintptr_t)system;
         if (!is_in_jobspec (a))
             continue;
-        const char *key = split (a->path, object, sizeof (object));
-        snprintf (where, sizeof (where), SYSTEM "%s%s", *object ? "." : "", object);
-        if (*object) {
-            o = NULL;
-            rc = json_get_object (system, object, &o, JSON_OPTIONAL_KEY, SYSTEM, err);
+        if (!strchr (a->path, '.')) {
+            o = top;
+            key = a->path;
+        } else {
+            if (!is_in (object, a->path)) {
+                split (a->path, object, sizeof (object));
+                inner = NULL;
+                rc = json_get_object (system, object, &inner, JSON_OPTIONAL_KEY, SYSTEM,
+                                      err);
+            }
+            o = inner;
+            key = a->path + strlen (object) + 1;
         }
-        if (o)
-            rc = read_value (a, o, key, where, js, err);
+        if (rc < 0 || !json_object_get (o, key))
+            continue;
+        snprintf (where, sizeof (where), SYSTEM "%s%s", o == top ? "" : ".",
+                  o == top ? "" : object);
+        rc = read_value (a, o, key, where, js, err);
     }
     return MIN (rc, 0);
 }

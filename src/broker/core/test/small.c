@@ -307,13 +307,11 @@ static void call_init (struct broker *b)
 {
     struct error err = { 0 };
 
-    for (const struct broker_service **s = services; *s; s++)
-        if ((*s)->init)
-            assert_int_equal ((*s)->init (b, &err), 0);
+    for (const struct broker_service **s = SERVICES_WITH (init); *s; s++)
+        assert_int_equal ((*s)->init (b, &err), 0);
     services_call (host, b, &b->host);
-    for (const struct broker_service **s = services; *s; s++)
-        if ((*s)->load)
-            assert_int_equal ((*s)->load (b, &err), 0);
+    for (const struct broker_service **s = SERVICES_WITH (load); *s; s++)
+        assert_int_equal ((*s)->load (b, &err), 0);
 }
 
 struct small *small_create (int nodes)

@@ -476,13 +476,24 @@ static void api_status (struct broker *b, struct http_request *req, const struct
             memory_kib (), "recovering", (int)b->recovering));
 }
 
+/* A job that has ended does not go on, even while its nodes are cleaned up. */
+static size_t count_going_on (const struct broker *b)
+{
+    const struct entry *e;
+    size_t n = 0;
+
+    DL_FOREACH2 (b->table.active, e, active.next)
+        n += e->job->state == JOB_RUN && !e->job->array && !e->job->finished;
+    return n;
+}
+
 static void api_shutdown (struct broker *b, struct http_request *req,
                    const struct api_path *path)
 {
     (void)path;
     log_info ("shutdown asked for by uid %u", (unsigned)http_request_uid (req));
-    api_reply_json (
-        req, 200, json_pack ("{s:I}", "running", (json_int_t)(b->table.nrunning - b->table.nwhole)));
+    api_reply_json (req, 200,
+                    json_pack ("{s:I}", "running", (json_int_t)count_going_on (b)));
     broker_stop (b);
 }
 

@@ -42,7 +42,7 @@ type_commands ()
         printf '%s\n' "$line"
         eval "${line#??}" 8<&- || return
         case $line in
-        *'&') wait_until 20 test -S "$FLUXQ_RUN/fluxqd.sock" || return ;;
+        *'&') wait_until 20 grep -q "^fluxqd: listening" "$here/printed" || return ;;
         esac
     done 8<"$here/commands"
     wait

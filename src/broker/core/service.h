@@ -41,7 +41,7 @@ struct service_place {
     size_t state, slot;
 };
 
-/* What an event has changed. */
+/* The changes that an event made to a job. */
 struct job_change {
     const char *name;        /* of the event */
     double now;              /* its time */
@@ -159,7 +159,6 @@ struct broker_service {
 
     /* -- the queue -- */
     void (*enqueue) (struct broker *b, struct entry *e);
-    void (*dequeue) (struct broker *b, struct entry *e);
     /* The end of each turn of the loop, before its commit. */
     void (*end_of_turn) (struct broker *b);
     /* A pass over the queue begins; it has ended, with no job left to try. */

@@ -338,6 +338,8 @@ static void starts_due (struct broker *b)
         broker_timer_set (&state_of (b)->retry, 0);
 }
 
+static void clean_up (struct broker *b, struct entry *e);
+
 static void dir_made (uv_work_t *w, int status)
 {
     struct preparation *p = w->data;
@@ -354,7 +356,7 @@ static void dir_made (uv_work_t *w, int status)
         else if (e->job->state == JOB_RUN || e->recovered)
             hand_over (b, e);
         else
-            broker_cleanup (b, e); /* cancelled meanwhile */
+            clean_up (b, e); /* cancelled meanwhile */
     }
     preparation_free (p);
 }
@@ -477,7 +479,7 @@ void broker_start (struct broker *b, struct entry *e)
     if (e->starting || e->xjob)
         return;
     if (e->job->state != JOB_RUN && !e->recovered)
-        return; /* cancelled before the start: broker_kill() or cleanup follows */
+        return; /* cancelled before the start: end_job() or cleanup follows */
     if (waits_for_pause (b, e) || slot_of (e)->examined || is_held_back (b, e))
         return;
     struct preparation *p = calloc (1, sizeof (*p));
@@ -498,7 +500,7 @@ void broker_start (struct broker *b, struct entry *e)
     }
 }
 
-void broker_kill (struct broker *b, struct entry *e)
+static void end_job (struct broker *b, struct entry *e)
 {
     if (e->starting || e->recovered)
         return; /* the next step of the start notices */
@@ -508,7 +510,7 @@ void broker_kill (struct broker *b, struct entry *e)
         b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
 }
 
-void broker_cleanup (struct broker *b, struct entry *e)
+static void clean_up (struct broker *b, struct entry *e)
 {
     if (e->recovered || (e->starting && !e->xjob))
         return;
@@ -799,8 +801,8 @@ static int init (struct broker *b, struct error *err)
 
 static const struct service_act acts[] = {
     { JOB_ACT_START, broker_start },
-    { JOB_ACT_CLEANUP, broker_cleanup },
-    { JOB_ACT_KILL, broker_kill },
+    { JOB_ACT_CLEANUP, clean_up },
+    { JOB_ACT_KILL, end_job },
     { 0, NULL },
 };
 

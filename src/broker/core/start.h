@@ -6,7 +6,5 @@
 #include "broker/core/broker.h"
 
 void broker_start (struct broker *b, struct entry *e);
-void broker_cleanup (struct broker *b, struct entry *e);
-void broker_kill (struct broker *b, struct entry *e);
 
 #endif

@@ -62,7 +62,7 @@ struct attribute {
     const char *path; /* below attributes.system; or NULL */
     bool resource;    /* the value becomes part of the resources */
     bool in_job;      /* fluxq-shell sets FLUXQ_NAME to the value that the job got */
-    /* What is shown of the value. label, heading and variable: texts only. */
+    /* The places that show the value. label, heading and variable: texts only. */
     const char *event;    /* key in the context of the submit event */
     const char *label;    /* line in fluxq-show job; then GET /v1/jobs/ID has it, too */
     const char *heading;  /* of the column in listings; needs event */

@@ -178,7 +178,7 @@ struct kind {         /* of nodes, see node_kinds.c */
 
 struct profile;
 
-/* Of a later window: bits by place of the node, see window_nodes.c. */
+/* The nodes of a later window: bits by place of the node, see window_nodes.c. */
 struct window_nodes {
     uint64_t *any, *whole, *up; /* booked in part, booked as a whole, bookable at all */
     size_t room;                /* words of each */

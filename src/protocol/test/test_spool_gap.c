@@ -143,7 +143,7 @@ static void test_tight (void **state)
     assert_true (gone > 0);
 }
 
-/* What spool_gap_before_hole() says of what is there now. */
+/* The answer of spool_gap_before_hole() for the present content. */
 static size_t before_hole (uint64_t from, size_t n)
 {
     static char buf[1 << 20];
@@ -204,7 +204,7 @@ static void test_none (void **state)
     assert_int_equal (gone, 0);
 }
 
-/* What is in the file is another's to write: no frames, or a GAP that leads nowhere. */
+/* The user can write anything into the file: no frames, or a GAP that leads nowhere. */
 static void test_hostile (void **state)
 {
     struct spool_gap c;

@@ -53,7 +53,7 @@ void small_finish (struct small *s, uint64_t id, const char *reason);
 
 /* -- faults -- */
 
-/* What a test does with the broker. small_submit() may give NULL, and jobs may be gone: it
+/* The steps of a test on the broker. small_submit() may give NULL, and jobs may be gone: it
  * finds them by id. */
 typedef void (*small_scenario_f) (struct small *s);
 /* Runs the scenario again and again, each time in a process of its own in which the next

@@ -131,7 +131,7 @@ test_expect_success 'kill -9 on a full disk, a new start with room: nothing is l
     runs=$(fluxq-submit -o out.txt ./job.sh) &&
     wait_job_state $runs RUNNING &&
     fill && submit_until_refused &&
-    touch go && wait_until 10 has_trouble &&
+    touch go && wait_until 60 has_trouble &&
     kill_broker &&
     make_room &&
     begin &&

@@ -229,8 +229,8 @@ test_expect_success 'RFC 14 counts at any level of a jobspec' '
 test_expect_success 'a start that fails frees all, and the next try takes the size that there is then' '
     fresh &&
     mv "$shell" "$shell.away" &&
-    id=$(hold -N 1-4 --exclusive) && wait_until 20 sh -c "[ \"\$(job_field $id restarts 2>/dev/null)\" != 0 ] ||
-        fluxq-show job $id --events | grep -q \" requeue \"" &&
+    id=$(hold -N 1-4 --exclusive) &&
+    wait_until 20 sh -c "fluxq-show job $id --events | grep -q \" requeue \"" &&
     fluxq-show job $id --events --json >events.json &&
     jq -e "[.events[] | select(.name == \"alloc\")][0].context.nnodes == 4" events.json &&
     mv "$shell.away" "$shell" && takes $id nodes 4 && end_job $id &&

@@ -7,6 +7,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/config/config.c \
 	src/broker/config/queue.c \
 	src/broker/config/value.c \
+	src/broker/services/depend/antecedents.c \
 	src/broker/services/foresee.c \
 	src/broker/api/job_ids.c \
 	src/broker/core/jobs.c \

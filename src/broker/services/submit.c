@@ -19,6 +19,7 @@
 #include "broker/core/turn.h"
 #include "broker/core/users.h"
 #include "broker/services/deadline.h"
+#include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
 #include "broker/services/foresee.h"
 #include "broker/services/nodes/nodegroups.h"
@@ -475,7 +476,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
                   (uintmax_t)unknown);
         refuse (s, 422, "unknown-job", text);
-    } else if (depend_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
+    } else if (antecedents_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
         refuse (s, 422, "unknown-job", s->err.text);
     } else {
         users_find (s->b->users, s->uid, user_known, s);
@@ -487,7 +488,7 @@ static void find_antecedents (struct submission *s)
     const struct dependencies *list = &s->e->js->depend;
 
     if (depend_has_room (s->b, list->n)) {
-        depend_find_antecedents (s->b, list, NULL, &s->uid, antecedents_known, s);
+        antecedents_find (s->b, list, NULL, &s->uid, antecedents_known, s);
         return;
     }
     retry_after (s, "10");

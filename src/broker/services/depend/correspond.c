@@ -11,6 +11,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
+#include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
@@ -135,7 +136,7 @@ void correspond_begin (struct broker *b, struct entry *e, struct dependencies *l
     for (size_t i = 0; !list->any && i < list->n;) {
         const struct dependency *one = &list->list[i];
         const struct job_array *a = one->kind == DEPENDENCY_AFTERCORR && !one->array
-                                        ? depend_known_array (b, found, one->id)
+                                        ? antecedents_array (b, found, one->id)
                                         : NULL;
         if (a)
             take (b, e, list, i, a);

@@ -1,6 +1,6 @@
 /* depend.c - jobs with dependencies stay in DEPEND until job/deps.h decides
  *
- *   submit --> depend_find_antecedents(): each is in memory, or an ended one of the
+ *   submit --> antecedents_find(): each is in memory, or an ended one of the
  *      |       journal; a submit that names another is refused
  *      v  on disk
  *   depend_begin() --> looked up again (may have left memory meanwhile) --> deps_wait()
@@ -17,11 +17,11 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "broker/api/privacy.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
+#include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
 #include "common/clock.h"
@@ -72,225 +72,6 @@ static struct deps *deps_of (const struct broker *b)
     return state_of (b)->deps;
 }
 
-/* The result of an ended job. */
-static struct deps_past past_of_job (const struct job *job)
-{
-    return (struct deps_past){ job->t_start, job_result_phase (job) == JOB_COMPLETED };
-}
-
-/* -- jobs that are not in memory -- */
-
-struct antecedents {
-    size_t n, alloc;
-    struct antecedent {
-        uint64_t id;
-        bool known;
-        struct deps_past past;
-        struct job_array *array; /* state of an array's tasks; owned */
-    } list[];
-};
-
-void depend_antecedents_free (struct antecedents *a)
-{
-    for (size_t i = 0; a && i < a->n; i++)
-        job_array_destroy (a->list[i].array);
-    free (a);
-}
-
-/* The job to look up for the dependency. */
-static uint64_t named_job (const struct dependency *one)
-{
-    return one->array ? one->array : one->id;
-}
-
-static const struct antecedent *antecedent_find (const struct antecedents *a, uint64_t id)
-{
-    for (size_t i = 0; a && i < a->n; i++) {
-        if (a->list[i].id == id)
-            return &a->list[i];
-    }
-    return NULL;
-}
-
-static int antecedent_add (struct antecedents **a, const struct antecedent *one)
-{
-    struct antecedents *old = *a, *more = old;
-
-    if (!old || old->n == old->alloc) {
-        size_t alloc = old ? 2 * old->alloc : 4;
-        more = realloc (old, sizeof (*more) + alloc * sizeof (more->list[0]));
-        if (!more)
-            return -ENOMEM;
-        more->n = old ? more->n : 0;
-        more->alloc = alloc;
-        *a = more;
-    }
-    more->list[more->n++] = *one;
-    return 0;
-}
-
-/* -- looking them up, one after the other -- */
-
-struct finding {
-    struct broker *b;
-    uint64_t *ids;
-    size_t n, at;
-    bool has_viewer;
-    uid_t viewer;
-    struct antecedents *found;
-    depend_antecedents_f done;
-    void *arg;
-};
-
-static void finding_end (struct finding *f, int rc)
-{
-    uint64_t unknown = 0;
-
-    for (size_t i = 0; f->found && i < f->found->n && !unknown; i++) {
-        if (!f->found->list[i].known)
-            unknown = f->found->list[i].id;
-    }
-    f->done (rc, f->found, unknown, f->arg);
-    free (f->ids);
-    free (f);
-}
-
-static bool is_hidden (const struct finding *f, const struct entry *e)
-{
-    return f->has_viewer && !privacy_sees (f->b, f->viewer, e, PRIVATE_JOBS);
-}
-
-enum end { END_NONE, END_KNOWN, END_HIDDEN };
-
-/* Reads how the job ended. END_NONE: it has not, or its events cannot be replayed. */
-static enum end read_end (const struct finding *f, const struct journal_record *rec,
-                          struct antecedent *ret)
-{
-    struct entry *e = entry_replay (rec);
-    enum end end = e && e->job->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
-
-    if (e)
-        entry_find_queue (f->b, e);
-    if (e && is_hidden (f, e))
-        end = END_HIDDEN;
-    if (end == END_KNOWN) {
-        ret->past = past_of_job (e->job);
-        ret->array = e->job->array;
-        e->job->array = NULL;
-    }
-    entry_destroy (e);
-    return end;
-}
-
-static void find_next (struct finding *f);
-
-static void record_read (int rc, const struct journal_record *rec, void *arg)
-{
-    struct finding *f = arg;
-    struct antecedent one = { .id = f->ids[f->at] };
-    enum end end = rc == 0 && !f->b->dead ? read_end (f, rec, &one) : END_NONE;
-
-    f->b->under_way--;
-    one.known = end == END_KNOWN || (end == END_NONE && rc == 0 && rec->inactive);
-    if (f->b->dead)
-        rc = -ESHUTDOWN;
-    else if (rc == 0 && !one.known && end == END_NONE)
-        /* on disk, and not in the table yet */
-        rc = entry_find (f->b, one.id) ? 0 : -EAGAIN;
-    else if (rc == 0 || rc == -ENOENT)
-        rc = antecedent_add (&f->found, &one);
-    if (rc < 0)
-        finding_end (f, rc);
-    else
-        find_next (f);
-}
-
-/* Whether no look-up is needed: the job is in memory, or was looked up. Hidden jobs are
- * added as unknown. */
-static bool needs_no_look (struct finding *f, uint64_t id, int *rc)
-{
-    const struct antecedent one = { .id = id };
-    const struct entry *e = id ? entry_find (f->b, id) : NULL;
-
-    if (id == 0 || antecedent_find (f->found, id))
-        return true;
-    if (e && is_hidden (f, e))
-        *rc = antecedent_add (&f->found, &one);
-    return e;
-}
-
-static void find_next (struct finding *f)
-{
-    struct broker *b = f->b;
-    int rc = 0;
-
-    while (rc == 0 && f->at < f->n && needs_no_look (f, f->ids[f->at], &rc))
-        f->at++;
-    if (rc == 0 && f->at < f->n)
-        rc = journal_read (b->journal, f->ids[f->at], JOURNAL_EVENTS, record_read, f);
-    else {
-        finding_end (f, rc);
-        return;
-    }
-    if (rc < 0)
-        finding_end (f, rc);
-    else
-        b->under_way++;
-}
-
-void depend_find_antecedents (struct broker *b, const struct dependencies *list,
-                              struct antecedents *found, const uid_t *viewer,
-                              depend_antecedents_f done, void *arg)
-{
-    struct finding *f = calloc (1, sizeof (*f));
-    uint64_t *ids = calloc (list->n + 1, sizeof (*ids));
-
-    if (!f || !ids) {
-        free (f);
-        free (ids);
-        done (-ENOMEM, found, 0, arg);
-        return;
-    }
-    *f = (struct finding){ .b = b, .ids = ids, .found = found, .has_viewer = viewer,
-                           .viewer = viewer ? *viewer : 0, .done = done, .arg = arg };
-    for (size_t i = 0; i < list->n; i++)
-        ids[f->n++] = named_job (&list->list[i]);
-    find_next (f);
-}
-
-/* -- arrays and their tasks -- */
-
-const struct job_array *depend_known_array (const struct broker *b,
-                                            const struct antecedents *found, uint64_t id)
-{
-    const struct entry *e = entry_find ((struct broker *)b, id);
-    const struct antecedent *a = e ? NULL : antecedent_find (found, id);
-
-    return e ? e->job->array : a ? a->array : NULL;
-}
-
-int depend_resolve_tasks (const struct broker *b, const struct antecedents *found,
-                          struct dependencies *list, struct error *err)
-{
-    int rc = 0;
-
-    for (size_t i = 0; i < list->n; i++) {
-        struct dependency *one = &list->list[i];
-        const struct job_array *a =
-            one->array ? depend_known_array (b, found, one->array) : NULL;
-        if (a && idset_has (a->spec.tasks, one->task)) {
-            one->id = job_array_task_id (a, one->array, one->task);
-        } else if (one->array) {
-            one->id = UINT64_MAX; /* no job's id: can never be satisfied */
-            rc = error_set (err, ENOENT,
-                            a ? "dependency: array %ju has no task %u"
-                              : "dependency: job %ju is no array, and has no task %u",
-                            (uintmax_t)one->array, one->task);
-        }
-    }
-    return rc;
-}
-
 /* Tells deps.h of tasks that have not started. */
 static void add_waiting_tasks (struct broker *b, const struct dependencies *list)
 {
@@ -301,32 +82,6 @@ static void add_waiting_tasks (struct broker *b, const struct dependencies *list
             && deps_add (deps_of (b), one->id, e->job->userid, e->job->name) == -ENOMEM)
             broker_no_memory ("a dependency");
     }
-}
-
-/* The result of the task with this id; false: no such task, or it has not ended. */
-static bool past_of_task (const struct job_array *a, uint64_t array, uint64_t id,
-                          double t_start, struct deps_past *ret)
-{
-    uint32_t task = a ? job_array_task_of (a, array, id) : IDSET_END;
-
-    if (task == IDSET_END || idset_has (a->waiting, task) || idset_has (a->running, task))
-        return false;
-    ret->ok = idset_has (a->ok, task);
-    ret->t_start = idset_has (a->cancelled, task) ? 0 : t_start;
-    return true;
-}
-
-static bool past_of_any_task (struct broker *b, const struct antecedents *found,
-                              uint64_t id, struct deps_past *ret)
-{
-    uint32_t task;
-    const struct entry *e = entry_array_of (b, id, &task);
-    bool is = e && past_of_task (e->job->array, e->id, id, e->job->t_start, ret);
-
-    for (size_t i = 0; found && !is && i < found->n; i++)
-        is = past_of_task (found->list[i].array, found->list[i].id, id,
-                           found->list[i].past.t_start, ret);
-    return is;
 }
 
 bool depend_has_room (const struct broker *b, size_t n)
@@ -387,28 +142,15 @@ struct past {
 static int past_of (uint64_t id, struct deps_past *ret, void *arg)
 {
     const struct past *p = arg;
-    const struct entry *other = entry_find (p->b, id);
-    const struct antecedent *a = antecedent_find (p->found, id);
 
-    if (other)
-        *ret = past_of_job (other->job);
-    else if (a && a->known)
-        *ret = a->past;
-    else if (!past_of_any_task (p->b, p->found, id, ret))
-        return -ENOENT;
-    return 0;
+    return antecedents_past (p->b, p->found, id, ret);
 }
 
 static bool all_are_known (struct broker *b, const struct entry *e)
 {
     const struct slot *s = slot_of (e);
 
-    for (size_t i = 0; i < s->depend.n; i++) {
-        uint64_t id = named_job (&s->depend.list[i]);
-        if (id && !entry_find (b, id) && !antecedent_find (s->found, id))
-            return false;
-    }
-    return true;
+    return antecedents_know_all (b, s->found, &s->depend);
 }
 
 static void forget (struct broker *b, struct entry *e);
@@ -418,7 +160,7 @@ static void begin_to_wait (struct broker *b, struct entry *e)
     struct slot *s = slot_of (e);
     struct past past = { b, s->found };
 
-    depend_resolve_tasks (b, s->found, &s->depend, NULL);
+    antecedents_resolve_tasks (b, s->found, &s->depend, NULL);
     if (e->job->array)
         correspond_begin (b, e, &s->depend, s->found);
     add_waiting_tasks (b, &s->depend);
@@ -446,7 +188,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     (void)unknown;
     d->looking_up = 0;
     if (!e || !slot_of (e)->listed) { /* the job has gone meanwhile */
-        depend_antecedents_free (found);
+        antecedents_free (found);
         rc = 0;
     } else {
         slot_of (e)->found = found;
@@ -478,7 +220,7 @@ static void look_up (struct broker *b)
         struct antecedents *found = s->found;
         s->found = NULL;
         d->looking_up = e->id;
-        depend_find_antecedents (b, &s->depend, found, NULL, looked_up, b);
+        antecedents_find (b, &s->depend, found, NULL, looked_up, b);
         return; /* looked_up() continues */
     }
 }
@@ -508,7 +250,7 @@ static void forget (struct broker *b, struct entry *e)
     if (s->listed)
         DL_DELETE (state_of (b)->lookups, s);
     s->listed = false;
-    depend_antecedents_free (s->found);
+    antecedents_free (s->found);
     s->found = NULL;
     dependencies_release (&s->depend);
 }
@@ -554,7 +296,7 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
     if (!strcmp (name, "start") || is_all_started (e->job))
         deps_started (deps, e->id, e->job->t_start);
     else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
-        deps_ended (deps, e->id, past_of_job (e->job).ok);
+        deps_ended (deps, e->id, job_result_phase (e->job) == JOB_COMPLETED);
     else if (!e->job->array)
         return;
     if (e->job->array && !strcmp (name, "exception"))
@@ -638,7 +380,7 @@ static void drop (struct entry *e)
     struct slot *s = slot_of (e);
 
     dependencies_release (&s->depend);
-    depend_antecedents_free (s->found);
+    antecedents_free (s->found);
     free (s->needs);
 }
 

@@ -5,25 +5,8 @@
 
 #include "broker/core/broker.h"
 
-struct antecedents;
-/* rc 0: found has the antecedents that are not in memory, and the callee frees it;
- * unknown: the id of one that does not exist, or 0. -EAGAIN, ...: try later. */
-typedef void (*depend_antecedents_f) (int rc, struct antecedents *found, uint64_t unknown,
-                                      void *arg);
-/* Takes found (of an earlier search, or NULL). Calls done, now or later. viewer: jobs
- * that this user may not see count as unknown; NULL: all jobs are visible. */
-void depend_find_antecedents (struct broker *b, const struct dependencies *list,
-                              struct antecedents *found, const uid_t *viewer,
-                              depend_antecedents_f done, void *arg);
-/* The state of the array's tasks, from memory or found; NULL: not known, or not an
- * array. */
-const struct job_array *depend_known_array (const struct broker *b,
-                                            const struct antecedents *found, uint64_t id);
-void depend_antecedents_free (struct antecedents *a);
-/* Replaces tasks of arrays in the list by their own job ids, from memory or found.
- * -ENOENT: a task does not exist (the dependency can never be satisfied). */
-int depend_resolve_tasks (const struct broker *b, const struct antecedents *found,
-                          struct dependencies *list, struct error *err);
+struct antecedents; /* antecedents.h */
+
 /* Whether there is room for n more conditions. */
 bool depend_has_room (const struct broker *b, size_t n);
 /* Performs JOB_ACT_DEPEND: the job goes on, or begins to wait. */

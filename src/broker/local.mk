@@ -20,6 +20,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/recover.c \
 	src/broker/core/reload.c \
 	src/broker/core/service.c \
+	src/broker/services/submit_check.c \
 	src/broker/services/reserve/reservation.c \
 	src/broker/services/reserve/reserve_job.c \
 	src/broker/core/sizes.c \

@@ -18,28 +18,22 @@
 #include "broker/core/sizes.h"
 #include "broker/core/turn.h"
 #include "broker/core/users.h"
-#include "broker/services/deadline.h"
 #include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
 #include "broker/services/foresee.h"
-#include "broker/services/nodes/nodegroups.h"
-#include "broker/services/nodes/queuenodes.h"
-#include "broker/services/placing.h"
 #include "broker/services/queueusers.h"
 #include "broker/services/reserve/reserve.h"
-#include "broker/services/reserve/reserve_job.h"
-#include "broker/services/resize/resize.h"
 #include "broker/services/stream/watch.h"
 #include "broker/services/submit.h"
+#include "broker/services/submit_check.h"
+#include "broker/services/submit_fresh.h"
 #include "broker/services/userlimits.h"
-#include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
 #include "jobspec/options/attributes.h"
 
 #define PENDING_MAX 1000000
-#define LARGE                                                                            \
-    (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
+#define LARGE (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
 
 struct submission {
     struct broker *b;
@@ -49,30 +43,19 @@ struct submission {
     struct submit_foreign foreign;
     bool gone; /* the client left; a numbered job is kept anyway */
     struct entry *e;
-    uid_t uid;
+    struct submit_terms terms;
     int urgency;
-    bool by_operator;
-    bool allow_infeasible;
     bool test_only; /* only check, and tell when the job would start */
-    char *queue;    /* by name: a reload may change its index */
     char *key;
-    bool completed; /* the queue's settings were added to the jobspec's JSON */
-    char *text;     /* jobspec */
+    char *text;                                 /* jobspec */
     struct submission *prev, *next;             /* in `keyed` */
     struct submission *later_prev, *later_next; /* in `unjudged` */
     bool listed;
 };
 
-struct slot {
-    struct entry *e;
-    bool is_fresh;
-    struct slot *prev, *next;
-};
-
 struct submits {
     struct submission *keyed;    /* with an Idempotency-Key, and not on disk yet */
     struct submission *unjudged; /* waiting for the matchers to be prepared */
-    struct slot *fresh;          /* new jobs: have their jobspecs until a pass is over */
 };
 
 static struct service_place place;
@@ -82,17 +65,12 @@ static struct submits *state_of (const struct broker *b)
     return service_state (b, &place);
 }
 
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
-
 static void submission_free (struct submission *s)
 {
     s->b->under_way--;
     entry_destroy (s->e);
     free (s->key);
-    free (s->queue);
+    free (s->terms.queue);
     free (s->text);
     free (s->foreign.jobspec);
     free ((char *)s->foreign.name);
@@ -131,127 +109,6 @@ static void client_left (void *aux)
     s->gone = true;
 }
 
-/* Applies the queue and its limits, and adds defaults to the jobspec's JSON. */
-static int apply_queue (struct submission *s, struct error *err)
-{
-    const struct config *c = s->b->config;
-    struct jobspec *js = s->e->js;
-    const struct config_queue *q;
-    struct jobspec_sizes sizes;
-
-    q = js->queue ? config_find_queue (c, js->queue) : config_default_queue (c);
-    if (!q) {
-        autostrbuf struct strbuf names;
-        strbuf_init (&names, 400);
-        for (size_t i = 0; i < c->nqueues; i++)
-            strbuf_addf (&names, "%s%s", i ? ", " : "", c->queues[i].name);
-        return error_set (err, ENOENT, "queue '%s' does not exist; there is %s",
-                          js->queue, names.buf);
-    }
-    if (!(s->queue = strdup (q->name)))
-        return error_set (err, ENOMEM, "out of memory");
-    jobspec_get_sizes (js, &sizes);
-    if (q->max_nodes && sizes.min_nodes > q->max_nodes)
-        return error_set (err, EINVAL,
-                          "queue %s allows at most %jd nodes a job, %jd are asked for",
-                          q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
-    if (sizes_check_most (js, q, err) < 0)
-        return -EINVAL;
-    if (!js->has_duration)
-        js->duration = q->default_time > 0 ? q->default_time : q->max_time;
-    if (js->time_min > 0 && js->duration > 0 && js->time_min > js->duration) {
-        autostrbuf struct strbuf text;
-        strbuf_init (&text, 64);
-        strbuf_add_duration (&text, js->duration);
-        return error_set (err, EINVAL, "--time-min is more than the time limit of %s",
-                          text.buf);
-    }
-    if (q->max_time > 0 && (js->duration == 0 || js->duration > q->max_time)) {
-        autostrbuf struct strbuf text;
-        strbuf_init (&text, 64);
-        strbuf_add_duration (&text, q->max_time);
-        return error_set (err, EINVAL,
-                          "queue %s allows at most %s; ask for less with --time", q->name,
-                          text.buf);
-    }
-    if (!js->image && q->image) {
-        json_t *system =
-            json_object_get (json_object_get (js->root, "attributes"), "system");
-        json_t *own = json_object_get (system, "fluxq");
-        if (!own && json_object_set_new (system, "fluxq", own = json_object ()) < 0)
-            return error_set (err, ENOMEM, "out of memory");
-        if (json_object_set_new (own, "image", json_string (q->image)) < 0
-            || !(js->image = strdup (q->image)))
-            return error_set (err, ENOMEM, "out of memory");
-        s->completed = true;
-    }
-    return 0;
-}
-
-static const char *name_of_resource (const char *type, void *arg)
-{
-    const struct broker *b = arg;
-    return b->ops->resource (b->exec, type);
-}
-
-/* Renames the job's resources to the names that nodes use. */
-static int apply_names (struct submission *s, struct error *err)
-{
-    int rc = s->b->ops->resource ? jobspec_rename (s->e->js, name_of_resource, s->b) : 0;
-    if (rc < 0)
-        return error_set (err, ENOMEM, "out of memory");
-    s->completed |= rc > 0;
-    return 0;
-}
-
-/* -ENOENT etc. and the code for the client. */
-static int check (struct submission *s, const char **code, struct error *err)
-{
-    struct broker *b = s->b;
-    struct entry *e = s->e;
-
-    *code = "bad-jobspec";
-    int rc = apply_names (s, err);
-    if (rc == 0)
-        rc = apply_queue (s, err);
-    if (rc < 0) {
-        *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
-        return rc;
-    }
-    if (e->js->nice < 0 && !s->by_operator) {
-        *code = "not-operator";
-        return error_set (err, EPERM,
-                          "--nice: only operators may add to a job's priority");
-    }
-    if (e->js->array.tasks && idset_count (e->js->array.tasks) > b->config->array_max)
-        return error_set (err, EINVAL,
-                          "array: %u tasks are asked for, an array may have at most %u "
-                          "here (array-max)",
-                          idset_count (e->js->array.tasks), b->config->array_max);
-    if (deadline_check (e->js, clock_wall (), err) < 0)
-        return -EINVAL;
-    if (placing_make (b, e, (unsigned)config_queue_index (b->config, s->queue), err) < 0)
-        return -EINVAL;
-    entry_take_sizes (e);
-    const struct config_queue *q = config_find_queue (b->config, s->queue);
-    if (resize_check (b, e->js, err) < 0)
-        return -EINVAL;
-    if (b->ops->check && s->req /* else the executor made the jobspec */
-        && b->ops->check (b->exec, e->js, q->name, q->mounts, s->uid, err) < 0)
-        return -EINVAL;
-    if (e->js->reservation)
-        return reserve_check (b, e, s->uid, s->allow_infeasible, code, err);
-    *code = "infeasible";
-    if (b->recovering || s->allow_infeasible)
-        return 0;
-    rc = nodegroups_could_run (b, e->req, err);
-    if (rc == 0)
-        rc = placing_check (b, e, err);
-    if (rc < 0 && queuenodes_select (b))
-        error_prefix (err, "queue %s", s->queue);
-    return rc;
-}
-
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)
 {
     const struct jobspec *js = s->e->js;
@@ -259,7 +116,7 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
         json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
                    (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1,
                    "groupid", (json_int_t)user->gid, "user", user->name, "name", js->name,
-                   "queue", s->queue, "duration", js->duration);
+                   "queue", s->terms.queue, "duration", js->duration);
     int rc = o ? sizes_to_submit (o, js) : -1;
     rc |= attributes_to_event (o, js);
     if (js->array.text)
@@ -275,40 +132,14 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
     return o;
 }
 
-static void forget_fresh (struct broker *b, struct entry *e)
-{
-    struct slot *s = slot_of (e);
-
-    if (s->is_fresh)
-        DL_DELETE (state_of (b)->fresh, s);
-    s->is_fresh = false;
-}
-
-/* Drops the jobspecs of new jobs that did not start at once; the journal has them. A job
- * that is starting or has started still uses its jobspec. */
-static void drop_fresh_specs (struct broker *b)
-{
-    const struct submits *all = state_of (b);
-
-    while (all->fresh) {
-        struct entry *e = all->fresh->e;
-        forget_fresh (b, e);
-        if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
-            entry_drop_spec (e);
-    }
-}
-
 /* The submit is on disk: puts the job into the table. */
 static void take_in (struct broker *b, struct entry *e)
 {
-    struct slot *s = slot_of (e);
-
     e->submitting = false;
     entry_insert (b, e);
     entry_count (b, e);
     entry_find_queue (b, e);
-    *s = (struct slot){ .e = e, .is_fresh = true };
-    DL_APPEND (state_of (b)->fresh, s);
+    submit_fresh_keep (b, e);
     services_call (comes, b, e);
     if (e->job->state == JOB_DEPEND)
         depend_begin (b, e);
@@ -325,7 +156,7 @@ static uint64_t tasks_of (const struct submission *s)
 /* Counts the submit while it is being written; then the entry counts. */
 static void reserve (struct submission *s, int sign)
 {
-    userlimits_reserve (s->b, s->uid, sign * (int64_t)tasks_of (s),
+    userlimits_reserve (s->b, s->terms.uid, sign * (int64_t)tasks_of (s),
                         sign * (int64_t)s->e->spec_bytes);
 }
 
@@ -339,7 +170,7 @@ static void committed (int rc, const struct error *err, void *arg)
     reserve (s, -1);
     if (rc < 0) {
         bool unknown = rc == -EINPROGRESS;
-        log_warning ("a submit by uid %u %s: %s", (unsigned)s->uid,
+        log_warning ("a submit by uid %u %s: %s", (unsigned)s->terms.uid,
                      unknown ? "got no answer" : "was refused", err->text);
         if (unknown)
             retry_after (s, "1");
@@ -380,7 +211,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
 {
     struct broker *b = s->b;
     struct entry *e = s->e;
-    int queue = config_queue_index (b->config, s->queue);
+    int queue = config_queue_index (b->config, s->terms.queue);
 
     if (queue < 0) {
         refuse (s, 422, "unknown-queue", "its queue was removed a moment ago");
@@ -397,7 +228,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         answer_test (s);
         return;
     }
-    if (userlimits_check (b, s->uid, tasks_of (s), e->spec_bytes, &s->err) < 0) {
+    if (userlimits_check (b, s->terms.uid, tasks_of (s), e->spec_bytes, &s->err) < 0) {
         /* 429: the executor tries again */
         refuse (s, s->req ? 403 : 429, "over-limit", s->err.text);
         return;
@@ -414,7 +245,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     b->table.next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
     e->submitting = true;
     services_call (take, b, e, false);
-    journal_txn_job (t, e->id, s->uid, s->key, s->text, strlen (s->text));
+    journal_txn_job (t, e->id, s->terms.uid, s->key, s->text, strlen (s->text));
     if (b->table.next_id > e->id + 1)
         journal_txn_keep_ids (t, b->table.next_id - 1);
     broker_emit_into (b, t);
@@ -446,11 +277,11 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
         refuse (s, 503, "busy", "the broker is about to stop");
     } else if (rc == -ENOENT) {
         snprintf (text, sizeof (text), "uid %u has no entry in this machine's passwd",
-                  (unsigned)s->uid);
+                  (unsigned)s->terms.uid);
         refuse (s, 403, "not-owner", text);
     } else if (rc < 0) {
         snprintf (text, sizeof (text), "uid %u cannot be looked up just now: %s",
-                  (unsigned)s->uid, strerror (-rc));
+                  (unsigned)s->terms.uid, strerror (-rc));
         retry_after (s, "5");
         refuse (s, 503, "busy", text);
     } else {
@@ -479,7 +310,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
     } else if (antecedents_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
         refuse (s, 422, "unknown-job", s->err.text);
     } else {
-        users_find (s->b->users, s->uid, user_known, s);
+        users_find (s->b->users, s->terms.uid, user_known, s);
     }
 }
 
@@ -488,7 +319,7 @@ static void find_antecedents (struct submission *s)
     const struct dependencies *list = &s->e->js->depend;
 
     if (depend_has_room (s->b, list->n)) {
-        antecedents_find (s->b, list, NULL, &s->uid, antecedents_known, s);
+        antecedents_find (s->b, list, NULL, &s->terms.uid, antecedents_known, s);
         return;
     }
     retry_after (s, "10");
@@ -516,7 +347,7 @@ static bool repeated (struct broker *b, struct http_request *req, const char *ke
     if (!key)
         return false;
     DL_FOREACH (state_of (b)->keyed, s) {
-        if (s->uid == http_request_uid (req) && !strcmp (s->key, key)) {
+        if (s->terms.uid == http_request_uid (req) && !strcmp (s->key, key)) {
             http_reply_header (req, "Retry-After", "1");
             http_reply_problem (
                 req, 409, "busy",
@@ -542,7 +373,7 @@ static struct submission *submission_create (struct broker *b, struct http_reque
     s->b = b;
     b->under_way++;
     s->req = req;
-    s->uid = http_request_uid (req);
+    s->terms.uid = http_request_uid (req);
     if ((key && !(s->key = strdup (key))) || !(s->e = entry_new ())) {
         submission_free (s);
         return NULL;
@@ -562,8 +393,8 @@ static int read_query (struct submission *s, struct error *err)
     if (value > 16 && !api_is_operator (s->b, s->req))
         return error_set (err, EINVAL, "urgency: only operators may go above 16");
     s->urgency = (int)value;
-    s->by_operator = api_is_operator (s->b, s->req);
-    s->allow_infeasible = allow && strcmp (allow, "0") != 0;
+    s->terms.by_operator = api_is_operator (s->b, s->req);
+    s->terms.allow_infeasible = allow && strcmp (allow, "0") != 0;
     s->test_only = test && strcmp (test, "0") != 0;
     return 0;
 }
@@ -577,7 +408,7 @@ static char *keep_text (const struct submission *s)
 
     if (!s->req)
         len = strlen (body);
-    return s->completed ? jobspec_encode (s->e->js) : strndup (body, len);
+    return s->terms.completed ? jobspec_encode (s->e->js) : strndup (body, len);
 }
 
 static void parse (struct submission *s)
@@ -606,12 +437,13 @@ static void judge (struct submission *s)
         refuse (s, 503, "paused", full);
         return;
     }
-    if (!s->e->js || check (s, &code, &s->err) < 0 || !(s->text = keep_text (s)))
+    if (!s->e->js || submit_check (s->b, s->e, &s->terms, &code, &s->err) < 0
+        || !(s->text = keep_text (s)))
         refuse (s, 422, code, s->err.text);
     else if (s->e->js->depend.n && !s->test_only)
         find_antecedents (s);
     else
-        users_find (s->b->users, s->uid, user_known, s);
+        users_find (s->b->users, s->terms.uid, user_known, s);
 }
 
 /* After node changes a match would first prepare the matchers, so the submit waits. */
@@ -624,7 +456,7 @@ static void parsed (struct submission *s)
         return;
     }
     log_debug ("a submission of uid %u waits until all nodes were looked at",
-               (unsigned)s->uid);
+               (unsigned)s->terms.uid);
     DL_APPEND2 (state_of (b)->unjudged, s, later_prev, later_next);
     broker_plan_due (b);
 }
@@ -673,9 +505,10 @@ void submit_foreign (struct broker *b, struct submit_foreign *f)
     if (s) {
         b->under_way++;
         s->b = b;
-        s->uid = f->uid;
+        s->terms.uid = f->uid;
         s->urgency = f->urgency;
         s->foreign = *f;
+        s->terms.made_outside = true;
         s->foreign.name = strdup (f->name);
         s->key = strdup (f->key);
         s->e = entry_new ();
@@ -690,7 +523,8 @@ void submit_foreign (struct broker *b, struct submit_foreign *f)
     parsed (s);
 }
 
-static void api_submit (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_submit (struct broker *b, struct http_request *req,
+                        const struct api_path *path)
 {
     struct error err = { 0 };
     const char *key = http_request_header (req, "Idempotency-Key");
@@ -742,8 +576,5 @@ const struct broker_service service_submit = {
     .name = "submit",
     .place = &place,
     .state_size = sizeof (struct submits),
-    .slot_size = sizeof (struct slot),
-    .goes = forget_fresh,
-    .pass_ends = drop_fresh_specs,
     .routes = routes,
 };

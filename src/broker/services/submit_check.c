@@ -1,0 +1,136 @@
+/* submit_check.c - whether a new job is admitted: names, queue, limits, feasibility */
+#include <errno.h>
+#include <string.h>
+
+#include "broker/config/config.h"
+#include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/sizes.h"
+#include "broker/services/deadline.h"
+#include "broker/services/nodes/nodegroups.h"
+#include "broker/services/nodes/queuenodes.h"
+#include "broker/services/placing.h"
+#include "broker/services/reserve/reserve_job.h"
+#include "broker/services/resize/resize.h"
+#include "broker/services/submit_check.h"
+#include "common/clock.h"
+#include "common/parse.h"
+
+/* Applies the queue and its limits, and adds defaults to the jobspec's JSON. */
+static int apply_queue (const struct config *c, struct jobspec *js,
+                        struct submit_terms *terms, struct error *err)
+{
+    const struct config_queue *q;
+    struct jobspec_sizes sizes;
+
+    q = js->queue ? config_find_queue (c, js->queue) : config_default_queue (c);
+    if (!q) {
+        autostrbuf struct strbuf names;
+        strbuf_init (&names, 400);
+        for (size_t i = 0; i < c->nqueues; i++)
+            strbuf_addf (&names, "%s%s", i ? ", " : "", c->queues[i].name);
+        return error_set (err, ENOENT, "queue '%s' does not exist; there is %s",
+                          js->queue, names.buf);
+    }
+    if (!(terms->queue = strdup (q->name)))
+        return error_set (err, ENOMEM, "out of memory");
+    jobspec_get_sizes (js, &sizes);
+    if (q->max_nodes && sizes.min_nodes > q->max_nodes)
+        return error_set (err, EINVAL,
+                          "queue %s allows at most %jd nodes a job, %jd are asked for",
+                          q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
+    if (sizes_check_most (js, q, err) < 0)
+        return -EINVAL;
+    if (!js->has_duration)
+        js->duration = q->default_time > 0 ? q->default_time : q->max_time;
+    if (js->time_min > 0 && js->duration > 0 && js->time_min > js->duration) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, 64);
+        strbuf_add_duration (&text, js->duration);
+        return error_set (err, EINVAL, "--time-min is more than the time limit of %s",
+                          text.buf);
+    }
+    if (q->max_time > 0 && (js->duration == 0 || js->duration > q->max_time)) {
+        autostrbuf struct strbuf text;
+        strbuf_init (&text, 64);
+        strbuf_add_duration (&text, q->max_time);
+        return error_set (err, EINVAL,
+                          "queue %s allows at most %s; ask for less with --time", q->name,
+                          text.buf);
+    }
+    if (!js->image && q->image) {
+        json_t *system =
+            json_object_get (json_object_get (js->root, "attributes"), "system");
+        json_t *own = json_object_get (system, "fluxq");
+        if (!own && json_object_set_new (system, "fluxq", own = json_object ()) < 0)
+            return error_set (err, ENOMEM, "out of memory");
+        if (json_object_set_new (own, "image", json_string (q->image)) < 0
+            || !(js->image = strdup (q->image)))
+            return error_set (err, ENOMEM, "out of memory");
+        terms->completed = true;
+    }
+    return 0;
+}
+
+static const char *name_of_resource (const char *type, void *arg)
+{
+    const struct broker *b = arg;
+    return b->ops->resource (b->exec, type);
+}
+
+/* Renames the job's resources to the names that nodes use. */
+static int apply_names (struct broker *b, struct jobspec *js, struct submit_terms *terms,
+                        struct error *err)
+{
+    int rc = b->ops->resource ? jobspec_rename (js, name_of_resource, b) : 0;
+    if (rc < 0)
+        return error_set (err, ENOMEM, "out of memory");
+    terms->completed |= rc > 0;
+    return 0;
+}
+
+int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
+                  const char **code, struct error *err)
+{
+    *code = "bad-jobspec";
+    int rc = apply_names (b, e->js, terms, err);
+    if (rc == 0)
+        rc = apply_queue (b->config, e->js, terms, err);
+    if (rc < 0) {
+        *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
+        return rc;
+    }
+    if (e->js->nice < 0 && !terms->by_operator) {
+        *code = "not-operator";
+        return error_set (err, EPERM,
+                          "--nice: only operators may add to a job's priority");
+    }
+    if (e->js->array.tasks && idset_count (e->js->array.tasks) > b->config->array_max)
+        return error_set (err, EINVAL,
+                          "array: %u tasks are asked for, an array may have at most %u "
+                          "here (array-max)",
+                          idset_count (e->js->array.tasks), b->config->array_max);
+    if (deadline_check (e->js, clock_wall (), err) < 0)
+        return -EINVAL;
+    if (placing_make (b, e, (unsigned)config_queue_index (b->config, terms->queue), err)
+        < 0)
+        return -EINVAL;
+    entry_take_sizes (e);
+    const struct config_queue *q = config_find_queue (b->config, terms->queue);
+    if (resize_check (b, e->js, err) < 0)
+        return -EINVAL;
+    if (b->ops->check && !terms->made_outside
+        && b->ops->check (b->exec, e->js, q->name, q->mounts, terms->uid, err) < 0)
+        return -EINVAL;
+    if (e->js->reservation)
+        return reserve_check (b, e, terms->uid, terms->allow_infeasible, code, err);
+    *code = "infeasible";
+    if (b->recovering || terms->allow_infeasible)
+        return 0;
+    rc = nodegroups_could_run (b, e->req, err);
+    if (rc == 0)
+        rc = placing_check (b, e, err);
+    if (rc < 0 && queuenodes_select (b))
+        error_prefix (err, "queue %s", terms->queue);
+    return rc;
+}

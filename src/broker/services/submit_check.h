@@ -1,0 +1,23 @@
+/* submit_check.h - whether a new job is admitted: names, queue, limits, feasibility
+ */
+#ifndef FLUXQ_BROKER_SERVICES_SUBMIT_CHECK_H
+#define FLUXQ_BROKER_SERVICES_SUBMIT_CHECK_H
+
+#include "broker/core/broker.h"
+
+struct submit_terms {
+    uid_t uid;
+    bool by_operator;
+    bool allow_infeasible;
+    bool made_outside; /* fluxq; the executor made the jobspec */
+    /* of submit_check(): */
+    char *queue;    /* by name: a reload may change its index; the caller frees it */
+    bool completed; /* the queue's settings were added to the jobspec's JSON */
+};
+
+/* Checks e->js, completes it by its queue's settings, and makes e->req. A negative errno,
+ * and the code for the client: the job is refused. */
+int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
+                  const char **code, struct error *err);
+
+#endif

@@ -20,9 +20,10 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/recover.c \
 	src/broker/core/reload.c \
 	src/broker/core/service.c \
-	src/broker/services/submit_check.c \
+	src/broker/services/reserve/realms.c \
 	src/broker/services/reserve/reservation.c \
 	src/broker/services/reserve/reserve_job.c \
+	src/broker/services/submit_check.c \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \
 	src/broker/core/users.c \

@@ -98,8 +98,11 @@ struct sched *reserve_sched_for (struct broker *b, struct entry *e);
 struct matcher *reserve_matcher_of (struct broker *b, const struct entry *e);
 /* Takes id (of the job, or of a task of it) out of the queue. */
 void reserve_dequeue (struct broker *b, const struct entry *e, uint64_t id);
-/* Cancels the booking of the id, in any matcher. */
-void reserve_unbook (struct broker *b, uint64_t id);
+/* The node came or went. */
+void reserve_node_moved (struct broker *b, const char *node);
+
+/* -- realms.c: all schedulers and matchers -- */
+
 /* One slice of preparing the matchers after nodes have changed. -EAGAIN: more slices
  * follow; until then callers that can wait do not ask the matchers. */
 int reserve_prepare (struct broker *b);
@@ -111,10 +114,13 @@ int reserve_sched_next (struct broker *b, double now, unsigned tries,
                         struct sched_decision *ret);
 double reserve_wakeup (const struct broker *b);
 void reserve_queue_set (struct broker *b, unsigned queue, bool started);
-/* changed: the node's state or size is different; moved: it came or went. */
+/* Cancels the booking of the id, in any matcher. */
+void reserve_unbook (struct broker *b, uint64_t id);
+/* The node's state or size is different. */
 void reserve_node_changed (struct broker *b, const char *node);
-void reserve_node_moved (struct broker *b, const char *node);
 /* The job's resources are free now. */
 void reserve_freed (struct broker *b, const struct entry *e);
+/* The policies and queues of a new configuration. */
+void reserve_reloaded (struct broker *b, const struct config *old);
 
 #endif

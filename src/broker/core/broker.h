@@ -2,7 +2,7 @@
  *
  *   request --> api*.c --> submit.c / cancel.c --\
  *                                                  turn.c     : broker_emit()
- *   executor --> start.c -------------------------/     |  job_apply(), journal
+ *   executor --> reports.c -----------------------/     |  job_apply(), journal
  *   plan.c (sched_next) -------------------------/      v
  *                          inner actions at once; outer ones (start, clean up,
  *                          answer) after the commit

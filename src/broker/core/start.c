@@ -1,4 +1,4 @@
-/* start.c - from an allocation to the executor, and back
+/* start.c - from an allocation to the executor; reports.c: and back
  *
  *   alloc on disk --> jobspec (journal) --> user (passwd) --> directory (worker)
  *                 --> exec start
@@ -72,14 +72,12 @@ static void preparation_free (struct preparation *p)
     free (p);
 }
 
-static void release (struct broker *b, struct entry *e)
+void start_release (struct broker *b, struct entry *e)
 {
     broker_emit (b, e, "release", json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
 }
 
-/* Everything is gone (or never existed): frees the resources, and ends or requeues the
- * job. */
-static void close_attempt (struct broker *b, struct entry *e)
+void start_close_attempt (struct broker *b, struct entry *e)
 {
     e->starting = slot_of (e)->examined = false;
     exec_job_free (e->xjob);
@@ -94,7 +92,7 @@ static void close_attempt (struct broker *b, struct entry *e)
     if (e->job->released)
         broker_act (b, e, e->job->allocated ? JOB_ACT_FREE : JOB_ACT_CLEAN);
     else if (e->job->allocated)
-        release (b, e);
+        start_release (b, e);
     else
         broker_emit (b, e, "clean", NULL);
 }
@@ -136,7 +134,7 @@ static void give_up (struct broker *b, struct entry *e, const char *text)
 {
     log_warning ("job %ju: cannot start: %s", (uintmax_t)e->id, text);
     broker_exception (b, e, "start-failed", b->uid, text);
-    close_attempt (b, e);
+    start_close_attempt (b, e);
 }
 
 /* Gives tasks of a restarted job the number of restarts, as in Slurm. Such a variable in
@@ -181,9 +179,7 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
         struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
 }
 
-/* Whether a job that has begun may begin again: the jobspec decides, else the
- * configuration. */
-static bool may_run_again (const struct broker *b, const struct jobspec *js)
+bool start_may_run_again (const struct broker *b, const struct jobspec *js)
 {
     if (!js || js->requeue == JOBSPEC_UNSET)
         return b->config->requeue;
@@ -227,7 +223,7 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->limit_changed = e->job->limit_changed;
     x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
     x->grace = b->config->grace;
-    x->once = !may_run_again (b, e->js);
+    x->once = !start_may_run_again (b, e->js);
     x->output_max = b->config->output_max;
     x->limits = limits_of (b, e);
     x->mounts = json_incref (b->config->queues[e->queue].mounts);
@@ -313,7 +309,7 @@ static void postpone (struct broker *b, struct entry *e, const char *text)
         if (e->job->state == JOB_RUN)
             b->host.start_failed (b, e->id, &why);
         else
-            close_attempt (b, e);
+            start_close_attempt (b, e);
         return;
     }
     hold (b, e, text);
@@ -466,6 +462,16 @@ static void spec_read (int rc, const struct journal_record *rec, void *arg)
     preparation_free (p);
 }
 
+void start_set_examined (struct entry *e, bool examined)
+{
+    slot_of (e)->examined = examined;
+}
+
+bool start_is_examined (const struct entry *e)
+{
+    return slot_of (e)->examined;
+}
+
 static bool is_held_back (struct broker *b, struct entry *e)
 {
     for (const struct broker_service **s = SERVICES_WITH (holds_start); *s; s++)
@@ -505,7 +511,7 @@ static void end_job (struct broker *b, struct entry *e)
     if (e->starting || e->recovered)
         return; /* the next step of the start notices */
     if (!e->xjob)
-        close_attempt (b, e);
+        start_close_attempt (b, e);
     else
         b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
 }
@@ -518,278 +524,7 @@ static void clean_up (struct broker *b, struct entry *e)
     if (e->xjob)
         b->ops->cleanup (b->exec, e->xjob);
     else
-        close_attempt (b, e);
-}
-
-/* -- reports of the executor -- */
-
-static void host_ready (void *arg, uint64_t id)
-{
-    struct broker *b = arg;
-    struct entry *e = entry_find (b, id);
-    if (!e || e->job->state != JOB_RUN || e->job->started)
-        return;
-    entry_set_note (e, NULL);
-    services_call (ready, b, e);
-    broker_emit (b, e, "start", NULL);
-}
-
-enum requeue_as {
-    REQUEUE_LATER,   /* the start has failed */
-    REQUEUE_AT_ONCE, /* its nodes are drained; does not count as a failed start */
-    /* does not count either: the broker is short of something; the job keeps its place */
-    REQUEUE_IN_PLACE,
-};
-
-/* Requeues the job: at once after a good start, else after growing delays, and without
- * the nodes at fault (hostlist, or NULL). */
-static int queue_again (struct broker *b, struct entry *e, const char *reason,
-                        const char *nodes, enum requeue_as how)
-{
-    bool at_once = how != REQUEUE_LATER;
-    bool at_end = b->config->requeue_at_end && how != REQUEUE_IN_PLACE;
-    const struct config *c = b->config;
-    unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
-    double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
-    const struct service_requeue requeue = { .nodes = nodes,
-                                             .avoids = failed || at_once,
-                                             .at_end = at_end };
-    json_t *context = json_pack ("{s:o s:f s:s}", "reason", broker_text (reason), "begin",
-                                 failed ? clock_wall () + wait : 0.0, "order",
-                                 at_end ? "end" : "old");
-
-    if (at_once)
-        json_object_set_new (context, "uncounted", json_true ());
-    if (at_end)
-        json_object_set_new (context, "turn", json_integer ((json_int_t)b->table.next_id));
-    services_call (requeues, b, e, &requeue, context);
-    entry_set_note (e, reason);
-    services_call (attempt_ends, b, e);
-    return broker_emit (b, e, "requeue", context);
-}
-
-/* Requeues the job as if it had not been tried. */
-static void start_was_short (struct broker *b, struct entry *e, const char *text)
-{
-    log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)e->id, text);
-    if (e->job->state == JOB_RUN)
-        queue_again (b, e, text, NULL, REQUEUE_IN_PLACE);
-    else
-        broker_act (b, e, JOB_ACT_CLEANUP);
-}
-
-static void judge_failure (struct broker *b, struct entry *e,
-                           const struct exec_start_failure *why)
-{
-    log_warning ("job %ju: start failed: %s", (uintmax_t)e->id, why->text);
-    if (e->job->state == JOB_RUN && why->drained) {
-        queue_again (b, e, why->text, NULL, REQUEUE_AT_ONCE);
-        return;
-    }
-    if (e->job->state == JOB_RUN)
-        services_call (start_failed, b, e, why);
-    if (e->job->state == JOB_RUN && why->retry
-        && (!e->job->started || may_run_again (b, e->js))
-        && e->job->failed_starts < b->config->start_retries) {
-        queue_again (b, e, why->text, why->nodes, REQUEUE_LATER);
-        return;
-    }
-    if (e->job->state == JOB_RUN)
-        broker_exception (b, e, "start-failed", b->uid, why->text);
-    /* In CLEANUP (also by that exception) the job's objects are removed; nothing has to
-     * be waited for. */
-    broker_act (b, e, JOB_ACT_CLEANUP);
-}
-
-/* A failed start, until it is known whether the broker's machine was short of something:
- * an agent without room for its spool, for example, just ends. */
-struct failure {
-    struct broker *b;
-    uint64_t id;
-    unsigned attempt;
-    struct exec_start_failure why;
-    char *text, *nodes, *suspects;
-};
-
-static void failure_free (struct failure *f)
-{
-    free (f->text);
-    free (f->nodes);
-    free (f->suspects);
-    free (f);
-}
-
-static void examined (bool is_ours, void *arg)
-{
-    struct failure *f = arg;
-    struct entry *e = f->b->dead ? NULL : entry_find (f->b, f->id);
-
-    if (e && slot_of (e)->examined && e->job->restarts == f->attempt && !e->job->finished) {
-        slot_of (e)->examined = false;
-        if (is_ours)
-            start_was_short (f->b, e, f->text);
-        else
-            judge_failure (f->b, e, &f->why);
-    }
-    failure_free (f);
-}
-
-static struct failure *failure_create (struct broker *b, const struct entry *e,
-                                       const struct exec_start_failure *why)
-{
-    struct failure *f = calloc (1, sizeof (*f));
-
-    if (!f)
-        return NULL;
-    *f = (struct failure){ .b = b, .id = e->id, .attempt = e->job->restarts, .why = *why };
-    f->text = strdup (why->text);
-    f->nodes = why->nodes ? strdup (why->nodes) : NULL;
-    f->suspects = why->suspects ? strdup (why->suspects) : NULL;
-    f->why.text = f->text;
-    f->why.nodes = f->nodes;
-    f->why.suspects = f->suspects;
-    if (f->text && !f->nodes == !why->nodes && !f->suspects == !why->suspects)
-        return f;
-    failure_free (f);
-    return NULL;
-}
-
-static void host_start_failed (void *arg, uint64_t id,
-                               const struct exec_start_failure *why)
-{
-    struct broker *b = arg;
-    struct entry *e = entry_find (b, id);
-
-    if (!e || e->job->finished || slot_of (e)->examined)
-        return;
-    if (why->pause_errno) {
-        pause_note (b, why->text, why->pause_errno);
-        start_was_short (b, e, why->text);
-        return;
-    }
-    struct failure *f = why->drained || e->job->state != JOB_RUN
-                            ? NULL
-                            : failure_create (b, e, why);
-    if (f && pause_examine (b, e->job->t_alloc, examined, f) == 0) {
-        slot_of (e)->examined = true;
-        return;
-    }
-    if (f)
-        failure_free (f);
-    judge_failure (b, e, why);
-}
-
-static void host_shortage (void *arg, const char *what, int errnum)
-{
-    pause_note (arg, what, errnum);
-}
-
-/* The exception for an executor's reason; NULL: none, the status is enough. */
-static const char *exception_of (const char *reason)
-{
-    static const struct {
-        const char *reason, *type;
-    } table[] = {
-        { "timeout", "timeout" },        { "cancelled", "cancel" },
-        { "lost", "node-lost" },         { "oom", "oom" },
-        { "startfail", "start-failed" },
-    };
-    for (size_t i = 0; i < ARRAY_SIZE (table); i++)
-        if (!strcmp (reason, table[i].reason))
-            return table[i].type;
-    return NULL;
-}
-
-static bool is_to_be_queued_again (const struct broker *b, const struct entry *e,
-                                   const char *reason)
-{
-    return strcmp (reason, "lost") == 0 && e->job->state == JOB_RUN && e->js
-           && may_run_again (b, e->js);
-}
-
-/* The job lost a node: requeues it if it may, and makes the text for the user in buf. */
-static bool survives (struct broker *b, struct entry *e, const char *text, char *buf,
-                      size_t size)
-{
-    const struct job *job = e->job;
-    unsigned tries = job->started ? job->reruns : job->failed_starts;
-
-    if (tries < b->config->start_retries) {
-        snprintf (buf, size, "node lost: %s", text);
-        return queue_again (b, e, buf, NULL, REQUEUE_LATER) == 0;
-    }
-    snprintf (buf, size, "%s", text);
-    if (tries > 0)
-        snprintf (buf, size, "%s (try %u of %u)", text, tries + 1,
-                  b->config->start_retries + 1);
-    return false;
-}
-
-static void host_finished (void *arg, uint64_t id, int status, const char *reason,
-                           const char *text)
-{
-    struct broker *b = arg;
-    struct entry *e = entry_find (b, id);
-
-    if (!e || e->job->finished
-        || (e->job->state != JOB_RUN && e->job->state != JOB_CLEANUP))
-        return;
-    char lost[512];
-    if (is_to_be_queued_again (b, e, reason)) {
-        if (survives (b, e, text, lost, sizeof (lost)))
-            return;
-        text = lost;
-    }
-    const char *type = exception_of (reason);
-    services_call (attempt_ends, b, e);
-    if (type && !e->job->has_exception)
-        broker_exception (b, e, type, b->uid, text);
-    broker_emit (b, e, "finish",
-                 json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",
-                            broker_text (reason), "text", broker_text (text)));
-}
-
-static void host_released (void *arg, uint64_t id)
-{
-    struct entry *e = entry_find (arg, id);
-
-    if (e && e->job->state == JOB_CLEANUP && e->job->allocated && !e->job->released)
-        release (arg, e);
-}
-
-static void host_cleaned (void *arg, uint64_t id)
-{
-    struct entry *e = entry_find (arg, id);
-    services_call (cleaned, arg, id);
-    if (e)
-        close_attempt (arg, e);
-}
-
-static void host_output (void *arg, uint64_t id)
-{
-    struct entry *e = entry_find (arg, id);
-    if (e)
-        services_call (output, arg, e);
-}
-
-static void host_note (void *arg, uint64_t id, const char *text)
-{
-    struct entry *e = entry_find (arg, id);
-    if (e)
-        entry_set_note (e, text);
-}
-
-static void host_init (struct broker *b, struct exec_host *h)
-{
-    (void)b;
-    h->ready = host_ready;
-    h->start_failed = host_start_failed;
-    h->shortage = host_shortage;
-    h->finished = host_finished;
-    h->released = host_released;
-    h->cleaned = host_cleaned;
-    h->output = host_output;
-    h->note = host_note;
+        start_close_attempt (b, e);
 }
 
 static int init (struct broker *b, struct error *err)
@@ -812,7 +547,6 @@ const struct broker_service service_start = {
     .state_size = sizeof (struct state),
     .slot_size = sizeof (struct slot),
     .init = init,
-    .host = host_init,
     .acts = acts,
     .starts_due = starts_due,
 };

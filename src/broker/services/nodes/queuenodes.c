@@ -27,13 +27,25 @@ bool queuenodes_select (const struct broker *b)
     return q->select;
 }
 
+/* Why jobs cannot get fractions of a CPU; NULL: they can. */
+static const char *no_parts (const struct broker *b)
+{
+    static const char nowhere[] =
+        "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
+        "--cpus-per-task=1";
+
+    return b->ops->no_parts ? b->ops->no_parts (
+               config_executor_section (b->config, b->config->executor))
+                            : nowhere;
+}
+
 static int init (struct broker *b, struct error *err)
 {
     autojson json_t *sets = config_pods (b->config);
     struct queuenodes *q = service_state (b, &place);
 
     q->select = b->ops->queues && podset_selects (sets);
-    if (!queuenodes_no_parts (b))
+    if (!no_parts (b))
         machine_divide_cpus (b->graph);
     return sets ? 0 : error_no_memory (err, NULL);
 }
@@ -58,17 +70,6 @@ static int check (const struct broker *b, const struct config *c, struct error *
         "%s: the %s queue that selects nodes (node-selector, tolerations or "
         "resources below pods) needs a restart of fluxqd",
         c->path, queuenodes_select (b) ? "end of the last" : "first");
-}
-
-const char *queuenodes_no_parts (const struct broker *b)
-{
-    static const char nowhere[] =
-        "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
-        "--cpus-per-task=1";
-
-    return b->ops->no_parts ? b->ops->no_parts (
-               config_executor_section (b->config, b->config->executor))
-                            : nowhere;
 }
 
 struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
@@ -98,7 +99,7 @@ struct match_request *queuenodes_request (struct broker *b, const struct jobspec
     asked.constraints = json_array_size (all) > 1    ? both
                         : json_array_size (all) == 1 ? json_array_get (all, 0)
                                                      : NULL;
-    const char *why = queuenodes_no_parts (b);
+    const char *why = no_parts (b);
     if (!why)
         return match_request_create_divided (&asked, err);
     if (!match_asks_for_parts (&asked))

@@ -7,8 +7,6 @@
 
 /* Whether queues select their nodes. */
 bool queuenodes_select (const struct broker *b);
-/* Why jobs cannot get fractions of a CPU; NULL: they can. */
-const char *queuenodes_no_parts (const struct broker *b);
 /* The match request for a job of the queue (a name, or NULL); more: another constraint,
  * or NULL. Returns and fails as match_request_create() does. */
 struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,

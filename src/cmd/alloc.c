@@ -17,10 +17,10 @@
 #include <sys/socket.h>
 #include <sys/wait.h>
 
-#include "cmd/allocation.h"
-#include "cmd/command.h"
-#include "cmd/print.h"
-#include "cmd/stepclient.h"
+#include "cmd/interactive/allocation.h"
+#include "cmd/client/command.h"
+#include "cmd/print/print.h"
+#include "cmd/interactive/stepclient.h"
 #include "common/clock.h"
 #include "protocol/keepalive.h"
 #include "protocol/session.h"

@@ -3,12 +3,12 @@
 #include <errno.h>
 #include <string.h>
 
-#include "cmd/allocation.h"
-#include "cmd/command.h"
-#include "cmd/follow.h"
-#include "cmd/print.h"
-#include "cmd/send.h"
-#include "cmd/stepclient.h"
+#include "cmd/interactive/allocation.h"
+#include "cmd/client/command.h"
+#include "cmd/interactive/follow.h"
+#include "cmd/print/print.h"
+#include "cmd/client/send.h"
+#include "cmd/interactive/stepclient.h"
 #include "common/hostlist.h"
 #include "common/parse.h"
 #include "protocol/step_client.h"

@@ -3,8 +3,8 @@
  * This is a step, as in run.c: the agent's program copies (shell/run/bcast.c); in a shell of
  * fluxq-alloc it uses a connection of its own.
  */
-#include "cmd/command.h"
-#include "cmd/stepclient.h"
+#include "cmd/client/command.h"
+#include "cmd/interactive/stepclient.h"
 #include "protocol/step_client.h"
 
 /* The arguments of the agent's program: the options, "--", FILE and DEST. */

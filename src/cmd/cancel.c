@@ -3,9 +3,9 @@
 #include <signal.h>
 #include <string.h>
 
-#include "cmd/command.h"
-#include "cmd/named.h"
-#include "cmd/print.h"
+#include "cmd/client/command.h"
+#include "cmd/client/named.h"
+#include "cmd/print/print.h"
 #include "common/parse.h"
 
 #include "common/json.h"

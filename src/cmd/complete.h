@@ -10,7 +10,7 @@
 #ifndef FLUXQ_CMD_COMPLETE_H
 #define FLUXQ_CMD_COMPLETE_H
 
-#include "cmd/command.h"
+#include "cmd/client/command.h"
 
 struct completion_place {
     enum completion kind;

@@ -14,7 +14,7 @@
 #include <readline/history.h>
 #include <readline/readline.h>
 
-#include "cmd/command.h"
+#include "cmd/client/command.h"
 #include "cmd/complete.h"
 #include "common/io.h"
 #include "jobspec/script/words.h"

@@ -5,7 +5,7 @@
 #include <unistd.h>
 
 #include "cmd/ctl_reserve.h"
-#include "cmd/print.h"
+#include "cmd/print/print.h"
 #include "common/hostlist.h"
 #include "common/parse.h"
 

@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "cmd/print.h"
+#include "cmd/print/print.h"
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/parse.h"

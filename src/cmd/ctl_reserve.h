@@ -2,7 +2,7 @@
 #ifndef FLUXQ_CMD_CTL_RESERVE_H
 #define FLUXQ_CMD_CTL_RESERVE_H
 
-#include "cmd/command.h"
+#include "cmd/client/command.h"
 
 /* Ids of the options of reserve, in fluxq-ctl's table. */
 enum {

@@ -2,9 +2,9 @@
  */
 #include <string.h>
 
-#include "cmd/nodegroup.h"
-#include "cmd/info_topology.h"
-#include "cmd/show.h"
+#include "cmd/print/nodegroup.h"
+#include "cmd/show/info_topology.h"
+#include "cmd/show/show.h"
 
 #include "common/json.h"
 

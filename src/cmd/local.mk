@@ -2,26 +2,26 @@
 # libcmd.a is all but main(): unit tests link it too.
 noinst_LIBRARIES += src/cmd/libcmd.a
 src_cmd_libcmd_a_SOURCES = \
-	src/cmd/allocation.c \
-	src/cmd/broker.c \
-	src/cmd/columns.c \
-	src/cmd/command.c \
+	src/cmd/client/broker.c \
+	src/cmd/client/command.c \
+	src/cmd/client/named.c \
+	src/cmd/client/send.c \
+	src/cmd/client/watch.c \
 	src/cmd/complete.c \
 	src/cmd/ctl_reserve.c \
-	src/cmd/follow.c \
-	src/cmd/info_topology.c \
-	src/cmd/listing.c \
-	src/cmd/named.c \
-	src/cmd/nodegroup.c \
-	src/cmd/print.c \
-	src/cmd/send.c \
-	src/cmd/show_job.c \
-	src/cmd/show_priority.c \
-	src/cmd/show_reservation.c \
-	src/cmd/show_steps.c \
-	src/cmd/stepclient.c \
-	src/cmd/watch.c \
-	src/cmd/width.c \
+	src/cmd/interactive/allocation.c \
+	src/cmd/interactive/follow.c \
+	src/cmd/interactive/stepclient.c \
+	src/cmd/print/columns.c \
+	src/cmd/print/listing.c \
+	src/cmd/print/nodegroup.c \
+	src/cmd/print/print.c \
+	src/cmd/print/width.c \
+	src/cmd/show/info_topology.c \
+	src/cmd/show/show_job.c \
+	src/cmd/show/show_priority.c \
+	src/cmd/show/show_reservation.c \
+	src/cmd/show/show_steps.c \
 	$(COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c
 CMD_LIBS = src/cmd/libcmd.a $(NET_CLIENT_LIBS) $(READLINE_LIBS)
@@ -31,11 +31,11 @@ src_cmd_fluxq_SOURCES = src/cmd/main.c
 src_cmd_fluxq_LDADD = $(CMD_LIBS)
 
 if HAVE_CMOCKA
-CMD_TESTS = src/cmd/test/test_complete src/cmd/test/test_listing
+CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_listing
 check_PROGRAMS += $(CMD_TESTS)
 UNIT_TESTS += $(CMD_TESTS)
 src_cmd_test_test_complete_SOURCES = src/cmd/test/test_complete.c
 src_cmd_test_test_complete_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
-src_cmd_test_test_listing_SOURCES = src/cmd/test/test_listing.c
-src_cmd_test_test_listing_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
+src_cmd_print_test_test_listing_SOURCES = src/cmd/print/test/test_listing.c
+src_cmd_print_test_test_listing_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 endif

@@ -2,10 +2,10 @@
  */
 #include <string.h>
 
-#include "cmd/allocation.h"
-#include "cmd/command.h"
-#include "cmd/follow.h"
-#include "cmd/print.h"
+#include "cmd/interactive/allocation.h"
+#include "cmd/client/command.h"
+#include "cmd/interactive/follow.h"
+#include "cmd/print/print.h"
 #include "common/json.h"
 #include "common/parse.h"
 

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/command.h"
+#include "cmd/client/command.h"
 
 enum { OPT_HELP = 1, OPT_VERSION, OPT_BROKER };
 

@@ -4,10 +4,10 @@
 #include <string.h>
 #include <sys/ioctl.h>
 
-#include "cmd/command.h"
-#include "cmd/listing.h"
-#include "cmd/named.h"
-#include "cmd/watch.h"
+#include "cmd/client/command.h"
+#include "cmd/print/listing.h"
+#include "cmd/client/named.h"
+#include "cmd/client/watch.h"
 #include "common/io.h"
 #include "common/json.h"
 #include "common/parse.h"

@@ -9,9 +9,9 @@
 #include <string.h>
 #include <sys/socket.h>
 
-#include "cmd/allocation.h"
-#include "cmd/command.h"
-#include "cmd/stepclient.h"
+#include "cmd/interactive/allocation.h"
+#include "cmd/client/command.h"
+#include "cmd/interactive/stepclient.h"
 #include "common/parse.h"
 #include "common/pass_fd.h"
 #include "protocol/keepalive.h"

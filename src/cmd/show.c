@@ -1,10 +1,10 @@
 /* show.c - fluxq-show: details of jobs, nodes and queues; priorities: show_priority.c
  */
-#include "cmd/show.h"
+#include "cmd/show/show.h"
 
 #include <string.h>
 
-#include "cmd/print.h"
+#include "cmd/print/print.h"
 #include "common/json.h"
 #include "common/parse.h"
 

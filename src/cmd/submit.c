@@ -8,9 +8,9 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
-#include "cmd/command.h"
-#include "cmd/print.h"
-#include "cmd/send.h"
+#include "cmd/client/command.h"
+#include "cmd/print/print.h"
+#include "cmd/client/send.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/parse.h"

@@ -1,0 +1,35 @@
+/* show.h - parts of fluxq-show (jobs, events, priorities), and helpers for fluxq-info
+ *
+ * This folder holds what fluxq-show and fluxq-info print, one file for each kind of
+ * thing. The broker's answer comes in, and lines go to stdout.
+ */
+#ifndef FLUXQ_CMD_SHOW_SHOW_H
+#define FLUXQ_CMD_SHOW_SHOW_H
+
+#include "cmd/client/command.h"
+
+struct show {
+    int what; /* index of the subcommand, -1: none yet */
+    bool seen_what, events, jobspec, json;
+    const char **names;
+    size_t n;
+};
+
+/* Prints the answer of GET /v1/jobs/ID as lines of "Key: value". */
+void show_job (const json_t *job);
+/* Prints the job's ended steps, a line each: part of show_job(). */
+void show_steps (const json_t *job);
+/* Prints the job's events, a line each. */
+void show_events (const json_t *events);
+/* Prints the terms of priorities: of these jobs, or of all waiting jobs. Returns the exit
+ * status. */
+int show_priority (struct cmd *c, const struct show *s);
+/* Prints users with usage, share and factor: these, or all. Returns the exit status. */
+int show_fair_share (struct cmd *c, const struct show *s);
+/* Prints reservations: these, or all. Returns the exit status. */
+int show_reservations (struct cmd *c, const struct show *s);
+/* A node's state in one word: idle, mixed, allocated, draining, drained, down; for an
+ * idle node in a reservation that has begun: resv, maint. */
+const char *node_state (const json_t *node);
+
+#endif

@@ -2,6 +2,7 @@
 # libmatchtool.a is all of fluxq-match but main(): unit tests link it too.
 noinst_LIBRARIES += src/tools/match/libmatchtool.a
 src_tools_match_libmatchtool_a_SOURCES = \
+	src/tools/tool.c \
 	src/tools/match/commands.c \
 	src/tools/match/complete.c \
 	src/tools/match/counts.c \
@@ -26,6 +27,7 @@ src_tools_fluxq_match_LDADD = $(MATCHTOOL_LIBS)
 # libsimtool.a is all of fluxq-sim but main().
 noinst_LIBRARIES += src/tools/sim/libsimtool.a
 src_tools_sim_libsimtool_a_SOURCES = \
+	src/tools/tool.c \
 	src/tools/sim/cluster.c \
 	src/tools/sim/events.c \
 	src/tools/sim/gantt.c \

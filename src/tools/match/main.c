@@ -9,6 +9,7 @@
 #include "tools/match/options.h"
 #include "tools/match/prompt.h"
 #include "tools/match/session.h"
+#include "tools/tool.h"
 
 static int fail (const struct error *err)
 {
@@ -67,7 +68,7 @@ int main (int argc, char **argv)
     struct options o;
     int status = options_parse (&o, argc, argv);
 
-    if (status == OPTIONS_GO)
+    if (status == TOOL_GO)
         status = run (&o);
     options_release (&o);
     return status;

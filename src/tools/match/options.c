@@ -1,15 +1,13 @@
 /* options.c - see options.h */
 #include "tools/match/options.h"
 
-#include <config.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "common/option.h"
 #include "common/parse.h"
+#include "tools/tool.h"
 
 #define SIZE_HINT_MAX 2000000
 
@@ -28,8 +26,6 @@ enum {
     OPT_NO_PROMPT,
     OPT_DUMP_BASE,
     OPT_DUMP_FORMAT,
-    OPT_HELP,
-    OPT_VERSION,
 };
 
 static const struct option_desc options[] = {
@@ -61,9 +57,7 @@ static const struct option_desc options[] = {
       "write the graph to BASE.dot or BASE.graphml at the end",
       OPT_DUMP_BASE, false, NULL },
     { "graph-format", 'g', "NAME", "dot or graphml [dot]", OPT_DUMP_FORMAT, false, NULL },
-    { "help", 'h', NULL, "show this text", OPT_HELP, false, NULL },
-    { "version", 'V', NULL, "show the version", OPT_VERSION, false, NULL },
-    OPTION_END,
+    TOOL_OPTIONS,
 };
 
 /* The subsystems that a name stands for; matches use the tree of the first. */
@@ -201,19 +195,10 @@ static int set_writer (struct options *o, const char *value, struct error *err)
     return o->writer ? 0 : error_set (err, EINVAL, "no such match format");
 }
 
-/* Parses one of two words. */
-static int set_choice (const char *value, const char *first, const char *second,
-                       bool *ret_second, struct error *err)
+static int apply (void *arg, const struct option_match *m, struct error *err)
 {
-    *ret_second = !strcmp (value, second);
-    if (*ret_second || !strcmp (value, first))
-        return 0;
-    return error_set (err, EINVAL, "expected %s or %s", first, second);
-}
-
-static int apply (struct options *o, const struct option_match *m, struct error *err)
-{
-    bool second;
+    struct options *o = arg;
+    bool first;
     int rc;
 
     switch (m->desc->id) {
@@ -229,7 +214,9 @@ static int apply (struct options *o, const struct option_match *m, struct error 
     case OPT_POLICY:
         return match_policy_parse (m->value, &o->policy, err);
     case OPT_TRAVERSER:
-        return set_choice (m->value, "simple", "flexible", &o->flexible, err);
+        rc = tool_choice (m->value, "simple", "flexible", &first, err);
+        o->flexible = !first;
+        return rc;
     case OPT_MATCH_FORMAT:
         return set_writer (o, m->value, err);
     case OPT_FILTERS:
@@ -249,26 +236,15 @@ static int apply (struct options *o, const struct option_match *m, struct error 
         o->dump_base = m->value;
         return 0;
     default: /* OPT_DUMP_FORMAT */
-        rc = set_choice (m->value, "dot", "graphml", &second, err);
-        o->dump_format = second ? DUMP_GRAPHML : DUMP_DOT;
+        rc = tool_choice (m->value, "dot", "graphml", &first, err);
+        o->dump_format = first ? DUMP_DOT : DUMP_GRAPHML;
         return rc;
     }
 }
 
 /* -- top level -- */
 
-static int usage (const char *fmt, ...) PRINTF_LIKE (1, 2);
-static int usage (const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start (ap, fmt);
-    fputs ("fluxq-match: ", stderr);
-    vfprintf (stderr, fmt, ap);
-    fputs (" (see fluxq-match --help)\n", stderr);
-    va_end (ap);
-    return 2;
-}
+static const struct tool tool = { "fluxq-match", options, print_help, apply };
 
 static int set_defaults (struct options *o, struct error *err)
 {
@@ -287,37 +263,21 @@ static int set_defaults (struct options *o, struct error *err)
 
 int options_parse (struct options *o, int argc, char **argv)
 {
-    struct option_parser p;
-    struct option_match m;
     struct error err = { 0 };
     int rc;
 
     if (set_defaults (o, &err) < 0)
-        return usage ("%s", err.text);
-    option_parser_init (&p, "fluxq-match", options, OPTION_PERMUTE, argc, argv);
-    while ((rc = option_next (&p, &m, &err)) > 0) {
-        if (!m.desc)
-            return usage ("'%s' is one word too many", m.value);
-        if (m.desc->id == OPT_HELP) {
-            print_help ();
-            return 0;
-        }
-        if (m.desc->id == OPT_VERSION) {
-            puts ("fluxq-match " PACKAGE_VERSION);
-            return 0;
-        }
-        if (apply (o, &m, &err) < 0)
-            return usage ("--%s '%s': %s", m.desc->name, m.value, err.text);
-    }
-    if (rc < 0)
-        return usage ("%s", err.text);
+        return tool_usage (&tool, "%s", err.text);
+    rc = tool_options (&tool, o, argc, argv);
+    if (rc != TOOL_GO)
+        return rc;
     if (!o->load_file)
-        return usage ("--load-file is missing: the graph to match on");
+        return tool_usage (&tool, "--load-file is missing: the graph to match on");
     if (o->ntypes > 0 && set_types (o, "cluster", &err) < 0)
-        return usage ("%s", err.text);
+        return tool_usage (&tool, "%s", err.text);
     if (o->nfilters == 0 && set_filters (o, "ALL:core", &err) < 0)
-        return usage ("%s", err.text);
-    return OPTIONS_GO;
+        return tool_usage (&tool, "%s", err.text);
+    return TOOL_GO;
 }
 
 void options_release (struct options *o)

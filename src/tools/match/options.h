@@ -1,7 +1,7 @@
 /* options.h - the command line of fluxq-match
  *
  *     struct options o;
- *     rc = options_parse (&o, argc, argv);        // 0: go on; else exit with rc - 1
+ *     rc = options_parse (&o, argc, argv);        // TOOL_GO, or exit with it
  *
  * One table makes the parsing and the help. Names and letters are those of Fluxion's
  * resource-query, so that scripts for it work here.
@@ -45,8 +45,7 @@ struct options {
     bool no_prompt; /* -d */
 };
 
-enum { OPTIONS_GO = -1 };
-/* OPTIONS_GO, or the exit status after help or a message. */
+/* TOOL_GO, or the exit status after help or a message. */
 int options_parse (struct options *o, int argc, char **argv);
 void options_release (struct options *o);
 

@@ -9,6 +9,7 @@
 #include "tools/sim/joblog.h"
 #include "tools/sim/plot.h"
 #include "tools/sim/report.h"
+#include "tools/tool.h"
 
 struct outputs {
     struct tally tally;
@@ -150,7 +151,7 @@ int main (int argc, char **argv)
     struct cluster c;
     int status = options_parse (&o, argc, argv);
 
-    if (status != OPTIONS_GO)
+    if (status != TOOL_GO)
         return status;
     if (cluster_build (o.cluster, &c, &err) < 0) {
         error_prefix (&err, "--cluster '%.100s'", o.cluster);

@@ -1,15 +1,13 @@
 /* options.c - see options.h */
 #include "tools/sim/options.h"
 
-#include <config.h>
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "common/option.h"
 #include "common/parse.h"
 #include "tools/sim/trace.h"
+#include "tools/tool.h"
 
 enum {
     OPT_CLUSTER = 1,
@@ -26,8 +24,6 @@ enum {
     OPT_PLOT,
     OPT_GANTT,
     OPT_JOBS,
-    OPT_HELP,
-    OPT_VERSION,
 };
 
 static const struct option_desc options[] = {
@@ -59,9 +55,7 @@ static const struct option_desc options[] = {
       OPT_GANTT, false, NULL },
     { "jobs", 0, "FILE", "write each job's times and nodes (a JSON object a line)",
       OPT_JOBS, false, NULL },
-    { "help", 'h', NULL, "show this text", OPT_HELP, false, NULL },
-    { "version", 'V', NULL, "show the version", OPT_VERSION, false, NULL },
-    OPTION_END,
+    TOOL_OPTIONS,
 };
 
 /* -- help -- */
@@ -98,24 +92,15 @@ static int set_number (const char *value, int64_t min, int64_t max, int64_t *ret
     return parse_int (value, min, max, ret, "the value", err);
 }
 
-/* Parses one of two words. */
-static int set_choice (const char *value, const char *yes, const char *no, bool *ret,
-                       struct error *err)
-{
-    *ret = !strcmp (value, yes);
-    if (*ret || !strcmp (value, no))
-        return 0;
-    return error_set (err, EINVAL, "expected %s or %s", yes, no);
-}
-
 static int set_policy (struct options *o, const char *value, struct error *err)
 {
     o->policy = queue_policy_find (value);
     return o->policy ? 0 : error_set (err, EINVAL, "no such policy; --help lists them");
 }
 
-static int apply (struct options *o, const struct option_match *m, struct error *err)
+static int apply (void *arg, const struct option_match *m, struct error *err)
 {
+    struct options *o = arg;
     int64_t n = 0;
     int rc = 0;
 
@@ -142,13 +127,13 @@ static int apply (struct options *o, const struct option_match *m, struct error 
         o->malleable = true;
         return 0;
     case OPT_SPEEDUP:
-        return set_choice (m->value, "linear", "none", &o->linear, err);
+        return tool_choice (m->value, "linear", "none", &o->linear, err);
     case OPT_SEED:
         rc = set_number (m->value, 0, INT64_MAX, &n, err);
         o->seed = (uint64_t)n;
         return rc;
     case OPT_ON_ERROR:
-        return set_choice (m->value, "skip", "stop", &o->skip, err);
+        return tool_choice (m->value, "skip", "stop", &o->skip, err);
     case OPT_JSON:
         o->json = true;
         return 0;
@@ -166,63 +151,35 @@ static int apply (struct options *o, const struct option_match *m, struct error 
 
 /* -- top level -- */
 
-static int usage (const char *fmt, ...) PRINTF_LIKE (1, 2);
-static int usage (const char *fmt, ...)
-{
-    va_list ap;
-
-    va_start (ap, fmt);
-    fputs ("fluxq-sim: ", stderr);
-    vfprintf (stderr, fmt, ap);
-    fputs (" (see fluxq-sim --help)\n", stderr);
-    va_end (ap);
-    return 2;
-}
+static const struct tool tool = { "fluxq-sim", options, print_help, apply };
 
 /* Handles options that depend on each other. */
 static int complete (struct options *o)
 {
     if (!o->trace)
-        return usage ("--trace is missing: the jobs");
+        return tool_usage (&tool, "--trace is missing: the jobs");
     if (!o->cluster)
         o->cluster = trace_cluster (o->trace);
     if (!o->cluster && !strncmp (o->trace, TRACE_BUILTIN, strlen (TRACE_BUILTIN)))
-        return usage ("--trace '%s': no such trace", o->trace);
+        return tool_usage (&tool, "--trace '%s': no such trace", o->trace);
     if (!o->cluster)
-        return usage ("--cluster is missing: the machine for the jobs of '%s'", o->trace);
+        return tool_usage (&tool,
+                           "--cluster is missing: the machine for the jobs of '%s'",
+                           o->trace);
     if (o->depth > 0 && !o->policy->takes_depth)
-        return usage ("--depth: policy %s has no other depth than its own",
-                      o->policy->name);
-    return OPTIONS_GO;
+        return tool_usage (&tool, "--depth: policy %s has no other depth than its own",
+                           o->policy->name);
+    return TOOL_GO;
 }
 
 int options_parse (struct options *o, int argc, char **argv)
 {
-    struct option_parser p;
-    struct option_match m;
     struct error err = { 0 };
-    int rc;
 
     *o = (struct options){ .seed = 1, .linear = true };
     if (set_policy (o, "easy", &err) < 0
         || match_policy_parse ("lonode", &o->match_policy, &err) < 0)
-        return usage ("%s", err.text);
-    option_parser_init (&p, "fluxq-sim", options, OPTION_PERMUTE, argc, argv);
-    while ((rc = option_next (&p, &m, &err)) > 0) {
-        if (!m.desc)
-            return usage ("'%s' is one word too many", m.value);
-        if (m.desc->id == OPT_HELP) {
-            print_help ();
-            return 0;
-        }
-        if (m.desc->id == OPT_VERSION) {
-            puts ("fluxq-sim " PACKAGE_VERSION);
-            return 0;
-        }
-        if (apply (o, &m, &err) < 0)
-            return usage ("--%s '%s': %s", m.desc->name, m.value, err.text);
-    }
-    if (rc < 0)
-        return usage ("%s", err.text);
-    return complete (o);
+        return tool_usage (&tool, "%s", err.text);
+    int rc = tool_options (&tool, o, argc, argv);
+    return rc == TOOL_GO ? complete (o) : rc;
 }

@@ -1,7 +1,7 @@
 /* options.h - the command line of fluxq-sim
  *
  *     struct options o;
- *     status = options_parse (&o, argc, argv);     // OPTIONS_GO, or exit with it
+ *     status = options_parse (&o, argc, argv);     // TOOL_GO, or exit with it
  */
 #ifndef FLUXQ_TOOLS_SIM_OPTIONS_H
 #define FLUXQ_TOOLS_SIM_OPTIONS_H
@@ -26,8 +26,7 @@ struct options {
     const char *plot, *gantt, *jobs; /* files, or NULL */
 };
 
-enum { OPTIONS_GO = -1 };
-/* OPTIONS_GO, or the exit status after help or a message. */
+/* TOOL_GO, or the exit status after help or a message. */
 int options_parse (struct options *o, int argc, char **argv);
 
 #endif

@@ -128,6 +128,18 @@ test_expect_success 'a room can have rooms of its own, which the law holds apart
     grep "^src/house/cellar/shelf/planted.c:1: room house/cellar/shelf is not in" report
 '
 
+test_expect_success 'the law has no circle, neither of folders nor of rooms' '
+    cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
+    printf "%s\n" "folder house: yard" "folder yard: lane common" "folder lane: house" \
+        "room house/attic: cellar" "room house/cellar: ." "room house/.: attic" \
+        "room house/cellar/rack: shelf" "room house/cellar/shelf: rack" "room house/cellar/.: rack shelf ." \
+        >>copy/contrib/include-law &&
+    test_expect_code 1 check_includes &&
+    printf "contrib/include-law: a circle: %s\n" "house yard lane house" \
+        "house/attic house/cellar house/. house/attic" "house/cellar/rack house/cellar/shelf house/cellar/rack" >expected &&
+    test_cmp expected report
+'
+
 test_expect_success 'neither executor includes the other, and what they share includes neither' '
     refused src/exec/local/planted.c "#include \"exec/kube/core/config.h\"" "include room exec/kube" &&
     refused src/exec/kube/core/planted.c "#include \"exec/local/local.h\"" "include room exec/local" &&

@@ -195,10 +195,10 @@ test_expect_success 'each question of developer.md has one file' '
     done <questions
 '
 
-# The names in the table of env.c, of which one is a macro, and those of attributes.
+# The names in the table of env_table.c, of which one is a macro, and those of attributes.
 test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
     {
-        sed -n "/^} variables\[\] = {/,/^};/p" "$src/src/shell/step/env.c" |
+        sed -n "/^const struct env_variable env_variables\[\] = {/,/^};/p" "$src/src/shell/step/env_table.c" |
             sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ CLIENT_SOCKET_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" &&
         attributes_with variable variable &&
         attributes_with variable name | tr a-z- A-Z_ | sed "s/^/FLUXQ_/"

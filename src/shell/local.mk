@@ -31,6 +31,7 @@ SHELL_PARTS = \
 	src/shell/step/cpubind_os.c \
 	src/shell/step/descendants.c \
 	src/shell/step/env.c \
+	src/shell/step/env_table.c \
 	src/shell/step/keepalive.c \
 	src/shell/step/layout.c \
 	src/shell/step/layout_text.c \
@@ -43,6 +44,7 @@ SHELL_PARTS = \
 	src/shell/step/step_spec.c \
 	src/shell/step/stepd.c \
 	src/shell/step/steps.c \
+	src/shell/step/steps_nodes.c \
 	src/shell/step/steps_resize.c \
 	src/shell/step/task.c \
 	src/shell/step/task_spawn.c \

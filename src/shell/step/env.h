@@ -4,7 +4,7 @@
  *     char **envp = env_make (&ctx, &err);
  *     ... env_free (envp);
  *
- * Order of precedence: the table in env.c (FLUXQ_*, the SLURM_* names that scripts read,
+ * Order of precedence: the table in env_table.c (FLUXQ_*, the SLURM_* names that scripts read,
  * FLUX_*), then the environment of the submission, then defaults for HOME, USER, LOGNAME,
  * SHELL and PATH. For the task of a step, the environment of fluxq-run replaces that of
  * the submission. In a Flux instance (launch.flux) the agent's own FLUX_* replace ours,

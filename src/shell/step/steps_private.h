@@ -1,6 +1,6 @@
 /* steps_private.h - a step on rank 0: steps.c (its course), placement.c (its cores),
- * step_input.c (its standard input), keepalive.c (an allocation that a client keeps),
- * steps_resize.c (nodes added and removed) */
+ * steps_nodes.c (reports of its nodes), step_input.c (its standard input), keepalive.c (an
+ * allocation that a client keeps), steps_resize.c (nodes added and removed) */
 #ifndef FLUXQ_SHELL_STEP_STEPS_PRIVATE_H
 #define FLUXQ_SHELL_STEP_STEPS_PRIVATE_H
 
@@ -124,16 +124,25 @@ void keepalive_time (struct steps *steps, double now);
 /* Sends a line for the user to the client that keeps the allocation. */
 void keepalive_note (struct steps *steps, const char *text);
 
+/* -- steps_nodes.c -- */
+
+/* Handles a message of a rank about a running step. False: the message is invalid. The
+ * step may be freed. */
+bool steps_node_message (struct steps *steps, struct step *step, uint32_t rank,
+                         const struct frame *msg);
+/* The tasks of a node (left > 0) end without a report, with this wait status: stops the
+ * tasks on other nodes. The step may be freed. */
+void steps_lose_node (struct steps *steps, struct step *step, struct step_node *node,
+                      int status, const char *why);
+/* Whether the task runs on this node. */
+bool step_has_task (const struct step *step, const struct step_node *node, uint32_t task);
+
 /* -- steps.c -- */
 
 /* Sends SIGTERM now, and SIGKILL after the job's grace. */
 void steps_stop (struct steps *steps, struct step *step, const char *why);
 /* All tasks of the step have ended: writes its record and removes the step. */
 void steps_end (struct steps *steps, struct step *step);
-/* The tasks of a node (left > 0) end without a report, with this wait status: stops the
- * tasks on other nodes. The step may be freed. */
-void steps_lose_node (struct steps *steps, struct step *step, struct step_node *node,
-                      int status, const char *why);
 /* Starts waiting steps as far as there is room. */
 void steps_start_waiting (struct steps *steps);
 
@@ -145,8 +154,9 @@ void steps_to_node (const struct step *step, struct steps *steps, uint32_t node,
 /* Sends to the nodes on which tasks still run. */
 void steps_to_nodes (const struct step *step, struct steps *steps, uint8_t type,
                      const void *data, size_t len);
-/* Whether the task runs on this node. */
-bool step_has_task (const struct step *step, const struct step_node *node, uint32_t task);
+/* Sends once down the tree if most ranks are concerned, else to each node. */
+void steps_blob_to_nodes (struct step *step, struct steps *steps, uint8_t type,
+                          const struct strbuf *text);
 /* Arms the timer for the earliest time that a step or the hold waits for. */
 void steps_set_timer (struct steps *steps);
 

@@ -1,0 +1,597 @@
+/* env_table.c - the table of variables that fluxq sets for a task */
+#include "shell/step/env_table.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <sys/auxv.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "common/hostlist.h"
+#include "common/idset.h"
+#include "common/macros.h"
+#include "common/thousandths.h"
+#include "shell/io/agent_file.h"
+#include "shell/io/hostfile.h"
+#include "shell/io/rankhost.h"
+#include "shell/io/resizefile.h"
+#include "shell/io/sock.h"
+#include "shell/step/step_spec.h"
+
+static const struct launch_node *own_node (const struct env_context *ctx)
+{
+    return &ctx->launch->nodes[ctx->rank];
+}
+
+static int add_text (struct strbuf *sb, const char *text)
+{
+    if (!text)
+        return 0;
+    int rc = strbuf_adds (sb, text);
+    return rc < 0 ? rc : 1;
+}
+
+static int add_number (struct strbuf *sb, uint64_t n)
+{
+    int rc = strbuf_addf (sb, "%" PRIu64, n);
+    return rc < 0 ? rc : 1;
+}
+
+static int job_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->launch->job_id);
+}
+
+static int array_number (const struct env_context *ctx, struct strbuf *sb, uint64_t n)
+{
+    return ctx->launch->array_job ? add_number (sb, n) : 0;
+}
+
+static int array_job (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_job);
+}
+
+static int array_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_task);
+}
+
+static int array_count (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_count);
+}
+
+static int array_min (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_min);
+}
+
+static int array_max (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_max);
+}
+
+static int array_step (const struct env_context *ctx, struct strbuf *sb)
+{
+    return array_number (ctx, sb, ctx->launch->array_step);
+}
+
+static int job_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->job_name);
+}
+
+static int queue (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->queue);
+}
+
+static int user (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->user);
+}
+
+static int submit_dir (const struct env_context *ctx, struct strbuf *sb)
+{
+    const struct launch *l = ctx->launch;
+    return add_text (sb, l->submit_dir ? l->submit_dir : l->cwd);
+}
+
+static int working_dir (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->cwd);
+}
+
+static int job_nnodes (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->launch->nnodes);
+}
+
+/* Nodes of the step, or of the job if there is no step. */
+static int nnodes (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_number (sb, ctx->step->nnodes) : job_nnodes (ctx, sb);
+}
+
+static int nodes_requested (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, ctx->launch->nodes_requested);
+}
+
+static int ntasks (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->step ? ctx->step->ntasks : launch_ntasks (ctx->launch));
+}
+
+static int node_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->step ? ctx->step->node : ctx->rank);
+}
+
+/* Pods do not know the names of nodes, so in pods the variables from which programs learn
+ * their peers contain pod names. One variable (128 KiB) can hold this many; in larger
+ * jobs the variables contain node names. */
+#define HOSTS_MAX 1024
+static bool has_hosts (const struct env_context *ctx)
+{
+    const struct launch *l = ctx->launch;
+    return l->listen && !sock_is_unix (l->listen) && l->nnodes <= HOSTS_MAX;
+}
+
+static int add_host (const struct env_context *ctx, struct strbuf *sb, uint32_t rank)
+{
+    autofree char *host = rank_host (ctx->launch, rank);
+    return host ? add_text (sb, host) : -ENOMEM;
+}
+
+static int host_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return has_hosts (ctx) ? add_host (ctx, sb, ctx->rank)
+                           : add_text (sb, own_node (ctx)->name);
+}
+
+/* Address of the first node of the step or job. Local nodes are all this machine. */
+static int master_address (const struct env_context *ctx, struct strbuf *sb)
+{
+    const char *listen = ctx->launch->listen;
+    if (!listen || sock_is_unix (listen))
+        return add_text (sb, "127.0.0.1");
+    return add_host (ctx, sb, ctx->step ? ctx->step->ranks[0] : 0);
+}
+
+static int node_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, own_node (ctx)->name);
+}
+
+static int task_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->task);
+}
+
+static int local_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->local);
+}
+
+static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, ctx->step ? ctx->step->spec->cores_per_task
+                                     : ctx->launch->cores_per_task);
+}
+
+/* Fractional CPUs of the job's tasks, which the variable above rounds up. */
+static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
+{
+    uint32_t milli = ctx->launch->cpu_milli_per_task;
+
+    return milli > 0 ? add_number (sb, milli) : 0;
+}
+
+static int end_time (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->end_time ? add_number (sb, ctx->end_time) : 0;
+}
+
+static const char *name_of (const struct env_context *ctx, size_t i)
+{
+    return ctx->launch->nodes[ctx->step ? ctx->step->ranks[i] : i].name;
+}
+
+static int add_names (const struct env_context *ctx, struct strbuf *sb, size_t n)
+{
+    struct hostlist *hl = hostlist_create ();
+    if (!hl)
+        return -ENOMEM;
+    int rc = 0;
+    for (size_t i = 0; i < n && rc == 0; i++)
+        rc = hostlist_append (hl, name_of (ctx, i));
+    autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
+    hostlist_destroy (hl);
+    return text ? add_text (sb, text) : -ENOMEM;
+}
+
+static int nodelist (const struct env_context *ctx, struct strbuf *sb)
+{
+    struct env_context job = *ctx;
+    job.step = NULL;
+    return add_names (&job, sb, ctx->launch->nnodes);
+}
+
+static int step_nodelist (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_names (ctx, sb, ctx->step->nnodes) : 0;
+}
+
+/* Without brackets: some programs take the text before the first bracket for a name. */
+static int add_hosts (const struct env_context *ctx, struct strbuf *sb, size_t n)
+{
+    int rc = has_hosts (ctx) ? 1 : add_names (ctx, sb, n);
+    for (size_t i = 0; has_hosts (ctx) && i < n && rc > 0; i++) {
+        if (i > 0)
+            strbuf_adds (sb, ",");
+        rc = add_host (ctx, sb, ctx->step ? ctx->step->ranks[i] : (uint32_t)i);
+    }
+    return rc;
+}
+
+static int hostlist (const struct env_context *ctx, struct strbuf *sb)
+{
+    struct env_context job = *ctx;
+    job.step = NULL;
+    return add_hosts (&job, sb, ctx->launch->nnodes);
+}
+
+static int step_hostlist (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_hosts (ctx, sb, ctx->step->nnodes) : 0;
+}
+
+static int step_id (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_number (sb, ctx->step->spec->id) : 0;
+}
+
+static int step_ntasks (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? ntasks (ctx, sb) : 0;
+}
+
+static int step_nnodes (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? nnodes (ctx, sb) : 0;
+}
+
+/* The number requested for the job is in the environment already. */
+static int step_ntasks_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    uint32_t n = ctx->step ? ctx->step->spec->per_node : 0;
+    return n > 0 ? add_number (sb, n) : 0;
+}
+
+static int step_taskmap (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? add_text (sb, ctx->step->spec->taskmap) : 0;
+}
+
+static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = client_socket_path (ctx->launch, ctx->rank);
+    return path ? add_text (sb, path) : -ENOMEM;
+}
+
+static int hostfile (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = hostfile_path (ctx->launch);
+    return path ? add_text (sb, path) : -ENOMEM;
+}
+
+/* On rank 0, Open MPI's mpirun (4: ORTE, 5: PRRTE) finds the nodes in this file and
+ * starts its daemons there without ssh. It must not conclude from the SLURM_* and FLUX_*
+ * names that it can ask a Slurm or a Flux. */
+static int mpi_hostfile (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? hostfile (ctx, sb) : 0;
+}
+
+static int resize_file (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *path = resizefile_path (ctx->launch, ctx->rank);
+    return ctx->launch->max_nodes > 0 ? add_text (sb, path) : 0;
+}
+
+static int remote_shell (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, ENV_RUN_NAME " --rsh") : 0;
+}
+
+static int remote_stays (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "1") : 0;
+}
+
+static int remote_kind (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "rsh") : 0;
+}
+
+static int not_slurm (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->rank == 0 ? add_text (sb, "^slurm") : 0;
+}
+
+static int not_flux (const struct env_context *ctx, struct strbuf *sb)
+{
+    (void)ctx;
+    return add_text (sb, "^flux");
+}
+
+/* Open MPI 4 tries to read the memory of other tasks even if the system call filter of a
+ * container forbids it, and complains. UCX detects that itself, with the same test as
+ * here. */
+static int single_copy (const struct env_context *ctx, struct strbuf *sb)
+{
+    char from = 1, to = 0;
+    struct iovec in = { &to, 1 }, out = { &from, 1 };
+    (void)ctx;
+    bool forbidden = process_vm_readv (getpid (), &in, 1, &out, 1, 0) < 0;
+    return forbidden ? add_text (sb, "none") : 0;
+}
+
+/* In a pod /proc/self/exe resolves the links of the volume to a name that contains a
+ * time. */
+void env_own_program (char ret[PATH_MAX])
+{
+    const char *name = (const char *)getauxval (AT_EXECFN);
+    ssize_t n = 0;
+    if (name && name[0] == '/')
+        n = snprintf (ret, PATH_MAX, "%s", name);
+    else
+        n = readlink ("/proc/self/exe", ret, PATH_MAX);
+    ret[n > 0 && n < PATH_MAX ? n : 0] = '\0';
+}
+
+/* The same program as fluxq-run. */
+static int agent_program (const struct env_context *ctx, struct strbuf *sb)
+{
+    char path[PATH_MAX];
+    (void)ctx;
+    env_own_program (path);
+    return path[0] ? add_text (sb, path) : 0;
+}
+
+/* The cores of the step or job on this node, as an idset. The caller frees it. */
+static char *cores_given (const struct env_context *ctx)
+{
+    const char *job = own_node (ctx)->cores;
+    if (ctx->step)
+        return step_spec_part (ctx->step->spec->cores, ctx->step->node);
+    return job ? strdup (job) : NULL;
+}
+
+static char *gpus_here (const struct env_context *ctx)
+{
+    const char *job = own_node (ctx)->gpus;
+    if (ctx->step)
+        return step_spec_part (ctx->step->spec->gpu_ids, ctx->step->node);
+    return job ? strdup (job) : NULL;
+}
+
+static int cores (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *text = cores_given (ctx);
+    return add_text (sb, text);
+}
+
+static int gpus (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *text = gpus_here (ctx);
+    return add_text (sb, text);
+}
+
+/* Generic resources of this node: "license:2,rdma/hca:1". */
+static int job_gres (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_text (sb, own_node (ctx)->gres);
+}
+
+/* Converts the idset "0,2-3" to "0,2,3". */
+static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *text = gpus_here (ctx);
+    if (!text || !*text)
+        return 0;
+    struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
+    if (!ids)
+        return -EINVAL;
+    const char *comma = "";
+    IDSET_FOREACH (ids, id)
+    {
+        strbuf_addf (sb, "%s%" PRIu32, comma, id);
+        comma = ",";
+    }
+    idset_destroy (ids);
+    return sb->err ? sb->err : 1;
+}
+
+/* Cores for ntasks tasks on a node without a list of cores; the sum of CPU fractions is
+ * rounded up. */
+static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
+{
+    uint64_t milli = (uint64_t)ntasks * l->cpu_milli_per_task;
+
+    return milli > 0 ? (uint32_t)milli_whole ((int64_t)milli)
+                     : ntasks * l->cores_per_task;
+}
+
+static uint32_t cores_on (const struct env_context *ctx, size_t rank)
+{
+    const struct launch_node *node = &ctx->launch->nodes[rank];
+    struct idset *ids = node->cores && *node->cores
+                            ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
+                            : NULL;
+    if (!ids)
+        return cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
+    uint32_t n = idset_count (ids);
+    idset_destroy (ids);
+    return n;
+}
+
+static uint32_t tasks_on (const struct env_context *ctx, size_t rank)
+{
+    return ctx->launch->nodes[rank].ntasks;
+}
+
+/* Tasks of the step on each of its nodes: "4(x2),3". */
+static int step_tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    const struct env_step *step = ctx->step;
+    if (!step)
+        return 0;
+    autofree uint32_t *n = calloc (step->nnodes, sizeof (*n));
+    if (!n)
+        return -ENOMEM;
+    for (uint32_t t = 0; t < step->ntasks; t++)
+        n[step->rank_of[t]]++;
+    for (uint32_t i = 0, run; i < step->nnodes; i += run) {
+        for (run = 1; i + run < step->nnodes && n[i + run] == n[i];)
+            run++;
+        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", n[i]);
+        if (run > 1)
+            strbuf_addf (sb, "(x%" PRIu32 ")", run);
+    }
+    return sb->err ? sb->err : 1;
+}
+
+static int cores_here (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_number (sb, cores_on (ctx, ctx->rank));
+}
+
+/* Slurm's way to list a number for each node: "4(x2),3". */
+static int add_counts (const struct env_context *ctx, struct strbuf *sb,
+                       uint32_t (*count) (const struct env_context *, size_t))
+{
+    for (size_t i = 0, run; i < ctx->launch->nnodes; i += run) {
+        uint32_t n = count (ctx, i);
+        for (run = 1; i + run < ctx->launch->nnodes && count (ctx, i + run) == n;)
+            run++;
+        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", n);
+        if (run > 1)
+            strbuf_addf (sb, "(x%zu)", run);
+    }
+    return sb->err ? sb->err : 1;
+}
+
+static int tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? step_tasks_per_node (ctx, sb) : add_counts (ctx, sb, tasks_on);
+}
+
+static int cores_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_counts (ctx, sb, cores_on);
+}
+
+const struct env_variable env_variables[] = {
+    { "FLUXQ_JOB_ID", job_id },
+    { "FLUXQ_JOB_NAME", job_name },
+    { "FLUXQ_JOB_QUEUE", queue },
+    { "FLUXQ_JOB_USER", user },
+    { "FLUXQ_JOB_END_TIME", end_time },
+    { "FLUXQ_ARRAY_JOB_ID", array_job },
+    { "FLUXQ_ARRAY_TASK_ID", array_task },
+    { "FLUXQ_ARRAY_TASK_COUNT", array_count },
+    { "FLUXQ_ARRAY_TASK_MIN", array_min },
+    { "FLUXQ_ARRAY_TASK_MAX", array_max },
+    { "FLUXQ_ARRAY_TASK_STEP", array_step },
+    { "FLUXQ_NNODES", nnodes },
+    { "FLUXQ_NODES_REQUESTED", nodes_requested },
+    { "FLUXQ_NTASKS", ntasks },
+    { "FLUXQ_NODELIST", nodelist },
+    { "FLUXQ_NODEID", node_id },
+    { "FLUXQ_NODENAME", node_name },
+    { "FLUXQ_PROCID", task_id },
+    { "FLUXQ_LOCALID", local_id },
+    { "FLUXQ_CORES", cores },
+    { "FLUXQ_GPUS", gpus },
+    { "FLUXQ_JOB_GRES", job_gres },
+    { "FLUXQ_CPUS_PER_TASK", cores_per_task },
+    { "FLUXQ_CPU_MILLI_PER_TASK", cpu_milli_per_task },
+    { "FLUXQ_SUBMIT_DIR", submit_dir },
+    { "FLUXQ_STEP_ID", step_id },
+    { "FLUXQ_STEP_NODELIST", step_nodelist },
+    { "FLUXQ_STEP_NNODES", step_nnodes },
+    { "FLUXQ_STEP_NTASKS", step_ntasks },
+    { "FLUXQ_STEP_TASKS_PER_NODE", step_tasks_per_node },
+    { "FLUXQ_STEP_TASKMAP", step_taskmap },
+    { CLIENT_SOCKET_VARIABLE, agent_socket },
+    { "FLUXQ_SHELL", agent_program },
+    { "SLURM_JOB_ID", job_id },
+    { "SLURM_JOBID", job_id },
+    { "SLURM_JOB_NAME", job_name },
+    { "SLURM_JOB_PARTITION", queue },
+    { "SLURM_JOB_USER", user },
+    { "SLURM_JOB_END_TIME", end_time },
+    { "SLURM_ARRAY_JOB_ID", array_job },
+    { "SLURM_ARRAY_TASK_ID", array_task },
+    { "SLURM_ARRAY_TASK_COUNT", array_count },
+    { "SLURM_ARRAY_TASK_MIN", array_min },
+    { "SLURM_ARRAY_TASK_MAX", array_max },
+    { "SLURM_ARRAY_TASK_STEP", array_step },
+    { "SLURM_NNODES", nnodes },
+    { "SLURM_JOB_NUM_NODES", job_nnodes },
+    { "SLURM_NTASKS", ntasks },
+    { "SLURM_NPROCS", ntasks },
+    { "SLURM_JOB_NODELIST", hostlist },
+    { "SLURM_NODELIST", hostlist },
+    { "SLURM_NODEID", node_id },
+    { "SLURMD_NODENAME", host_name },
+    { "SLURM_PROCID", task_id },
+    { "SLURM_LOCALID", local_id },
+    { "SLURM_CPUS_PER_TASK", cores_per_task },
+    { "SLURM_CPUS_ON_NODE", cores_here },
+    { "SLURM_TASKS_PER_NODE", tasks_per_node },
+    { "SLURM_JOB_CPUS_PER_NODE", cores_per_node },
+    { "SLURM_SUBMIT_DIR", submit_dir },
+    { "SLURM_STEP_ID", step_id },
+    { "SLURM_STEPID", step_id },
+    { "SLURM_NTASKS_PER_NODE", step_ntasks_per_node },
+    { "SLURM_STEP_NODELIST", step_hostlist },
+    { "SLURM_STEP_NUM_NODES", step_nnodes },
+    { "SLURM_STEP_NUM_TASKS", step_ntasks },
+    { "SLURM_STEP_TASKS_PER_NODE", step_tasks_per_node },
+    { "FLUX_JOB_ID", job_id },
+    { "FLUX_JOB_SIZE", ntasks },
+    { "FLUX_JOB_NNODES", nnodes },
+    { "FLUX_TASK_RANK", task_id },
+    { "FLUX_TASK_LOCAL_ID", local_id },
+    { "FLUXQ_RESIZE_FILE", resize_file },
+    { "FLUXQ_HOSTFILE", hostfile },
+    { "FLUXQ_MASTER_ADDR", master_address },
+    { "OMPI_MCA_orte_default_hostfile", mpi_hostfile },
+    { "OMPI_MCA_plm", remote_kind },
+    { "OMPI_MCA_plm_rsh_agent", remote_shell },
+    { "OMPI_MCA_ras", not_slurm },
+    { "OMPI_MCA_pmix", not_flux },
+    { "OMPI_MCA_btl_vader_single_copy_mechanism", single_copy },
+    { "OMPI_MCA_orte_leave_session_attached", remote_stays },
+    { "PRTE_MCA_prte_default_hostfile", mpi_hostfile },
+    { "PRTE_MCA_plm_ssh_agent", remote_shell },
+    { "PRTE_MCA_ras", not_slurm },
+    { "CUDA_VISIBLE_DEVICES", cuda_devices },
+    { "PWD", working_dir },
+    { NULL, NULL },
+};
+
+bool env_is_of_flux (const char *name)
+{
+    return strncmp (name, "FLUX_", 5) == 0;
+}
+
+bool env_is_left_to_flux (const struct env_variable *v)
+{
+    return env_is_of_flux (v->name) || v->value == not_flux;
+}

@@ -1,0 +1,31 @@
+/* env_table.h - the table of variables that fluxq sets for a task
+ */
+#ifndef FLUXQ_SHELL_STEP_ENV_TABLE_H
+#define FLUXQ_SHELL_STEP_ENV_TABLE_H
+
+#include <limits.h>
+#include <stdbool.h>
+
+#include "common/strbuf.h"
+#include "shell/step/env.h"
+
+#define ENV_RUN_NAME "fluxq-run"
+
+struct env_variable {
+    const char *name;
+    /* Appends the value. 1: appended; 0: the variable does not apply to this job;
+     * negative errno. */
+    int (*value) (const struct env_context *ctx, struct strbuf *sb);
+};
+
+/* The last has name NULL. */
+extern const struct env_variable env_variables[];
+
+/* Whether a name, or NAME=VALUE, is one that Flux sets. */
+bool env_is_of_flux (const char *name);
+/* Flux sets its own names, and Open MPI may use Flux. */
+bool env_is_left_to_flux (const struct env_variable *v);
+/* The path of this program as it was started. "": not known. */
+void env_own_program (char ret[PATH_MAX]);
+
+#endif

@@ -1,7 +1,8 @@
 /* local.h - jobs as processes of this machine: the executor's parts
  *
  *   local.c    configuration, virtual nodes, the verbs of struct exec_ops
- *   run.c      one job from its files to its last process, with files.c and spool.c
+ *   run.c      one job from its files to the end of its agents, with files.c and spool.c
+ *   cleanup.c  the end of a job: its last process and its files
  *   resize.c   changes the size of a running job
  *   admin.c    the administrator's prolog and epilog around a job
  *   agents.c   agents as processes: spawn, reap, find again after a restart, end orphans
@@ -70,7 +71,7 @@ void agents_end_strays (struct agents *a, const uint64_t *live, size_t nlive);
  * and to the descendants of these; returns the number of the former. On any thread. */
 size_t processes_kill (bool (*is_meant) (pid_t pid, void *arg), void *arg);
 
-/* -- run.c -- */
+/* -- what all parts share -- */
 
 struct exec {
     const struct exec_host *host;
@@ -117,8 +118,12 @@ int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int
 void local_job_limit (struct exec_job *job);
 int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
                        void *arg, struct agentstream **ret, struct error *err);
+
+/* -- cleanup.c -- */
 void local_job_cleanup (struct exec *x, struct exec_job *job);
-void local_jobs_no_strays (void *x);     /* on_no_strays */
+void local_jobs_no_strays (void *x); /* on_no_strays */
+
+/* -- local_job.c -- */
 void local_jobs_forget (struct exec *x); /* at destroy */
 
 /* -- recover.c -- */

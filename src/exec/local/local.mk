@@ -2,8 +2,11 @@
 src_exec_libexec_a_SOURCES += \
 	src/exec/local/admin.c \
 	src/exec/local/agents.c \
+	src/exec/local/cleanup.c \
 	src/exec/local/files.c \
+	src/exec/local/job_reports.c \
 	src/exec/local/local.c \
+	src/exec/local/local_job.c \
 	src/exec/local/recover.c \
 	src/exec/local/remains.c \
 	src/exec/local/resize.c \

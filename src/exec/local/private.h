@@ -1,5 +1,6 @@
-/* private.h - one job as local processes: run.c (its course), recover.c (after a restart
- * of the broker), resize.c (changes its nodes), files.c (files for its agents), spool.c
+/* private.h - one job as local processes: local_job.c (its record), run.c (its course),
+ * job_reports.c (reports to the broker), cleanup.c (its end), recover.c (after a restart of
+ * the broker), resize.c (changes its nodes), files.c (files for its agents), spool.c
  * (reads its spool) */
 #ifndef FLUXQ_EXEC_LOCAL_PRIVATE_H
 #define FLUXQ_EXEC_LOCAL_PRIVATE_H
@@ -90,10 +91,36 @@ void local_look (uv_work_t *w);
 
 void local_remove_files (uv_work_t *w);
 
+/* -- local_job.c -- */
+
+/* NULL: no memory. */
+struct local_job *local_job_make (struct exec *x, struct exec_job *job);
+/* The same; NULL was reported as a failed start to the executor's host. */
+struct local_job *local_job_create (struct exec *x, struct exec_job *job);
+/* Frees l now, or when its work comes back. */
+void local_job_free (struct local_job *l);
+/* The work has come back. False: nobody needs it any more, and l is freed. */
+bool local_work_ended (struct local_job *l);
+void local_close_link (struct local_job *l);
+
+/* -- job_reports.c: to the broker, each at most once -- */
+
+void local_tell_ready (struct local_job *l);
+/* A file could not be opened or read; the job tries again. */
+void local_tell_shortage (struct local_job *l, const char *path, int errnum);
+/* The start has failed for a shortage of the broker's machine. */
+void local_tell_short (struct local_job *l, int errnum, const char *text);
+void local_tell_start_failed (struct local_job *l, bool retry, const char *text);
+void local_tell_prolog_failed (struct local_job *l, const struct local_admin *a);
+void local_tell_finish (struct local_job *l, const struct frame_finish *fin);
+/* The agents have ended without a FINISH. */
+void local_tell_lost (struct local_job *l);
+void local_tell_usage (struct local_job *l, const struct frame *f);
+/* The usage that a worker has read. */
+void local_tell_usages (struct local_job *l);
+
 /* -- run.c, for recover.c and resize.c -- */
 
-/* NULL: no memory; the start was reported as failed to the executor's host. */
-struct local_job *local_job_create (struct exec *x, struct exec_job *job);
 /* Begins with the job's files. */
 void local_job_begin (struct local_job *l);
 /* Watches agents that an earlier broker started. */
@@ -102,16 +129,23 @@ void local_job_adopt (struct local_job *l);
 void local_job_link (struct local_job *l);
 /* Kills the agents if they have not ended the job some time after its grace. */
 void local_job_await_end (struct local_job *l);
-/* Ends the agents of a job in cleanup. */
-void local_job_end_agents (struct local_job *l);
+/* Kills the agents now: a timer's callback. */
+void local_kill_due (uv_timer_t *t);
 
 /* Opens the line to rank 0's agent, if possible. */
 void local_open_link (struct local_job *l);
 int local_spawn_rank (struct local_job *l, uint32_t rank);
-/* The work has come back. False: nobody needs it any more, and l is freed. */
-bool local_work_ended (struct local_job *l);
 void local_look_at_spool (struct local_job *l);
+
+/* -- cleanup.c -- */
+
+/* Goes on with the cleanup, unless something of the job is still there. */
 void local_finish_cleanup (struct local_job *l);
+/* Ends the agents of a job in cleanup. */
+void local_job_end_agents (struct local_job *l);
+/* Ends the orphans of killed agents that were no children of ours, before anybody is told
+ * of the job's end. On a worker thread. */
+void local_end_remains (struct local_job *l);
 
 /* -- recover.c -- */
 

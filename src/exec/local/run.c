@@ -3,23 +3,19 @@
  *   start --> files (worker) --> spawn agents --> RUNNING --> rank 0 exits
  *                                      |             --> read spool (worker) --> finished
  *                                      |  after 30 ms: agentlink, for READY and FINISH
- *   cleanup --> wait for the last agent (SIGKILL after 10 s) and for its orphans
+ *   cleanup.c: wait for the last agent (SIGKILL after 10 s) and for its orphans
  *           --> remove files --> cleaned
  *
  * The spool is authoritative. A job shorter than 30 ms never needs the line to its agent.
  */
 #include <errno.h>
-#include <limits.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/wait.h>
-#include <time.h>
-#include <utlist.h>
 
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/parse.h"
-#include "common/sha256.h"
 #include "exec/local/private.h"
 #include "exec/local/remains.h"
 
@@ -28,233 +24,19 @@
 #define AGAIN_MS 500 /* until the next try after a shortage of the machine */
 #define TERMINATE_SLACK 30.0 /* seconds after the grace until idle agents are killed */
 #define UNREADY_SLACK 3.0 /* the same before all are ready: nothing of the user runs */
-#define REMAINS_TRIES 500 /* of 10 ms */
 /* time after its limit that rank 0 has to name the missing ranks */
 #define JOIN_SLACK_MS 1000
 
-static const struct exec_start_failure no_memory = { .text = "out of memory",
-                                                     .pause_errno = ENOMEM };
-
 static void agent_exited (uint32_t rank, int status, bool known, void *arg);
-static void kill_due (uv_timer_t *t);
-
-static char *path_in (const struct exec_job *job, const char *name)
-{
-    size_t size = strlen (job->dir) + strlen (name) + 16;
-    char *path = malloc (size);
-    if (path)
-        snprintf (path, size, "%s/%s-%u", job->dir, name, job->attempt);
-    return path;
-}
-
-static struct local_job *make_job (struct exec *x, struct exec_job *job)
-{
-    struct local_job *l = calloc (1, sizeof (*l));
-    if (!l)
-        return NULL;
-    l->x = x;
-    l->job = job;
-    l->dir_fd = -1;
-    l->launch = path_in (job, "launch");
-    l->key_path = path_in (job, "key");
-    l->script = path_in (job, "script");
-    l->socket = path_in (job, "socket");
-    if (!l->launch || !l->key_path || !l->script || !l->socket) {
-        free (l->launch);
-        free (l->key_path);
-        free (l->script);
-        free (l->socket);
-        free (l);
-        return NULL;
-    }
-    uv_timer_init (x->host->loop, &l->timer);
-    l->timer.data = l;
-    l->work.data = l;
-    strbuf_init (&l->usage, LOCAL_USAGE_MAX);
-    job->aux = l;
-    DL_APPEND (x->jobs, l);
-    return l;
-}
-
-struct local_job *local_job_create (struct exec *x, struct exec_job *job)
-{
-    struct local_job *l = make_job (x, job);
-
-    if (!l)
-        x->host->start_failed (x->host->arg, job->id, &no_memory);
-    return l;
-}
-
-static void timer_closed (uv_handle_t *h)
-{
-    struct local_job *l = h->data;
-    if (l->dir_fd >= 0)
-        close (l->dir_fd);
-    secret_wipe (l->key, sizeof (l->key));
-    hostlist_destroy (l->blamed);
-    strbuf_release (&l->usage);
-    char *texts[] = { l->launch, l->key_path, l->script, l->socket };
-    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
-        free (texts[i]);
-    free (l);
-}
-
-static void close_link (struct local_job *l)
-{
-    agentresize_end (&l->resize);
-    if (l->link)
-        agentlink_close (l->link);
-    l->link = NULL;
-}
-
-static void local_job_free (struct local_job *l)
-{
-    close_link (l);
-    admin_free (l->admin);
-    l->admin = NULL;
-    agents_forget (l->x->agents, l);
-    DL_DELETE (l->x->jobs, l);
-    l->job->aux = NULL;
-    if (l->busy) {
-        l->forgotten = true;
-        uv_timer_stop (&l->timer);
-    } else {
-        uv_close ((uv_handle_t *)&l->timer, timer_closed);
-    }
-}
-
-bool local_work_ended (struct local_job *l)
-{
-    l->busy = false;
-    if (l->forgotten)
-        uv_close ((uv_handle_t *)&l->timer, timer_closed);
-    return !l->forgotten;
-}
-
-/* -- telling the broker, each thing once -- */
-
-static void tell_ready (struct local_job *l)
-{
-    if (l->ready_told || l->end_told)
-        return;
-    l->ready_told = true;
-    if (l->starting)
-        uv_timer_stop (&l->timer);
-    l->starting = false;
-    l->x->host->ready (l->x->host->arg, l->job->id);
-    l->x->host->output (l->x->host->arg, l->job->id);
-}
-
-/* Reports a file that could not be opened or read; the job tries again. */
-static void tell_shortage (struct local_job *l, const char *path, int errnum)
-{
-    struct error err = { 0 };
-
-    error_errno (&err, errnum, "%s", path);
-    l->x->host->shortage (l->x->host->arg, err.text, errnum);
-}
-
-/* A shortage of the broker's machine, since agents are its children. */
-static void tell_short (struct local_job *l, int errnum, const char *text)
-{
-    const struct exec_start_failure why = { .text = text, .pause_errno = errnum };
-
-    if (l->end_told)
-        return;
-    l->end_told = true;
-    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
-}
-
-static void tell_start_failed (struct local_job *l, bool retry, const char *text)
-{
-    if (l->end_told)
-        return;
-    l->end_told = true;
-    autofree char *nodes = l->blamed ? hostlist_encode (l->blamed) : NULL;
-    /* The user of an agent may have killed it, unless we are that user. */
-    bool ours = l->job->user.uid == geteuid ();
-    const struct exec_start_failure why = {
-        .text = text, .retry = retry, .nodes = nodes, .suspects = ours ? nodes : NULL
-    };
-    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
-}
-
-static void tell_lost (struct local_job *l);
-
-/* Before all ranks were ready: a job that lost an agent may succeed in another attempt, a
- * job that cannot open its output may not. */
-static void tell_finish (struct local_job *l, const struct frame_finish *fin)
-{
-    bool lost = strcmp (fin->reason, "lost") == 0;
-
-    if (l->end_told)
-        return;
-    if (l->broken[0] && !l->ending && !strcmp (fin->reason, "cancelled")) {
-        tell_lost (l); /* we have ended them */
-        return;
-    }
-    if (!strcmp (fin->reason, "startfail") || (lost && !l->ready_told && !l->ending)) {
-        tell_start_failed (l, lost || l->blamed, fin->text);
-        return;
-    }
-    l->end_told = true;
-    l->x->host->finished (l->x->host->arg, l->job->id, fin->status, fin->reason,
-                          fin->text);
-}
-
-static void tell_lost (struct local_job *l)
-{
-    struct frame_finish fin = { .status = SIGKILL, .reason = "lost" };
-    const char *node = l->job->r->nranks > 0 ? l->job->r->ranks[0].node : "?";
-
-    if (!l->blamed)
-        local_blame (l, 0);
-    if (l->broken[0] || l->lost[0])
-        snprintf (fin.text, sizeof (fin.text), "%s", l->broken[0] ? l->broken : l->lost);
-    else
-        snprintf (fin.text, sizeof (fin.text), "node %.200s: its agent %s", node,
-                  l->killed ? "did not end it and was killed" : "ended without a word");
-    if (l->killed)
-        snprintf (fin.reason, sizeof (fin.reason), "%.15s", l->end_reason);
-    tell_finish (l, &fin);
-}
-
-static void tell_usage (struct local_job *l, const struct frame *f)
-{
-    l->x->host->usage (l->x->host->arg, l->job->id, f->data, f->len);
-}
-
-/* Reports the usage that a worker has read. */
-static void tell_usages (struct local_job *l)
-{
-    struct frame f;
-    ssize_t n;
-
-    for (size_t at = 0; (n = frame_parse (l->usage.buf + at, l->usage.len - at, &f)) > 0;
-         at += (size_t)n)
-        tell_usage (l, &f);
-    strbuf_reset (&l->usage);
-}
 
 /* -- the spool, on a worker thread -- */
-
-/* Ends the orphans of killed agents that were no children of ours, before anybody is told
- * of the job's end. */
-static void end_remains (struct local_job *l)
-{
-    const struct timespec pause = { 0, 10 * 1000 * 1000 };
-
-    for (int i = 0; i < REMAINS_TRIES && remains_kill (l->x->remains, l->job); i++)
-        nanosleep (&pause, NULL);
-    l->orphans = false;
-}
 
 static void spool_work (uv_work_t *w)
 {
     struct local_job *l = w->data;
 
     if (l->orphans && l->nagents == 0)
-        end_remains (l);
+        local_end_remains (l);
     local_read_spool (l);
 }
 
@@ -270,17 +52,17 @@ static void spool_done (uv_work_t *w, int status)
     if (!local_work_ended (l))
         return;
     if (l->spool_errno && !l->finish_seen && !l->cleaning) { /* the spool is not lost */
-        tell_shortage (l, l->job->spool, l->spool_errno);
+        local_tell_shortage (l, l->job->spool, l->spool_errno);
         uv_timer_start (&l->timer, look_again, AGAIN_MS, 0);
         return;
     }
     if (status == 0 && l->ready_seen)
-        tell_ready (l);
-    tell_usages (l);
+        local_tell_ready (l);
+    local_tell_usages (l);
     if (l->finish_seen)
-        tell_finish (l, &l->finish);
+        local_tell_finish (l, &l->finish);
     else
-        tell_lost (l);
+        local_tell_lost (l);
     if (l->cleaning)
         local_finish_cleanup (l);
 }
@@ -292,7 +74,7 @@ void local_look_at_spool (struct local_job *l)
     l->busy = true;
     if (uv_queue_work (l->x->host->loop, &l->work, spool_work, spool_done) < 0) {
         l->busy = false;
-        tell_lost (l);
+        local_tell_lost (l);
     }
 }
 
@@ -302,9 +84,9 @@ static void on_frame (const struct frame *f, void *arg)
 {
     struct local_job *l = arg;
     if (f->type == FRAME_READY)
-        tell_ready (l);
+        local_tell_ready (l);
     else if (f->type == FRAME_USAGE)
-        tell_usage (l, f);
+        local_tell_usage (l, f);
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_RESIZED)
@@ -315,7 +97,7 @@ static void on_frame (const struct frame *f, void *arg)
 
 static void on_finish (const struct frame_finish *fin, void *arg)
 {
-    tell_finish (arg, fin);
+    local_tell_finish (arg, fin);
 }
 
 void local_open_link (struct local_job *l)
@@ -357,7 +139,7 @@ static void break_start (struct local_job *l, uint32_t rank, const char *why)
     local_blame (l, rank);
     l->starting = false;
     agents_signal (l->x->agents, l, SIGTERM);
-    uv_timer_start (&l->timer, kill_due, (uint64_t)(UNREADY_SLACK * 1000.0), 0);
+    uv_timer_start (&l->timer, local_kill_due, (uint64_t)(UNREADY_SLACK * 1000.0), 0);
 }
 
 /* Rank 0 would have named the missing ranks by now: it is missing itself. */
@@ -385,10 +167,10 @@ static void overdue_looked (uv_work_t *w, int status)
         return;
     }
     if (status == 0 && l->ready_seen)
-        tell_ready (l);
-    tell_usages (l);
+        local_tell_ready (l);
+    local_tell_usages (l);
     if (l->finish_seen)
-        tell_finish (l, &l->finish);
+        local_tell_finish (l, &l->finish);
     else if (l->nagents == 0)
         local_look_at_spool (l);
     else if (!l->ready_seen && !l->ending)
@@ -493,7 +275,7 @@ static bool is_unwanted (struct local_job *l)
     if (l->cleaning)
         local_finish_cleanup (l);
     else if (l->ending)
-        tell_start_failed (l, false, "ended before it began");
+        local_tell_start_failed (l, false, "ended before it began");
     return l->cleaning || l->ending;
 }
 
@@ -503,26 +285,12 @@ static void begin_agents (struct local_job *l)
     if (spawn_all (l) < 0) {
         agents_signal (l->x->agents, l, SIGTERM);
         if (error_shortage (l->err.code))
-            tell_short (l, l->err.code, l->err.text);
+            local_tell_short (l, l->err.code, l->err.text);
         else
-            tell_start_failed (l, true, l->err.text);
+            local_tell_start_failed (l, true, l->err.text);
         return;
     }
     uv_timer_start (&l->timer, link_due, LINK_DELAY_MS, 0);
-}
-
-static void tell_prolog_failed (struct local_job *l, const struct local_admin *a)
-{
-    const struct hostlist *failed = admin_failed_nodes (a);
-    autofree char *nodes = failed ? hostlist_encode (failed) : NULL;
-    const struct exec_start_failure why = { .text = admin_failure (a),
-                                            .retry = true,
-                                            .nodes = nodes,
-                                            .drained = nodes != NULL,
-                                            .pause_errno = admin_shortage (a) };
-
-    l->end_told = true;
-    l->x->host->start_failed (l->x->host->arg, l->job->id, &why);
 }
 
 static void prolog_done (struct local_admin *a, void *arg)
@@ -532,7 +300,7 @@ static void prolog_done (struct local_admin *a, void *arg)
     l->admin = NULL;
     if (!is_unwanted (l)) {
         if (admin_failure (a))
-            tell_prolog_failed (l, a);
+            local_tell_prolog_failed (l, a);
         else
             begin_agents (l);
     }
@@ -546,11 +314,11 @@ static void files_done (uv_work_t *w, int status)
     if (!local_work_ended (l) || is_unwanted (l))
         return;
     if (status == 0 && l->rc < 0 && l->put_errno) {
-        tell_short (l, l->put_errno, l->err.text);
+        local_tell_short (l, l->put_errno, l->err.text);
         return;
     }
     if (status < 0 || l->rc < 0) {
-        tell_start_failed (l, false, l->err.text);
+        local_tell_start_failed (l, false, l->err.text);
         return;
     }
     l->entered = true;
@@ -558,7 +326,7 @@ static void files_done (uv_work_t *w, int status)
         begin_agents (l);
     else if (!(l->admin = admin_start (l->x, l->job, false, 0, l->job->r->nranks,
                                        prolog_done, l)))
-        tell_short (l, ENOMEM, "out of memory");
+        local_tell_short (l, ENOMEM, "out of memory");
 }
 
 static void broken_looked (uv_work_t *w, int status)
@@ -572,7 +340,7 @@ static void broken_looked (uv_work_t *w, int status)
     else if (l->nagents == 0)
         local_look_at_spool (l);
     else if (status == 0 && l->ready_seen)
-        tell_ready (l);
+        local_tell_ready (l);
     else if (!l->finish_seen)
         break_start (l, l->gone_rank, l->gone);
 }
@@ -621,7 +389,7 @@ static void agent_exited (uint32_t rank, int status, bool known, void *arg)
 static void failed_later (uv_timer_t *t)
 {
     struct local_job *l = t->data;
-    tell_short (l, ENOMEM, l->err.text);
+    local_tell_short (l, ENOMEM, l->err.text);
 }
 
 void local_job_begin (struct local_job *l)
@@ -661,7 +429,7 @@ static void killed_outright (uv_timer_t *t)
     agents_signal (l->x->agents, l, SIGKILL);
 }
 
-static void kill_due (uv_timer_t *t)
+void local_kill_due (uv_timer_t *t)
 {
     struct local_job *l = t->data;
     agents_kill (l->x->agents, l);
@@ -677,7 +445,7 @@ static void agents_overdue (uv_timer_t *t)
     log_warning ("job %ju: its agents do not end it and are killed",
                  (uintmax_t)l->job->id);
     l->killed = true;
-    kill_due (t);
+    local_kill_due (t);
 }
 
 void local_job_await_end (struct local_job *l)
@@ -754,167 +522,4 @@ void local_job_limit (struct exec_job *job)
 
     if (l && l->link) /* otherwise when the link opens */
         agentlink_limit (l->link, job->time_limit);
-}
-
-static void job_cleaned (struct local_job *l)
-{
-    struct exec *x = l->x;
-    uint64_t id = l->job->id;
-
-    local_job_free (l);
-    x->host->cleaned (x->host->arg, id);
-}
-
-static void cleaned_later (uv_timer_t *t)
-{
-    job_cleaned (t->data);
-}
-
-static void files_removed (uv_work_t *w, int status)
-{
-    struct local_job *l = w->data;
-
-    (void)status;
-    if (local_work_ended (l))
-        job_cleaned (l);
-}
-
-static void strays_overdue (uv_timer_t *t)
-{
-    struct local_job *l = t->data;
-
-    log_warning ("job %ju: processes that its agents left do not die",
-                 (uintmax_t)l->job->id);
-    l->unclean = false;
-    local_finish_cleanup (l);
-}
-
-static void epilog_done (struct local_admin *a, void *arg)
-{
-    struct local_job *l = arg;
-
-    l->admin = NULL;
-    admin_free (
-        /* host->node_failed() has reported a failure; the job's end does not change */
-        a);
-    local_finish_cleanup (l);
-}
-
-/* Runs after the last process of the job. */
-static bool epilog_runs (struct local_job *l)
-{
-    if (!l->job->epilog || !l->entered || l->epilogue)
-        return false;
-    l->epilogue = true;
-    size_t n = l->job->r ? l->job->r->nranks : 0;
-    l->admin = admin_start (l->x, l->job, true, 0, n, epilog_done, l);
-    return l->admin != NULL;
-}
-
-static void remains_work (uv_work_t *w)
-{
-    end_remains (w->data);
-}
-
-static void remains_done (uv_work_t *w, int status)
-{
-    struct local_job *l = w->data;
-
-    (void)status;
-    if (!local_work_ended (l))
-        return;
-    l->remains_ended = true;
-    if (!remains_remove_group (l->x->remains, l->job->id, l->job->attempt))
-        log_warning ("job %ju: processes in its cgroup do not die",
-                     (uintmax_t)l->job->id);
-    local_finish_cleanup (l);
-}
-
-/* True: their end is under way, and local_finish_cleanup() runs again after it. */
-static bool remains_are_ending (struct local_job *l)
-{
-    if (l->remains_ended
-        || (remains_remove_group (l->x->remains, l->job->id, l->job->attempt)
-            && !l->orphans))
-        return false;
-    l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, remains_work, remains_done) < 0)
-        l->busy = false;
-    return l->busy;
-}
-
-void local_finish_cleanup (struct local_job *l)
-{
-    if (l->busy || l->admin || l->nagents > 0 || l->closing)
-        return;
-    if (l->unclean && agents_strays (l->x->agents)) {
-        if (!l->waits)
-            uv_timer_start (&l->timer, strays_overdue, KILL_DELAY_MS, 0);
-        l->waits = true;
-        return;
-    }
-    if (remains_are_ending (l) || epilog_runs (l))
-        return;
-    l->closing = l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, local_remove_files, files_removed)
-        < 0) {
-        l->busy = false;
-        uv_timer_start (&l->timer, cleaned_later, 0, 0);
-    }
-}
-
-/* Agents end by themselves after FINISH, but not without it. */
-void local_job_end_agents (struct local_job *l)
-{
-    const struct exec_job *job = l->job;
-
-    if (l->nagents == 0)
-        return;
-    if (!l->finish_seen)
-        agents_signal (l->x->agents, l, SIGTERM);
-    else if (job->resize.active) /* agents on the way cannot find rank 0 any more */
-        agents_signal_from (l->x->agents, l, job->resize.from, SIGTERM);
-    uv_timer_start (&l->timer, kill_due, KILL_DELAY_MS, 0);
-}
-
-void local_job_cleanup (struct exec *x, struct exec_job *job)
-{
-    struct local_job *l = job->aux;
-    bool found = !l;
-
-    if (found && !(l = make_job (x, job))) {
-        log_error ("out of memory: the broker stops rather than leave a process");
-        abort ();
-    }
-    if (l->admin)
-        admin_end (l->admin);
-    l->cleaning = true;
-    l->starting = false;
-    l->end_told = true;
-    close_link (l);
-    if (found)
-        local_recover_cleanup (l);
-    local_job_end_agents (l);
-    local_finish_cleanup (l);
-}
-
-void local_jobs_no_strays (void *arg)
-{
-    struct exec *x = arg;
-    struct local_job *l;
-
-    DL_FOREACH (x->jobs, l)
-        if (l->waits)
-            local_finish_cleanup (l);
-}
-
-void local_jobs_forget (struct exec *x)
-{
-    struct local_job *l, *next;
-    DL_FOREACH_SAFE (x->jobs, l, next)
-    {
-        if (l->ending && !l->end_told) /* it must end, and may not know it yet */
-            agents_signal (x->agents, l, SIGTERM);
-        local_job_free (l);
-    }
 }

@@ -35,9 +35,9 @@
 enum { QUIET = 1, IMMEDIATE };
 
 static const struct option_desc options[] = {
-    { "immediate", 'I', NULL, "fail rather than wait for nodes",
-      IMMEDIATE, false, "This command" },
-    { "quiet", 'Q', NULL, "say nothing but errors", QUIET, false, "This command" },
+    { "immediate", 'I', NULL, "fail rather than wait for nodes", IMMEDIATE, false,
+      "This command" },
+    { "quiet", 'Q', NULL, "print errors only", QUIET, false, "This command" },
     OPTION_END,
 };
 
@@ -353,14 +353,14 @@ static const char *const usage[] = { "[OPTION]... [COMMAND [ARGUMENT]...]", NULL
 
 const struct command command_alloc = {
     .name = "alloc",
-    .summary = "Hold an allocation while a shell, or a command, runs here",
+    .summary = "Allocate nodes for a shell or a command that runs here",
     .usage = usage,
     .options = options,
     .more_options = submit_options_table,
     .without = allocation_without,
     .option_flags = OPTION_STOP_AT_OPERAND,
     .operands = COMPLETE_FILES,
-    .notes = "fluxq-run runs steps in the allocation from there. The job ends with the "
-             "command, whose\nexit status is this one's.\n",
+    .notes = "There, fluxq-run runs steps in the allocation. The job ends when the shell "
+             "or command ends;\nfluxq-alloc exits with its status.\n",
     .run = run,
 };

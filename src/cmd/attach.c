@@ -19,9 +19,9 @@ enum { PTY = 1, RANK, NODE };
 
 static const struct option_desc options[] = {
     { "pty", 0, NULL, "open a terminal on a node of the job", PTY, false, NULL },
-    { "rank", 0, "N", "this rank (node of the job, from 0) [all; with --pty 0]", RANK,
-      false, NULL },
-    { "nodelist", 'w', "NODE", "or this node, by its name", NODE, false, NULL },
+    { "rank", 0, "N", "only this rank (node of the job, from 0) [all; with --pty: 0]",
+      RANK, false, NULL },
+    { "nodelist", 'w', "NODE", "only this node, by name", NODE, false, NULL },
     OPTION_END,
 };
 
@@ -214,12 +214,13 @@ static const char *const usage[] = { "[OPTION]... ID",
 
 const struct command command_attach = {
     .name = "attach",
-    .summary = "Join a running job: its output, or a terminal on one of its nodes",
+    .summary = "Attach to a running job: show its output, or open a terminal on one of "
+               "its nodes",
     .usage = usage,
     .options = options,
     .option_flags = OPTION_STOP_AT_OPERAND,
     .operands = COMPLETE_JOBS,
-    .notes = "Shows what the job has written so far and what comes, to its end; the exit "
-             "status is the\njob's. Ctrl-C detaches and the job goes on.\n",
+    .notes = "Shows the output of the job from its beginning to its end, and exits with "
+             "the job's status.\nCtrl-C detaches; the job goes on.\n",
     .run = run,
 };

@@ -73,7 +73,7 @@ const struct command command_bcast = {
     .usage = usage,
     .options = bcast_options,
     .operands = COMPLETE_FILES,
-    .notes = "Inside a job, and in a shell of fluxq-alloc. DEST is a path on the nodes, or ends "
-             "in / and gets\nthe name of FILE.\n",
+    .notes = "Works inside a job and in a shell of fluxq-alloc. DEST is a path on the "
+             "nodes; if it ends in /,\nthe name of FILE is added.\n",
     .run = run,
 };

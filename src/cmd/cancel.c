@@ -19,15 +19,16 @@ static const struct option_desc options[] = {
       false, "Which jobs" },
     { "queue", 'q', "QUEUE,...", "jobs of these queues", QUEUE, false, "Which jobs" },
     { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false, "Which jobs" },
-    { "name", 'n', "NAME,...", "jobs of these names", NAME, false, "Which jobs" },
+    { "name", 'n', "NAME,...", "jobs with these names", NAME, false, "Which jobs" },
     { "signal", 's', "SIGNAL",
-      "send the running tasks this signal (USR1, 10) and end nothing",
-      SIGNAL, false, "Signal and note" },
-    { "batch", 'b', NULL, "... the batch script's shell alone", BATCH, false,
-      "Signal and note" },
-    { "full", 'f', NULL, "... the batch script, all it has started, and all steps", FULL,
+      "send this signal (USR1, 10) to the running tasks instead of cancelling", SIGNAL,
       false, "Signal and note" },
-    { "note", 0, "TEXT", "why, for the job's record", NOTE, false, "Signal and note" },
+    { "batch", 'b', NULL, "... only to the batch script's shell", BATCH, false,
+      "Signal and note" },
+    { "full", 'f', NULL, "... to the batch script, all its processes and all steps", FULL,
+      false, "Signal and note" },
+    { "note", 0, "TEXT", "the reason, for the job's record", NOTE, false,
+      "Signal and note" },
     OPTION_END,
 };
 
@@ -219,14 +220,13 @@ static const char *const usage[] = { "[OPTION]... IDS...",
 
 const struct command command_cancel = {
     .name = "cancel",
-    .summary = "Cancel jobs that wait or run, or send them a signal",
+    .summary = "Cancel pending or running jobs, or send them a signal",
     .usage = usage,
     .options = options,
     .operands = COMPLETE_JOBS,
     .notes =
-        "IDS are job ids and ranges: 7 1,4-7; or steps of running jobs: 12.0. With "
-        "several options a job must fit them "
-        "all.\n"
-        "Exit status 1: some could not be cancelled; each is named with the reason.\n",
+        "IDS are job ids and ranges (7 1,4-7), or steps of running jobs (12.0). With "
+        "several options,\njobs that match all of them are selected.\nExit status 1: "
+        "some jobs could not be cancelled; each one is listed with the reason.\n",
     .run = run,
 };

@@ -225,7 +225,7 @@ static const char *const usage[] = { "", NULL };
 
 const struct command command_console = {
     .name = "console",
-    .summary = "Take commands line by line (what fluxq alone does)",
+    .summary = "Read commands line by line (also started by fluxq alone)",
     .usage = usage,
     .options = options,
     .run = run,

@@ -15,10 +15,10 @@
 enum { REASON = 1, JSON, NODES, STATE };
 
 static const struct option_desc options[] = {
-    { "reason", 0, "TEXT", "drain, hold: why; users see it", REASON, false, NULL },
+    { "reason", 0, "TEXT", "drain, hold: the reason; users see it", REASON, false, NULL },
     { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false, NULL },
-    { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)",
-      STATE, false, NULL },
+    { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)", STATE, false,
+      NULL },
     RESERVE_OPTIONS,
     OPTION_END,
 };
@@ -388,8 +388,8 @@ static int do_unreserve (struct cmd *c, const struct ctl *x)
 /* -- the command -- */
 
 static const struct subcommand subcommands[] = {
-    { "status", "[--json]", "what the broker is and does", COMPLETE_NONE },
-    { "shutdown", "", "end the broker; running jobs go on", COMPLETE_NONE },
+    { "status", "[--json]", "show the state of the broker", COMPLETE_NONE },
+    { "shutdown", "", "stop the broker; running jobs go on", COMPLETE_NONE },
     { "reload", "", "apply the configuration file", COMPLETE_NONE },
     { "drain", "NODES... --reason TEXT", "start no more jobs on these nodes",
       COMPLETE_NODES },
@@ -397,17 +397,18 @@ static const struct subcommand subcommands[] = {
     { "hold", "IDS... [--reason TEXT]", "keep pending jobs from starting",
       COMPLETE_JOBS },
     { "release", "IDS...", "let held jobs start", COMPLETE_JOBS },
-    { "extend", "IDS... [+|-]TIME", "give jobs another time limit", COMPLETE_JOBS },
-    { "resize", "IDS... -N NODES", "give malleable jobs another number of nodes",
+    { "extend", "IDS... [+|-]TIME", "change the time limit of jobs", COMPLETE_JOBS },
+    { "resize", "IDS... -N NODES", "change the number of nodes of malleable jobs",
       COMPLETE_JOBS },
-    { "queue", "start|stop NAME...", "let a queue start jobs, or not", COMPLETE_QUEUES },
+    { "queue", "start|stop NAME...", "let queues start jobs, or stop them",
+      COMPLETE_QUEUES },
     { "reserve",
       "--start TIME --duration TIME --nodes N|NODES --users NAMES|--maintenance",
-      "keep nodes for some users' jobs, or for nobody's, in that time", COMPLETE_NONE },
-    { "unreserve", "NAME...", "let all jobs have a reservation's nodes again",
+      "keep nodes for some users' jobs, or free of jobs, during a time", COMPLETE_NONE },
+    { "unreserve", "NAME...", "end a reservation: all jobs may use its nodes again",
       COMPLETE_RESERVATIONS },
     { "journal", "compact|check|repair [--state DIR]",
-      "give back what is free; or, while no broker runs: is it whole, make it so",
+      "compact: give free space back; while no broker runs: check it, or repair it",
       COMPLETE_NONE },
     { .name = NULL },
 };
@@ -487,16 +488,14 @@ static const char *const usage[] = { "SUBCOMMAND [ARGUMENT]...", NULL };
 
 const struct command command_ctl = {
     .name = "ctl",
-    .summary = "Control the broker, its nodes and queues, reserve nodes, hold jobs",
+    .summary = "Control the broker, its nodes, queues and jobs, and reserve nodes",
     .usage = usage,
     .options = options,
     .subcommands = subcommands,
     .notes = "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
-             "1,4-7.\n"
-             "Users resize their own jobs, hold and release them; what an operator holds "
-             "only\n"
-             "operators release. They may lower a time limit, operators also raise it "
-             "(write -- before\n"
-             "-TIME). All else is for operators, but status.\n",
+             "1,4-7.\nUsers may resize, hold and release their own jobs, and lower their "
+             "time limits (write --\nbefore -TIME). Only operators raise time limits and "
+             "release jobs that an operator holds.\nEverybody may use status; all other "
+             "subcommands are for operators.\n",
     .run = run,
 };

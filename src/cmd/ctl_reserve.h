@@ -19,20 +19,22 @@ enum {
 };
 
 #define RESERVE_OPTIONS                                                                  \
-    { "name", 0, "NAME", "reserve: its name [resv-1, resv-2, ...]", RESERVE_NAME, false, \
-      NULL },                                                                            \
-    { "start", 0, "TIME", "reserve: as submit --begin: now, 14:00, now+1hour",           \
+    { "name", 0, "NAME", "reserve: name of the reservation [resv-1, resv-2, ...]",       \
+      RESERVE_NAME, false, NULL },                                                       \
+    { "start", 0, "TIME", "reserve: start, as in submit --begin: now, 14:00, now+1hour", \
       RESERVE_START, false, NULL },                                                      \
-    { "duration", 0, "TIME", "reserve: as submit --time: 90, 2:00:00, 1-12",             \
+    { "duration", 0, "TIME", "reserve: length, as in submit --time: 90, 2:00:00, 1-12",  \
       RESERVE_DURATION, false, NULL },                                                   \
-    { "nodes", 'N', "N|NODES", "reserve: how many nodes, or which; resize: how many",    \
+    { "nodes", 'N', "N|NODES",                                                           \
+      "reserve: number of nodes, or their names; resize: number",                        \
       RESERVE_NODES, false, NULL },                                                      \
-    { "users", 0, "NAMES", "reserve: whose jobs may run there", RESERVE_USERS, false,    \
-      NULL },                                                                            \
+    { "users", 0, "NAMES", "reserve: users whose jobs may run there", RESERVE_USERS,     \
+      false, NULL },                                                                     \
     { "maintenance", 0, NULL, "reserve: no jobs run there", RESERVE_MAINTENANCE,         \
       false, NULL },                                                                     \
     { "note", 0, "TEXT", "reserve: a note that users see", RESERVE_NOTE, false, NULL },  \
-    { "ignore-running", 0, NULL, "reserve: also where jobs run, from their end on",      \
+    { "ignore-running", 0, NULL,                                                         \
+      "reserve: accept nodes with running jobs; they are reserved when the jobs end",    \
       RESERVE_IGNORE_RUNNING, false, NULL }
 
 struct reserve_args {

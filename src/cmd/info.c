@@ -11,12 +11,12 @@
 enum { LONG = 1, TOPOLOGY, NODES, QUEUE, JSON };
 
 static const struct option_desc options[] = {
-    { "long", 'N', NULL, "a line for each node", LONG, false, NULL },
-    { "topology", 'T', NULL, "zones, racks, ... as a tree, and what is in each", TOPOLOGY,
-      false, NULL },
+    { "long", 'N', NULL, "one line for each node", LONG, false, NULL },
+    { "topology", 'T', NULL, "the tree of zones, racks, ... with the resources in each",
+      TOPOLOGY, false, NULL },
     { "nodes", 'n', "NAMES", "only these nodes: node[1-3]", NODES, false, NULL },
-    { "queue", 'q', "NAME", "only nodes that jobs of this queue may have",
-      QUEUE, false, NULL },
+    { "queue", 'q', "NAME", "only nodes that jobs of this queue may use", QUEUE, false,
+      NULL },
     { "json", 0, NULL, "the broker's answer in JSON", JSON, false, NULL },
     OPTION_END,
 };
@@ -162,12 +162,11 @@ static const char *const usage[] = { "[OPTION]...", NULL };
 
 const struct command command_info = {
     .name = "info",
-    .summary = "Show the nodes, what of them is used and what is free",
+    .summary = "List nodes, with their used and free resources",
     .usage = usage,
     .options = options,
     .notes = "States: idle, mixed (some cores free), allocated, draining (drained, but "
-             "jobs still run),\n"
-             "drained, down, and resv and maint: idle, but in a reservation or in "
-             "maintenance.\n",
+             "jobs still run),\ndrained, down, resv (idle, in a reservation), maint "
+             "(idle, in maintenance).\n",
     .run = run,
 };

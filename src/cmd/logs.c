@@ -12,13 +12,13 @@
 enum { FOLLOW = 1, RANK, TASK, LABEL, STDOUT, STDERR };
 
 static const struct option_desc options[] = {
-    { "follow", 'f', NULL, "go on until the job ends", FOLLOW, false, NULL },
-    { "rank", 0, "N", "only what came from this rank (node of the job, from 0)", RANK,
-      false, NULL },
-    { "task", 0, "N", "only what this task wrote (of all tasks of the job, from 0)", TASK,
-      false, NULL },
-    { "label", 'l', NULL, "begin each line with the number of its task",
-      LABEL, false, NULL },
+    { "follow", 'f', NULL, "continue until the job ends", FOLLOW, false, NULL },
+    { "rank", 0, "N", "only output of this rank (node of the job, from 0)", RANK, false,
+      NULL },
+    { "task", 0, "N", "only output of this task (numbered from 0 over the whole job)",
+      TASK, false, NULL },
+    { "label", 'l', NULL, "begin each line with the number of its task", LABEL, false,
+      NULL },
     { "stdout", 0, NULL, "only standard output", STDOUT, false, NULL },
     { "stderr", 0, NULL, "only standard error", STDERR, false, NULL },
     OPTION_END,
@@ -148,7 +148,7 @@ static const char *const usage[] = { "[OPTION]... ID", NULL };
 
 const struct command command_logs = {
     .name = "logs",
-    .summary = "Show what a job has written, and follow it to the end",
+    .summary = "Show the output of a job, and follow it to the end",
     .usage = usage,
     .options = options,
     .operands = COMPLETE_ALL_JOBS,

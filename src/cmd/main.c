@@ -12,17 +12,17 @@ static const struct option_desc options[] = {
     { "help", 'h', NULL, "show this text, or that of a command: fluxq NAME --help",
       OPT_HELP, false, NULL },
     { "version", 'V', NULL, "show the version", OPT_VERSION, false, NULL },
-    { "broker", 0, "URL", "broker to talk to [$FLUXQ_BROKER, else the default sockets]",
-      OPT_BROKER, false, NULL },
+    { "broker", 0, "URL",
+      "address of the broker [$FLUXQ_BROKER, else the default sockets]", OPT_BROKER,
+      false, NULL },
     OPTION_END,
 };
 
 static void print_help (void)
 {
-    puts ("Usage: fluxq [OPTION]... [COMMAND [ARGUMENT]...]\n"
-          "A batch system in front of Kubernetes. Without a command: a console that "
-          "takes them.\n\n"
-          "Commands (also as fluxq-COMMAND):");
+    puts ("Usage: fluxq [OPTION]... [COMMAND [ARGUMENT]...]\nA batch system in front of "
+          "Kubernetes. Without a command, fluxq starts a console that reads "
+          "commands.\n\nCommands (also as fluxq-COMMAND):");
     command_print_list (stdout);
     puts ("\nOptions:");
     option_print_help (stdout, options);

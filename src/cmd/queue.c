@@ -35,7 +35,7 @@ enum {
 };
 
 static const struct option_desc options[] = {
-    { "all", 'a', NULL, "jobs that have ended too", ALL, false, "Which jobs" },
+    { "all", 'a', NULL, "also jobs that have ended", ALL, false, "Which jobs" },
     { "me", 0, NULL, "only my own jobs", ME, false, "Which jobs" },
     { "user", 'u', "USER,...", "jobs of these users", USER, false, "Which jobs" },
     { "state", 't', "STATE,...",
@@ -44,20 +44,21 @@ static const struct option_desc options[] = {
       STATE, false, "Which jobs" },
     { "queue", 'q', "QUEUE,...", "jobs of these queues", QUEUE, false, "Which jobs" },
     { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false, "Which jobs" },
-    { "name", 'n', "NAME,...", "jobs of these names", NAME, false, "Which jobs" },
-    { "jobs", 'j', "IDS", "these jobs, in whatever state: 1,4-7",
-      JOBS, false, "Which jobs" },
-    { "format", 'o', "FORMAT", "columns to show, see below",
-      FORMAT, false, "Columns and output" },
-    { "why", 0, NULL, "pending jobs: who is ahead, when they start, and why they wait",
-      WHY, false, "Columns and output" },
-    { "start", 0, NULL, "pending jobs: when they are planned to start",
-      START, false, "Columns and output" },
-    { "no-header", 0, NULL, "no line of headings",
-      NO_HEADER, false, "Columns and output" },
+    { "name", 'n', "NAME,...", "jobs with these names", NAME, false, "Which jobs" },
+    { "jobs", 'j', "IDS", "these jobs, in any state: 1,4-7", JOBS, false, "Which jobs" },
+    { "format", 'o', "FORMAT", "columns to show, see below", FORMAT, false,
+      "Columns and output" },
+    { "why", 0, NULL,
+      "pending jobs: the jobs ahead, the planned start, and the reason to wait", WHY,
+      false, "Columns and output" },
+    { "start", 0, NULL, "pending jobs: the planned start", START, false,
+      "Columns and output" },
+    { "no-header", 0, NULL, "omit the line of headings", NO_HEADER, false,
+      "Columns and output" },
     { "json", 0, NULL, "the broker's answer in JSON", JSON, false, "Columns and output" },
-    { "watch", 0, "SECONDS", "show again whenever something changes, and every SECONDS",
-      WATCH, true, "Columns and output" },
+    { "watch", 0, "SECONDS",
+      "show the list again when something changes, and every SECONDS", WATCH, true,
+      "Columns and output" },
     OPTION_END,
 };
 
@@ -293,16 +294,15 @@ static const char *const usage[] = { "[OPTION]... [IDS]...", NULL };
 
 const struct command command_queue = {
     .name = "queue",
-    .summary = "Show the jobs that wait and run, with their nodes or why they wait",
+    .summary =
+        "List pending and running jobs, with their nodes or the reason why they wait",
     .usage = usage,
     .options = options,
     .operands = COMPLETE_JOBS,
-    .notes = "IDS are job ids and ranges: 7 1,4-7; 12 is also all tasks of array 12, "
-             "12_3 or\n"
-             "12_[1-3] some of them.\n"
-             "FORMAT has squeue's letters, \"%.8i %9P %R\" (a dot: to the right; a "
-             "number: the\n"
-             "width), or is a list of names, \"id,name,place\":\n",
+    .notes = "IDS are job ids and ranges: 7 1,4-7. 12 also means all tasks of array 12; "
+             "12_3 and\n12_[1-3] are some of them.\nFORMAT has squeue's letters, \"%.8i "
+             "%9P %R\" (a dot aligns to the right, a number sets\nthe width), or is a "
+             "list of names, \"id,name,place\":\n",
     .print_notes = columns_print_help,
     .run = run,
 };

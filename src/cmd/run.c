@@ -230,16 +230,16 @@ static const char *const usage[] = { "[OPTION]... COMMAND [ARGUMENT]...", NULL }
 
 const struct command command_run = {
     .name = "run",
-    .summary = "Run a command in parallel and show what it writes, in a job or as one",
+    .summary =
+        "Run a parallel command as a step of a job or as a job, and show its output",
     .usage = usage,
     .options = step_options,
     .more_options = submit_options_table,
     .without = allocation_without,
     .option_flags = OPTION_STOP_AT_OPERAND,
     .operands = COMPLETE_FILES,
-    .notes =
-        "Inside a job, and in a shell of fluxq-alloc, a step of that job; elsewhere "
-        "a job that\nends with the command. Exit status: that of the worst task, 128 "
-        "and the number for a\nsignal.\n",
+    .notes = "Inside a job, and in a shell of fluxq-alloc, the command runs as a step of "
+             "that job.\nElsewhere it runs as a job of its own. Exit status: that of the "
+             "worst task, or 128 plus\nthe number of its signal.\n",
     .run = run,
 };

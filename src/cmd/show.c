@@ -11,20 +11,21 @@
 enum { EVENTS = 1, JOBSPEC, JSON };
 
 static const struct option_desc options[] = {
-    { "events", 0, NULL, "of a job: its event log", EVENTS, false, NULL },
-    { "jobspec", 0, NULL, "of a job: what was submitted, in JSON", JOBSPEC, false, NULL },
+    { "events", 0, NULL, "jobs: show the event log", EVENTS, false, NULL },
+    { "jobspec", 0, NULL, "jobs: show the submitted jobspec, in JSON", JOBSPEC, false,
+      NULL },
     { "json", 0, NULL, "the broker's answer in JSON", JSON, false, NULL },
     OPTION_END,
 };
 
 static const struct subcommand subcommands[] = {
     { "job", "ID...", "jobs", COMPLETE_ALL_JOBS },
-    { "node", "[NAMES]", "nodes, or all: node[1-3]", COMPLETE_NODES },
-    { "queue", "[NAME]...", "queues, or all", COMPLETE_QUEUES },
-    { "priority", "[ID]...", "priorities term by term; or of all pending jobs",
-      COMPLETE_JOBS },
-    { "fair-share", "[USER]...", "what users have used, or all users", COMPLETE_NONE },
-    { "reservation", "[NAME]...", "reservations, or all", COMPLETE_RESERVATIONS },
+    { "node", "[NAMES]", "these nodes (node[1-3]), or all", COMPLETE_NODES },
+    { "queue", "[NAME]...", "these queues, or all", COMPLETE_QUEUES },
+    { "priority", "[ID]...",
+      "the terms of these jobs' priorities, or of all pending jobs'", COMPLETE_JOBS },
+    { "fair-share", "[USER]...", "the usage of these users, or of all", COMPLETE_NONE },
+    { "reservation", "[NAME]...", "these reservations, or all", COMPLETE_RESERVATIONS },
     { .name = NULL },
 };
 
@@ -410,8 +411,8 @@ static const char *const usage[] = {
 
 const struct command command_show = {
     .name = "show",
-    .summary = "Show all that is known of a job, a node or a queue, priorities, "
-               "reservations",
+    .summary =
+        "Show jobs, nodes, queues, priorities, fair share and reservations in detail",
     .usage = usage,
     .options = options,
     .subcommands = subcommands,

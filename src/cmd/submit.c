@@ -26,19 +26,19 @@ extern char **environ;
 enum { WAIT = 1, DRY_RUN, TEST_ONLY, JSON, URGENCY, ALLOW_INFEASIBLE };
 
 static const struct option_desc options[] = {
-    { "wait", 'W', NULL, "wait for the job's end; its exit status becomes this command's",
-      WAIT, false, "This command" },
-    { "dry-run", 0, NULL, "show the jobspec and submit nothing",
-      DRY_RUN, false, "This command" },
-    { "test-only", 0, NULL, "tell when and where the job would start, submit nothing",
-      TEST_ONLY, false, "This command" },
-    { "json", 0, NULL, "print {\"id\":N}, and with --wait the result as a second line",
-      JSON, false, "This command" },
-    { "urgency", 0, "N", "0 (held) to 16 [16]; above that, to 31, for operators", URGENCY,
-      false, "Queue and priority" },
-    { "allow-infeasible", 0, NULL,
-      "accept the job also when no node here could ever run it", ALLOW_INFEASIBLE,
+    { "wait", 'W', NULL, "wait until the job has ended, and exit with its status", WAIT,
       false, "This command" },
+    { "dry-run", 0, NULL, "show the jobspec and submit nothing", DRY_RUN, false,
+      "This command" },
+    { "test-only", 0, NULL, "show when and where the job would start, and submit nothing",
+      TEST_ONLY, false, "This command" },
+    { "json", 0, NULL,
+      "print {\"id\":N}; with --wait, also a second line with the result", JSON, false,
+      "This command" },
+    { "urgency", 0, "N", "urgency: 0 (held) to 16; for operators up to 31 [16]", URGENCY,
+      false, "Queue and priority" },
+    { "allow-infeasible", 0, NULL, "accept the job even if no node here can ever run it",
+      ALLOW_INFEASIBLE, false, "This command" },
     OPTION_END,
 };
 
@@ -416,15 +416,14 @@ static const char *const usage[] = {
 
 const struct command command_submit = {
     .name = "submit",
-    .summary = "Submit a batch script, or a command that runs once for each task",
+    .summary = "Submit a batch script, or a command to run once for each task",
     .usage = usage,
     .options = options,
     .more_options = submit_options_table,
     .option_flags = OPTION_STOP_AT_OPERAND,
     .operands = COMPLETE_FILES,
-    .notes = "Prints the job's id. Options may also stand in the script (#SBATCH, # "
-             "flux:, #FLUXQ) and\n"
-             "in the environment (FLUXQ_NODES=2); the command line goes first, then the "
-             "environment.\n",
+    .notes = "Prints the job's id. Options may also be set in the script (#SBATCH, # "
+             "flux:, #FLUXQ) and\nin the environment (FLUXQ_NODES=2). The command line "
+             "overrides the environment, and the\nenvironment overrides the script.\n",
     .run = run,
 };

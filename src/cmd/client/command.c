@@ -14,10 +14,12 @@
 enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER, OPT_BROKER_WAIT };
 
 static const struct option_desc common_options[] = {
-    { "broker", 0, "URL", "broker to talk to [$FLUXQ_BROKER, else the default sockets]",
-      OPT_BROKER, false, "General" },
+    { "broker", 0, "URL",
+      "address of the broker [$FLUXQ_BROKER, else the default sockets]", OPT_BROKER,
+      false, "General" },
     { "broker-wait", 0, "DURATION",
-      "wait so long for a broker that is being restarted [$FLUXQ_BROKER_WAIT, else 60s]",
+      "how long to wait for a broker that is being restarted [$FLUXQ_BROKER_WAIT, else "
+      "60s]",
       OPT_BROKER_WAIT, false, "General" },
     { "help", 'h', NULL, "show this text", OPT_HELP, false, "General" },
     { "version", 'V', NULL, "show the version", OPT_VERSION, false, "General" },

@@ -530,7 +530,7 @@ static const struct exec_option options[] = {
     { .name = "kube", .help = "run jobs on Kubernetes" },
     { .name = "kubeconfig",
       .arg = "FILE",
-      .help = "how to reach it (default: kube.kubeconfig, $KUBECONFIG)",
+      .help = "how to reach the cluster (default: kube.kubeconfig, $KUBECONFIG)",
       .key = "kubeconfig" },
     { .name = NULL },
 };

@@ -19,7 +19,7 @@ static int64_t used_share (const struct match_policy *p, const int64_t *free,
 
 const struct match_policy match_policy_bestfit = {
     .name = "bestfit",
-    .summary = "the fullest nodes that still do, so that large holes stay whole",
+    .summary = "the fullest nodes that fit, so that large gaps stay free",
     .node_centric = true,
     .measure = used_share,
 };

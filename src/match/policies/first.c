@@ -16,7 +16,8 @@ static int64_t free_cores (const struct match_policy *p, const int64_t *free,
 
 const struct match_policy match_policy_first = {
     .name = "first",
-    .summary = "the freest node of the freest rack, looking at no more than are needed",
+    .summary =
+        "the freest node of the freest rack, visiting no more vertices than needed",
     .high = true,
     .node_centric = true,
     .first = true,

@@ -3,7 +3,7 @@
 
 const struct match_policy match_policy_firstnodex = {
     .name = "firstnodex",
-    .summary = "whole nodes, the first that do, highest ids first",
+    .summary = "whole nodes, the first that fit, highest ids first",
     .high = true,
     .node_centric = true,
     .node_exclusive = true,

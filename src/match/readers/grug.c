@@ -659,6 +659,6 @@ static int grug_read (struct graph *g, const char *text, size_t len,
 
 const struct match_reader match_reader_grug = {
     .name = "grug",
-    .summary = "a recipe that makes a graph, in GraphML",
+    .summary = "a recipe for a graph, in GraphML",
     .read = grug_read,
 };

@@ -11,7 +11,7 @@ static int read_shorthand (const struct graph *g, const char *text, size_t len,
 
 const struct match_reader match_reader_jgf_shorthand = {
     .name = "jgf_shorthand",
-    .summary = "JSON Graph Format without what lies below exclusive vertices",
+    .summary = "JSON Graph Format without the vertices below exclusive vertices",
     .read = jgf_read,
     .attach = jgf_attach,
     .read_selection = read_shorthand,

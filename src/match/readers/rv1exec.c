@@ -284,14 +284,14 @@ static int rv1exec_read_selection (const struct graph *g, const char *text, size
 
 const struct match_reader match_reader_rv1exec = {
     .name = "rv1exec",
-    .summary = "R version 1 (RFC 20), the graph in it where there is one",
+    .summary = "R version 1 (RFC 20), with its graph if it has one",
     .read = rv1exec_read,
     .read_selection = rv1exec_read_selection,
 };
 
 const struct match_reader match_reader_rv1exec_force = {
     .name = "rv1exec_force",
-    .summary = "R version 1 (RFC 20), the execution part alone",
+    .summary = "R version 1 (RFC 20), only the execution part",
     .read = rv1exec_force_read,
     .read_selection = force_read_selection,
 };

@@ -11,6 +11,6 @@ static int jgf_write (const struct graph *g, const struct selection *s,
 
 const struct match_writer match_writer_jgf = {
     .name = "jgf",
-    .summary = "the graph of what was chosen, JSON Graph Format (RFC 40)",
+    .summary = "the graph of the selection, JSON Graph Format (RFC 40)",
     .write = jgf_write,
 };

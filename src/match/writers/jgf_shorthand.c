@@ -13,6 +13,6 @@ static int jgf_shorthand_write (const struct graph *g, const struct selection *s
 
 const struct match_writer match_writer_jgf_shorthand = {
     .name = "jgf_shorthand",
-    .summary = "the same, without what is below a vertex taken as a whole",
+    .summary = "as jgf, without the vertices below an exclusive vertex",
     .write = jgf_shorthand_write,
 };

@@ -14,7 +14,8 @@ static enum queue_pass pass_short_plan (const struct queue_plan *plan,
 
 const struct queue_policy queue_policy_conservative = {
     .name = "conservative",
-    .summary = "nobody is delayed: reservation-depth have reservations, no others start",
+    .summary = "no job is delayed: reservation-depth jobs have reservations, other jobs "
+               "do not start",
     .depth = 256,
     .takes_depth = true,
     .rank = queue_rank_priority,

@@ -3,7 +3,7 @@
 
 const struct queue_policy queue_policy_easy = {
     .name = "easy",
-    .summary = "the first has a reservation, others start if they do not delay it",
+    .summary = "the first job has a reservation, others start if they do not delay it",
     .depth = 1,
     .rank = queue_rank_priority,
     .plan = queue_plan_reserved,

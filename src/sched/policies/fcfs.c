@@ -17,7 +17,7 @@ static enum queue_pass pass_none (const struct queue_plan *plan,
 
 const struct queue_policy queue_policy_fcfs = {
     .name = "fcfs",
-    .summary = "strictly in order: nobody starts before the first",
+    .summary = "strictly in order: no job starts before the first",
     .depth = 1,
     .rank = queue_rank_priority,
     .plan = plan_first,

@@ -29,11 +29,14 @@
 enum { OPT_PROGRAM, OPT_TIMEOUT, OPT_REPORT, OPT_SET, OPT_WAIT, OPT_HELP };
 
 static const struct option_desc options[] = {
-    { "program", 0, "FILE", "what to run", OPT_PROGRAM, false, NULL },
-    { "timeout", 0, "SECONDS", "it must be done by then", OPT_TIMEOUT, false, NULL },
-    { "report", 0, "FILE", "where to say why it failed", OPT_REPORT, false, NULL },
-    { "set", 0, "NAME=VALUE", "in its environment", OPT_SET, false, NULL },
-    { "wait", 0, NULL, "begin when told to end (SIGTERM)", OPT_WAIT, false, NULL },
+    { "program", 0, "FILE", "program to run", OPT_PROGRAM, false, NULL },
+    { "timeout", 0, "SECONDS", "end the program after this time", OPT_TIMEOUT, false,
+      NULL },
+    { "report", 0, "FILE", "write the reason of a failure to this file", OPT_REPORT,
+      false, NULL },
+    { "set", 0, "NAME=VALUE", "set this variable in the program's environment", OPT_SET,
+      false, NULL },
+    { "wait", 0, NULL, "start the program on SIGTERM", OPT_WAIT, false, NULL },
     { "help", 'h', NULL, "print this help", OPT_HELP, false, NULL },
     OPTION_END,
 };

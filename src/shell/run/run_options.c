@@ -49,7 +49,8 @@ static void print_help (void)
     printf ("Usage: " RUN_PROGRAM " [OPTION...] COMMAND [ARG...]\n"
             "Run a parallel step inside the job's allocation.\n\n");
     option_print_help (stdout, all);
-    printf ("\nExit status: that of the worst task, 128 and the number for a signal.\n");
+    printf (
+        "\nExit status: that of the worst task, or 128 plus the number of its signal.\n");
 }
 
 static int set_text (char **field, const char *value, struct error *err)

@@ -29,33 +29,36 @@ enum {
 };
 
 static const struct option_desc options[] = {
-    { "load-file", 'L', "FILE", "the graph (needed)", OPT_LOAD_FILE, false, NULL },
-    { "load-format", 'f', "NAME", "its format [grug]", OPT_LOAD_FORMAT, false, NULL },
+    { "load-file", 'L', "FILE", "the graph (required)", OPT_LOAD_FILE, false, NULL },
+    { "load-format", 'f', "NAME", "format of the graph [grug]", OPT_LOAD_FORMAT, false,
+      NULL },
     { "load-allowlist", 'W', "TYPE,...",
-      "load only vertices of these types, and the cluster (hwloc)",
-      OPT_TYPES, false, NULL },
-    { "match-subsystems", 'S', "NAME", "which trees of the graph to match on [CA]",
+      "load only vertices of these types and the cluster (hwloc)", OPT_TYPES, false,
+      NULL },
+    { "match-subsystems", 'S', "NAME", "subsystems of the graph to match on [CA]",
       OPT_SUBSYSTEMS, false, NULL },
-    { "match-policy", 'P', "POLICY", "which of several fitting vertices to take [first]",
-      OPT_POLICY, false, NULL },
+    { "match-policy", 'P', "POLICY",
+      "match policy: which of several fitting vertices to take [first]", OPT_POLICY,
+      false, NULL },
     { "traverser-policy", 'T', "NAME",
       "simple, or flexible: requests may have or_slot and xor_slot [simple]",
       OPT_TRAVERSER, false, NULL },
-    { "match-format", 'F', "NAME", "format of what was matched [simple]",
-      OPT_MATCH_FORMAT, false, NULL },
+    { "match-format", 'F', "NAME", "format of the selection [simple]", OPT_MATCH_FORMAT,
+      false, NULL },
     { "prune-filters", 'p', "AT:TYPE,...",
-      "know what is free of TYPE at each vertex of type AT (or ALL) [ALL:core]",
+      "keep the free amount of TYPE at each vertex of type AT (or ALL) [ALL:core]",
       OPT_FILTERS, false, NULL },
-    { "test-output", 't', "FILE", "write results there [standard output]",
+    { "test-output", 't', "FILE", "write results to FILE [standard output]",
       OPT_RESULT_FILE, false, NULL },
-    { "reserve-vtx-vec", 'r', "N", "about how many vertices the graph has (not needed)",
-      OPT_SIZE_HINT, false, NULL },
+    { "reserve-vtx-vec", 'r', "N",
+      "approximate number of vertices in the graph (not needed)", OPT_SIZE_HINT, false,
+      NULL },
     { "elapse-time", 'e', NULL, "print how long loading and each match took", OPT_TIMES,
       false, NULL },
-    { "disable-prompt", 'd', NULL, "no prompt", OPT_NO_PROMPT, false, NULL },
+    { "disable-prompt", 'd', NULL, "do not print a prompt", OPT_NO_PROMPT, false, NULL },
     { "graph-output", 'o', "BASE",
-      "write the graph to BASE.dot or BASE.graphml at the end",
-      OPT_DUMP_BASE, false, NULL },
+      "write the graph to BASE.dot or BASE.graphml at the end", OPT_DUMP_BASE, false,
+      NULL },
     { "graph-format", 'g', "NAME", "dot or graphml [dot]", OPT_DUMP_FORMAT, false, NULL },
     TOOL_OPTIONS,
 };
@@ -85,9 +88,9 @@ static const struct {
 
 static void print_help (void)
 {
-    puts ("Usage: fluxq-match -L FILE [OPTION]...\n"
-          "Load a graph of resources, and take commands line by line: match jobspecs, "
-          "book,\ncancel, find. \"help\" there lists them.\n\nOptions:");
+    puts ("Usage: fluxq-match -L FILE [OPTION]...\nLoad a graph of resources and read "
+          "commands line by line: match jobspecs, book,\ncancel, find. The command "
+          "\"help\" lists them.\n\nOptions:");
     option_print_help (stdout, options);
     puts ("\nLoad formats:");
     for (const struct match_reader *const *r = match_readers; *r; r++)

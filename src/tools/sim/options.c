@@ -27,16 +27,18 @@ enum {
 };
 
 static const struct option_desc options[] = {
-    { "cluster", 'c', "SPEC", "the machine, as 4096x32c/4g/256Gi/r16 (see below)",
+    { "cluster", 'c', "SPEC", "the cluster, such as 4096x32c/4g/256Gi/r16 (see below)",
       OPT_CLUSTER, false, NULL },
-    { "trace", 't', "TRACE", "the jobs: a file, or builtin:NAME (needed)", OPT_TRACE,
+    { "trace", 't', "TRACE", "the jobs: a file, or builtin:NAME (required)", OPT_TRACE,
       false, NULL },
-    { "policy", 'p', "NAME", "how the queue plans [easy]", OPT_POLICY, false, NULL },
+    { "policy", 'p', "NAME", "queue policy [easy]", OPT_POLICY, false, NULL },
     { "depth", 'd', "N", "how many waiting jobs get a reservation [the policy's own]",
       OPT_DEPTH, false, NULL },
-    { "match-policy", 'P', "POLICY", "which of several fitting nodes to take [lonode]",
-      OPT_MATCH_POLICY, false, NULL },
-    { "elastic", 'e', "PERCENT", "jobs of fixed size take that much of it, too",
+    { "match-policy", 'P', "POLICY",
+      "match policy: which of several fitting nodes to take [lonode]", OPT_MATCH_POLICY,
+      false, NULL },
+    { "elastic", 'e', "PERCENT",
+      "make fixed-size jobs elastic: they also run on PERCENT of their nodes",
       OPT_ELASTIC, false, NULL },
     { "malleable", 'm', NULL,
       "jobs with several numbers of nodes get and lose nodes while they run",
@@ -45,15 +47,15 @@ static const struct option_desc options[] = {
       "linear: an elastic job on half of its nodes runs twice as long; none: as long as "
       "on all [linear]",
       OPT_SPEEDUP, false, NULL },
-    { "seed", 's', "N", "of the traces that are built in [1]", OPT_SEED, false, NULL },
-    { "on-error", 0, "WHAT", "at a broken line: stop, or skip it [stop]", OPT_ON_ERROR,
+    { "seed", 's', "N", "seed of the built-in traces [1]", OPT_SEED, false, NULL },
+    { "on-error", 0, "WHAT", "on an invalid line: stop, or skip it [stop]", OPT_ON_ERROR,
       false, NULL },
     { "json", 'j', NULL, "print the figures as a JSON object", OPT_JSON, false, NULL },
-    { "plot", 0, "FILE", "draw utilization and queue over time (SVG)",
-      OPT_PLOT, false, NULL },
-    { "gantt", 0, "FILE", "draw which job had which cores when (SVG)",
-      OPT_GANTT, false, NULL },
-    { "jobs", 0, "FILE", "write each job's times and nodes (a JSON object a line)",
+    { "plot", 0, "FILE", "draw utilization and queue over time (SVG)", OPT_PLOT, false,
+      NULL },
+    { "gantt", 0, "FILE", "draw the cores of each job over time (SVG)", OPT_GANTT, false,
+      NULL },
+    { "jobs", 0, "FILE", "write times and nodes of each job (a JSON object per line)",
       OPT_JOBS, false, NULL },
     TOOL_OPTIONS,
 };
@@ -62,24 +64,21 @@ static const struct option_desc options[] = {
 
 static void print_help (void)
 {
-    puts (
-        "Usage: fluxq-sim -t TRACE [-c SPEC] [OPTION]...\n"
-        "Put the jobs of a trace through fluxq's queue and matcher in virtual time, and "
-        "tell\nhow long they waited and how well the machine was used.\n\nOptions:");
+    puts ("Usage: fluxq-sim -t TRACE [-c SPEC] [OPTION]...\nRun the jobs of a trace "
+          "through fluxq's queue and matcher in virtual time, and report\nhow long they "
+          "waited and how well the cluster was used.\n\nOptions:");
     option_print_help (stdout, options);
     puts ("\nTraces:");
     for (const struct trace_format *const *f = trace_formats; *f; f++)
         printf ("  FILE.%-11s %s\n", (*f)->name, (*f)->summary);
     for (const struct trace_builtin *b = trace_builtins; b->name; b++)
         printf ("  builtin:%-8s %s [%s]\n", b->name, b->summary, b->cluster);
-    puts (
-        "\nSPEC: groups of nodes, joined by \"+\". A group is NODESxCORESc and, each "
-        "after "
-        "a\nslash and of each node, GPUSg, memory (256Gi), and rNODES for racks of that "
-        "many nodes.\n\nPolicies of the queue:");
+    puts ("\nSPEC: groups of nodes, joined by \"+\". A group is NODESxCORESc, with "
+          "optional parts, each\nafter a slash: GPUSg (per node), memory (256Gi, per "
+          "node), rNODES (nodes per rack).\n\nQueue policies:");
     for (const struct queue_policy *const *p = queue_policies; *p; p++)
         printf ("  %-16s %s\n", (*p)->name, (*p)->summary);
-    puts ("\nPolicies of the matcher:");
+    puts ("\nMatch policies:");
     for (const struct match_policy *const *p = match_policies; *p; p++)
         printf ("  %-16s %s\n", (*p)->name, (*p)->summary);
 }

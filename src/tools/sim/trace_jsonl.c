@@ -333,7 +333,7 @@ static int read_jsonl (const char *text, size_t len, struct trace_job *ret,
 const struct trace_format trace_jsonl = {
     .name = "jsonl",
     .suffixes = { "jsonl", "json" },
-    .summary = "a JSON object a job; also what fluxq-show job --json prints",
+    .summary = "one JSON object for each job; also the output of fluxq-show job --json",
     .indented = true,
     .comment = "",
     .read = read_jsonl,

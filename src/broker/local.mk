@@ -36,7 +36,8 @@ src_broker_fluxqd_LDADD = $(BROKER_LIBS)
 
 if HAVE_CMOCKA
 check_LIBRARIES += src/broker/core/test/libsmall.a
-src_broker_core_test_libsmall_a_SOURCES = src/broker/core/test/small.c
+src_broker_core_test_libsmall_a_SOURCES = src/broker/core/test/small.c \
+	src/broker/core/test/fake_http.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
 BROKER_TESTS = src/broker/config/test/test_config src/broker/services/nodes/test/test_moves \

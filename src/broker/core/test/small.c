@@ -1,5 +1,6 @@
 /* small.c - see small.h */
 #include "broker/core/test/small.h"
+#include "broker/core/test/fake_http.h"
 
 #include <errno.h>
 #include <signal.h>
@@ -24,9 +25,11 @@
 /* An operation of the journal that completes at the next small_turn(). */
 struct commit {
     journal_done_f done;   /* a commit, or */
-    journal_record_f read; /* ... a look at this job */
+    journal_record_f read; /* ... a look at this job, or */
     uint64_t id;
     void *arg;
+    uv_work_cb work; /* ... a worker's work */
+    uv_after_work_cb after;
 };
 
 struct timer_time {
@@ -44,14 +47,15 @@ static struct {
     struct strbuf events; /* "ID NAME\n" */
     struct strbuf list;
     json_t *settings;
-    json_t *specs; /* jobspecs by job id */
+    json_t *jobs; /* by id: {"uid": 1000, "key": "...", "jobspec": "...", "events":
+                     * [{"timestamp": 1.5, "name": "submit", "context": "{...}"}]} */
     struct small *small;
     long vanish; /* completions until all jobs vanish; < 0: they do not */
     bool vanished;
 } state;
 
-/* This file's own allocations do not fail: end with resume(). */
-static long spare (void)
+/* This file's own allocations do not fail: end with small_resume(). */
+long small_spare (void)
 {
     long countdown = torture_countdown;
 
@@ -59,7 +63,7 @@ static long spare (void)
     return countdown;
 }
 
-static void resume (long countdown)
+void small_resume (long countdown)
 {
     torture_countdown = countdown;
 }
@@ -67,6 +71,41 @@ static void resume (long countdown)
 double small_now (void)
 {
     return state.now;
+}
+
+/* -- the journal's records of jobs -- */
+
+static json_t *record_of (uint64_t id)
+{
+    char key[32];
+
+    snprintf (key, sizeof (key), "%ju", (uintmax_t)id);
+    json_t *record = json_object_get (state.jobs, key);
+    if (!record) {
+        record = json_pack ("{s:[]}", "events");
+        json_object_set_new (state.jobs, key, record);
+    }
+    return record;
+}
+
+static void keep_job (uint64_t id, uint32_t uid, const char *key, const char *jobspec)
+{
+    json_object_update_new (record_of (id),
+                            json_pack ("{s:I s:s s:s*}", "uid", (json_int_t)uid,
+                                       "jobspec", jobspec, "key", key));
+}
+
+static void keep_event (uint64_t id, double timestamp, const char *name,
+                        const char *context)
+{
+    json_array_append_new (json_object_get (record_of (id), "events"),
+                           json_pack ("{s:f s:s s:s*}", "timestamp", timestamp, "name",
+                                      name, "context", context));
+}
+
+static const char *text_in (const json_t *o, const char *key)
+{
+    return json_string_value (json_object_get (o, key));
 }
 
 /* -- what the linker gives instead of the real thing -- */
@@ -83,6 +122,13 @@ void __real_journal_txn_setting (struct journal_txn *t, const char *name,
                                  const char *value);
 void __wrap_journal_txn_setting (struct journal_txn *t, const char *name,
                                  const char *value);
+void __real_journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid,
+                             const char *key, const char *jobspec, size_t len);
+void __wrap_journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid,
+                             const char *key, const char *jobspec, size_t len);
+uint64_t __wrap_journal_find_key (struct journal *j, uint32_t uid, const char *key);
+size_t __wrap_journal_waiting (struct journal *j);
+int64_t __wrap_journal_bytes (const struct journal *j);
 int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
                                   struct error *err);
 const char *__wrap_journal_trouble (struct journal *j);
@@ -94,6 +140,7 @@ void __wrap_broker_timer_set (struct broker_timer *t, double seconds);
 double __wrap_broker_timer_left (const struct broker_timer *t);
 void __wrap_broker_timer_stop (struct broker_timer *t);
 void __wrap_users_find (struct users *u, uid_t uid, users_f done, void *arg);
+void __wrap_users_find_named (struct users *u, const char *name, users_f done, void *arg);
 int __wrap_uv_queue_work (uv_loop_t *loop, uv_work_t *w, uv_work_cb work,
                           uv_after_work_cb after);
 
@@ -122,24 +169,62 @@ int __wrap_journal_commit (struct journal *j, struct journal_txn *t, int flags,
 void __wrap_journal_txn_event (struct journal_txn *t, uint64_t id, double timestamp,
                                const char *name, const char *context)
 {
-    long countdown = spare ();
+    long countdown = small_spare ();
 
     strbuf_addf (&state.events, "%ju %s\n", (uintmax_t)id, name);
-    resume (countdown);
+    keep_event (id, timestamp, name, context);
+    small_resume (countdown);
     __real_journal_txn_event (t, id, timestamp, name, context);
 }
 
 void __wrap_journal_txn_setting (struct journal_txn *t, const char *name,
                                  const char *value)
 {
-    long countdown = spare ();
+    long countdown = small_spare ();
 
     if (value)
         json_object_set_new (state.settings, name, json_string (value));
     else
         json_object_del (state.settings, name);
-    resume (countdown);
+    small_resume (countdown);
     __real_journal_txn_setting (t, name, value);
+}
+
+void __wrap_journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid,
+                             const char *key, const char *jobspec, size_t len)
+{
+    long countdown = small_spare ();
+
+    keep_job (id, uid, key, jobspec);
+    small_resume (countdown);
+    __real_journal_txn_job (t, id, uid, key, jobspec, len);
+}
+
+uint64_t __wrap_journal_find_key (struct journal *j, uint32_t uid, const char *key)
+{
+    const char *id;
+    json_t *o;
+
+    (void)j;
+    json_object_foreach (state.jobs, id, o) {
+        const char *own = text_in (o, "key");
+        if (own && !strcmp (own, key)
+            && json_integer_value (json_object_get (o, "uid")) == uid)
+            return strtoull (id, NULL, 10);
+    }
+    return 0;
+}
+
+size_t __wrap_journal_waiting (struct journal *j)
+{
+    (void)j;
+    return 0;
+}
+
+int64_t __wrap_journal_bytes (const struct journal *j)
+{
+    (void)j;
+    return 0;
 }
 
 int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
@@ -162,7 +247,7 @@ int __wrap_journal_read (struct journal *j, uint64_t id, int want, journal_recor
                          void *arg)
 {
     (void)j;
-    assert_int_equal (want, JOURNAL_JOBSPEC);
+    (void)want;
     assert_true (state.ncommits < ARRAY_SIZE (state.commits));
     state.commits[state.ncommits++] =
         (struct commit){ .read = done, .id = id, .arg = arg };
@@ -218,12 +303,26 @@ void __wrap_users_find (struct users *u, uid_t uid, users_f done, void *arg)
     done (0, &user, arg);
 }
 
+/* Each name but "nobody" is the user's. */
+void __wrap_users_find_named (struct users *u, const char *name, users_f done, void *arg)
+{
+    if (strcmp (name, "nobody") != 0)
+        __wrap_users_find (u, 1000, done, arg);
+    else
+        done (-ENOENT, NULL, arg);
+}
+
 int __wrap_uv_queue_work (uv_loop_t *loop, uv_work_t *w, uv_work_cb work,
                           uv_after_work_cb after)
 {
     (void)loop;
-    (void)work;
-    after (w, 0);
+    if (!state.small->works) {
+        after (w, 0);
+        return 0;
+    }
+    assert_true (state.ncommits < ARRAY_SIZE (state.commits));
+    state.commits[state.ncommits++] =
+        (struct commit){ .work = work, .after = after, .arg = w };
     return 0;
 }
 
@@ -237,10 +336,10 @@ static void tell (struct exec *x, const char *what, uint64_t id, const char *mor
 {
     size_t before = x->small->told ? strlen (x->small->told) : 0;
     size_t size = before + strlen (what) + strlen (more) + 40;
-    long countdown = spare ();
+    long countdown = small_spare ();
     char *text = realloc (x->small->told, size);
 
-    resume (countdown);
+    small_resume (countdown);
     snprintf (text + before, size - before, "%s%s %ju%s%s", before ? ", " : "", what,
               (uintmax_t)id, *more ? " " : "", more);
     x->small->told = text;
@@ -326,7 +425,7 @@ struct small *small_create (int nodes)
     state.small = s;
     state.vanish = -1;
     state.settings = json_object ();
-    state.specs = json_object ();
+    state.jobs = json_object ();
     strbuf_init (&state.events, TEXT_MAX);
     strbuf_init (&state.list, TEXT_MAX);
     services_arrange ();
@@ -352,8 +451,8 @@ struct small *small_create (int nodes)
     b->recovering = true;
     b->graph = machine_create ("small");
     b->matcher = matcher_create (b->graph, b->config->match_policy);
-    b->sched = sched_create (b->matcher, b->config->queue_policy,
-                             b->config->reservation_depth);
+    b->sched =
+        sched_create (b->matcher, b->config->queue_policy, b->config->reservation_depth);
     for (size_t i = 0; i < b->config->nqueues; i++)
         sched_queue_set (b->sched, (unsigned)i, true);
     call_init (b);
@@ -364,15 +463,24 @@ struct small *small_create (int nodes)
 
 static void answer_read (const struct commit *c)
 {
-    char key[32];
+    json_t *record = record_of (c->id), *events = json_object_get (record, "events"), *o;
+    struct journal_record rec = { .id = c->id, .jobspec = text_in (record, "jobspec") };
+    struct journal_record_event list[100];
+    size_t i;
 
-    snprintf (key, sizeof (key), "%ju", (uintmax_t)c->id);
-    const char *text = json_string_value (json_object_get (state.specs, key));
-    struct journal_record rec = { .id = c->id };
-
-    rec.jobspec = text;
-    rec.jobspec_len = text ? strlen (text) : 0;
-    c->read (text ? 0 : -ENOENT, &rec, c->arg);
+    assert_true (json_array_size (events) <= ARRAY_SIZE (list));
+    json_array_foreach (events, i, o) {
+        list[i] = (struct journal_record_event){
+            .timestamp = json_real_value (json_object_get (o, "timestamp")),
+            .name = text_in (o, "name"),
+            .context = text_in (o, "context"),
+        };
+    }
+    rec.uid = (uint32_t)json_integer_value (json_object_get (record, "uid"));
+    rec.jobspec_len = rec.jobspec ? strlen (rec.jobspec) : 0;
+    rec.events = list;
+    rec.nevents = json_array_size (events);
+    c->read (rec.jobspec ? 0 : -ENOENT, rec.jobspec ? &rec : NULL, c->arg);
 }
 
 static void vanish_if_due (void)
@@ -398,10 +506,14 @@ static void run_commits (void)
     state.ncommits = 0;
     for (size_t i = 0; i < n; i++) {
         vanish_if_due ();
-        if (list[i].done)
+        if (list[i].work) {
+            list[i].work (list[i].arg);
+            list[i].after (list[i].arg, 0);
+        } else if (list[i].done) {
             list[i].done (0, NULL, list[i].arg);
-        else
+        } else {
             answer_read (&list[i]);
+        }
     }
 }
 
@@ -454,8 +566,6 @@ void small_advance (struct small *s, double seconds)
 
 static struct jobspec *make_spec (const char *system, uint64_t id)
 {
-    char key[32];
-
     autostrbuf struct strbuf text;
     struct error err = { 0 };
 
@@ -470,9 +580,8 @@ static struct jobspec *make_spec (const char *system, uint64_t id)
     struct yaml_doc *doc = yaml_load (text.buf, text.len, "job", &err);
     autofree char *json = doc ? json_dumps (yaml_root (doc), JSON_COMPACT) : NULL;
     struct jobspec *js = json ? jobspec_parse (json, strlen (json), &err) : NULL;
-    snprintf (key, sizeof (key), "%ju", (uintmax_t)id);
     if (js)
-        json_object_set_new (state.specs, key, json_string (json));
+        keep_job (id, 1000, NULL, json);
     yaml_destroy (doc);
     if (!js && err.code && err.code != ENOMEM)
         fail_msg ("%s", err.text);
@@ -498,9 +607,9 @@ static json_t *submit_context (const struct jobspec *js)
 struct entry *small_submit (struct small *s, const char *system)
 {
     struct broker *b = s->b;
-    long countdown = spare ();
+    long countdown = small_spare ();
     struct jobspec *js = make_spec (system, b->table.next_id);
-    resume (countdown);
+    small_resume (countdown);
     struct entry *e = entry_create (b->table.next_id);
 
     if (!e) {
@@ -513,9 +622,9 @@ struct entry *small_submit (struct small *s, const char *system)
         entry_destroy (e);
         return NULL;
     }
-    countdown = spare ();
+    countdown = small_spare ();
     json_t *context = submit_context (js);
-    resume (countdown);
+    small_resume (countdown);
     b->table.next_id += js->array.tasks ? job_array_ids (&js->array) : 1;
     entry_take_sizes (e);
     services_call (take, b, e, false);
@@ -540,7 +649,7 @@ struct entry *small_submit (struct small *s, const char *system)
 const char *small_events (struct small *s, uint64_t id)
 {
     const char *line = state.events.buf;
-    long countdown = spare ();
+    long countdown = small_spare ();
 
     (void)s;
     strbuf_reset (&state.list);
@@ -552,7 +661,7 @@ const char *small_events (struct small *s, uint64_t id)
             strbuf_addf (&state.list, "%s%s", state.list.len ? " " : "", name);
         line = strchr (line, '\n') + 1;
     }
-    resume (countdown);
+    small_resume (countdown);
     return state.list.buf ? state.list.buf : "";
 }
 
@@ -573,6 +682,17 @@ void small_finish (struct small *s, uint64_t id, const char *reason)
     small_turn (s);
 }
 
+void small_use_dir (struct small *s, const char *jobs_dir)
+{
+    long countdown = small_spare ();
+
+    free (s->b->jobs_dir);
+    s->b->jobs_dir = strdup (jobs_dir);
+    small_resume (countdown);
+    s->b->uid = getuid ();
+    s->works = true;
+}
+
 static void closed (uv_handle_t *h, void *arg)
 {
     (void)arg;
@@ -589,11 +709,14 @@ void small_destroy (struct small *s)
     services_call (close, b);
     broker_flush (b);
     services_call (stop, b);
-    run_commits ();
+    fake_http_stop ();
+    while (state.ncommits > 0)
+        run_commits ();
     uv_walk (&s->loop, closed, NULL);
     uv_run (&s->loop, UV_RUN_DEFAULT);
     HASH_ITER (hh, b->table.all, e, next)
         entry_remove (b, e);
+    fake_http_end ();
     services_call (release, b);
     sched_destroy (b->sched);
     matcher_destroy (b->matcher);
@@ -606,7 +729,7 @@ void small_destroy (struct small *s)
     free (b);
     assert_int_equal (uv_loop_close (&s->loop), 0);
     json_decref (state.settings);
-    json_decref (state.specs);
+    json_decref (state.jobs);
     strbuf_release (&state.events);
     strbuf_release (&state.list);
     free (s->told);
@@ -679,10 +802,10 @@ static bool try (int nodes, small_scenario_f run, enum fault fault, long n)
     }
     assert_int_equal (waitpid (pid, &status, 0), pid);
     bool stopped = stopped_for_memory (status, said);
-    bool good = stopped
-                || (WIFEXITED (status)
-                    && (WEXITSTATUS (status) == REACHED
-                        || WEXITSTATUS (status) == NOT_REACHED));
+    bool good =
+        stopped
+        || (WIFEXITED (status)
+            && (WEXITSTATUS (status) == REACHED || WEXITSTATUS (status) == NOT_REACHED));
     if (!good)
         show (said);
     fclose (said);

@@ -11,7 +11,8 @@
  * A program of SMALL_FLAGS (Makefile.am) reaches the journal, the clock, the look-up of
  * users and worker threads here instead: commits succeed at small_turn(), or fail when
  * told so; time is what small_advance() says; each user exists; a worker's work counts as
- * done. The executor records what it is told, and reports when the test says so.
+ * done. The executor records what it is told, and reports when the test says so. For
+ * requests of the HTTP API see fake_http.h.
  */
 #ifndef FLUXQ_BROKER_CORE_TEST_SMALL_H
 #define FLUXQ_BROKER_CORE_TEST_SMALL_H
@@ -28,6 +29,7 @@ struct small {
     struct config *config; /* may be changed */
     uv_loop_t loop;
     char *told; /* what the executor was told: "start 1, terminate 1 timeout, ..." */
+    bool works; /* a worker does its work, and is done at the next completion */
 };
 
 #define SMALL_START 1000000.0 /* unix time of small_create() */
@@ -51,7 +53,14 @@ const char *small_setting (const char *name);
 void small_ready (struct small *s, uint64_t id);
 void small_finish (struct small *s, uint64_t id, const char *reason);
 
+/* Has the jobs' directories in this one, in which workers work from now on. */
+void small_use_dir (struct small *s, const char *jobs_dir);
+
 /* -- faults -- */
+
+/* Allocations of the test itself do not fail between these two. */
+long small_spare (void);
+void small_resume (long countdown);
 
 /* The steps of a test on the broker. small_submit() may give NULL, and jobs may be gone: it
  * finds them by id. */

@@ -1,0 +1,44 @@
+/* fake_http.h - requests of the HTTP API without a server, for unit tests of services
+ *
+ *     struct client *c = client_ask (s, 1000, "POST /v1/jobs?urgency=3\nIdempotency-Key: a",
+ *                                    "{...}");
+ *     small_turn (s);
+ *     assert_int_equal (c->status, 201);
+ *     assert_string_equal (c->text, "{\"id\":1}");
+ *
+ * The linker gives these functions instead of those of net/http_server.h (SMALL_FLAGS).
+ * The rules of that header are checked: a request gets one answer, and is not used after
+ * it; small_destroy() finds none without an answer. Requests live until then.
+ */
+#ifndef FLUXQ_BROKER_CORE_TEST_FAKE_HTTP_H
+#define FLUXQ_BROKER_CORE_TEST_FAKE_HTTP_H
+
+#include "broker/core/test/small.h"
+
+/* What the client of a request sees. */
+struct client {
+    int status;       /* 0: no answer yet; of a stream 200 */
+    bool ended;       /* nothing follows */
+    const char *text; /* the body so far; of a problem "CODE: DETAIL" */
+    char header[80];  /* the last one of the answer: "Retry-After: 1" */
+    int fd;           /* after a 101: the client's end of the connection; else -1.
+                      * Who closes it sets it to -1 */
+};
+
+/* Hands a request to the broker. head: its first line, and header lines; body may be
+ * NULL. */
+struct client *client_ask (struct small *s, uid_t uid, const char *head,
+                           const char *body);
+/* The client takes all that was written to its stream: the text is empty again. */
+void client_take (struct client *c);
+/* The answer 101 has been sent: the connection has another protocol now. */
+void client_switch (struct client *c);
+/* The client goes; of an upgraded connection it closes fd instead. */
+void client_leave (struct client *c);
+
+/* The server ends: streams are closed. */
+void fake_http_stop (void);
+/* Frees all requests. */
+void fake_http_end (void);
+
+#endif

@@ -173,25 +173,31 @@ void watch_event (struct broker *b, const struct entry *e, const char *name)
     }
 }
 
-/* The broker stops: ends the streams, and tells clients that wait for a result to ask
+/* The job leaves the table without a result, or the broker stops: the clients ask
  * again. */
+static void end_waiters (struct broker *b, struct entry *e)
+{
+    struct slot *slot = slot_of (e);
+    struct waiter *w, *next;
+
+    (void)b;
+    DL_FOREACH_SAFE (slot->waiters, w, next)
+    {
+        DL_DELETE (slot->waiters, w);
+        http_stream_end (w->req);
+        free (w);
+    }
+}
+
+/* The broker stops: ends all streams. */
 static void stop (struct broker *b)
 {
     struct state *state = state_of (b);
     struct watcher *w, *next;
-    struct waiter *wait, *more;
     struct entry *e, *following;
 
-    HASH_ITER (hh, b->table.all, e, following) {
-        struct slot *slot = slot_of (e);
-
-        DL_FOREACH_SAFE (slot->waiters, wait, more)
-        {
-            DL_DELETE (slot->waiters, wait);
-            http_stream_end (wait->req);
-            free (wait);
-        }
-    }
+    HASH_ITER (hh, b->table.all, e, following)
+        end_waiters (b, e);
     DL_FOREACH_SAFE (state->watchers, w, next)
     {
         DL_DELETE (state->watchers, w);
@@ -265,6 +271,7 @@ const struct broker_service service_watch = {
     .state_size = sizeof (struct state),
     .slot_size = sizeof (struct slot),
     .stop = stop,
+    .goes = end_waiters,
     .listens = listens,
     .committed = committed,
     .acts = acts,

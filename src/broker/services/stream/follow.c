@@ -9,7 +9,7 @@
  * the position in the spools of the next piece, whether the last line has no newline yet,
  * the task of that line, and the number of bytes that follow. A request with
  * ?from=ATTEMPT:OFFSET:OPEN:TASK gets the following output, also from a restarted broker.
- * The last line is "end".
+ * The last line is "end". A stream without that line was broken off.
  *
  * The spool is in the user's directory: only a regular file of that user (or the
  * broker's) is read.
@@ -252,16 +252,22 @@ static void read_work (uv_work_t *w)
     f->rc = read_chunk (f);
 }
 
+/* Ends the stream without the last line: the client asks for the rest. */
+static void break_off (struct follower *f)
+{
+    if (f->req)
+        http_stream_end (f->req);
+    f->req = NULL;
+    destroy (f);
+}
+
 static void end (struct follower *f)
 {
     static const char last[] = "end\n";
 
     if (f->req && f->positions)
         http_stream_write (f->req, last, sizeof (last) - 1);
-    if (f->req)
-        http_stream_end (f->req);
-    f->req = NULL;
-    destroy (f);
+    break_off (f);
 }
 
 static void on_change (uv_fs_event_t *h, const char *name, int events, int status)
@@ -313,17 +319,21 @@ static void read_done (uv_work_t *w, int status)
         destroy (f);
         return;
     }
+    if (status < 0 || f->rc == -ENOMEM || f->out.err) {
+        break_off (f);
+        return;
+    }
     f->offset += f->used;
     write_out (f);
     bool again = f->again;
     f->again = false;
-    if (status == 0 && f->rc == 0 && !f->used && (again || f->attempt != f->latest)) {
+    if (f->rc == 0 && !f->used && (again || f->attempt != f->latest)) {
         if (!again)
             next_attempt (f);
         step (f);
         return;
     }
-    if (status < 0 || f->rc < 0 || (f->finish_seen && f->attempt == f->latest)
+    if (f->rc < 0 || (f->finish_seen && f->attempt == f->latest)
         || (!f->used && (!f->follow || f->over))) {
         end (f);
         return;
@@ -360,7 +370,7 @@ static void step (struct follower *f)
     f->work.data = f;
     if (uv_queue_work (f->b->loop, &f->work, read_work, read_done) < 0) {
         f->busy = false;
-        end (f);
+        break_off (f);
     }
 }
 
@@ -457,8 +467,21 @@ void follow_output (struct broker *b, struct entry *e, struct http_request *req)
     step (f);
 }
 
-/* The spool may exist now, or the job is over. */
+/* The spool may exist now, or has grown. */
 static void output (struct broker *b, struct entry *e)
+{
+    struct follower *f, *next;
+
+    (void)b;
+    DL_FOREACH_SAFE (slot_of (e)->followers, f, next)
+    {
+        f->latest = e->job->restarts;
+        step (f);
+    }
+}
+
+/* The job is over, or leaves the table: followers get the rest of the output. */
+static void over (struct broker *b, struct entry *e)
 {
     struct slot *slot = slot_of (e);
     struct follower *f, *next;
@@ -466,12 +489,10 @@ static void output (struct broker *b, struct entry *e)
     (void)b;
     DL_FOREACH_SAFE (slot->followers, f, next)
     {
-        f->over = e->job->state == JOB_INACTIVE;
+        DL_DELETE (slot->followers, f);
+        f->e = NULL;
         f->latest = e->job->restarts;
-        if (f->over) {
-            DL_DELETE (slot->followers, f);
-            f->e = NULL;
-        }
+        f->over = true;
         step (f);
     }
 }
@@ -481,5 +502,6 @@ const struct broker_service service_follow = {
     .place = &place,
     .slot_size = sizeof (struct slot),
     .output = output,
-    .ended = output,
+    .ended = over,
+    .goes = over,
 };

@@ -362,6 +362,15 @@ static void exec_limit (struct exec *x, struct exec_job *job)
     tell (x, "limit", job->id, "");
 }
 
+static void exec_resize (struct exec *x, struct exec_job *job)
+{
+    char sizes[40];
+
+    snprintf (sizes, sizeof (sizes), "from %u to %u", job->resize.from,
+              job->resize.nodes);
+    tell (x, "resize", job->id, sizes);
+}
+
 static void exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct broker *b = x->small->b;
@@ -377,6 +386,7 @@ static const struct exec_ops ops = {
     .start = exec_start,
     .terminate = exec_terminate,
     .limit = exec_limit,
+    .resize = exec_resize,
     .cleanup = exec_cleanup,
 };
 

@@ -45,7 +45,8 @@ BROKER_TESTS = src/broker/config/test/test_config src/broker/services/nodes/test
 	src/broker/services/nodes/test/test_suspects \
 	src/broker/services/test/test_queueusers src/broker/api/test/test_subuid \
 	src/broker/services/stream/test/test_watch \
-	src/broker/services/stream/test/test_follow
+	src/broker/services/stream/test/test_follow \
+	src/broker/services/resize/test/test_resize
 check_PROGRAMS += $(BROKER_TESTS)
 UNIT_TESTS += $(BROKER_TESTS)
 src_broker_config_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
@@ -62,4 +63,6 @@ src_broker_services_stream_test_test_watch_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_watch_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_stream_test_test_follow_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_follow_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_resize_test_test_resize_LDADD = $(SMALL_LIBS)
+src_broker_services_resize_test_test_resize_LDFLAGS = $(SMALL_FLAGS)
 endif

@@ -28,6 +28,8 @@
 #include "common/log.h"
 
 #define RETIRED_STEP 8
+/* The executor reports a change once; the next broker asks it again. */
+#define REPORT "the new size of a job"
 
 struct slot {
     struct rset **retired; /* earlier values of e->r, before resizes */
@@ -258,7 +260,10 @@ static void did_not_come (struct broker *b, struct entry *e, const char *text)
     log_warning ("job %ju: it stays at %jd node%s: %s", (uintmax_t)e->id,
                  (intmax_t)was.from, was.from == 1 ? "" : "s", text);
     entry_set_note (e, text);
-    if (shrink (b, e, was.from, text, RESIZE_BY_BROKER, b->uid, &err) < 0)
+    int rc = shrink (b, e, was.from, text, RESIZE_BY_BROKER, b->uid, &err);
+    if (rc == -ENOMEM)
+        broker_no_memory (REPORT);
+    if (rc < 0)
         log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
 }
 
@@ -283,6 +288,8 @@ static void host_resized (void *arg, uint64_t id, uint32_t generation, bool done
         rc = broker_emit (b, e, "resized", context);
     else
         json_decref (context);
+    if (rc == -ENOMEM)
+        broker_no_memory (REPORT);
     if (rc < 0)
         log_error ("job %ju: its size cannot be recorded: %s", (uintmax_t)id,
                    strerror (-rc));

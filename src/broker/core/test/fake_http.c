@@ -97,6 +97,15 @@ struct client *client_ask (struct small *s, uid_t uid, const char *head, const c
     return &r->client;
 }
 
+struct client *client_call (struct small *s, uid_t uid, const char *head,
+                            const char *body)
+{
+    struct client *c = client_ask (s, uid, head, body);
+
+    small_turn (s);
+    return c;
+}
+
 void client_take (struct client *c)
 {
     struct http_request *r = (struct http_request *)c;

@@ -29,6 +29,9 @@ struct client {
  * NULL. */
 struct client *client_ask (struct small *s, uid_t uid, const char *head,
                            const char *body);
+/* The same, and a turn of the loop after it. */
+struct client *client_call (struct small *s, uid_t uid, const char *head,
+                            const char *body);
 /* The client takes all that was written to its stream: the text is empty again. */
 void client_take (struct client *c);
 /* The answer 101 has been sent: the connection has another protocol now. */

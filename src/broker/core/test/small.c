@@ -32,6 +32,12 @@ struct commit {
     uv_after_work_cb after;
 };
 
+/* A signal that no agent has answered. */
+struct signal_sent {
+    void (*done) (int rc, void *arg);
+    void *arg;
+};
+
 struct timer_time {
     struct broker_timer *timer;
     double when;
@@ -42,6 +48,8 @@ static struct {
     double now;
     struct commit commits[64];
     size_t ncommits;
+    struct signal_sent signals[64];
+    size_t nsignals;
     struct timer_time timers[64];
     size_t ntimers;
     struct strbuf events; /* "ID NAME\n" */
@@ -53,6 +61,7 @@ static struct {
     long vanish; /* completions until all jobs vanish; < 0: they do not */
     bool vanished;
 } state;
+static json_t *kept; /* settings of the journal for the next small_create() */
 
 /* This file's own allocations do not fail: end with small_resume(). */
 long small_spare (void)
@@ -230,11 +239,15 @@ int64_t __wrap_journal_bytes (const struct journal *j)
 int __wrap_journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
                                   struct error *err)
 {
+    const char *name;
+    json_t *value;
+    int rc = 0;
+
     (void)j;
-    (void)fn;
-    (void)arg;
     (void)err;
-    return 0;
+    json_object_foreach (state.settings, name, value)
+        rc = rc ? rc : fn (name, json_string_value (value), arg);
+    return rc;
 }
 
 const char *__wrap_journal_trouble (struct journal *j)
@@ -371,6 +384,31 @@ static void exec_resize (struct exec *x, struct exec_job *job)
     tell (x, "resize", job->id, sizes);
 }
 
+static int exec_signal (struct exec *x, struct exec_job *job, int signum,
+                        enum exec_whom whom, int64_t step,
+                        void (*done) (int rc, void *arg), void *arg, struct error *err)
+{
+    char text[64];
+
+    if (x->small->agents_away)
+        return error_set (err, EBUSY, "its agent is not found again yet");
+    assert_true (state.nsignals < ARRAY_SIZE (state.signals));
+    state.signals[state.nsignals++] = (struct signal_sent){ done, arg };
+    snprintf (text, sizeof (text), "%d %d %jd", signum, (int)whom, (intmax_t)step);
+    tell (x, "signal", job->id, text);
+    return 0;
+}
+
+void small_signalled (struct small *s, int rc)
+{
+    size_t n = state.nsignals;
+
+    state.nsignals = 0;
+    for (size_t i = 0; i < n; i++)
+        state.signals[i].done (rc, state.signals[i].arg);
+    small_turn (s);
+}
+
 static void exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct broker *b = x->small->b;
@@ -385,6 +423,7 @@ static const struct exec_ops ops = {
     .name = "small",
     .start = exec_start,
     .terminate = exec_terminate,
+    .signal = exec_signal,
     .limit = exec_limit,
     .resize = exec_resize,
     .cleanup = exec_cleanup,
@@ -423,6 +462,12 @@ static void call_init (struct broker *b)
         assert_int_equal ((*s)->load (b, &err), 0);
 }
 
+void small_keep (const char *name, const char *value)
+{
+    kept = kept ? kept : json_object ();
+    json_object_set_new (kept, name, json_string (value));
+}
+
 struct small *small_create (int nodes)
 {
     static struct exec_ops with_sweep;
@@ -434,7 +479,8 @@ struct small *small_create (int nodes)
     state.now = SMALL_START;
     state.small = s;
     state.vanish = -1;
-    state.settings = json_object ();
+    state.settings = kept ? kept : json_object ();
+    kept = NULL;
     state.jobs = json_object ();
     strbuf_init (&state.events, TEXT_MAX);
     strbuf_init (&state.list, TEXT_MAX);
@@ -675,6 +721,19 @@ const char *small_events (struct small *s, uint64_t id)
     return state.list.buf ? state.list.buf : "";
 }
 
+const char *small_context (uint64_t id, const char *name)
+{
+    const char *context = NULL;
+    json_t *event;
+    size_t i;
+
+    json_array_foreach (json_object_get (record_of (id), "events"), i, event) {
+        if (!strcmp (text_in (event, "name"), name))
+            context = text_in (event, "context") ? text_in (event, "context") : "";
+    }
+    return context;
+}
+
 const char *small_setting (const char *name)
 {
     return json_string_value (json_object_get (state.settings, name));
@@ -719,6 +778,7 @@ void small_destroy (struct small *s)
     services_call (close, b);
     broker_flush (b);
     services_call (stop, b);
+    small_signalled (s, -ECANCELED);
     fake_http_stop ();
     while (state.ncommits > 0)
         run_commits ();
@@ -731,6 +791,7 @@ void small_destroy (struct small *s)
     sched_destroy (b->sched);
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
+    topology_release (&b->topology);
     config_destroy (b->config);
     free (b->jobs_dir);
     free (b->socket_path);

@@ -29,6 +29,7 @@ struct small {
     struct config *config; /* may be changed */
     uv_loop_t loop;
     char *told; /* what the executor was told: "start 1, terminate 1 timeout, ..." */
+    bool agents_away; /* the executor refuses signals with -EBUSY */
     bool works; /* a worker does its work, and is done at the next completion */
 };
 
@@ -47,11 +48,17 @@ void small_advance (struct small *s, double seconds);
 double small_now (void);
 /* The names of the job's events, in one string; of all jobs if id is 0. */
 const char *small_events (struct small *s, uint64_t id);
+/* The context of the job's last event of this name, JSON; NULL: there was none. */
+const char *small_context (uint64_t id, const char *name);
+/* The next small_create() finds this setting in the journal. */
+void small_keep (const char *name, const char *value);
 /* The last setting of this name that was written to the journal; NULL: none. */
 const char *small_setting (const char *name);
 /* Reports of the executor, and the turn after them. */
 void small_ready (struct small *s, uint64_t id);
 void small_finish (struct small *s, uint64_t id, const char *reason);
+/* The agents answer all signals that the executor was told to send; rc as in exec.h. */
+void small_signalled (struct small *s, int rc);
 
 /* Has the jobs' directories in this one, in which workers work from now on. */
 void small_use_dir (struct small *s, const char *jobs_dir);

@@ -40,13 +40,17 @@ src_broker_core_test_libsmall_a_SOURCES = src/broker/core/test/small.c \
 	src/broker/core/test/fake_http.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
-BROKER_TESTS = src/broker/config/test/test_config src/broker/services/nodes/test/test_moves \
-	src/broker/services/test/test_deadline src/broker/services/test/test_serialize \
+BROKER_TESTS = src/broker/api/test/test_subuid \
+	src/broker/config/test/test_config \
+	src/broker/services/nodes/test/test_moves \
 	src/broker/services/nodes/test/test_suspects \
-	src/broker/services/test/test_queueusers src/broker/api/test/test_subuid \
-	src/broker/services/stream/test/test_watch \
+	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
-	src/broker/services/resize/test/test_resize
+	src/broker/services/stream/test/test_watch \
+	src/broker/services/test/test_deadline \
+	src/broker/services/test/test_queueusers \
+	src/broker/services/test/test_serialize \
+	src/broker/services/test/test_urgency
 check_PROGRAMS += $(BROKER_TESTS)
 UNIT_TESTS += $(BROKER_TESTS)
 src_broker_config_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
@@ -54,6 +58,8 @@ src_broker_services_test_test_deadline_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_deadline_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_serialize_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_serialize_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_urgency_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_urgency_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)

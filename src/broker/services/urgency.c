@@ -78,8 +78,12 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
                                  (json_int_t)http_request_uid (req));
     if (reason)
         json_object_set_new (context, "note", broker_text (reason));
-    broker_emit (b, e, "urgency", context);
-    watch_reply_after_commit (b, req, json_object ());
+    int rc = broker_emit (b, e, "urgency", context);
+    if (rc < 0)
+        http_reply_problem (req, 503, "busy", "job %ju keeps its urgency: %s",
+                            (uintmax_t)e->id, strerror (-rc));
+    else
+        watch_reply_after_commit (b, req, json_object ());
 }
 
 static const struct api_route routes[] = {

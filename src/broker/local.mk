@@ -48,6 +48,9 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/stream/test/test_follow \
 	src/broker/services/stream/test/test_watch \
 	src/broker/services/test/test_deadline \
+	src/broker/services/test/test_history \
+	src/broker/services/test/test_jobuse \
+	src/broker/services/test/test_limit \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_serialize \
 	src/broker/services/test/test_urgency
@@ -60,6 +63,13 @@ src_broker_services_test_test_serialize_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_serialize_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_urgency_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_urgency_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_limit_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_limit_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_jobuse_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_jobuse_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_history_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_history_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journal_old \
+	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)

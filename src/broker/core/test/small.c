@@ -56,7 +56,8 @@ static struct {
     struct strbuf list;
     json_t *settings;
     json_t *jobs; /* by id: {"uid": 1000, "key": "...", "jobspec": "...", "events":
-                     * [{"timestamp": 1.5, "name": "submit", "context": "{...}"}]} */
+                     * [{"timestamp": 1.5, "name": "submit", "context": "{...}"}],
+                     * "inactive": true} */
     struct small *small;
     long vanish; /* completions until all jobs vanish; < 0: they do not */
     bool vanished;
@@ -135,6 +136,12 @@ void __real_journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid,
                              const char *key, const char *jobspec, size_t len);
 void __wrap_journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid,
                              const char *key, const char *jobspec, size_t len);
+void __real_journal_txn_job_of (struct journal_txn *t, uint64_t id, uint32_t uid,
+                                uint64_t of);
+void __wrap_journal_txn_job_of (struct journal_txn *t, uint64_t id, uint32_t uid,
+                                uint64_t of);
+void __real_journal_txn_inactive (struct journal_txn *t, uint64_t id);
+void __wrap_journal_txn_inactive (struct journal_txn *t, uint64_t id);
 uint64_t __wrap_journal_find_key (struct journal *j, uint32_t uid, const char *key);
 size_t __wrap_journal_waiting (struct journal *j);
 int64_t __wrap_journal_bytes (const struct journal *j);
@@ -207,6 +214,25 @@ void __wrap_journal_txn_job (struct journal_txn *t, uint64_t id, uint32_t uid,
     keep_job (id, uid, key, jobspec);
     small_resume (countdown);
     __real_journal_txn_job (t, id, uid, key, jobspec, len);
+}
+
+void __wrap_journal_txn_job_of (struct journal_txn *t, uint64_t id, uint32_t uid,
+                                uint64_t of)
+{
+    long countdown = small_spare ();
+
+    keep_job (id, uid, NULL, text_in (record_of (of), "jobspec"));
+    small_resume (countdown);
+    __real_journal_txn_job_of (t, id, uid, of);
+}
+
+void __wrap_journal_txn_inactive (struct journal_txn *t, uint64_t id)
+{
+    long countdown = small_spare ();
+
+    json_object_set_new (record_of (id), "inactive", json_true ());
+    small_resume (countdown);
+    __real_journal_txn_inactive (t, id);
 }
 
 uint64_t __wrap_journal_find_key (struct journal *j, uint32_t uid, const char *key)
@@ -534,6 +560,7 @@ static void answer_read (const struct commit *c)
     }
     rec.uid = (uint32_t)json_integer_value (json_object_get (record, "uid"));
     rec.jobspec_len = rec.jobspec ? strlen (rec.jobspec) : 0;
+    rec.inactive = json_object_get (record, "inactive");
     rec.events = list;
     rec.nevents = json_array_size (events);
     c->read (rec.jobspec ? 0 : -ENOENT, rec.jobspec ? &rec : NULL, c->arg);

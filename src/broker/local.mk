@@ -43,6 +43,7 @@ SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/services/nodes/test/test_moves \
+	src/broker/services/nodes/test/test_queuenodes \
 	src/broker/services/nodes/test/test_suspects \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
@@ -72,6 +73,8 @@ src_broker_services_test_test_history_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journa
 	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)
+src_broker_services_nodes_test_test_queuenodes_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_test_test_queueusers_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)

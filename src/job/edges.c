@@ -138,9 +138,10 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     int rc = submit_read (e, &s, err);
     if (rc < 0)
         return rc;
-    struct job_array *array = s.array ? job_array_create (s.array, err) : NULL;
+    struct error why = { 0 };
+    struct job_array *array = s.array ? job_array_create (s.array, &why) : NULL;
     if (s.array && !array)
-        return -EINVAL;
+        return error_set (err, why.code == ENOMEM ? ENOMEM : EINVAL, "%s", why.text);
     json_t *shown = NULL;
     rc = attributes_of_event (e->context, &shown);
     char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);

@@ -1,0 +1,232 @@
+/* test_array.c - an array stands in the queue for its tasks, which become jobs one by one */
+#include "broker/core/test/small.h"
+
+#include <string.h>
+
+#include "broker/services/depend/array.h"
+
+static struct entry *submit_array (struct small *s, const char *tasks)
+{
+    char system[128];
+
+    snprintf (system, sizeof (system),
+              "duration: 60, job: {name: a}, fluxq: {array: \"%s\"}", tasks);
+    return small_submit (s, system);
+}
+
+static enum job_state state_of_job (struct small *s, uint64_t id)
+{
+    return entry_find (s->b, id)->job->state;
+}
+
+/* Four jobs that have the node until they end. */
+static void occupy (struct small *s)
+{
+    for (int i = 0; i < 4; i++)
+        small_submit (s, "duration: 0");
+    small_turn (s);
+}
+
+/* Each task becomes a job with the id that the submit reserved. */
+static void test_tasks_start (void **unused)
+{
+    struct small *s = small_create (1);
+    uint64_t id = submit_array (s, "1-3")->id;
+
+    (void)unused;
+    assert_int_equal (id, 1);
+    assert_int_equal (s->b->table.next_id, 5);
+    small_turn (s);
+    assert_string_equal (s->told, "start 2, start 3, start 4");
+    assert_string_equal (small_events (s, id), "submit validate depend priority "
+                                               "task-start task-start task-start");
+    assert_string_equal (small_events (s, 2), "submit validate depend priority alloc");
+    const struct job *task = entry_find (s->b, 3)->job;
+    assert_int_equal (task->array_job, id);
+    assert_int_equal (task->array_task, 2);
+    assert_string_equal (task->name, "a");
+    assert_true (array_is_whole (entry_find (s->b, id)));
+    small_destroy (s);
+}
+
+/* The array ends with its last task, and its record has how each ended. */
+static void test_tasks_end (void **unused)
+{
+    struct small *s = small_create (1);
+    uint64_t id = submit_array (s, "1-3")->id;
+
+    (void)unused;
+    small_turn (s);
+    for (uint64_t task = 2; task <= 4; task++)
+        small_ready (s, task);
+    small_finish (s, 2, "exited");
+    small_finish (s, 4, "timeout");
+    assert_int_equal (state_of_job (s, id), JOB_RUN);
+    const struct job_array *a = entry_find (s->b, id)->job->array;
+    assert_true (idset_has (a->ok, 1) && idset_has (a->failed, 3));
+    assert_int_equal (idset_count (a->running), 1);
+    small_finish (s, 3, "exited");
+    assert_int_equal (state_of_job (s, id), JOB_INACTIVE);
+    assert_non_null (strstr (small_events (s, id), "task-end task-end task-end"));
+    small_destroy (s);
+}
+
+/* The scheduler knows the array by its next task. */
+static void test_head (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    occupy (s);
+    struct entry *e = submit_array (s, "1-3");
+    small_turn (s);
+    assert_int_equal (array_queued_id (e), e->id + 1);
+    assert_false (array_is_whole (e));
+    array_dequeue (s->b, e);
+    assert_int_equal (array_queued_id (e), 0);
+    assert_null (array_start (s->b, e->id + 1)); /* not queued any more */
+    assert_int_equal (array_enqueue (s->b, e), e->id + 1);
+    broker_enqueue (s->b, e);
+    small_finish (s, 1, "exited");
+    assert_int_equal (array_queued_id (e), e->id + 2);
+    assert_non_null (entry_find (s->b, e->id + 1));
+    assert_int_equal (array_queued_id (entry_find (s->b, e->id + 1)), e->id + 1);
+    small_destroy (s);
+}
+
+/* "%2": no more than two tasks run at a time. */
+static void test_limit (void **unused)
+{
+    struct small *s = small_create (1);
+    char text[200] = "";
+
+    (void)unused;
+    struct entry *e = submit_array (s, "1-4%2");
+    assert_null (array_reason (s->b, e, text, sizeof (text)));
+    small_turn (s);
+    assert_string_equal (s->told, "start 2, start 3");
+    assert_int_equal (array_queued_id (e), 0);
+    assert_string_equal (array_reason (s->b, e, text, sizeof (text)),
+                         "JobArrayTaskLimit");
+    assert_non_null (strstr (text, "2 of its tasks run, and no more than 2 may"));
+    small_finish (s, 2, "startfail");
+    assert_non_null (strstr (s->told, "start 4"));
+    assert_null (entry_find (s->b, 5));
+    small_finish (s, 3, "startfail");
+    assert_non_null (strstr (s->told, "start 5"));
+    small_destroy (s);
+}
+
+static void test_cancelled_tasks (void **unused)
+{
+    struct small *s = small_create (1);
+    struct idset *tasks = idset_create ();
+
+    (void)unused;
+    occupy (s);
+    struct entry *e = submit_array (s, "1-3");
+    small_turn (s);
+    assert_int_equal (idset_add (tasks, 1), 0);
+    assert_int_equal (idset_add (tasks, 3), 0);
+    assert_int_equal (array_cancel (s->b, e, tasks, 1000, "not needed"), 0);
+    small_turn (s);
+    assert_int_equal (array_queued_id (e), e->id + 2);
+    for (uint64_t id = 1; id <= 4; id++)
+        small_finish (s, id, "exited");
+    assert_null (entry_find (s->b, e->id + 1));
+    assert_int_equal (state_of_job (s, e->id + 2), JOB_RUN);
+    assert_null (entry_find (s->b, e->id + 3));
+    idset_destroy (tasks);
+    small_destroy (s);
+}
+
+/* Without a task that is left, the array ends without a start. */
+static void test_all_tasks_cancelled (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    occupy (s);
+    struct entry *e = submit_array (s, "1-3");
+    small_turn (s);
+    struct idset *tasks = idset_copy (e->job->array->waiting);
+    assert_int_equal (array_cancel (s->b, e, tasks, 1000, ""), 0);
+    idset_destroy (tasks);
+    small_turn (s);
+    assert_int_equal (state_of_job (s, e->id), JOB_INACTIVE);
+    assert_int_equal (array_queued_id (e), 0);
+    small_destroy (s);
+}
+
+/* The array goes before its tasks: none of them starts, and none misses it at its end. */
+static void test_array_vanishes (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    struct entry *e = submit_array (s, "1-6");
+    small_turn (s);
+    assert_int_equal (array_queued_id (e), 6);
+    broker_act (s->b, e, JOB_ACT_DEQUEUE);
+    entry_remove (s->b, e);
+    assert_null (array_start (s->b, 6));
+    small_ready (s, 2);
+    small_finish (s, 2, "exited");
+    assert_int_equal (state_of_job (s, 2), JOB_INACTIVE);
+    assert_null (entry_find (s->b, 6));
+    small_destroy (s);
+}
+
+static void scenario (struct small *s)
+{
+    struct idset *tasks = NULL;
+    struct entry *e;
+
+    submit_array (s, "1-4%2");
+    submit_array (s, "0-3");
+    small_turn (s);
+    small_ready (s, 2);
+    small_finish (s, 2, "exited");
+    small_finish (s, 3, "startfail");
+    if ((e = entry_find (s->b, 6)) && e->job->state == JOB_SCHED
+        && (tasks = idset_copy (e->job->array->waiting)))
+        array_cancel (s->b, e, tasks, 1000, "not needed");
+    idset_destroy (tasks);
+    small_turn (s);
+    for (uint64_t id = 4; id <= 10; id++)
+        small_finish (s, id, "startfail");
+    /* Whatever failed: an array that has ended has no task that waits or runs. */
+    for (uint64_t id = 1; id <= 6; id += 5)
+        if ((e = entry_find (s->b, id)) && e->job->state == JOB_INACTIVE)
+            assert_int_equal (idset_count (e->job->array->waiting)
+                                  + idset_count (e->job->array->running),
+                              0);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (1, scenario);
+}
+
+static void test_no_memory (void **unused)
+{
+    (void)unused;
+    small_torture (1, scenario);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_tasks_start),
+        cmocka_unit_test (test_tasks_end),
+        cmocka_unit_test (test_head),
+        cmocka_unit_test (test_limit),
+        cmocka_unit_test (test_cancelled_tasks),
+        cmocka_unit_test (test_all_tasks_cancelled),
+        cmocka_unit_test (test_array_vanishes),
+        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

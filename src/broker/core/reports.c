@@ -239,11 +239,15 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
     }
     const char *type = exception_of (reason);
     services_call (attempt_ends, b, e);
-    if (type && !e->job->has_exception)
-        broker_exception (b, e, type, b->uid, text);
-    broker_emit (b, e, "finish",
-                 json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",
-                            broker_text (reason), "text", broker_text (text)));
+    int rc = type && !e->job->has_exception
+                 ? broker_exception (b, e, type, b->uid, text)
+                 : 0;
+    if (rc != -ENOMEM)
+        rc = broker_emit (b, e, "finish",
+                          json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",
+                                     broker_text (reason), "text", broker_text (text)));
+    if (rc == -ENOMEM) /* the executor does not report twice */
+        broker_no_memory ("the end of a job");
 }
 
 static void host_released (void *arg, uint64_t id)

@@ -43,6 +43,7 @@ SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/services/depend/test/test_array \
+	src/broker/services/depend/test/test_correspond \
 	src/broker/services/nodes/test/test_avoid \
 	src/broker/services/nodes/test/test_moves \
 	src/broker/services/nodes/test/test_queuenodes \
@@ -81,6 +82,8 @@ src_broker_services_nodes_test_test_avoid_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_avoid_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_array_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_array_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_depend_test_test_correspond_LDADD = $(SMALL_LIBS)
+src_broker_services_depend_test_test_correspond_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_test_test_queueusers_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)

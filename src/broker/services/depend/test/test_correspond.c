@@ -1,0 +1,254 @@
+/* test_correspond.c - a task waits for the task of the same number of another array */
+#include "broker/core/test/small.h"
+
+#include <string.h>
+
+#include "broker/services/depend/array.h"
+#include "broker/services/depend/correspond.h"
+#include "broker/services/depend/depend.h"
+
+extern const struct broker_service service_correspond, service_depend;
+
+static uint64_t submit_array (struct small *s, const char *tasks, const char *more)
+{
+    char system[256];
+
+    snprintf (system, sizeof (system), "duration: 60%s, fluxq: {array: \"%s\"}", more,
+              tasks);
+    struct entry *e = small_submit (s, system);
+    return e ? e->id : 0;
+}
+
+/* An array whose tasks wait for those of array 1. */
+static uint64_t submit_after (struct small *s, const char *tasks)
+{
+    return submit_array (s, tasks, ", dependencies: [{scheme: aftercorr, value: \"1\"}]");
+}
+
+static const struct job_array *array_of (struct small *s, uint64_t id)
+{
+    return entry_find (s->b, id)->job->array;
+}
+
+/* Array 1 with the tasks 1 to 3, jobs 2 to 4, which run. */
+static struct small *begin (void)
+{
+    struct small *s = small_create (2);
+
+    assert_int_equal (submit_array (s, "1-3", ""), 1);
+    small_turn (s);
+    for (uint64_t id = 2; id <= 4; id++)
+        small_ready (s, id);
+    return s;
+}
+
+static void test_same_number (void **unused)
+{
+    struct small *s = begin ();
+    uint64_t id = submit_after (s, "1-3");
+    struct entry *e = entry_find (s->b, id);
+    char text[200];
+
+    (void)unused;
+    small_advance (s, 1);
+    assert_int_equal (e->job->state, JOB_SCHED);
+    assert_int_equal (array_queued_id (e), 0); /* no task may start */
+    assert_true (idset_count (correspond_ready (e)) == 0);
+    assert_string_equal (array_reason (s->b, e, text, sizeof (text)), "Dependency");
+    small_finish (s, 3, "exited"); /* task 2 */
+    assert_null (entry_find (s->b, id + 1));
+    assert_int_equal (entry_find (s->b, id + 2)->job->state, JOB_RUN);
+    small_finish (s, 2, "exited");
+    assert_int_equal (entry_find (s->b, id + 1)->job->state, JOB_RUN);
+    assert_null (entry_find (s->b, id + 3));
+    small_destroy (s);
+}
+
+/* A task whose counterpart fails, or does not exist, never starts. */
+static void test_hopeless (void **unused)
+{
+    struct small *s = begin ();
+    uint64_t id = submit_after (s, "2-4");
+
+    (void)unused;
+    small_advance (s, 1);
+    assert_true (idset_has (array_of (s, id)->cancelled, 4)); /* array 1 has no task 4 */
+    assert_true (idset_has (array_of (s, id)->waiting, 2));
+    small_finish (s, 3, "timeout");
+    assert_true (idset_has (array_of (s, id)->cancelled, 2));
+    small_finish (s, 4, "exited");
+    assert_int_equal (entry_find (s->b, id + 2)->job->state, JOB_RUN); /* task 3 */
+    small_destroy (s);
+}
+
+/* The job may say that its tasks wait on all the same. */
+static void test_hopeless_is_kept (void **unused)
+{
+    struct small *s = begin ();
+    char system[] = "duration: 60, dependencies: [{scheme: aftercorr, value: \"1\"}], "
+                    "fluxq: {array: 2-4, kill-invalid-depend: false}";
+    struct entry *e = small_submit (s, system);
+
+    (void)unused;
+    small_finish (s, 3, "timeout");
+    small_finish (s, 4, "exited");
+    assert_int_equal (idset_count (e->job->array->cancelled), 0);
+    assert_true (idset_has (e->job->array->waiting, 2));
+    assert_true (idset_has (e->job->array->running, 3));
+    small_destroy (s);
+}
+
+/* Tasks that have ended before count as well. */
+static void test_ended_before (void **unused)
+{
+    struct small *s = begin ();
+
+    (void)unused;
+    small_finish (s, 2, "exited");
+    small_finish (s, 4, "timeout");
+    uint64_t id = submit_after (s, "1-3");
+    small_advance (s, 1);
+    assert_true (idset_has (array_of (s, id)->running, 1));
+    assert_true (idset_has (array_of (s, id)->waiting, 2));
+    assert_true (idset_has (array_of (s, id)->cancelled, 3));
+    small_destroy (s);
+}
+
+/* The other array has ended and is in the journal only. */
+static void test_ended_array (void **unused)
+{
+    struct small *s = begin ();
+
+    (void)unused;
+    s->config->keep_finished = 0;
+    small_finish (s, 2, "exited");
+    small_finish (s, 3, "timeout");
+    small_finish (s, 4, "exited");
+    assert_null (entry_find (s->b, 1));
+    uint64_t id = submit_after (s, "1-3");
+    small_advance (s, 1);
+    assert_true (idset_has (array_of (s, id)->running, 1));
+    assert_true (idset_has (array_of (s, id)->cancelled, 2));
+    assert_true (idset_has (array_of (s, id)->running, 3));
+    small_destroy (s);
+}
+
+/* Two arrays: both counterparts are needed. */
+static void test_two_arrays (void **unused)
+{
+    struct small *s = begin ();
+    uint64_t other = submit_array (s, "1-2", "");
+
+    (void)unused;
+    uint64_t id = submit_array (s, "1-2",
+                                ", dependencies: [{scheme: aftercorr, value: \"1\"}, "
+                                "{scheme: aftercorr, value: \"5\"}]");
+    assert_int_equal (other, 5);
+    small_advance (s, 1);
+    small_finish (s, 2, "exited");
+    assert_true (idset_has (array_of (s, id)->waiting, 1));
+    small_ready (s, other + 1);
+    small_finish (s, other + 1, "exited");
+    assert_true (idset_has (array_of (s, id)->running, 1));
+    small_destroy (s);
+}
+
+/* Tasks of the other array that are cancelled before their start. */
+static void test_counterpart_is_cancelled (void **unused)
+{
+    struct small *s = small_create (1);
+    struct idset *tasks = idset_create ();
+
+    (void)unused;
+    assert_int_equal (submit_array (s, "1-3%1", ""), 1);
+    uint64_t id = submit_after (s, "1-3");
+    small_turn (s);
+    assert_int_equal (idset_add (tasks, 3), 0);
+    assert_int_equal (array_cancel (s->b, entry_find (s->b, 1), tasks, 1000, ""), 0);
+    small_turn (s);
+    assert_true (idset_has (array_of (s, id)->cancelled, 3));
+    assert_true (idset_has (array_of (s, id)->waiting, 2));
+    idset_destroy (tasks);
+    small_destroy (s);
+}
+
+/* After a restart an array that was in the queue looks its antecedents up again. */
+static void test_restart (void **unused)
+{
+    struct small *s = begin ();
+    struct error err = { 0 };
+    uint64_t id = submit_array (s, "1-3", ", constraints: {hostlist: [node9]}");
+    struct entry *e = entry_find (s->b, id);
+
+    (void)unused;
+    small_turn (s);
+    assert_int_equal (array_queued_id (e), id + 1);
+    if (!e->js)
+        e->js = jobspec_parse ("{}", 2, NULL);
+    assert_non_null (e->js);
+    assert_int_equal (dependencies_parse (&e->js->depend, "aftercorr:1", "test", &err),
+                      0);
+    service_depend.take (s->b, e, false);
+    service_correspond.waits_again (s->b, e);
+    assert_false (correspond_is_unknown (e)); /* array 1 is in memory */
+    assert_int_equal (array_queued_id (e), 0);
+    assert_int_equal (depend_list (e)->n, 0);
+    small_finish (s, 3, "exited");
+    assert_int_equal (array_queued_id (e), id + 2);
+    small_destroy (s);
+}
+
+static void scenario (struct small *s)
+{
+    submit_array (s, "1-3%2", "");
+    uint64_t id = submit_after (s, "1-4");
+    struct entry *e;
+
+    submit_array (s, "1-2",
+                  ", dependencies: [{scheme: aftercorr, value: \"1\"}, {scheme: "
+                  "aftercorr, value: \"5\"}]");
+    small_advance (s, 1);
+    small_ready (s, 2);
+    small_ready (s, 3);
+    small_finish (s, 3, "timeout");
+    small_finish (s, 2, "exited");
+    small_finish (s, 4, "startfail");
+    small_advance (s, 1);
+    /* Whatever failed, no task starts whose counterpart did not complete. */
+    if (id == 5 && (e = entry_find (s->b, id)) && e->job->array)
+        assert_false (idset_has (e->job->array->running, 2)
+                      || idset_has (e->job->array->running, 4));
+    small_finish (s, 6, "startfail");
+    s->config->keep_finished = 0;
+    submit_after (s, "1-2");
+    small_advance (s, 10);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (2, scenario);
+}
+
+static void test_no_memory (void **unused)
+{
+    (void)unused;
+    small_torture (2, scenario);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_same_number),
+        cmocka_unit_test (test_hopeless),
+        cmocka_unit_test (test_hopeless_is_kept),
+        cmocka_unit_test (test_ended_before),
+        cmocka_unit_test (test_ended_array),
+        cmocka_unit_test (test_two_arrays),
+        cmocka_unit_test (test_counterpart_is_cancelled),
+        cmocka_unit_test (test_restart),
+        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -47,7 +47,7 @@ struct job_table {
     struct entry *waiting;
     struct entry *arrays; /* list of all arrays in memory, ended ones too */
     size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
-    struct entry *done_first, *done_last;
+    struct entry *done;   /* list of finished jobs, oldest first */
 };
 
 /* A job in the broker: its record, and the data of its present stage. */

@@ -135,6 +135,15 @@ static void list_waiting (struct broker *b, struct entry *e, bool is)
     e->waiting.listed = is;
 }
 
+static void list_done (struct broker *b, struct entry *e, bool is)
+{
+    if (is && !e->done.listed)
+        DL_APPEND2 (b->table.done, e, done.prev, done.next);
+    else if (!is && e->done.listed)
+        DL_DELETE2 (b->table.done, e, done.prev, done.next);
+    e->done.listed = is;
+}
+
 void entry_remove (struct broker *b, struct entry *e)
 {
     services_call (goes, b, e);
@@ -142,6 +151,7 @@ void entry_remove (struct broker *b, struct entry *e)
     list_active (b, e, false);
     list_waiting (b, e, false);
     list_array (b, e, false);
+    list_done (b, e, false);
     entry_destroy (e);
 }
 
@@ -212,21 +222,12 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before)
 
 void entry_retire (struct broker *b, struct entry *e)
 {
-    e->done.prev = b->table.done_last;
-    if (b->table.done_last)
-        b->table.done_last->done.next = e;
-    else
-        b->table.done_first = e;
-    b->table.done_last = e;
+    struct entry *old;
+
+    list_done (b, e, true);
     for (int i = 0; i < RETIRE_MAX && b->table.nfinished > b->config->keep_finished
-                    && b->table.done_first && b->table.done_first->result_told;
+                    && (old = b->table.done) && old->result_told;
          i++) {
-        struct entry *old = b->table.done_first;
-        b->table.done_first = old->done.next;
-        if (b->table.done_first)
-            b->table.done_first->done.prev = NULL;
-        else
-            b->table.done_last = NULL;
         b->table.nfinished--;
         job_dirs_remove (b, old->id);
         entry_remove (b, old);

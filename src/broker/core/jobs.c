@@ -50,9 +50,14 @@ struct entry *entry_replay (const struct journal_record *rec)
         struct event *ev =
             event_create (rec->events[i].timestamp, rec->events[i].name, value);
         unsigned actions;
-        if (ev && job_apply (e->job, ev, &actions, &err) < 0)
-            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
+        int rc = ev ? job_apply (e->job, ev, &actions, &err) : -ENOMEM;
         event_destroy (ev);
+        if (rc == -ENOMEM) {
+            entry_destroy (e);
+            return NULL; /* without this event, the record would be another one */
+        }
+        if (rc < 0)
+            log_debug ("job %ju: %s", (uintmax_t)rec->id, err.text);
     }
     return e;
 }

@@ -93,18 +93,19 @@ static bool is_hidden (const struct finding *f, const struct entry *e)
     return f->has_viewer && !privacy_sees (f->b, f->viewer, e, PRIVATE_JOBS);
 }
 
-enum end { END_NONE, END_KNOWN, END_HIDDEN };
+enum end { END_NONE, END_KNOWN, END_HIDDEN, END_NO_MEMORY };
 
 /* Reads how the job ended. END_NONE: it has not, or its events cannot be replayed. */
 static enum end read_end (const struct finding *f, const struct journal_record *rec,
                           struct antecedent *ret)
 {
     struct entry *e = entry_replay (rec);
-    enum end end = e && e->job->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
 
-    if (e)
-        entry_find_queue (f->b, e);
-    if (e && is_hidden (f, e))
+    if (!e)
+        return END_NO_MEMORY;
+    enum end end = e->job->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
+    entry_find_queue (f->b, e);
+    if (is_hidden (f, e))
         end = END_HIDDEN;
     if (end == END_KNOWN) {
         ret->past = past_of_job (e->job);
@@ -127,15 +128,19 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
     one.known = end == END_KNOWN || (end == END_NONE && rc == 0 && rec->inactive);
     if (f->b->dead)
         rc = -ESHUTDOWN;
+    else if (end == END_NO_MEMORY)
+        rc = -ENOMEM;
     else if (rc == 0 && !one.known && end == END_NONE)
         /* on disk, and not in the table yet */
         rc = entry_find (f->b, one.id) ? 0 : -EAGAIN;
     else if (rc == 0 || rc == -ENOENT)
         rc = antecedent_add (&f->found, &one);
-    if (rc < 0)
+    if (rc < 0) {
+        job_array_destroy (one.array);
         finding_end (f, rc);
-    else
+    } else {
         find_next (f);
+    }
 }
 
 /* Whether no look-up is needed: the job is in memory, or was looked up. Hidden jobs are

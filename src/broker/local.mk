@@ -3,6 +3,8 @@ noinst_LIBRARIES += src/broker/libbroker.a
 src_broker_libbroker_a_SOURCES = \
 	src/broker/api/api.c \
 	src/broker/core/broker.c \
+	src/broker/core/entry.c \
+	src/broker/core/parts.c \
 	src/broker/api/columns.c \
 	src/broker/config/config.c \
 	src/broker/config/queue.c \

@@ -95,10 +95,9 @@ static void add_options (struct arguments *a)
     for (size_t i = 0; i < a->nchoices; i++) {
         const struct exec_option *o = a->choices[i].option;
 
-        a->options[n++] = (struct option_desc){ .name = o->name,
-                                                .arg = o->arg,
-                                                .help = o->help,
-                                                .id = OPT_EXECUTOR + (int)i };
+        a->options[n++] = (struct option_desc){
+            .name = o->name, .arg = o->arg, .help = o->help, .id = OPT_EXECUTOR + (int)i
+        };
     }
     memcpy (a->options + n, last_options, sizeof (last_options));
 }
@@ -251,7 +250,8 @@ static int personal_dirs (struct config *c, struct error *err)
     else if (!c->state_dir && home)
         c->state_dir = print ("%s/.local/state/fluxq", home);
     else if (!c->state_dir)
-        return error_set (err, EINVAL, "HOME is not set: name a directory with --state-dir");
+        return error_set (err, EINVAL,
+                          "HOME is not set: name a directory with --state-dir");
     if (!c->runtime_dir && !run_dir_choose (dir, sizeof (dir)))
         return error_set (err, EINVAL,
                           "HOME is not set: name a directory with --runtime-dir");
@@ -366,8 +366,8 @@ static int run (struct config *c, struct error *err)
 
     if (!b)
         return -EIO;
-    fprintf (stderr, "fluxqd: listening on %s, state in %s\n", b->socket_path,
-             b->config->state_dir);
+    fprintf (stderr, "fluxqd: listening on %s, state in %s\n", broker_socket_path (b),
+             broker_config (b)->state_dir);
     watchdog_begin (loop);
     uv_run (loop, UV_RUN_DEFAULT);
     watchdog_end ();

@@ -10,6 +10,7 @@
 #include "broker/api/privacy.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/reload.h"
 #include "broker/core/service.h"
@@ -40,7 +41,7 @@ static void setting_left (void *aux)
 static void setting_done (int rc, const struct error *err, void *arg)
 {
     struct setting *s = arg;
-    s->b->under_way--;
+    broker_work_ends (s->b);
     if (s->req) {
         http_request_set_aux (s->req, NULL, NULL);
         if (rc < 0)
@@ -63,10 +64,10 @@ void api_commit_setting (struct broker *b, struct http_request *req,
         return;
     }
     s->b = b;
-    b->under_way++;
+    broker_work_begins (b);
     s->req = req;
     http_request_set_aux (req, s, setting_left);
-    int rc = journal_commit (b->journal, t, JOURNAL_MAY_FAIL, setting_done, s);
+    int rc = journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, setting_done, s);
     if (rc < 0)
         setting_done (rc, NULL, s);
 }
@@ -92,7 +93,7 @@ static void add_reservation (const struct broker *b, json_t *o, const char *node
 static const struct reservation *reservation_of (const struct broker *b, int i)
 {
     struct machine_node_info info;
-    const struct reservation *r = machine_node_info (b->graph, i, &info) == 0
+    const struct reservation *r = machine_node_info (broker_graph (b), i, &info) == 0
                                       ? reserve_of_node (b, info.name)
                                       : NULL;
 
@@ -103,7 +104,7 @@ static const struct reservation *reservation_of (const struct broker *b, int i)
 static int node_info (const struct broker *b, int i, struct machine_node_info *ret)
 {
     struct machine_node_info in;
-    int rc = machine_node_info (b->graph, i, ret);
+    int rc = machine_node_info (broker_graph (b), i, ret);
     const struct reservation *r = reservation_of (b, i);
 
     if (!r)
@@ -137,12 +138,12 @@ static json_t *describe_gres (const struct broker *b, int i,
                               const struct machine_node_info *n)
 {
     const struct reservation *r = reservation_of (b, i);
-    const struct machine *m = r ? realm_machine (r->realm) : b->graph;
+    const struct machine *m = r ? realm_machine (r->realm) : broker_graph (b);
     int index = machine_node_find (m, n->name);
     json_t *o = json_object ();
 
     if (index < 0 && (index = i) >= 0)
-        m = b->graph;
+        m = broker_graph (b);
 
     for (size_t k = 0; k < n->gres->n; k++) {
         const char *name = n->gres->v[k].name;
@@ -182,7 +183,8 @@ static json_t *describe_node (const struct machine_node_info *n)
 static void add_exact (const struct broker *b, json_t *o, const char *node)
 {
     struct exec_amounts all, foreign;
-    bool known = b->ops->amounts && b->ops->amounts (b->exec, node, &all, &foreign) == 0;
+    bool known = broker_ops (b)->amounts
+                 && broker_ops (b)->amounts (broker_exec (b), node, &all, &foreign) == 0;
 
     json_object_set_new (
         o, "exact",
@@ -200,15 +202,14 @@ static void add_jobs (struct broker *b, uid_t viewer, json_t *const *at, size_t 
 {
     struct entry *e;
 
-    DL_FOREACH2 (b->table.active, e, active.next)
-    {
+    entries_each (ENTRIES_ACTIVE, b, e) {
         if (!privacy_sees (b, viewer, e, PRIVATE_JOBS))
             continue;
-        for (size_t k = 0; e->r && k < e->r->nranks; k++) {
-            int i = machine_node_find (b->graph, e->r->ranks[k].node);
+        for (size_t k = 0; entry_alloc (e) && k < entry_alloc (e)->nranks; k++) {
+            int i = machine_node_find (broker_graph (b), entry_alloc (e)->ranks[k].node);
             if (i >= 0 && (size_t)i < n && at[i])
                 json_array_append_new (json_object_get (at[i], "jobs"),
-                                       json_integer ((json_int_t)e->id));
+                                       json_integer ((json_int_t)entry_id (e)));
         }
     }
 }
@@ -232,14 +233,14 @@ static void add_node (struct broker *b, int i, const char *queue, json_t **at,
 }
 
 /* Describes these hosts, or all; of this queue, or of any. */
-static json_t *describe_nodes (struct broker *b, uid_t viewer, const struct hostlist *hosts,
-                               const char *queue)
+static json_t *describe_nodes (struct broker *b, uid_t viewer,
+                               const struct hostlist *hosts, const char *queue)
 {
     json_t *list = json_array (), **at = NULL;
     size_t n = 0;
 
-    for (int i = machine_node_next (b->graph, -1); i >= 0;
-         i = machine_node_next (b->graph, i))
+    for (int i = machine_node_next (broker_graph (b), -1); i >= 0;
+         i = machine_node_next (broker_graph (b), i))
         n = (size_t)i + 1;
     if (!list || !(at = calloc (n + 1, sizeof (json_t *)))) {
         json_decref (list);
@@ -247,11 +248,11 @@ static json_t *describe_nodes (struct broker *b, uid_t viewer, const struct host
     }
     if (hosts) {
         for (size_t k = 0; k < hostlist_count (hosts); k++)
-            add_node (b, machine_node_find (b->graph, hostlist_nth (hosts, k)), queue, at,
-                      list);
+            add_node (b, machine_node_find (broker_graph (b), hostlist_nth (hosts, k)),
+                      queue, at, list);
     } else {
-        for (int i = machine_node_next (b->graph, -1); i >= 0;
-             i = machine_node_next (b->graph, i))
+        for (int i = machine_node_next (broker_graph (b), -1); i >= 0;
+             i = machine_node_next (broker_graph (b), i))
             add_node (b, i, queue, at, list);
     }
     add_jobs (b, viewer, at, n);
@@ -262,7 +263,8 @@ static json_t *describe_nodes (struct broker *b, uid_t viewer, const struct host
     return list;
 }
 
-static void api_nodes (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_nodes (struct broker *b, struct http_request *req,
+                       const struct api_path *path)
 {
     struct error err = { 0 };
     const char *names = http_request_query (req, "names");
@@ -275,7 +277,7 @@ static void api_nodes (struct broker *b, struct http_request *req, const struct 
         return;
     }
     for (size_t i = 0; hosts && i < hostlist_count (hosts); i++) {
-        if (machine_node_find (b->graph, hostlist_nth (hosts, i)) < 0) {
+        if (machine_node_find (broker_graph (b), hostlist_nth (hosts, i)) < 0) {
             http_reply_problem (req, 404, "unknown-node",
                                 "no node is named %s; fluxq-info lists "
                                 "them",
@@ -284,7 +286,7 @@ static void api_nodes (struct broker *b, struct http_request *req, const struct 
             return;
         }
     }
-    if (queue && !config_find_queue (b->config, queue)) {
+    if (queue && !config_find_queue (broker_config (b), queue)) {
         http_reply_problem (req, 404, "unknown-queue", "no queue is named %s", queue);
         hostlist_destroy (hosts);
         return;
@@ -310,7 +312,7 @@ const char *api_action (struct http_request *req, json_t *body, const char *one,
 }
 
 static void api_node_set (struct broker *b, struct http_request *req,
-                   const struct api_path *path)
+                          const struct api_path *path)
 {
     static const char *const keys[] = { "action", "reason", NULL };
     struct error err = { 0 };
@@ -360,45 +362,46 @@ static json_t *names_json (char *const *list, bool null)
     return o;
 }
 
-static void api_queues (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_queues (struct broker *b, struct http_request *req,
+                        const struct api_path *path)
 {
-    struct entry *e, *next;
-    autofree struct queue_count *counts = calloc (b->config->nqueues, sizeof (*counts));
+    struct entry *e;
+    autofree struct queue_count *counts =
+        calloc (broker_config (b)->nqueues, sizeof (*counts));
     json_t *list = json_array ();
 
     (void)path;
-    HASH_ITER (hh, b->table.all, e, next) {
-        if (!counts || e->job->state == JOB_INACTIVE)
+    entries_each (ENTRIES_ALL, b, e) {
+        if (!counts || entry_job (e)->state == JOB_INACTIVE)
             continue;
-        struct queue_count *c = &counts[e->queue];
+        struct queue_count *c = &counts[entry_queue (e)];
         if (array_is_whole (e))
             continue; /* its tasks are counted */
-        bool waits = job_phase_group (job_phase (e->job)) == JOB_GROUP_PENDING;
+        bool waits = job_phase_group (job_phase (entry_job (e))) == JOB_GROUP_PENDING;
         c->pending += waits;
         c->running += !waits;
-        c->nodes += e->job->state >= JOB_RUN ? e->job->nnodes : 0;
+        c->nodes += entry_job (e)->state >= JOB_RUN ? entry_job (e)->nnodes : 0;
     }
-    for (size_t i = 0; counts && i < b->config->nqueues; i++) {
-        const struct config_queue *q = &b->config->queues[i];
+    for (size_t i = 0; counts && i < broker_config (b)->nqueues; i++) {
+        const struct config_queue *q = &broker_config (b)->queues[i];
         json_array_append_new (
             list,
-            json_pack ("{s:s s:o s:o s:b s:b s:f s:f s:I s:i s:i s:i s:I}", "name", q->name,
-                       "users", names_json (q->users, !q->groups), "groups",
-                       names_json (q->groups, !q->users),
-                       "default", (int)q->is_default, "started", (int)q->started,
-                       "default_time", q->default_time, "max_time", q->max_time,
-                       "max_nodes", (json_int_t)q->max_nodes, "priority", q->priority,
-                       "pending", counts[i].pending, "running", counts[i].running,
-                       "nodes_used", (json_int_t)counts[i].nodes));
+            json_pack ("{s:s s:o s:o s:b s:b s:f s:f s:I s:i s:i s:i s:I}", "name",
+                       q->name, "users", names_json (q->users, !q->groups), "groups",
+                       names_json (q->groups, !q->users), "default", (int)q->is_default,
+                       "started", (int)q->started, "default_time", q->default_time,
+                       "max_time", q->max_time, "max_nodes", (json_int_t)q->max_nodes,
+                       "priority", q->priority, "pending", counts[i].pending, "running",
+                       counts[i].running, "nodes_used", (json_int_t)counts[i].nodes));
     }
     api_reply_json (req, 200, json_pack ("{s:o}", "queues", list));
 }
 
 static void api_queue_set (struct broker *b, struct http_request *req,
-                    const struct api_path *path)
+                           const struct api_path *path)
 {
     static const char *const keys[] = { "action", NULL };
-    int i = config_queue_index (b->config, path->arg);
+    int i = config_queue_index (broker_config (b), path->arg);
     const char *action;
     char name[300];
 
@@ -410,8 +413,8 @@ static void api_queue_set (struct broker *b, struct http_request *req,
     if (!body || !(action = api_action (req, body, "start", "stop")))
         return;
     bool start = !strcmp (action, "start");
-    b->config->queues[i].started = start;
-    b->config->queues[i].operated = true;
+    broker_config (b)->queues[i].started = start;
+    broker_config (b)->queues[i].operated = true;
     reserve_queue_set (b, (unsigned)i, start);
     broker_plan_due (b);
     struct journal_txn *t = journal_txn_create ();
@@ -439,24 +442,25 @@ static json_t *count_nodes (const struct broker *b)
 {
     int n[3] = { 0 };
     struct machine_node_info info;
-    for (int i = machine_node_next (b->graph, -1); i >= 0;
-         i = machine_node_next (b->graph, i))
-        if (machine_node_info (b->graph, i, &info) == 0)
+    for (int i = machine_node_next (broker_graph (b), -1); i >= 0;
+         i = machine_node_next (broker_graph (b), i))
+        if (machine_node_info (broker_graph (b), i, &info) == 0)
             n[info.state]++;
     return json_pack ("{s:i s:i s:i}", "up", n[MACHINE_NODE_UP], "drained",
                       n[MACHINE_NODE_DRAINED], "down", n[MACHINE_NODE_DOWN]);
 }
 
-static void api_status (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_status (struct broker *b, struct http_request *req,
+                        const struct api_path *path)
 {
-    const char *trouble = journal_trouble (b->journal);
-    json_t *listen = json_pack ("[s]", b->socket_path);
+    const char *trouble = journal_trouble (broker_journal (b));
+    json_t *listen = json_pack ("[s]", broker_socket_path (b));
     char tcp[300];
 
     (void)path;
-    if (b->config->listen_host) {
-        snprintf (tcp, sizeof (tcp), "http://%s:%u", b->config->listen_host,
-                  (unsigned)b->config->listen_port);
+    if (broker_config (b)->listen_host) {
+        snprintf (tcp, sizeof (tcp), "http://%s:%u", broker_config (b)->listen_host,
+                  (unsigned)broker_config (b)->listen_port);
         json_array_append_new (listen, json_string (tcp));
     }
     api_reply_json (
@@ -465,15 +469,16 @@ static void api_status (struct broker *b, struct http_request *req, const struct
             "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:I s:I s:s?} s:o? s:o? "
             "s:I s:b}",
             "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
-            clock_wall () - b->started, "executor", b->ops->name, "state_dir",
-            b->host.state_dir, "listen", listen, "jobs", "pending",
-            (json_int_t)b->table.npending, "running", (json_int_t)(b->table.nrunning - b->table.nwhole),
-            "finished", (json_int_t)b->table.nfinished, "nodes", count_nodes (b), "journal",
-            "waiting", (json_int_t)journal_waiting (b->journal), "bytes",
-            (json_int_t)journal_bytes (b->journal), "removed",
+            clock_wall () - broker_started_at (b), "executor", broker_ops (b)->name,
+            "state_dir", broker_state_dir (b), "listen", listen, "jobs", "pending",
+            (json_int_t)entries_count (b).pending, "running",
+            (json_int_t)(entries_count (b).running - entries_count (b).whole), "finished",
+            (json_int_t)entries_count (b).finished, "nodes", count_nodes (b), "journal",
+            "waiting", (json_int_t)journal_waiting (broker_journal (b)), "bytes",
+            (json_int_t)journal_bytes (broker_journal (b)), "removed",
             (json_int_t)history_removed (b), "trouble", trouble, "paused", pause_json (b),
             "usage", userlimits_json (b, http_request_uid (req)), "memory_kib",
-            memory_kib (), "recovering", (int)b->recovering));
+            memory_kib (), "recovering", (int)broker_is_recovering (b)));
 }
 
 /* A job that has ended does not go on, even while its nodes are cleaned up. */
@@ -482,13 +487,14 @@ static size_t count_going_on (const struct broker *b)
     const struct entry *e;
     size_t n = 0;
 
-    DL_FOREACH2 (b->table.active, e, active.next)
-        n += e->job->state == JOB_RUN && !e->job->array && !e->job->finished;
+    entries_each (ENTRIES_ACTIVE, b, e)
+        n += entry_job (e)->state == JOB_RUN && !entry_job (e)->array
+             && !entry_job (e)->finished;
     return n;
 }
 
 static void api_shutdown (struct broker *b, struct http_request *req,
-                   const struct api_path *path)
+                          const struct api_path *path)
 {
     (void)path;
     log_info ("shutdown asked for by uid %u", (unsigned)http_request_uid (req));
@@ -497,7 +503,8 @@ static void api_shutdown (struct broker *b, struct http_request *req,
     broker_stop (b);
 }
 
-static void api_reload (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_reload (struct broker *b, struct http_request *req,
+                        const struct api_path *path)
 {
     struct error err = { 0 };
     json_t *applied = json_array ();
@@ -511,7 +518,8 @@ static void api_reload (struct broker *b, struct http_request *req, const struct
     api_reply_json (req, 200, json_pack ("{s:o}", "applied", applied));
 }
 
-static void api_journal (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_journal (struct broker *b, struct http_request *req,
+                         const struct api_path *path)
 {
     struct error err = { 0 };
     size_t len;
@@ -520,17 +528,20 @@ static void api_journal (struct broker *b, struct http_request *req, const struc
     const char *action = NULL;
 
     (void)path;
-    if (!o || json_get_string (o, "action", &action, JSON_REQUIRED, "request", &err) < 0) {
+    if (!o
+        || json_get_string (o, "action", &action, JSON_REQUIRED, "request", &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
     if (strcmp (action, "compact") != 0) {
-        http_reply_problem (req, 400, "bad-request", "action: '%s' is not compact", action);
+        http_reply_problem (req, 400, "bad-request", "action: '%s' is not compact",
+                            action);
         return;
     }
     history_compact (b);
-    api_reply_json (req, 202,
-                    json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (b->journal)));
+    api_reply_json (
+        req, 202,
+        json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (broker_journal (b))));
 }
 
 static const struct api_route routes[] = {

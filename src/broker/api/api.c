@@ -100,7 +100,7 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
         return NULL;
     }
     struct entry *e = find_seen (b, req, id);
-    const struct job_array *a = e ? e->job->array : NULL;
+    const struct job_array *a = e ? entry_job (e)->array : NULL;
     if (!a || !idset_has (a->spec.tasks, index)) {
         http_reply_problem (req, 404, "unknown-job",
                             e && !a ? "job %ju is no array"
@@ -111,7 +111,7 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
         return NULL;
     }
     bool waits = idset_has (a->waiting, index) || idset_has (a->cancelled, index);
-    uint64_t own = waits ? e->id : job_array_task_id (a, e->id, index);
+    uint64_t own = waits ? entry_id (e) : job_array_task_id (a, entry_id (e), index);
     if (ret_id)
         *ret_id = own;
     e = find_seen (b, req, own);
@@ -144,15 +144,15 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
 
 bool api_may (struct broker *b, struct http_request *req, const struct entry *e)
 {
-    return http_request_uid (req) == e->job->userid || api_is_operator (b, req);
+    return http_request_uid (req) == entry_job (e)->userid || api_is_operator (b, req);
 }
 
 bool api_require (struct broker *b, struct http_request *req, const struct entry *e)
 {
     if (api_may (b, req, e))
         return true;
-    http_reply_problem (req, 403, "not-owner", "job %ju belongs to %s", (uintmax_t)e->id,
-                        e->job->user);
+    http_reply_problem (req, 403, "not-owner", "job %ju belongs to %s",
+                        (uintmax_t)entry_id (e), entry_job (e)->user);
     return false;
 }
 
@@ -189,7 +189,8 @@ void api_reply_json (struct http_request *req, int status, json_t *value)
 
 struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err)
 {
-    return hostlist_decode (text, MAX (machine_node_count (b->graph), HOSTS_LEAST), err);
+    return hostlist_decode (
+        text, MAX (machine_node_count (broker_graph (b)), HOSTS_LEAST), err);
 }
 
 /* -- filters -- */
@@ -276,9 +277,9 @@ enum job_phase api_row_phase (const struct job *job)
 
 bool api_filter_match (const struct api_filter *f, const struct entry *e)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
 
-    if (f->ids && !job_ids_has (f->ids, e->id))
+    if (f->ids && !job_ids_has (f->ids, entry_id (e)))
         return false;
     if (!privacy_sees (f->b, f->me, e, PRIVATE_JOBS))
         return false;

@@ -83,9 +83,9 @@ bool job_ids_has_given (const struct job_ids *ids, uint64_t id);
 /* -- filters of jobs, shared by list, cancel and watch -- */
 struct api_filter {
     struct namelist user, queue, name; /* text NULL: all */
-    bool own;                       /* "me" */
-    uint32_t phases;     /* bits of enum job_phase; 0: all */
-    struct job_ids *ids; /* NULL: all */
+    bool own;                          /* "me" */
+    uint32_t phases;                   /* bits of enum job_phase; 0: all */
+    struct job_ids *ids;               /* NULL: all */
     const struct broker *b;
     uid_t me; /* private jobs of others never match */
 };
@@ -105,11 +105,19 @@ enum column_kind {
     COLUMN_TEXT,   /* in JSON: a string */
     COLUMN_IDS,    /* "3,7"; in JSON: an array of numbers */
 };
+/* What a column shows of a job, and where to. */
+struct cell {
+    struct broker *b;
+    struct entry *e;
+    const struct job *job; /* e's */
+    struct strbuf *sb;
+};
+
 struct column {
     const char *name;
     enum column_kind kind;
     /* Adds the unescaped TSV form. NULL: an attribute, from the submit event. */
-    void (*render) (struct broker *b, struct entry *e, struct strbuf *sb);
+    void (*render) (const struct cell *c);
     unsigned private_part; /* of enum private_part; 0: none */
 };
 #define FIELDS_MAX 64 /* columns in one answer */

@@ -54,7 +54,8 @@ static void after_worker (uv_work_t *work, int status)
     struct callers *c = state_of (r->b);
 
     (void)status;
-    if (!r->b->dead && r->number == c->readings) { /* no later reading was begun */
+    if (!broker_is_dead (r->b)
+        && r->number == c->readings) { /* no later reading was begun */
         subuids_destroy (c->subuids);
         c->subuids = r->subuids;
         r->subuids = NULL;
@@ -73,11 +74,11 @@ static void read_subuids (struct broker *b)
 {
     struct reading *r = calloc (1, sizeof (*r));
 
-    if (r && (r->path = strdup (b->config->subuid_file))) {
+    if (r && (r->path = strdup (broker_config (b)->subuid_file))) {
         r->b = b;
         r->work.data = r;
         r->number = ++state_of (b)->readings;
-        if (uv_queue_work (b->loop, &r->work, on_worker, after_worker) == 0)
+        if (uv_queue_work (broker_loop (b), &r->work, on_worker, after_worker) == 0)
             return;
         free (r->path);
     }
@@ -87,21 +88,21 @@ static void read_subuids (struct broker *b)
 
 static void configure (struct broker *b)
 {
-    const struct config_clients *c = &b->config->clients;
+    const struct config_clients *c = &broker_config (b)->clients;
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
 
     limits.connections = (unsigned)c->connections;
     limits.reserve = (unsigned)c->reserve;
     limits.requests = (unsigned)c->requests;
     limits.burst = (unsigned)c->burst;
-    http_server_set_limits (b->http, &limits);
+    http_server_set_limits (broker_http (b), &limits);
     read_subuids (b);
 }
 
 static int begin (struct broker *b, struct error *err)
 {
     (void)err;
-    http_server_set_users (b->http, is_privileged, account_of);
+    http_server_set_users (broker_http (b), is_privileged, account_of);
     configure (b);
     return 0;
 }
@@ -125,5 +126,3 @@ const struct broker_service service_callers = {
     .reloaded = reloaded,
     .release = release,
 };
-
-

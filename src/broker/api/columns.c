@@ -10,6 +10,7 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/depend/depend.h"
 #include "broker/services/priority.h"
@@ -49,163 +50,151 @@ static void add_time (struct strbuf *sb, double t)
 #define TASKS_SHOWN_MAX 40 /* bytes of a task list in a column */
 #define ARRAY_REASON_MAX 128
 
-#define COLUMN(name)                                                                     \
-    static void col_##name (struct broker *b, struct entry *e, struct strbuf *sb)
+#define COLUMN(name) static void col_##name (const struct cell *c)
 #define NUMBER(name, expr)                                                               \
     COLUMN (name)                                                                        \
     {                                                                                    \
-        (void)b;                                                                         \
-        add_number (sb, (int64_t)(expr));                                                \
+        add_number (c->sb, (int64_t)(expr));                                             \
     }
 #define TEXT(name, expr)                                                                 \
     COLUMN (name)                                                                        \
     {                                                                                    \
-        (void)b;                                                                         \
         const char *text = (expr);                                                       \
-        strbuf_adds (sb, text ? text : "");                                              \
+        strbuf_adds (c->sb, text ? text : "");                                           \
     }
 #define TIME(name, expr)                                                                 \
     COLUMN (name)                                                                        \
     {                                                                                    \
-        (void)b;                                                                         \
-        add_time (sb, (expr));                                                           \
+        add_time (c->sb, (expr));                                                        \
     }
 
-NUMBER (id, e->id)
+NUMBER (id, entry_id (c->e))
 
 /* "12", "12_3" for a task, "12_[4-100%10]" for the waiting tasks of an array. */
 COLUMN (job)
 {
-    const struct job *job = e->job;
+    const struct job *job = c->job;
     const struct job_array *a = job->array;
-
-    (void)b;
     if (job->array_job) {
-        add_number (sb, (int64_t)job->array_job);
-        strbuf_addch (sb, '_');
-        add_number (sb, job->array_task);
+        add_number (c->sb, (int64_t)job->array_job);
+        strbuf_addch (c->sb, '_');
+        add_number (c->sb, job->array_task);
         return;
     }
-    add_number (sb, (int64_t)e->id);
+    add_number (c->sb, (int64_t)entry_id (c->e));
     if (!a)
         return;
     const struct idset *shown = idset_count (a->waiting) > 0     ? a->waiting
                                 : idset_count (a->cancelled) > 0 ? a->cancelled
                                                                  : a->spec.tasks;
-    strbuf_adds (sb, "_[");
-    array_add_tasks (sb, shown, TASKS_SHOWN_MAX);
+    strbuf_adds (c->sb, "_[");
+    array_add_tasks (c->sb, shown, TASKS_SHOWN_MAX);
     if (a->spec.limit && shown == a->waiting)
-        strbuf_addf (sb, "%%%u", a->spec.limit);
-    strbuf_addch (sb, ']');
+        strbuf_addf (c->sb, "%%%u", a->spec.limit);
+    strbuf_addch (c->sb, ']');
 }
 
 COLUMN (array_job)
 {
-    (void)b;
-    if (e->job->array_job || e->job->array)
-        add_number (sb, (int64_t)(e->job->array ? e->id : e->job->array_job));
+    if (c->job->array_job || c->job->array)
+        add_number (c->sb,
+                    (int64_t)(c->job->array ? entry_id (c->e) : c->job->array_job));
 }
 
 COLUMN (array_task)
 {
-    (void)b;
-    if (e->job->array_job)
-        add_number (sb, e->job->array_task);
+    if (c->job->array_job)
+        add_number (c->sb, c->job->array_task);
 }
 
-NUMBER (userid, e->job->userid)
-NUMBER (nodes, e->job->nnodes)
-NUMBER (ntasks, e->job->ntasks)
+NUMBER (userid, c->job->userid)
+NUMBER (nodes, c->job->nnodes)
+NUMBER (ntasks, c->job->ntasks)
 COLUMN (ncores)
 {
-    (void)b;
-    if (e->job->cpu_milli > 0)
-        strbuf_add_thousandths (sb, e->job->cpu_milli);
+    if (c->job->cpu_milli > 0)
+        strbuf_add_thousandths (c->sb, c->job->cpu_milli);
     else
-        add_number (sb, e->job->ncores);
+        add_number (c->sb, c->job->ncores);
 }
 
-NUMBER (urgency, e->job->urgency)
-NUMBER (restarts, e->job->restarts)
-TEXT (queue, e->job->queue)
-TEXT (name, e->job->name)
-TEXT (adopted, e->job->adopted)
-TEXT (user, e->job->user)
-TEXT (state, job_phase_name (api_row_phase (e->job)))
-TEXT (st, job_phase_letter (api_row_phase (e->job)))
-TEXT (flux_state, job_state_name (e->job->state))
-TEXT (nodelist, e->job->nodelist)
-TIME (submit_time, e->job->t_submit)
-TIME (eligible_time, e->job->t_eligible)
-TIME (start_time, e->job->t_start)
-TIME (end_time, e->job->t_finish > 0 ? e->job->t_finish : e->job->t_inactive)
+NUMBER (urgency, c->job->urgency)
+NUMBER (restarts, c->job->restarts)
+TEXT (queue, c->job->queue)
+TEXT (name, c->job->name)
+TEXT (adopted, c->job->adopted)
+TEXT (user, c->job->user)
+TEXT (state, job_phase_name (api_row_phase (c->job)))
+TEXT (st, job_phase_letter (api_row_phase (c->job)))
+TEXT (flux_state, job_state_name (c->job->state))
+TEXT (nodelist, c->job->nodelist)
+TIME (submit_time, c->job->t_submit)
+TIME (eligible_time, c->job->t_eligible)
+TIME (start_time, c->job->t_start)
+TIME (end_time, c->job->t_finish > 0 ? c->job->t_finish : c->job->t_inactive)
 
 static bool is_waiting (const struct entry *e)
 {
-    return e->job->state < JOB_RUN;
+    return entry_job (e)->state < JOB_RUN;
 }
 
 /* The requested count ("4-16") for waiting jobs and for arrays, whose tasks have their
  * own; else the granted one. */
 COLUMN (node_count)
 {
-    (void)b;
-    if (e->job->asked_nodes && (is_waiting (e) || e->job->array))
-        strbuf_adds (sb, e->job->asked_nodes);
+    if (c->job->asked_nodes && (is_waiting (c->e) || c->job->array))
+        strbuf_adds (c->sb, c->job->asked_nodes);
     else
-        add_number (sb, e->job->nnodes);
+        add_number (c->sb, c->job->nnodes);
 }
 
 COLUMN (time)
 {
-    const struct job *job = e->job;
+    const struct job *job = c->job;
     double end = job->t_finish > 0            ? job->t_finish
                  : job->state == JOB_INACTIVE ? job->t_inactive
                                               : clock_wall ();
-    (void)b;
-    add_number (sb, job->t_start > 0 && end > job->t_start && !is_waiting (e)
-                        ? (int64_t)(end - job->t_start)
-                        : 0);
+    add_number (c->sb, job->t_start > 0 && end > job->t_start && !is_waiting (c->e)
+                           ? (int64_t)(end - job->t_start)
+                           : 0);
 }
 
 COLUMN (time_limit)
 {
-    (void)b;
-    if (e->job->duration > 0)
-        add_number (sb, (int64_t)ceil (e->job->duration));
+    if (c->job->duration > 0)
+        add_number (c->sb, (int64_t)ceil (c->job->duration));
 }
 
 COLUMN (exit_code)
 {
-    (void)b;
-    if (e->job->state == JOB_INACTIVE || e->job->finished)
-        add_number (sb, job_exit_code (e->job));
+    if (c->job->state == JOB_INACTIVE || c->job->finished)
+        add_number (c->sb, job_exit_code (c->job));
 }
 
 COLUMN (result_text)
 {
     char text[300];
-    (void)b;
-    if (e->job->state != JOB_INACTIVE && !e->job->finished)
+    if (c->job->state != JOB_INACTIVE && !c->job->finished)
         return;
-    job_result_text (e->job, text, sizeof (text));
-    strbuf_adds (sb, text);
+    job_result_text (c->job, text, sizeof (text));
+    strbuf_adds (c->sb, text);
 }
 
 /* Waiting jobs: the present sum; others: the last one recorded. */
 COLUMN (priority)
 {
-    add_number (sb, is_waiting (e) ? priority_of (b, e, NULL) : e->job->priority_told);
+    add_number (c->sb, is_waiting (c->e) ? priority_of (c->b, c->e, NULL)
+                                         : c->job->priority_told);
 }
 
 #define TERM(term)                                                                       \
     COLUMN (priority_##term)                                                             \
     {                                                                                    \
         struct priority p;                                                               \
-        if (!is_waiting (e))                                                             \
+        if (!is_waiting (c->e))                                                          \
             return;                                                                      \
-        priority_of (b, e, &p);                                                          \
-        add_number (sb, p.term);                                                         \
+        priority_of (c->b, c->e, &p);                                                    \
+        add_number (c->sb, p.term);                                                      \
     }
 TERM (urgency)
 TERM (queue)
@@ -215,7 +204,7 @@ TERM (fair_share)
 
 static bool is_held (const struct entry *e)
 {
-    return is_waiting (e) && e->job->urgency == 0;
+    return is_waiting (e) && entry_job (e)->urgency == 0;
 }
 
 /* Pending jobs: who holds the job, or the scheduler's reason. Others: empty, the client
@@ -223,15 +212,15 @@ static bool is_held (const struct entry *e)
 COLUMN (reason)
 {
     char text[ARRAY_REASON_MAX];
-    const char *array = array_reason (b, e, text, sizeof (text));
-    const char *depend = depend_reason (b, e);
-    const char *name = is_held (e)      ? job_hold_reason (e->job, 0)
-                       : depend         ? depend
-                       : array          ? array
-                       : is_waiting (e) ? reserve_reason_name (b, e)
-                                        : NULL;
+    const char *array = array_reason (c->b, c->e, text, sizeof (text));
+    const char *depend = depend_reason (c->b, c->e);
+    const char *name = is_held (c->e)      ? job_hold_reason (c->job, 0)
+                       : depend            ? depend
+                       : array             ? array
+                       : is_waiting (c->e) ? reserve_reason_name (c->b, c->e)
+                                           : NULL;
     if (name)
-        strbuf_adds (sb, name);
+        strbuf_adds (c->sb, name);
 }
 
 static void add_hold (struct strbuf *sb, const struct job *job)
@@ -247,21 +236,22 @@ static void add_hold (struct strbuf *sb, const struct job *job)
 COLUMN (reason_text)
 {
     char depend[512];
-    if (is_held (e)) {
-        add_hold (sb, e->job);
-    } else if (depend_reason (b, e)) {
-        depend_explain (b, e->id, depend, sizeof (depend));
-        strbuf_adds (sb, *depend ? depend : "waits for other jobs");
-    } else if (is_waiting (e) && b->recovering) {
-        strbuf_adds (sb, "the broker does not know its nodes yet (see its log)");
-    } else if (array_reason (b, e, depend, sizeof (depend))) {
-        strbuf_adds (sb, depend);
-    } else if (is_waiting (e)) {
-        reserve_reason_text (b, e, sb);
+    if (is_held (c->e)) {
+        add_hold (c->sb, c->job);
+    } else if (depend_reason (c->b, c->e)) {
+        depend_explain (c->b, entry_id (c->e), depend, sizeof (depend));
+        strbuf_adds (c->sb, *depend ? depend : "waits for other jobs");
+    } else if (is_waiting (c->e) && broker_is_recovering (c->b)) {
+        strbuf_adds (c->sb, "the broker does not know its nodes yet (see its log)");
+    } else if (array_reason (c->b, c->e, depend, sizeof (depend))) {
+        strbuf_adds (c->sb, depend);
+    } else if (is_waiting (c->e)) {
+        reserve_reason_text (c->b, c->e, c->sb);
     }
-    if (e->note)
-        strbuf_addf (sb, "%s%s", sb->len && is_waiting (e) ? "; last start: " : "",
-                     e->note);
+    if (entry_note (c->e))
+        strbuf_addf (c->sb, "%s%s",
+                     c->sb->len && is_waiting (c->e) ? "; last start: " : "",
+                     entry_note (c->e));
 }
 
 static bool find_position (struct broker *b, const struct entry *e, size_t *ahead,
@@ -269,7 +259,7 @@ static bool find_position (struct broker *b, const struct entry *e, size_t *ahea
 {
     const struct sched *s = is_waiting (e) ? reserve_sched_of (b, e) : NULL;
 
-    return s && !b->recovering
+    return s && !broker_is_recovering (b)
            && sched_position (s, array_queued_id (e), ahead, start) == 0;
 }
 
@@ -279,8 +269,8 @@ COLUMN (expected_start)
     size_t ahead;
     double start;
 
-    if (find_position (b, e, &ahead, &start) && start > 0)
-        strbuf_addf (sb, "%.3f", start);
+    if (find_position (c->b, c->e, &ahead, &start) && start > 0)
+        strbuf_addf (c->sb, "%.3f", start);
 }
 
 COLUMN (jobs_ahead)
@@ -288,34 +278,45 @@ COLUMN (jobs_ahead)
     size_t ahead;
     double start;
 
-    if (find_position (b, e, &ahead, &start))
-        add_number (sb, (int64_t)ahead);
+    if (find_position (c->b, c->e, &ahead, &start))
+        add_number (c->sb, (int64_t)ahead);
 }
 
 /* The first jobs that block this one. */
 COLUMN (blocking_jobs)
 {
-    struct sched *s = is_waiting (e) ? reserve_sched_of (b, e) : NULL;
+    struct sched *s = is_waiting (c->e) ? reserve_sched_of (c->b, c->e) : NULL;
     struct match_blocker list[SCHED_BLOCKERS_MAX];
     uint64_t ids[SCHED_BLOCKERS_MAX];
-    size_t n = is_waiting (e) ? depend_blockers (b, e->id, ids, ARRAY_SIZE (ids)) : 0;
+    size_t n = is_waiting (c->e)
+                   ? depend_blockers (c->b, entry_id (c->e), ids, ARRAY_SIZE (ids))
+                   : 0;
 
-    if (n == 0 && s && !b->recovering) {
-        n = sched_blockers (s, array_queued_id (e), list, ARRAY_SIZE (list));
+    if (n == 0 && s && !broker_is_recovering (c->b)) {
+        n = sched_blockers (s, array_queued_id (c->e), list, ARRAY_SIZE (list));
         for (size_t i = 0; i < n; i++)
             ids[i] = list[i].job;
     }
     for (size_t i = 0; i < MIN (n, ARRAY_SIZE (ids)); i++) {
-        strbuf_adds (sb, i ? "," : "");
-        add_number (sb, (int64_t)ids[i]);
+        strbuf_adds (c->sb, i ? "," : "");
+        add_number (c->sb, (int64_t)ids[i]);
     }
 }
 
-#define PART_NUM(name, part) { #name, COLUMN_NUMBER, col_##name, part }
-#define PART_TXT(name, part) { #name, COLUMN_TEXT, col_##name, part }
+#define PART_NUM(name, part)                                                             \
+    {                                                                                    \
+#name, COLUMN_NUMBER, col_##name, part                                           \
+    }
+#define PART_TXT(name, part)                                                             \
+    {                                                                                    \
+#name, COLUMN_TEXT, col_##name, part                                             \
+    }
 #define NUM(name) PART_NUM (name, 0)
 #define TXT(name) PART_TXT (name, 0)
-#define IDS(name) { #name, COLUMN_IDS, col_##name, 0 }
+#define IDS(name)                                                                        \
+    {                                                                                    \
+#name, COLUMN_IDS, col_##name, 0                                                 \
+    }
 static const struct column columns[] = {
     NUM (id),
     TXT (job),
@@ -386,53 +387,55 @@ const struct column *column_find (const char *name, size_t len)
     return NULL;
 }
 
-static void render (struct broker *b, struct entry *e, const struct column *c,
-                    struct strbuf *sb)
+static void render (const struct cell *cell, const struct column *c)
 {
     const char *text;
 
     if (c->render)
-        c->render (b, e, sb);
-    else if ((text = json_string_value (json_object_get (e->job->shown, c->name))))
-        strbuf_adds (sb, text);
+        c->render (cell);
+    else if ((text = json_string_value (json_object_get (cell->job->shown, c->name))))
+        strbuf_adds (cell->sb, text);
 }
 
-static bool is_seen (const struct broker *b, uid_t viewer, const struct entry *e,
-                     const struct column *c)
+static bool is_seen (const struct cell *cell, uid_t viewer, const struct column *c)
 {
     return c->private_part == 0
-           || privacy_sees (b, viewer, e, (enum private_part)c->private_part);
+           || privacy_sees (cell->b, viewer, cell->e, (enum private_part)c->private_part);
 }
 
 /* Adds the numbers; of job ids only those that the viewer sees. */
-static void add_numbers (struct broker *b, uid_t viewer, struct entry *e,
-                         const struct column *c, struct strbuf *sb)
+static void add_numbers (const struct cell *cell, uid_t viewer, const struct column *c)
 {
+    struct strbuf *sb = cell->sb;
     size_t begin = sb->len;
 
-    if (!is_seen (b, viewer, e, c))
+    if (!is_seen (cell, viewer, c))
         return;
-    render (b, e, c, sb);
+    render (cell, c);
     if (c->kind != COLUMN_IDS || sb->len == begin || sb->err)
         return;
     autofree char *ids = strdup (sb->buf + begin);
     sb->buf[sb->len = begin] = 0;
     for (char *rest = ids, *id; rest && (id = strsep (&rest, ","));)
-        if (privacy_sees_id (b, viewer, strtoull (id, NULL, 10)))
+        if (privacy_sees_id (cell->b, viewer, strtoull (id, NULL, 10)))
             strbuf_addf (sb, "%s%s", sb->len > begin ? "," : "", id);
 }
 
-static void add_text (struct broker *b, uid_t viewer, struct entry *e,
-                      const struct column *c, bool json, struct strbuf *sb)
+static void add_text (const struct cell *cell, uid_t viewer, const struct column *c,
+                      bool json)
 {
     static struct strbuf scratch = { .max = 4096 };
+    struct strbuf *sb = cell->sb;
+    struct cell raw = *cell;
+
     if (!scratch.buf)
         strbuf_init (&scratch, 64 * 1024);
     strbuf_reset (&scratch);
-    if (is_seen (b, viewer, e, c))
-        render (b, e, c, &scratch);
+    raw.sb = &scratch;
+    if (is_seen (cell, viewer, c))
+        render (&raw, c);
     if (c->private_part == PRIVATE_ARGUMENTS)
-        privacy_scrub (b, viewer, &scratch);
+        privacy_scrub (cell->b, viewer, &scratch);
     if (json) {
         strbuf_add_json (sb, scratch.buf, scratch.len);
         return;
@@ -454,6 +457,8 @@ static void add_text (struct broker *b, uid_t viewer, struct entry *e,
 void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
                        const struct column *const list[], size_t n, struct strbuf *sb)
 {
+    const struct cell cell = { b, e, entry_job (e), sb };
+
     for (size_t i = 0; i < n; i++) {
         strbuf_adds (sb, i ? ",\"" : "{\"");
         strbuf_adds (sb, list[i]->name);
@@ -462,9 +467,9 @@ void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
         if (list[i]->kind == COLUMN_IDS)
             strbuf_addch (sb, '[');
         if (list[i]->kind == COLUMN_TEXT)
-            add_text (b, viewer, e, list[i], true, sb);
+            add_text (&cell, viewer, list[i], true);
         else
-            add_numbers (b, viewer, e, list[i], sb);
+            add_numbers (&cell, viewer, list[i]);
         if (list[i]->kind == COLUMN_IDS)
             strbuf_addch (sb, ']');
         if (sb->len == before)
@@ -476,13 +481,15 @@ void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
 void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
                       const struct column *const list[], size_t n, struct strbuf *sb)
 {
+    const struct cell cell = { b, e, entry_job (e), sb };
+
     for (size_t i = 0; i < n; i++) {
         if (i)
             strbuf_addch (sb, '\t');
         if (list[i]->kind == COLUMN_TEXT)
-            add_text (b, viewer, e, list[i], false, sb);
+            add_text (&cell, viewer, list[i], false);
         else
-            add_numbers (b, viewer, e, list[i], sb);
+            add_numbers (&cell, viewer, list[i]);
     }
     strbuf_addch (sb, '\n');
 }

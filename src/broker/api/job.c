@@ -48,17 +48,18 @@ static void record_read (int rc, const struct journal_record *rec, void *arg);
 static int go_on_with_task (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_replay (rec);
-    const struct job_array *a = e ? e->job->array : NULL;
+    const struct job_array *a = e ? entry_job (e)->array : NULL;
     bool known = a && idset_has (a->spec.tasks, l->task);
 
     if (known && !idset_has (a->waiting, l->task) && !idset_has (a->cancelled, l->task))
         l->id = job_array_task_id (a, l->id, l->task);
     entry_destroy (e);
     l->task = IDSET_END;
-    int rc = known ? journal_read (l->b->journal, l->id, JOURNAL_JOBSPEC | JOURNAL_EVENTS,
-                                   record_read, l)
+    int rc = known ? journal_read (broker_journal (l->b), l->id,
+                                   JOURNAL_JOBSPEC | JOURNAL_EVENTS, record_read, l)
                    : -ENOENT;
-    l->b->under_way += rc == 0;
+    if (rc == 0)
+        broker_work_begins (l->b);
     return rc;
 }
 
@@ -79,10 +80,10 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
 {
     struct look *l = arg;
 
-    l->b->under_way--;
+    broker_work_ends (l->b);
     if (rc == 0 && !l->gone && !(rec->jobspec && is_seen (l, rec)))
         rc = -ENOENT;
-    if (rc == 0 && l->task != IDSET_END && !l->gone && !l->b->dead) {
+    if (rc == 0 && l->task != IDSET_END && !l->gone && !broker_is_dead (l->b)) {
         if ((rc = go_on_with_task (l, rec)) == 0)
             return;
     }
@@ -115,14 +116,15 @@ static void look_up (struct broker *b, struct http_request *req,
         return;
     struct look *l = calloc (1, sizeof (*l));
     if (!l
-        || journal_read (b->journal, id, JOURNAL_JOBSPEC | JOURNAL_EVENTS, record_read, l)
+        || journal_read (broker_journal (b), id, JOURNAL_JOBSPEC | JOURNAL_EVENTS,
+                         record_read, l)
                < 0) {
         free (l);
         http_reply_header (req, "Retry-After", "1");
         http_reply_problem (req, 503, "busy", "too many look-ups wait for the journal");
         return;
     }
-    b->under_way++;
+    broker_work_begins (b);
     *l = (struct look){ .b = b, .req = req, .id = id, .task = task, .answer = answer };
     http_request_set_aux (req, l, client_left);
 }
@@ -165,10 +167,11 @@ static json_t *describe_jobspec (const struct jobspec *js)
         stage_list_to_json (&js->stage_in), "stage_out",
         stage_list_to_json (&js->stage_out), "open_mode",
         js->append ? "append" : "truncate", "output_on_full",
-        jobspec_on_full_word (js->on_full), "request", "nodes_min", (json_int_t)s.min_nodes, "nodes_max",
-        (json_int_t)s.max_nodes, "slots_min", (json_int_t)s.min_slots, "slots_max",
-        (json_int_t)s.max_slots, "cores", (json_int_t)s.min_cores, "gpus",
-        (json_int_t)s.min_gpus, "memory_per_node_mib", (json_int_t)js->memory_per_node);
+        jobspec_on_full_word (js->on_full), "request", "nodes_min",
+        (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
+        (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
+        (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
+        (json_int_t)js->memory_per_node);
     attributes_show (o, js);
     return o;
 }
@@ -198,13 +201,14 @@ static void add_sizes (json_t *o, const struct jobspec *js, const struct job *jo
 /* Adds the placement asked for, and the places of the allocation. */
 static void add_placement (json_t *o, struct broker *b, const struct entry *e)
 {
+    const struct job *job = entry_job (e);
     autostrbuf struct strbuf asked;
 
     strbuf_init (&asked, 1024);
     placing_add_asked (&asked, b, e);
     json_object_set_new (o, "placement", text_or_null (&asked));
     json_object_set_new (o, "places",
-                         e->job->places ? json_string (e->job->places) : json_null ());
+                         job->places ? json_string (job->places) : json_null ());
 }
 
 /* Adds the size that a malleable job is changing to, or its possible sizes. */
@@ -261,7 +265,7 @@ static void add_plan (json_t *o, struct broker *b, const struct entry *e)
     bool planned = false;
     struct sched *s = reserve_sched_of (b, e);
 
-    if (!b->recovering && s && sched_reason_name (s, array_queued_id (e))) {
+    if (!broker_is_recovering (b) && s && sched_reason_name (s, array_queued_id (e))) {
         /* Nodes have changed: an estimate would take too long now. */
         if (!reserve_is_prepared (b)
             || sched_estimate (s, array_queued_id (e), clock_wall (), &start, &planned)
@@ -351,32 +355,35 @@ static void answer_job (struct look *l, const struct journal_record *rec)
         struct jobspec *js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
         if (js)
             json_object_update_new (o, describe_jobspec (js));
-        add_waiting (o, l->b, js, e->job);
-        add_sizes (o, js, e->job);
-        add_resize (o, js, e->job);
+        add_waiting (o, l->b, js, entry_job (e));
+        add_sizes (o, js, entry_job (e));
+        add_resize (o, js, entry_job (e));
         add_placement (o, l->b, e);
         jobspec_destroy (js);
-        json_object_set_new (o, "ranks", describe_rset (e->job));
+        json_object_set_new (o, "ranks", describe_rset (entry_job (e)));
         json_object_set_new (o, "alloc_time",
-                             e->job->t_alloc > 0 ? json_real (e->job->t_alloc)
-                                                 : json_null ());
+                             entry_job (e)->t_alloc > 0
+                                 ? json_real (entry_job (e)->t_alloc)
+                                 : json_null ());
         json_object_set_new (o, "begin_time",
-                             e->job->t_begin > 0 ? json_real (e->job->t_begin)
-                                                 : json_null ());
+                             entry_job (e)->t_begin > 0
+                                 ? json_real (entry_job (e)->t_begin)
+                                 : json_null ());
         json_object_set_new (o, "events", json_integer ((json_int_t)rec->nevents));
-        json_object_set_new (o, "time_left", time_left (e->job));
-        add_exception (o, e->job);
+        json_object_set_new (o, "time_left", time_left (entry_job (e)));
+        add_exception (o, entry_job (e));
         add_steps (o, e, rec);
         add_plan (o, l->b, e);
-        if (e->job->array)
-            add_array (o, e->job);
+        if (entry_job (e)->array)
+            add_array (o, entry_job (e));
         privacy_mask_job (l->b, http_request_uid (l->req), e, o);
     }
     entry_destroy (old);
     api_reply_json (l->req, 200, o);
 }
 
-static void api_job (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_job (struct broker *b, struct http_request *req,
+                     const struct api_path *path)
 {
     look_up (b, req, path, answer_job);
 }
@@ -405,7 +412,7 @@ static void answer_events (struct look *l, const struct journal_record *rec)
 }
 
 static void api_job_events (struct broker *b, struct http_request *req,
-                     const struct api_path *path)
+                            const struct api_path *path)
 {
     look_up (b, req, path, answer_events);
 }
@@ -422,7 +429,7 @@ static void answer_jobspec (struct look *l, const struct journal_record *rec)
 }
 
 static void api_job_jobspec (struct broker *b, struct http_request *req,
-                      const struct api_path *path)
+                             const struct api_path *path)
 {
     look_up (b, req, path, answer_jobspec);
 }
@@ -434,7 +441,7 @@ static void answer_wait (struct look *l, const struct journal_record *rec)
     struct entry *e = entry_find (l->b, l->id);
     if (e) { /* the job entered the table after its record was on disk */
         watch_wait (l->b, e, l->req);
-    } else if ((e = entry_replay (rec)) && e->job->state != JOB_INACTIVE) {
+    } else if ((e = entry_replay (rec)) && entry_job (e)->state != JOB_INACTIVE) {
         entry_destroy (e);
         http_reply_header (l->req, "Retry-After", "1");
         http_reply_problem (l->req, 503, "busy", "job %ju is being taken in",
@@ -449,7 +456,7 @@ static void answer_wait (struct look *l, const struct journal_record *rec)
 }
 
 static void api_job_wait (struct broker *b, struct http_request *req,
-                   const struct api_path *path)
+                          const struct api_path *path)
 {
     uint64_t id = 0;
     uint32_t task;
@@ -467,24 +474,24 @@ static void api_job_wait (struct broker *b, struct http_request *req,
 /* -- GET /v1/jobs/ID/output -- */
 
 static void api_job_output (struct broker *b, struct http_request *req,
-                     const struct api_path *path)
+                            const struct api_path *path)
 {
     uint64_t id = 0;
     struct entry *e = api_entry (b, req, path, &id);
 
-    if (e && e->job->array)
+    if (e && entry_job (e)->array)
         http_reply_problem (
             req, 409, "wrong-state",
             strchr (path->arg, '_')
                 ? "task %s has not started"
                 : "job %s is an array: name one of its tasks, as in %s_%u",
-            path->arg, path->arg, idset_first (e->job->array->spec.tasks));
-    else if (e && e->job->adopted && api_require (b, req, e))
+            path->arg, path->arg, idset_first (entry_job (e)->array->spec.tasks));
+    else if (e && entry_job (e)->adopted && api_require (b, req, e))
         http_reply_problem (req, 409, "wrong-state",
                             "job %ju is %s, whose pods have no agent of fluxq: use "
                             "kubectl logs",
-                            (uintmax_t)e->id, e->job->adopted);
-    else if (e && !e->job->adopted && api_require (b, req, e))
+                            (uintmax_t)entry_id (e), entry_job (e)->adopted);
+    else if (e && !entry_job (e)->adopted && api_require (b, req, e))
         follow_output (b, e, req);
     else if (!e && id)
         http_reply_problem (

@@ -46,7 +46,7 @@ static int add_all (struct job_ids *ids, uint64_t first, uint64_t last)
 static int add_tasks (struct job_ids *ids, const struct entry *e,
                       const struct idset *tasks)
 {
-    const struct job_array *a = e->job->array;
+    const struct job_array *a = entry_job (e)->array;
     bool waits = false;
     int rc = 0;
 
@@ -54,14 +54,14 @@ static int add_tasks (struct job_ids *ids, const struct entry *e,
     {
         if (rc < 0 || !idset_has (a->spec.tasks, task))
             continue;
-        uint64_t id = job_array_task_id (a, e->id, task);
+        uint64_t id = job_array_task_id (a, entry_id (e), task);
         waits |= !idset_has (a->running, task);
         if (ids->nall > 0 && ids->all[ids->nall - 1].last + 1 == id)
             ids->all[ids->nall - 1].last = id;
         else
             rc = add_all (ids, id, id);
     }
-    return rc == 0 && waits ? add_all (ids, e->id, e->id) : rc;
+    return rc == 0 && waits ? add_all (ids, entry_id (e), entry_id (e)) : rc;
 }
 
 static int add_part (struct reading *r, const struct id_range *range)
@@ -161,14 +161,14 @@ static int find_all (struct broker *b, struct job_ids *ids)
 
     for (size_t i = 0; rc == 0 && i < ids->nnamed; i++) {
         uint64_t id = ids->named[i].first, last = id;
-        if ((e = entry_find (b, id)) && e->job->array)
-            last += job_array_ids (&e->job->array->spec) - 1;
+        if ((e = entry_find (b, id)) && entry_job (e)->array)
+            last += job_array_ids (&entry_job (e)->array->spec) - 1;
         rc = add_all (ids, id, last);
     }
     for (size_t i = 0; rc == 0 && i < ids->nranges; i++)
         rc = add_all (ids, ids->ranges[i].first, ids->ranges[i].last);
     for (size_t i = 0; rc == 0 && i < ids->nparts; i++)
-        if ((e = entry_find (b, ids->parts[i].array)) && e->job->array)
+        if ((e = entry_find (b, ids->parts[i].array)) && entry_job (e)->array)
             rc = add_tasks (ids, e, ids->parts[i].tasks);
     ids->nall = sort (ids->all, ids->nall);
     return rc;

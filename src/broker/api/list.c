@@ -119,32 +119,33 @@ static void sort (struct row *rows, size_t n, int (*cmp) (const void *a, const v
  * cancelled before its start. */
 static bool is_elsewhere (const struct entry *e)
 {
-    const struct job_array *a = e->job->array;
+    const struct job *job = entry_job (e);
+    const struct job_array *a = job->array;
 
-    return a && e->job->state >= JOB_RUN
-           && (e->job->state < JOB_INACTIVE || idset_count (a->cancelled) == 0);
+    return a && job->state >= JOB_RUN
+           && (job->state < JOB_INACTIVE || idset_count (a->cancelled) == 0);
 }
 
 /* The matching rows. Pages (after=, limit=) are ordered by id, whole listings by the
  * listing's order. */
 static struct row *collect (struct broker *b, const struct listing *l, size_t *ret_n)
 {
-    struct row *rows = calloc (HASH_COUNT (b->table.all) + 1, sizeof (*rows));
-    struct entry *e, *next;
+    struct row *rows = calloc (entries_count (b).all + 1, sizeof (*rows));
+    struct entry *e;
     size_t n = 0;
 
     if (!rows)
         return NULL;
-    HASH_ITER (hh, b->table.all, e, next) {
-        if (e->id <= (uint64_t)l->after || is_elsewhere (e)
+    entries_each (ENTRIES_ALL, b, e) {
+        if (entry_id (e) <= (uint64_t)l->after || is_elsewhere (e)
             || !api_filter_match (&l->filter, e))
             continue;
-        enum job_group group = job_phase_group (api_row_phase (e->job));
+        enum job_group group = job_phase_group (api_row_phase (entry_job (e)));
         bool waits = group == JOB_GROUP_PENDING;
         rows[n].group = waits ? 1 : group == JOB_GROUP_FINISHED ? 2 : 0;
-        rows[n].priority = waits ? e->job->priority : 0;
-        rows[n].turn = waits && e->job->turn ? e->job->turn : e->id;
-        rows[n++].id = e->id;
+        rows[n].priority = waits ? entry_job (e)->priority : 0;
+        rows[n].turn = waits && entry_job (e)->turn ? entry_job (e)->turn : entry_id (e);
+        rows[n++].id = entry_id (e);
     }
     bool paged = l->after > 0 || n > (size_t)l->limit;
     sort (rows, n, paged ? by_id : by_order);
@@ -243,7 +244,8 @@ static void reply (struct listing *l, struct http_request *req)
     listing_free (l);
 }
 
-static void api_list (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_list (struct broker *b, struct http_request *req,
+                      const struct api_path *path)
 {
     struct error err = { 0 };
     struct listing *l = calloc (1, sizeof (*l));

@@ -28,8 +28,9 @@ static unsigned parts_of (const struct config *c, const struct config_queue *q)
 static bool is_private (const struct config *c, const struct entry *e,
                         enum private_part part)
 {
-    const struct config_queue *q = &c->queues[e->queue];
-    bool gone = !e->job->queue || strcmp (q->name, e->job->queue) != 0;
+    const struct job *job = entry_job (e);
+    const struct config_queue *q = &c->queues[entry_queue (e)];
+    bool gone = !job->queue || strcmp (q->name, job->queue) != 0;
     unsigned parts = parts_of (c, gone ? NULL : q);
 
     if (parts & PRIVATE_JOBS && part == PRIVATE_ARGUMENTS)
@@ -40,20 +41,20 @@ static bool is_private (const struct config *c, const struct entry *e,
 bool privacy_sees (const struct broker *b, uid_t viewer, const struct entry *e,
                    enum private_part part)
 {
-    return viewer == e->job->userid || !is_private (b->config, e, part)
+    return viewer == entry_job (e)->userid || !is_private (broker_config (b), e, part)
            || broker_is_operator (b, viewer);
 }
 
 bool privacy_sees_usage (const struct broker *b, uid_t viewer, uid_t user)
 {
-    return viewer == user || !(b->config->private_parts & PRIVATE_USAGE)
+    return viewer == user || !(broker_config (b)->private_parts & PRIVATE_USAGE)
            || broker_is_operator (b, viewer);
 }
 
 /* Otherwise no job needs to be looked at. */
 static bool any_private_jobs (const struct broker *b)
 {
-    return parts_of (b->config, NULL) & PRIVATE_JOBS;
+    return parts_of (broker_config (b), NULL) & PRIVATE_JOBS;
 }
 
 bool privacy_sees_id (struct broker *b, uid_t viewer, uint64_t id)
@@ -152,9 +153,9 @@ static void keep_seen_ids (struct broker *b, uid_t viewer, json_t *list)
 
 void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e, json_t *job)
 {
-    static const char *const arguments[] = { "cwd",       "output",   "error",
-                                             "input",     "size_text",
-                                             "exception", "open_mode" };
+    static const char *const arguments[] = { "cwd",      "output",    "error",
+                                             "input",    "size_text", "exception",
+                                             "open_mode" };
 
     privacy_scrub_member (b, viewer, job, "dependency");
     keep_seen_ids (b, viewer, json_object_get (job, "waits_for"));
@@ -176,9 +177,9 @@ void privacy_mask_event (struct broker *b, uid_t viewer, const struct entry *e,
 {
     /* Keys without arguments of programs and file names. */
     static const char *const harmless[] = {
-        "userid", "urgency", "version", "groupid",  "user",     "name",  "queue", "duration",
-        "begin",  "array",   "nice",    "priority", "nodelist", "ranks", "final", "status",
-        "type",   "severity", "order",  "avoid", "uncounted"
+        "userid",   "urgency", "version", "groupid",  "user",     "name",     "queue",
+        "duration", "begin",   "array",   "nice",     "priority", "nodelist", "ranks",
+        "final",    "status",  "type",    "severity", "order",    "avoid",    "uncounted"
     };
     const char *key;
     void *next;
@@ -191,7 +192,8 @@ void privacy_mask_event (struct broker *b, uid_t viewer, const struct entry *e,
         json_object_del (context, "priority");
     if (privacy_sees (b, viewer, e, PRIVATE_ARGUMENTS))
         return;
-    json_object_foreach_safe (context, next, key, value) {
+    json_object_foreach_safe (context, next, key, value)
+    {
         bool keep = false;
         for (size_t i = 0; i < ARRAY_SIZE (harmless); i++)
             keep |= !strcmp (harmless[i], key);

@@ -1,7 +1,7 @@
 /* broker.c - creates and destroys the parts of fluxqd
  */
 #include "broker/config/config.h"
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/recover.h"
@@ -16,7 +16,6 @@
 #include <sys/stat.h>
 #include <time.h>
 #include <utlist.h>
-
 
 #include "common/clock.h"
 #include "common/io.h"
@@ -135,7 +134,8 @@ static void init_handles (struct broker *b)
 static void start_handles (struct broker *b)
 {
     uv_prepare_start (&b->handles->end_of_turn, end_of_turn);
-    uv_timer_start (&b->handles->sweep, sweep_cb, SWEEP_SECONDS * 1000, SWEEP_SECONDS * 1000);
+    uv_timer_start (&b->handles->sweep, sweep_cb, SWEEP_SECONDS * 1000,
+                    SWEEP_SECONDS * 1000);
 }
 
 /* Before clients can reach the broker: who sees its socket may stop it. */
@@ -277,7 +277,7 @@ static int init_exec (struct broker *b, struct error *err)
 /* The hooks `init`, `load` or `begin` of all services. */
 static int init_services (struct broker *b, size_t hook, struct error *err)
 {
-    typedef int (*hook_f) (struct broker *b, struct error *err);
+    typedef int (*hook_f) (struct broker * b, struct error * err);
     int rc = 0;
 
     for (const struct broker_service **s = services_with (hook); *s && rc == 0; s++)

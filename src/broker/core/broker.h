@@ -14,9 +14,6 @@
 #ifndef FLUXQ_BROKER_CORE_BROKER_H
 #define FLUXQ_BROKER_CORE_BROKER_H
 
-#include "broker/core/no_memory.h"
-
-#include <uthash.h>
 #include <uv.h>
 
 #include "broker/config/config.h"
@@ -30,90 +27,7 @@
 #include "store/journal.h"
 
 struct broker;
-
-/* A place in a list of jobs. */
-struct entry_links {
-    struct entry *prev, *next;
-    bool listed;
-};
-
-/* The table of jobs, and lists of some of them. */
-struct job_table {
-    struct entry *all; /* by id */
-    uint64_t next_id;
-    size_t npending, nrunning, nfinished;
-    struct entry *active; /* list of the nrunning jobs */
-    /* list of the npending jobs, in the order in which they began to wait */
-    struct entry *waiting;
-    struct entry *arrays; /* list of all arrays in memory, ended ones too */
-    size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
-    struct entry *done;   /* list of finished jobs, oldest first */
-};
-
-/* A job in the broker: its record, and the data of its present stage. */
-struct entry {
-    UT_hash_handle hh;
-    uint64_t id;
-    struct job *job;
-    unsigned queue;            /* index in config */
-    struct match_request *req; /* while the job may be scheduled */
-    double max_wait, time_min; /* seconds, from the jobspec; 0: none */
-    int64_t tasks_total, tasks_per_slot; /* from the jobspec; one of them is 0 */
-    struct jobspec *js; /* only while fresh or running; otherwise read from the journal */
-    struct rset *r;            /* the allocation, while there is one */
-    struct rset *r_given_back; /* r after its release, while the executor has xjob */
-    struct exec_job *xjob; /* from start until cleaned */
-    uint64_t turn;         /* serial of the last turn with outer actions for the job */
-    size_t turn_slot;      /* index of the job's actions in the list of that turn */
-    bool starting;         /* between START and exec start: look-ups are under way */
-    /* of the jobspec in the journal; 0: the record uses another job's */
-    size_t spec_bytes;
-    bool submitting;       /* the first transaction is not on disk yet */
-    /* found in RUN or CLEANUP at start-up: exec recover, not exec start */
-    bool recovered;
-    bool result_told; /* the waiters have been answered */
-    char *note; /* the executor's latest note ("pulling image"), or NULL */
-    struct entry_links done;    /* list of finished jobs, oldest first */
-    struct entry_links active;  /* list of jobs in RUN or CLEANUP */
-    struct entry_links waiting; /* list of jobs before RUN */
-    struct entry_links array;   /* list of arrays */
-};
-
-struct broker {
-    uv_loop_t *loop;
-    char *states;                /* of the services, see service.h */
-    struct broker_timer *timers; /* of the services */
-    struct config *config;
-    struct config *first; /* the configuration of the start, after a reload replaced it */
-    struct journal *journal;
-    struct http_server *http;
-    struct machine *graph;
-    struct matcher *matcher;
-    struct sched *sched;
-    struct users *users;
-    const struct exec_ops *ops;
-    struct exec *exec;
-    struct exec_host host;
-    char *socket_path, *jobs_dir;
-    uid_t uid;        /* of the broker process */
-    uid_t *operators; /* uids of config->operators */
-    size_t noperators;
-    double started; /* unix time */
-
-    struct job_table table;
-    struct {
-        struct turn *current; /* its events and what follows their commit, or NULL */
-        struct journal_txn *into; /* see broker_emit_into() */
-        uint64_t serial;
-    } turns;
-    size_t under_way; /* operations that end with a journal completion or a reply */
-    struct handles *handles; /* of the loop, see broker.c */
-    struct topology topology;  /* levels of the nodes' places (rack, zone) */
-    bool plan_due;
-    bool recovering; /* until the executor has listed its nodes */
-    bool stopping;
-    bool dead; /* broker_destroy() runs: callbacks only free */
-};
+struct entry; /* a job, see jobs.h */
 
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */
 struct broker *broker_create (uv_loop_t *loop, struct config *config,
@@ -126,6 +40,38 @@ int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
                            struct error *err);
 void broker_stop (struct broker *b);
 void broker_destroy (struct broker *b);
+
+/* Its parts; a reload replaces the configuration. The broker owns all of them. */
+uv_loop_t *broker_loop (const struct broker *b);
+struct config *broker_config (const struct broker *b);
+struct journal *broker_journal (const struct broker *b);
+struct http_server *broker_http (const struct broker *b);
+struct machine *broker_graph (const struct broker *b);
+struct matcher *broker_matcher (const struct broker *b);
+struct sched *broker_sched (const struct broker *b);
+struct users *broker_users (const struct broker *b);
+const struct topology *broker_topology (const struct broker *b); /* levels of places */
+/* The executor: broker_ops (b)->FUNCTION (broker_exec (b), ...). */
+const struct exec_ops *broker_ops (const struct broker *b);
+struct exec *broker_exec (const struct broker *b);
+
+const char *broker_socket_path (const struct broker *b);
+const char *broker_state_dir (const struct broker *b);
+const char *broker_jobs_dir (const struct broker *b);
+uid_t broker_uid (const struct broker *b);         /* of the process */
+double broker_started_at (const struct broker *b); /* unix time */
+
+/* Until the executor has listed its nodes. */
+bool broker_is_recovering (const struct broker *b);
+bool broker_is_stopping (const struct broker *b);
+/* broker_destroy() runs: callbacks only free. */
+bool broker_is_dead (const struct broker *b);
+
+/* Around an operation that ends with a call from the journal or a reply: broker_destroy()
+ * waits for its end. */
+void broker_work_begins (struct broker *b);
+void broker_work_ends (struct broker *b);
+
 /* For --check: lets the executor check its section; starts nothing. */
 int exec_check_config (const struct config *c, struct error *err);
 

@@ -3,6 +3,7 @@
  * One worker at a time, so that starts get one too. What a broker that ends leaves, the
  * next one removes at its start.
  */
+#include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
 
 #include <dirent.h>

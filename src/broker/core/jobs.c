@@ -4,7 +4,7 @@
 #include <string.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
@@ -12,6 +12,42 @@
 #include "common/log.h"
 
 #define RETIRE_MAX 64 /* at a time, after a reload lowered keep-finished */
+
+struct entry *entries_first (const struct broker *b, enum entries list)
+{
+    struct entry *const first[] = {
+        [ENTRIES_ALL] = b->table.all,
+        [ENTRIES_ACTIVE] = b->table.active,
+        [ENTRIES_WAITING] = b->table.waiting,
+        [ENTRIES_ARRAYS] = b->table.arrays,
+    };
+    return first[list];
+}
+
+struct entry *entries_next (const struct entry *e, enum entries list)
+{
+    if (list == ENTRIES_ALL)
+        return e->hh.next;
+    return list == ENTRIES_ACTIVE    ? e->active.next
+           : list == ENTRIES_WAITING ? e->waiting.next
+                                     : e->array.next;
+}
+
+struct entries_count entries_count (const struct broker *b)
+{
+    const struct job_table *t = &b->table;
+
+    return (struct entries_count){ .all = HASH_COUNT (t->all),
+                                   .pending = t->npending,
+                                   .running = t->nrunning,
+                                   .finished = t->nfinished,
+                                   .whole = t->nwhole };
+}
+
+uint64_t entries_next_id (const struct broker *b)
+{
+    return b->table.next_id;
+}
 
 struct entry *entry_find (struct broker *b, uint64_t id)
 {
@@ -62,15 +98,20 @@ struct entry *entry_replay (const struct journal_record *rec)
     return e;
 }
 
+int entry_number (struct broker *b, struct entry *e)
+{
+    uint64_t id = b->table.next_id;
+
+    if (!(e->job = job_create (id)))
+        return -ENOMEM;
+    e->id = id;
+    b->table.next_id += e->js->array.tasks ? job_array_ids (&e->js->array) : 1;
+    return 0;
+}
+
 void entry_insert (struct broker *b, struct entry *e)
 {
     HASH_ADD (hh, b->table.all, id, sizeof (e->id), e);
-}
-
-void entry_drop_spec (struct entry *e)
-{
-    jobspec_destroy (e->js);
-    e->js = NULL;
 }
 
 void exec_job_free (struct exec_job *x)
@@ -175,17 +216,12 @@ struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret
     return NULL;
 }
 
-void entry_set_note (struct entry *e, const char *text)
-{
-    free (e->note);
-    e->note = text ? strdup (text) : NULL;
-}
-
 static size_t *counter (struct broker *b, enum job_state state)
 {
     if (state == JOB_INACTIVE)
         return &b->table.nfinished;
-    return state == JOB_RUN || state == JOB_CLEANUP ? &b->table.nrunning : &b->table.npending;
+    return state == JOB_RUN || state == JOB_CLEANUP ? &b->table.nrunning
+                                                    : &b->table.npending;
 }
 
 static bool is_active_array (const struct job *job, enum job_state state)

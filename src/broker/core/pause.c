@@ -1,6 +1,6 @@
 /* pause.c - see pause.h
  */
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/pause.h"
 #include "broker/core/turn.h"
 #include "broker/core/service.h"
@@ -23,7 +23,7 @@
 #define LOOK_MS 1000
 #define BACKOFF_MIN_MS 250
 #define BACKOFF_MAX_MS 5000
-#define CALM_SECONDS 30.0            /* after which the back-off starts over */
+#define CALM_SECONDS 30.0 /* after which the back-off starts over */
 /* that a start needs, including its spool's first piece */
 #define ROOM_BYTES ((off_t)1 << 20)
 #define ROOM_INODES 64
@@ -36,11 +36,11 @@ enum socket_state { SOCKET_THERE, SOCKET_GONE, SOCKET_OTHERS };
 
 /* A look by a worker thread, and its findings. */
 struct look {
-    bool probe;      /* try what a start needs; else only check state and room */
+    bool probe;       /* try what a start needs; else only check state and room */
     uint64_t reserve; /* bytes */
-    int errnum;      /* 0: no shortage */
-    bool low;        /* less room than the reserve */
-    uint64_t room;   /* bytes available to users on the state directory's disk */
+    int errnum;       /* 0: no shortage */
+    bool low;         /* less room than the reserve */
+    uint64_t room;    /* bytes available to users on the state directory's disk */
     enum socket_state socket;
 };
 
@@ -103,8 +103,8 @@ static void describe (const struct pause *p, int errnum, char *text, size_t size
         snprintf (text, size, "the broker can start no more processes or threads");
         return;
     case ESTALE:
-        snprintf (text, size, "the state directory %s or its journal was removed or replaced",
-                  dir);
+        snprintf (text, size,
+                  "the state directory %s or its journal was removed or replaced", dir);
         return;
     default:
         snprintf (text, size, "%s: %s", dir, strerror (errnum));
@@ -284,10 +284,11 @@ static void end_pause (struct pause *p)
 static void note_room (struct pause *p)
 {
     if (p->look.low && !p->low) {
-        snprintf (p->low_text, sizeof (p->low_text),
-                  "the disk of %s is nearly full: what is left (%ju KiB) is kept for jobs "
-                  "that were accepted (disk-reserve)",
-                  p->state_dir, (uintmax_t)(p->look.room >> 10));
+        snprintf (
+            p->low_text, sizeof (p->low_text),
+            "the disk of %s is nearly full: what is left (%ju KiB) is kept for jobs "
+            "that were accepted (disk-reserve)",
+            p->state_dir, (uintmax_t)(p->look.room >> 10));
         log_warning ("%s: submits are refused", p->low_text);
     } else if (!p->look.low && p->low) {
         log_info ("there is room on the disk of %s again", p->state_dir);
@@ -441,11 +442,10 @@ const char *pause_refusal (const struct broker *b)
 json_t *pause_json (const struct broker *b)
 {
     const struct pause *p = state_of (b)->pause;
-    const char *socket = p && p->socket_now == SOCKET_OTHERS
-                             ? "another program has taken its path"
-                         : p && p->socket_now == SOCKET_GONE
-                             ? "it was removed and cannot be made again"
-                             : NULL;
+    const char *socket =
+        p && p->socket_now == SOCKET_OTHERS ? "another program has taken its path"
+        : p && p->socket_now == SOCKET_GONE ? "it was removed and cannot be made again"
+                                            : NULL;
 
     if (!p || (!p->errnum && !pause_refusal (b) && !socket))
         return NULL;

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "broker/config/config.h"
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/recover.h"
@@ -163,7 +163,8 @@ int broker_recover (struct broker *b, struct error *err)
         resume_waiting (b, list[i]);
     }
     if (active)
-        log_info ("%zu jobs wait, %zu run; all go on", b->table.npending, b->table.nrunning);
+        log_info ("%zu jobs wait, %zu run; all go on", b->table.npending,
+                  b->table.nrunning);
     return 0;
 }
 

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "broker/config/config.h"
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/reload.h"
 #include "broker/core/service.h"
@@ -151,7 +151,8 @@ static int check_reload (struct broker *b, const struct config *new, struct erro
 {
     int rc = 0;
 
-    for (const struct broker_service **s = SERVICES_WITH (check_reload); *s && rc == 0; s++)
+    for (const struct broker_service **s = SERVICES_WITH (check_reload); *s && rc == 0;
+         s++)
         rc = (*s)->check_reload (b, new, err);
     return rc;
 }
@@ -170,8 +171,8 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
         config_destroy (new);
         return error_set (err, ENOMEM, "out of memory");
     }
-    if (check_fixed (b->config, new, err) < 0
-        || services_check_config (new, err) < 0 || check_queues (b, new, err) < 0
+    if (check_fixed (b->config, new, err) < 0 || services_check_config (new, err) < 0
+        || check_queues (b, new, err) < 0
         || broker_find_operators (new, &operators, &n, err) < 0) {
         config_destroy (new);
         return -EINVAL;

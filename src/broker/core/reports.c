@@ -9,7 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"
@@ -239,9 +239,8 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
     }
     const char *type = exception_of (reason);
     services_call (attempt_ends, b, e);
-    int rc = type && !e->job->has_exception
-                 ? broker_exception (b, e, type, b->uid, text)
-                 : 0;
+    int rc =
+        type && !e->job->has_exception ? broker_exception (b, e, type, b->uid, text) : 0;
     if (rc != -ENOMEM)
         rc = broker_emit (b, e, "finish",
                           json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",

@@ -1,10 +1,11 @@
 /* service.c - where the services' states and slots lie, and their timers */
+#include "broker/core/inside.h"
 #include "broker/core/service.h"
 
 #include <string.h>
 
 #define SERVICES_MAX 100
-#define ALIGNMENT _Alignof (max_align_t)
+#define ALIGNMENT _Alignof(max_align_t)
 
 #define MEMBERS (sizeof (struct broker_service) / sizeof (void *))
 
@@ -78,7 +79,8 @@ int services_check_config (const struct config *c, struct error *err)
 {
     int rc = 0;
 
-    for (const struct broker_service **s = SERVICES_WITH (check_config); *s && rc == 0; s++)
+    for (const struct broker_service **s = SERVICES_WITH (check_config); *s && rc == 0;
+         s++)
         rc = (*s)->check_config (c, err);
     return rc;
 }

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "broker/config/config.h"
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/sizes.h"
 #include "common/thousandths.h"
 

@@ -17,7 +17,7 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"

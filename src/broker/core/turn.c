@@ -6,7 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -163,7 +163,7 @@ static void perform (struct broker *b, struct entry *e, unsigned action)
 
 static void act_inner (struct broker *b, struct entry *e, unsigned actions)
 {
-    static const unsigned order[] = { JOB_ACT_DEPEND,  JOB_ACT_PRIORITY, JOB_ACT_DEQUEUE,
+    static const unsigned order[] = { JOB_ACT_DEPEND, JOB_ACT_PRIORITY, JOB_ACT_DEQUEUE,
                                       JOB_ACT_ENQUEUE, JOB_ACT_FREE };
 
     if (actions & JOB_ACT_VALIDATE)
@@ -199,9 +199,8 @@ static void become_inactive (struct broker *b, struct entry *e)
 /* After the commit. A job that is being cleaned up needs no kill. */
 static void act_outer (struct broker *b, struct entry *e, unsigned actions)
 {
-    static const unsigned order[] = { JOB_ACT_START,  JOB_ACT_CLEANUP,
-                                      JOB_ACT_KILL,   JOB_ACT_LIMIT,
-                                      JOB_ACT_RESIZE, BROKER_ACT_RESULT };
+    static const unsigned order[] = { JOB_ACT_START, JOB_ACT_CLEANUP, JOB_ACT_KILL,
+                                      JOB_ACT_LIMIT, JOB_ACT_RESIZE,  BROKER_ACT_RESULT };
 
     if (actions & JOB_ACT_CLEANUP)
         actions &= ~(unsigned)JOB_ACT_KILL;
@@ -250,8 +249,8 @@ static void turn_done (int rc, const struct error *err, void *arg)
         struct entry *e = entry_find (b, t->list[i].id);
         if (!e)
             continue;
-        services_call (committed, b, e,
-                       (const char (*)[EVENT_NAME_MAX])t->list[i].told, t->list[i].ntold);
+        services_call (committed, b, e, (const char (*)[EVENT_NAME_MAX])t->list[i].told,
+                       t->list[i].ntold);
         act_outer (b, e, t->list[i].actions);
     }
     free (t->list);

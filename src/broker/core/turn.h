@@ -20,6 +20,9 @@ void broker_enqueue (struct broker *b, struct entry *e);
 void broker_starts_due (struct broker *b);
 /* Asks for a pass over the queue at the end of this turn. */
 void broker_plan_due (struct broker *b);
+bool broker_is_plan_due (const struct broker *b);
+/* For the service that passes. */
+void broker_set_plan_due (struct broker *b, bool is);
 /* Emits an exception of severity 0. type: "cancel", "timeout", ...; note may be NULL. */
 int broker_exception (struct broker *b, struct entry *e, const char *type,
                       uint32_t userid, const char *note);

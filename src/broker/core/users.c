@@ -1,5 +1,6 @@
 /* users.c - passwd and group look-ups, on libuv's worker threads
  */
+#include "broker/core/inside.h"
 #include "broker/core/users.h"
 
 #include <errno.h>

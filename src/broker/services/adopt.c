@@ -9,6 +9,9 @@
  * The submit event contains the key, which is also the Idempotency-Key of the submit:
  * there is one job for each key, even if a process is killed between two of these steps.
  */
+#include "broker/core/no_memory.h"
+
+#include <uthash.h>
 #include <string.h>
 
 #include "broker/api/api.h"
@@ -82,14 +85,15 @@ static void insert (struct broker *b, struct entry *e)
     struct state *state = state_of (b);
     struct slot *slot = slot_of (e);
 
-    if (!e->job->adopted_key || slot->adopted || find (b, e->job->adopted_key))
+    if (!entry_job (e)->adopted_key || slot->adopted
+        || find (b, entry_job (e)->adopted_key))
         return;
     struct adopted *a = calloc (1, sizeof (*a));
     if (!a) {
-        log_error ("job %ju: out of memory", (uintmax_t)e->id);
+        log_error ("job %ju: out of memory", (uintmax_t)entry_id (e));
         return;
     }
-    a->key = e->job->adopted_key;
+    a->key = entry_job (e)->adopted_key;
     a->e = e;
     slot->adopted = a;
     HASH_ADD_KEYPTR (hh, state->adopted, a->key, strlen (a->key), a);
@@ -113,13 +117,14 @@ static void leave (struct broker *b, struct entry *e)
 static void render (struct broker *b, struct entry *e, const char *name,
                     struct strbuf *sb)
 {
+    const struct job *job = entry_job (e);
     const struct column *c = column_find (name, strlen (name));
 
     strbuf_init (sb, TEXT_MAX);
     strbuf_adds (sb, "");
-    c->render (b, e, sb);
+    c->render (&(struct cell){ b, e, job, sb });
     if (c->private_part)
-        privacy_scrub (b, e->job->userid, sb); /* the Job's owner sees some jobs only */
+        privacy_scrub (b, job->userid, sb); /* the Job's owner sees some jobs only */
 }
 
 /* Appends the number of jobs ahead in the queue. */
@@ -134,7 +139,8 @@ static void add_place (struct broker *b, struct entry *e, struct strbuf *text)
 
 static void tell (struct broker *b, struct entry *e)
 {
-    enum job_state state = e->job->state;
+    const struct job *job = entry_job (e);
+    enum job_state state = job->state;
     bool ended = state == JOB_INACTIVE;
     autostrbuf struct strbuf word, reason, text;
 
@@ -148,22 +154,22 @@ static void tell (struct broker *b, struct entry *e)
     if (state < JOB_RUN)
         add_place (b, e, &text);
     const struct exec_foreign_state s = {
-        .id = e->id,
-        .key = e->job->adopted_key,
-        .name = e->job->adopted,
+        .id = entry_id (e),
+        .key = job->adopted_key,
+        .name = job->adopted,
         .state = word.buf,
         .reason = reason.buf,
         .text = text.buf,
         .active = state == JOB_RUN || state == JOB_CLEANUP,
         .ended = ended,
-        .cancelled = e->job->has_exception && !strcmp (e->job->exception_type, "cancel")
+        .cancelled = job->has_exception && !strcmp (job->exception_type, "cancel")
     };
-    b->ops->foreign_state (b->exec, &s);
+    broker_ops (b)->foreign_state (broker_exec (b), &s);
 }
 
 static void tell_state (struct broker *b, struct entry *e)
 {
-    if (slot_of (e)->adopted && !b->dead && b->ops->foreign_state)
+    if (slot_of (e)->adopted && !broker_is_dead (b) && broker_ops (b)->foreign_state)
         tell (b, e);
 }
 
@@ -181,7 +187,7 @@ static void tick (struct broker *b)
     struct adopted *a, *next;
 
     HASH_ITER (hh, state->adopted, a, next) {
-        if (a->e->job->state < JOB_RUN && !b->recovering)
+        if (entry_job (a->e)->state < JOB_RUN && !broker_is_recovering (b))
             tell_state (b, a->e);
     }
     if (state->adopted)
@@ -200,16 +206,16 @@ static void tell_ended (const struct adoption *a, uint64_t id)
                                           .reason = "",
                                           .text = "long ago",
                                           .ended = true };
-    a->b->ops->foreign_state (a->b->exec, &s);
+    broker_ops (a->b)->foreign_state (broker_exec (a->b), &s);
 }
 
 static void answer (struct adoption *a, uint64_t id, bool again, const char *text)
 {
     struct broker *b = a->b;
-    struct entry *e = id && !b->dead ? entry_find (b, id) : NULL;
+    struct entry *e = id && !broker_is_dead (b) ? entry_find (b, id) : NULL;
 
-    if (!b->dead) {
-        b->ops->adopted (b->exec, a->key, id, again, text);
+    if (!broker_is_dead (b)) {
+        broker_ops (b)->adopted (broker_exec (b), a->key, id, again, text);
         if (e)
             tell_state (b, e);
         else if (id)
@@ -234,7 +240,7 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
     struct broker *b = a->b;
     char text[400];
 
-    if (b->dead) {
+    if (broker_is_dead (b)) {
         adoption_free (a);
         return;
     }
@@ -246,7 +252,7 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
         answer (a, 0, rc != -ENOENT, text);
         return;
     }
-    uint64_t id = journal_find_key (b->journal, user->uid, a->key);
+    uint64_t id = journal_find_key (broker_journal (b), user->uid, a->key);
     struct entry *e = id ? entry_find (b, id) : NULL;
     if (e && !slot_of (e)->adopted) { /* the owner used our key for a submit */
         answer (a, 0, false, "its Idempotency-Key was used for another job");
@@ -274,7 +280,7 @@ static void host_adopt (void *arg, const struct exec_foreign *f)
     struct adoption *a;
 
     if (e) {
-        b->ops->adopted (b->exec, f->key, e->id, false, "");
+        broker_ops (b)->adopted (broker_exec (b), f->key, entry_id (e), false, "");
         tell_state (b, e);
         return;
     }
@@ -287,11 +293,11 @@ static void host_adopt (void *arg, const struct exec_foreign *f)
     a->owner = strdup (f->owner);
     a->jobspec = json_dumps (f->jobspec, JSON_COMPACT);
     if (!a->key || !a->name || !a->owner || !a->jobspec) {
-        b->ops->adopted (b->exec, f->key, 0, true, "out of memory");
+        broker_ops (b)->adopted (broker_exec (b), f->key, 0, true, "out of memory");
         adoption_free (a);
         return;
     }
-    users_find_named (b->users, a->owner, owner_known, a);
+    users_find_named (broker_users (b), a->owner, owner_known, a);
 }
 
 static void host_adopt_gone (void *arg, uint64_t id, const char *text)
@@ -299,12 +305,12 @@ static void host_adopt_gone (void *arg, uint64_t id, const char *text)
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
 
-    if (!e || !slot_of (e)->adopted || e->job->state == JOB_INACTIVE)
+    if (!e || !slot_of (e)->adopted || entry_job (e)->state == JOB_INACTIVE)
         return;
-    if (e->job->state == JOB_CLEANUP && !e->job->requeue)
+    if (entry_job (e)->state == JOB_CLEANUP && !entry_job (e)->requeue)
         return; /* already ending */
     log_info ("job %ju: %s", (uintmax_t)id, text);
-    broker_exception (b, e, "cancel", b->uid, text);
+    broker_exception (b, e, "cancel", broker_uid (b), text);
 }
 
 static int init (struct broker *b, struct error *err)
@@ -348,5 +354,3 @@ const struct broker_service service_adopt = {
     .committed = committed,
     .recovered = tell_all,
 };
-
-

@@ -21,7 +21,7 @@
 
 #define PASS_SECONDS 0.005 /* of a turn */
 #define TARGETS_A_LOOK 32  /* targets between two looks at the clock */
-#define SAID_MAX 20 /* ended tasks of arrays that are reported one by one */
+#define SAID_MAX 20        /* ended tasks of arrays that are reported one by one */
 #define NOTE_MAX 4096
 #define SIGNAL_MS 5000
 
@@ -158,22 +158,23 @@ static void failed (struct cancelling *c, uint64_t id, const char *code, const c
 static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
                                  const struct idset *tasks)
 {
-    uintmax_t id = e->id;
+    uintmax_t id = entry_id (e);
 
     if (idset_count (tasks) == 0)
         return 0;
     if (!api_may (c->b, c->req, e)) {
-        failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
+        failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
+                entry_job (e)->user);
     } else if (c->signum || c->step != EXEC_NO_STEP) {
-        failed (c, e->id, "wrong-state",
+        failed (c, entry_id (e), "wrong-state",
                 "no signal can reach the tasks of array %ju that do not run yet (%u)", id,
                 idset_count (tasks));
     } else {
         int rc = array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
         if (rc < 0)
-            failed (c, e->id, "busy", "array %ju: %s", id, strerror (-rc));
+            failed (c, entry_id (e), "busy", "array %ju: %s", id, strerror (-rc));
         else
-            json_array_append_new (c->done, json_integer ((json_int_t)e->id));
+            json_array_append_new (c->done, json_integer ((json_int_t)entry_id (e)));
     }
     return 0;
 }
@@ -185,7 +186,7 @@ static int collect_part (struct cancelling *c, const struct id_part *part)
     struct entry *e = entry_find (c->b, part->array);
     if (e && !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS))
         e = NULL;
-    const struct job_array *a = e ? e->job->array : NULL;
+    const struct job_array *a = e ? entry_job (e)->array : NULL;
 
     if (!a) {
         failed (c, part->array, "unknown-job",
@@ -200,13 +201,13 @@ static int collect_part (struct cancelling *c, const struct id_part *part)
         if (rc == 0 && idset_has (a->waiting, task))
             rc = idset_add (waiting, task);
         else if (rc == 0 && idset_has (a->running, task))
-            rc = add_target (c, job_array_task_id (a, e->id, task), true);
+            rc = add_target (c, job_array_task_id (a, entry_id (e), task), true);
         else if (rc == 0 && c->nsaid++ < SAID_MAX)
-            failed (c, e->id, "wrong-state",
+            failed (c, entry_id (e), "wrong-state",
                     idset_has (a->spec.tasks, task)
                         ? "task %u of array %ju has ended already"
                         : "there is no task %u in array %ju",
-                    task, (uintmax_t)e->id);
+                    task, (uintmax_t)entry_id (e));
     }
     if (rc == 0)
         rc = cancel_waiting_tasks (c, e, waiting);
@@ -217,13 +218,13 @@ static int collect_part (struct cancelling *c, const struct id_part *part)
 /* Adds the array's tasks that are jobs now. */
 static int collect_array (struct cancelling *c, const struct entry *e)
 {
-    const struct job_array *a = e->job->array;
+    const struct job_array *a = entry_job (e)->array;
     int rc = 0;
 
     IDSET_FOREACH (a->running, task)
     {
         if (rc == 0)
-            rc = add_target (c, job_array_task_id (a, e->id, task), false);
+            rc = add_target (c, job_array_task_id (a, entry_id (e), task), false);
     }
     return rc;
 }
@@ -234,7 +235,7 @@ static int collect_named (struct cancelling *c, const struct job_ids *ids)
         uint64_t id = ids->named[i].first;
         const struct entry *e = entry_find (c->b, id);
         if (add_target (c, id, true) < 0
-            || (e && e->job->array && collect_array (c, e) < 0))
+            || (e && entry_job (e)->array && collect_array (c, e) < 0))
             return -ENOMEM;
     }
     for (size_t i = 0; i < ids->nparts; i++)
@@ -246,20 +247,21 @@ static int collect_named (struct cancelling *c, const struct job_ids *ids)
 /* Collects jobs given by id; of ranges only existing jobs. */
 static int collect (struct cancelling *c, const struct api_filter *f)
 {
-    struct entry *e, *next;
+    struct entry *e;
     bool operator= api_is_operator (c->b, c->req);
 
     if (f->ids && collect_named (c, f->ids) < 0)
         return -ENOMEM;
     if (f->ids && f->ids->nranges == 0)
         return 0;
-    HASH_ITER (hh, c->b->table.all, e, next) {
+    entries_each (ENTRIES_ALL, c->b, e) {
         if (!f->ids
-            && (e->job->state == JOB_INACTIVE
-                || (!operator&& e->job->userid != http_request_uid (c->req))))
+            && (entry_job (e)->state == JOB_INACTIVE
+                || (!operator&& entry_job (e)->userid != http_request_uid (c->req))))
             continue;
-        if (api_filter_match (f, e) && (!f->ids || job_ids_has_given (f->ids, e->id))
-            && add_target (c, e->id, f->ids != NULL) < 0)
+        if (api_filter_match (f, e)
+            && (!f->ids || job_ids_has_given (f->ids, entry_id (e)))
+            && add_target (c, entry_id (e), f->ids != NULL) < 0)
             return -ENOMEM;
     }
     bool sorted = true; /* the usual case */
@@ -272,13 +274,16 @@ static int collect (struct cancelling *c, const struct api_filter *f)
 
 static int cancel_for_good (struct cancelling *c, struct entry *e)
 {
+    const struct job *job = entry_job (e);
+
     /* The job is ending; but a job that would be requeued after a failed start must be
      * cancelled. */
-    if (e->job->state == JOB_CLEANUP && !e->job->requeue)
+    if (job->state == JOB_CLEANUP && !job->requeue)
         return 0;
     int rc = broker_exception (c->b, e, "cancel", http_request_uid (c->req), c->note);
     if (rc < 0)
-        failed (c, e->id, "busy", "job %ju: %s", (uintmax_t)e->id, strerror (-rc));
+        failed (c, entry_id (e), "busy", "job %ju: %s", (uintmax_t)entry_id (e),
+                strerror (-rc));
     return rc;
 }
 
@@ -315,8 +320,9 @@ static void signals_overdue (uv_timer_t *timer)
 /* All targets have been worked off: answers now, or when the agents have answered. */
 static void conclude (struct cancelling *c)
 {
-    if (c->tellings && !c->b->dead && (c->timer = calloc (1, sizeof (*c->timer)))) {
-        uv_timer_init (c->b->loop, c->timer);
+    if (c->tellings && !broker_is_dead (c->b)
+        && (c->timer = calloc (1, sizeof (*c->timer)))) {
+        uv_timer_init (broker_loop (c->b), c->timer);
         c->timer->data = c;
         uv_timer_start (c->timer, signals_overdue, SIGNAL_MS, 0);
         DL_APPEND (state_of (c->b)->signalling, c);
@@ -374,13 +380,13 @@ static int signal_one (struct cancelling *c, struct entry *e)
 
     if (!t)
         return -ENOMEM;
-    *t = (struct telling){ .c = c, .id = e->id };
+    *t = (struct telling){ .c = c, .id = entry_id (e) };
     DL_APPEND (c->tellings, t);
-    if (c->b->ops->signal (c->b->exec, e->xjob, (int)c->signum, c->whom, c->step, on_told,
-                           t, &err)
+    if (broker_ops (c->b)->signal (broker_exec (c->b), entry_exec_job (e), (int)c->signum,
+                                   c->whom, c->step, on_told, t, &err)
         < 0) {
-        failed (c, e->id, err.code == EBUSY ? "busy" : "wrong-state", "job %ju: %s",
-                (uintmax_t)e->id, err.text);
+        failed (c, entry_id (e), err.code == EBUSY ? "busy" : "wrong-state",
+                "job %ju: %s", (uintmax_t)entry_id (e), err.text);
         DL_DELETE (c->tellings, t);
         free (t);
     }
@@ -390,25 +396,28 @@ static int signal_one (struct cancelling *c, struct entry *e)
 /* 1: the result follows later. */
 static int cancel_one (struct cancelling *c, struct entry *e)
 {
-    uintmax_t id = e->id;
+    const struct job *job = entry_job (e);
+
+    uintmax_t id = entry_id (e);
 
     if (c->signum == 0 && c->step == EXEC_NO_STEP)
         return cancel_for_good (c, e);
-    if (e->job->array && idset_count (e->job->array->running) > 0)
+    if (job->array && idset_count (job->array->running) > 0)
         return 0; /* they are targets, too */
-    if (!e->job->started || !e->xjob) {
-        failed (c, e->id, "wrong-state",
+    if (!job->started || !entry_exec_job (e)) {
+        failed (c, entry_id (e), "wrong-state",
                 "job %ju does not run yet: no signal can reach it", id);
         return -ESRCH;
     }
-    if (c->whom == EXEC_WHOM_BATCH && e->xjob->js && !jobspec_is_batch (e->xjob->js)) {
-        failed (c, e->id, "wrong-state", "job %ju is a command: it has no batch script",
-                id);
+    if (c->whom == EXEC_WHOM_BATCH && entry_exec_job (e)->js
+        && !jobspec_is_batch (entry_exec_job (e)->js)) {
+        failed (c, entry_id (e), "wrong-state",
+                "job %ju is a command: it has no batch script", id);
         return -ENOENT;
     }
     int rc = signal_one (c, e);
     if (rc < 0)
-        failed (c, e->id, "busy", "job %ju: %s", id, strerror (-rc));
+        failed (c, entry_id (e), "busy", "job %ju: %s", id, strerror (-rc));
     return rc < 0 ? rc : 1;
 }
 
@@ -421,12 +430,14 @@ static void cancel_try (struct cancelling *c, const struct target *t)
         if (t->named)
             failed (c, t->id, "unknown-job", "there is no job %ju", id);
     } else if (!api_may (c->b, c->req, e)) {
-        failed (c, e->id, "not-owner", "job %ju belongs to %s", id, e->job->user);
-    } else if (e->job->state == JOB_INACTIVE || (e->job->finished && !e->job->requeue)) {
+        failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
+                entry_job (e)->user);
+    } else if (entry_job (e)->state == JOB_INACTIVE
+               || (entry_job (e)->finished && !entry_job (e)->requeue)) {
         if (t->named)
-            failed (c, e->id, "wrong-state", "job %ju has ended already", id);
+            failed (c, entry_id (e), "wrong-state", "job %ju has ended already", id);
     } else if (cancel_one (c, e) == 0) {
-        json_array_append_new (c->done, json_integer ((json_int_t)e->id));
+        json_array_append_new (c->done, json_integer ((json_int_t)entry_id (e)));
     }
 }
 
@@ -445,7 +456,7 @@ static bool go_on (struct cancelling *c)
 
 static void answer (struct cancelling *c)
 {
-    if (c->b->dead) {
+    if (broker_is_dead (c->b)) {
         http_reply_problem (c->req, 503, "busy", "the broker has stopped before the end");
         return;
     }
@@ -459,7 +470,7 @@ static void go_on_after_commit (void *arg)
 {
     struct cancelling *c = arg;
 
-    if (c->b->dead || go_on (c))
+    if (broker_is_dead (c->b) || go_on (c))
         conclude (c);
     else
         broker_after_commit (c->b, go_on_after_commit, c);
@@ -509,7 +520,8 @@ static int read_action (json_t *body, struct action *a, struct error *err)
     return 0;
 }
 
-static void api_cancel (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_cancel (struct broker *b, struct http_request *req,
+                        const struct api_path *path)
 {
     static const char *const keys[] = { "ids",    "user", "state", "queue", "name",
                                         "signal", "whom", "step",  "note",  NULL };

@@ -9,6 +9,7 @@
 #include <math.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
 #include "broker/core/service.h"
@@ -81,24 +82,27 @@ int deadline_check (const struct jobspec *js, double now, struct error *err)
 
 double deadline_time_limit (const struct entry *e, double now, double limit)
 {
-    double left = floor (e->job->t_deadline - now);
+    const struct job *job = entry_job (e);
+    double left = floor (job->t_deadline - now);
 
-    if (e->job->t_deadline <= 0 || e->time_min <= 0 || (limit > 0 && limit <= left))
+    if (job->t_deadline <= 0 || entry_time_min (e) <= 0 || (limit > 0 && limit <= left))
         return limit;
-    return MAX (left, e->time_min);
+    return MAX (left, entry_time_min (e));
 }
 
 static void give_up (struct broker *b, struct entry *e)
 {
+    const struct job *job = entry_job (e);
     autostrbuf struct strbuf note;
 
     strbuf_init (&note, 200);
     strbuf_adds (&note, "it cannot end by ");
-    strbuf_add_time (&note, e->job->t_deadline);
-    strbuf_addf (&note, " any more (%s ", e->time_min > 0 ? "--time-min" : "time limit");
-    strbuf_add_duration (&note, least_time (e->job->duration, e->time_min));
+    strbuf_add_time (&note, job->t_deadline);
+    strbuf_addf (&note, " any more (%s ",
+                 entry_time_min (e) > 0 ? "--time-min" : "time limit");
+    strbuf_add_duration (&note, least_time (job->duration, entry_time_min (e)));
     strbuf_adds (&note, ")");
-    if (broker_exception (b, e, "deadline", b->uid, note.buf) < 0)
+    if (broker_exception (b, e, "deadline", broker_uid (b), note.buf) < 0)
         /* logged there; prevents an endless loop */
         due_remove (&state_of (b)->heap, &slot_of (e)->due);
 }
@@ -124,18 +128,18 @@ static void pass (struct broker *b)
 
 void deadline_watch (struct broker *b, struct entry *e, bool waits)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
     struct deadlines *d = state_of (b);
     struct slot *slot = slot_of (e);
 
     if (!waits || job->t_deadline <= 0) {
         due_remove (&d->heap, &slot->due);
     } else if (!slot->due.place) {
-        double least = least_time (job->duration, e->time_min);
+        double least = least_time (job->duration, entry_time_min (e));
         slot->e = e;
         if (due_set (&d->heap, &slot->due, job->t_deadline - least) < 0)
             log_error ("job %ju: out of memory: its deadline is not watched",
-                       (uintmax_t)e->id);
+                       (uintmax_t)entry_id (e));
         set_timer (d);
     }
 }
@@ -143,7 +147,7 @@ void deadline_watch (struct broker *b, struct entry *e, bool waits)
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
     (void)before;
-    deadline_watch (b, e, e->job->state < JOB_RUN);
+    deadline_watch (b, e, entry_job (e)->state < JOB_RUN);
 }
 
 static void leave (struct broker *b, struct entry *e)

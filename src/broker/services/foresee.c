@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
 #include "broker/services/foresee.h"
 #include "broker/services/nodes/nodegroups.h"
@@ -32,16 +33,19 @@ json_t *broker_foresee (struct broker *b, struct entry *e)
     struct error why = { 0 };
     struct rset *r = NULL;
     double now = clock_wall (), start = 0;
-    double from = MAX (now, e->js->begin);
-    const struct reservation *in =
-        e->js->reservation ? reserve_find (b, e->js->reservation) : NULL;
-    struct matcher *m = in ? realm_matcher (in->realm) : b->matcher;
-    int rc = match_earliest (m, req, from, e->js->duration, &start, &r, &why);
+    double from = MAX (now, entry_jobspec (e)->begin);
+    const struct reservation *in = entry_jobspec (e)->reservation
+                                       ? reserve_find (b, entry_jobspec (e)->reservation)
+                                       : NULL;
+    struct matcher *m = in ? realm_matcher (in->realm) : broker_matcher (b);
+    int rc = match_earliest (m, req, from, entry_jobspec (e)->duration, &start, &r, &why);
     if (!in && (rc == -ENOENT || rc == -EBUSY))
         nodegroups_foresee (b, e, req, &why);
     struct rset *now_r = NULL;
     if (rc == 0 && start <= now && match_request_is_elastic (req)
-        && match_without_allocating (m, req, now, e->js->duration, &now_r, NULL) == 0) {
+        && match_without_allocating (m, req, now, entry_jobspec (e)->duration, &now_r,
+                                     NULL)
+               == 0) {
         rset_destroy (r);
         r = now_r; /* the allocation that it would get, not its minimum */
     }
@@ -54,7 +58,7 @@ json_t *broker_foresee (struct broker *b, struct entry *e)
     }
     json_object_set_new (o, "start", rc == 0 ? json_real (start) : json_null ());
     json_object_set_new (o, "now", json_boolean (rc == 0 && start <= now));
-    const struct sched *queue = in ? realm_sched (in->realm) : b->sched;
+    const struct sched *queue = in ? realm_sched (in->realm) : broker_sched (b);
     json_object_set_new (o, "pending", json_integer ((json_int_t)sched_pending (queue)));
     if (rc < 0)
         json_object_set_new (o, "reason", json_string (why.text));

@@ -43,8 +43,7 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
     const struct entry *e;
     size_t n = 0;
 
-    DL_FOREACH2 (b->table.waiting, e, waiting.next)
-    {
+    entries_each (ENTRIES_WAITING, b, e) {
         size_t own;
         depend_needs (e, &own);
         n += own;
@@ -54,8 +53,7 @@ static uint64_t *list_needed (const struct broker *b, size_t *ret_n)
         return NULL;
     *ret_n = n;
     n = 0;
-    DL_FOREACH2 (b->table.waiting, e, waiting.next)
-    {
+    entries_each (ENTRIES_WAITING, b, e) {
         size_t own;
         const uint64_t *needs = depend_needs (e, &own);
         for (size_t i = 0; i < own; i++)
@@ -72,12 +70,12 @@ static void look_again (struct broker *b, bool at_once)
     struct state *state = state_of (b);
 
     state->busy = false;
-    if (b->dead)
+    if (broker_is_dead (b))
         return;
     if (at_once)
         look (b, state->after);
     else if (state->compact)
-        journal_compact (b->journal);
+        journal_compact (broker_journal (b));
     if (!at_once)
         state->compact = false;
 }
@@ -87,8 +85,8 @@ static void removed (int rc, const struct error *err, void *arg)
     struct broker *b = arg;
 
     (void)err;
-    b->under_way--;
-    look_again (b, rc == 0 && state_of (b)->full && !b->stopping);
+    broker_work_ends (b);
+    look_again (b, rc == 0 && state_of (b)->full && !broker_is_stopping (b));
 }
 
 static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
@@ -99,8 +97,8 @@ static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
     size_t nneeded = 0, found = 0;
     autofree uint64_t *needed = list_needed (b, &nneeded);
 
-    b->under_way--;
-    for (size_t i = 0; rc == 0 && needed && t && !b->dead && i < n; i++) {
+    broker_work_ends (b);
+    for (size_t i = 0; rc == 0 && needed && t && !broker_is_dead (b) && i < n; i++) {
         state->after = ids[i];
         if (entry_find (b, ids[i])
             || bsearch (&ids[i], needed, nneeded, sizeof (*needed), compare_u64))
@@ -115,21 +113,21 @@ static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
         look_again (b, rc == 0 && needed && state->full);
         return;
     }
-    b->under_way++;
-    if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, removed, b) < 0)
+    broker_work_begins (b);
+    if (journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, removed, b) < 0)
         removed (-EAGAIN, NULL, b);
 }
 
 static void look (struct broker *b, uint64_t after)
 {
-    const struct config_history *h = &b->config->history;
+    const struct config_history *h = &broker_config (b)->history;
     struct state *state = state_of (b);
 
-    if (state->busy || b->recovering || b->stopping)
+    if (state->busy || broker_is_recovering (b) || broker_is_stopping (b))
         return;
-    b->under_way++;
+    broker_work_begins (b);
     state->busy = true;
-    if (journal_old (b->journal, h->jobs, h->keep, after, SLICE, listed, b) < 0)
+    if (journal_old (broker_journal (b), h->jobs, h->keep, after, SLICE, listed, b) < 0)
         listed (-EAGAIN, NULL, 0, b);
 }
 

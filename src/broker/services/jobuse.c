@@ -36,7 +36,9 @@ static struct slot *slot_of (const struct entry *e)
 
 static const char *node_of (const struct entry *e, uint32_t rank)
 {
-    return e->r && rank < e->r->nranks ? e->r->ranks[rank].node : "";
+    return entry_alloc (e) && rank < entry_alloc (e)->nranks
+               ? entry_alloc (e)->ranks[rank].node
+               : "";
 }
 
 static bool is_time (unsigned figure)
@@ -119,7 +121,7 @@ static void host_usage (void *arg, uint64_t id, const char *text, size_t len)
     struct entry *e = entry_find (b, id);
     struct stepuse s;
 
-    if (!e || e->job->finished || stepuse_decode (text, len, &s) < 0)
+    if (!e || entry_job (e)->finished || stepuse_decode (text, len, &s) < 0)
         return;
     struct slot *slot = slot_of (e);
     if (!slot->steps)
@@ -145,7 +147,7 @@ json_t *jobuse_json (const struct entry *e)
 
     if (json_array_size (slot->steps) == 0)
         return NULL;
-    return json_pack ("{s:i s:O s:I}", "attempt", (int)e->job->restarts, "steps",
+    return json_pack ("{s:i s:O s:I}", "attempt", (int)entry_job (e)->restarts, "steps",
                       slot->steps, "steps_not_kept", (json_int_t)slot->not_kept);
 }
 

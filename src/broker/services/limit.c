@@ -12,6 +12,7 @@
 
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
@@ -22,35 +23,38 @@
 
 static void tell_executor (struct broker *b, struct entry *e)
 {
-    if (!e->xjob || e->job->finished)
+    const struct job *job = entry_job (e);
+
+    if (!entry_exec_job (e) || job->finished)
         return;
-    e->xjob->time_limit = e->job->duration;
-    e->xjob->limit_changed = true;
-    b->ops->limit (b->exec, e->xjob);
+    entry_exec_job (e)->time_limit = job->duration;
+    entry_exec_job (e)->limit_changed = true;
+    broker_ops (b)->limit (broker_exec (b), entry_exec_job (e));
 }
 
 /* Changes a running job: 0, or the reason why it cannot keep its nodes for so long. */
 static int change_running (struct broker *b, struct entry *e, double limit, uid_t uid,
                            struct error *err)
 {
-    double end = limit > 0 ? e->r->starttime + limit : 0;
-    double before = e->r->expiration;
-    double deadline = e->job->t_deadline;
-    double begun = e->job->t_start > 0 ? e->job->t_start : clock_wall ();
+    const struct job *job = entry_job (e);
+    double end = limit > 0 ? entry_alloc (e)->starttime + limit : 0;
+    double before = entry_alloc (e)->expiration;
+    double deadline = job->t_deadline;
+    double begun = job->t_start > 0 ? job->t_start : clock_wall ();
 
     if (deadline > 0 && (limit <= 0 || begun + limit > deadline))
         return error_set (err, EINVAL, "it could not end by its deadline any more");
-    int rc = match_extend (reserve_matcher_of (b, e), e->id, end, err);
+    int rc = match_extend (reserve_matcher_of (b, e), entry_id (e), end, err);
 
     if (rc < 0)
         return rc;
-    e->r->expiration = end;
+    entry_alloc (e)->expiration = end;
     rc = broker_emit (b, e, "resource-update",
                       json_pack ("{s:f s:f s:I}", "expiration", end, "duration", limit,
                                  "userid", (json_int_t)uid));
     if (rc < 0) {
-        match_extend (reserve_matcher_of (b, e), e->id, before, NULL);
-        e->r->expiration = before;
+        match_extend (reserve_matcher_of (b, e), entry_id (e), before, NULL);
+        entry_alloc (e)->expiration = before;
         return error_set (err, -rc, "it cannot be recorded now");
     }
     broker_plan_due (b); /* a shorter limit may let other jobs start */
@@ -60,10 +64,10 @@ static int change_running (struct broker *b, struct entry *e, double limit, uid_
 static int change_waiting (struct broker *b, struct entry *e, double limit, uid_t uid,
                            struct error *err)
 {
-    const struct job *job = e->job;
-    double least = e->time_min > 0 ? e->time_min : limit;
+    const struct job *job = entry_job (e);
+    double least = entry_time_min (e) > 0 ? entry_time_min (e) : limit;
 
-    if (limit > 0 && limit < e->time_min)
+    if (limit > 0 && limit < entry_time_min (e))
         return error_set (err, EINVAL, "its --time-min is more");
     if (job->t_deadline > 0
         && (least <= 0 || MAX (clock_wall (), job->t_begin) + least > job->t_deadline))
@@ -109,23 +113,24 @@ static int read_limit (struct http_request *req, const struct job *job, json_t *
 static bool state_is_refused (struct http_request *req, const struct entry *e,
                               const struct api_path *path)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
 
     if (job->array && strchr (path->arg, '_'))
         http_reply_problem (req, 409, "wrong-state",
                             "the tasks of array %ju that wait have one time limit: name "
                             "%ju",
-                            (uintmax_t)e->id, (uintmax_t)e->id);
+                            (uintmax_t)entry_id (e), (uintmax_t)entry_id (e));
     else if (job->array && job->state >= JOB_RUN)
         http_reply_problem (req, 409, "wrong-state",
                             "no task of array %ju waits: name those that run",
-                            (uintmax_t)e->id);
-    else if (job->state > JOB_RUN || job->finished || (job->state == JOB_RUN && !e->r))
+                            (uintmax_t)entry_id (e));
+    else if (job->state > JOB_RUN || job->finished
+             || (job->state == JOB_RUN && !entry_alloc (e)))
         http_reply_problem (req, 409, "wrong-state", "job %ju has ended, or ends",
-                            (uintmax_t)e->id);
-    else if (job->state == JOB_NEW || e->submitting)
+                            (uintmax_t)entry_id (e));
+    else if (job->state == JOB_NEW || entry_is_submitting (e))
         http_reply_problem (req, 409, "wrong-state", "job %ju is not yet taken in",
-                            (uintmax_t)e->id);
+                            (uintmax_t)entry_id (e));
     else
         return false;
     return true;
@@ -138,7 +143,7 @@ static bool is_raised (const struct job *job, double limit)
 }
 
 static void api_job_limit (struct broker *b, struct http_request *req,
-                    const struct api_path *path)
+                           const struct api_path *path)
 {
     static const char *const keys[] = { "limit", "change", NULL };
     struct error err = { 0 };
@@ -149,24 +154,25 @@ static void api_job_limit (struct broker *b, struct http_request *req,
         return;
     autojson json_t *body = api_body (req, keys);
     if (!body || state_is_refused (req, e, path)
-        || read_limit (req, e->job, body, &limit) < 0)
+        || read_limit (req, entry_job (e), body, &limit) < 0)
         return;
-    if (is_raised (e->job, limit) && !api_is_operator (b, req)) {
+    if (is_raised (entry_job (e), limit) && !api_is_operator (b, req)) {
         http_reply_problem (req, 403, "not-operator",
                             "only operators extend a time limit; you may lower it");
         return;
     }
     uid_t uid = http_request_uid (req);
-    int rc = e->job->state == JOB_RUN ? change_running (b, e, limit, uid, &err)
-                                      : change_waiting (b, e, limit, uid, &err);
+    int rc = entry_job (e)->state == JOB_RUN ? change_running (b, e, limit, uid, &err)
+                                             : change_waiting (b, e, limit, uid, &err);
     if (rc < 0)
         http_reply_problem (req, 409, "wrong-state", "job %ju keeps its time limit: %s",
-                            (uintmax_t)e->id, err.text);
+                            (uintmax_t)entry_id (e), err.text);
     else
         watch_reply_after_commit (b, req, json_pack ("{s:f}", "time_limit", limit));
 }
 
-static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor }, { 0, NULL } };
+static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor },
+                                           { 0, NULL } };
 
 static const struct api_route routes[] = {
     { "POST", "/v1/jobs/{}/limit", api_job_limit, false },

@@ -13,6 +13,7 @@
  */
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/nodes/nodegroups.h"
@@ -63,15 +64,15 @@ static struct slot *slot_of (const struct entry *e)
 
 static const char *innermost (const struct broker *b)
 {
-    const struct topology *t = &b->topology;
+    const struct topology *t = broker_topology (b);
 
     return t->n > 0 ? t->level[t->n - 1].name : NULL;
 }
 
 static bool is_level (const struct broker *b, const char *name)
 {
-    for (size_t i = 0; i < b->topology.n; i++)
-        if (!strcmp (b->topology.level[i].name, name))
+    for (size_t i = 0; i < broker_topology (b)->n; i++)
+        if (!strcmp (broker_topology (b)->level[i].name, name))
             return true;
     return false;
 }
@@ -87,8 +88,8 @@ static int refuse_level (const struct broker *b, const char *option, const char 
                           "%s: this broker knows of no racks or zones (the setting "
                           "topology is empty); leave the option out",
                           option);
-    for (size_t i = 0; i < b->topology.n; i++)
-        strbuf_addf (&names, "%s%s", i ? ", " : "", b->topology.level[i].name);
+    for (size_t i = 0; i < broker_topology (b)->n; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", broker_topology (b)->level[i].name);
     return error_set (err, EINVAL, "%s: there is no level %s; there is %s", option, name,
                       names.buf);
 }
@@ -134,8 +135,9 @@ static int find_wish (const struct broker *b, const struct jobspec *js, unsigned
 {
     const char *last = innermost (b);
 
-    *ret = js->placement.kind != PLACEMENT_NONE ? js->placement
-                                                : b->config->queues[queue].placement;
+    *ret = js->placement.kind != PLACEMENT_NONE
+               ? js->placement
+               : broker_config (b)->queues[queue].placement;
     if (ret->kind <= PLACEMENT_ANY) {
         ret->kind = PLACEMENT_NONE;
         return 0;
@@ -150,10 +152,10 @@ static struct match_request *make_request (struct broker *b, const struct jobspe
                                            int64_t most, bool own, struct error *err)
 {
     struct match_request *req =
-        queuenodes_request (b, js, b->config->queues[queue].name, NULL, err);
+        queuenodes_request (b, js, broker_config (b)->queues[queue].name, NULL, err);
 
     if (!req || (wish->kind == PLACEMENT_NONE && most == 0))
-        return req ? match_request_share (b->matcher, req) : NULL;
+        return req ? match_request_share (broker_matcher (b), req) : NULL;
     if (match_request_place (req, wish, most, err) < 0) {
         wish->kind = PLACEMENT_NONE; /* the queue's placement does not apply */
         if (own) {
@@ -161,7 +163,7 @@ static struct match_request *make_request (struct broker *b, const struct jobspe
             return NULL;
         }
     }
-    return match_request_share (b->matcher, req);
+    return match_request_share (broker_matcher (b), req);
 }
 
 /* Makes the request with the bound, on the innermost level. */
@@ -176,7 +178,8 @@ static int make_close (struct broker *b, struct placing *p, const struct jobspec
     snprintf (pack.level, sizeof (pack.level), "%s", last);
     p->level = last;
     p->most = js->switches.count;
-    p->wait = js->switches.wait < 0 ? b->config->switches_wait : js->switches.wait;
+    p->wait =
+        js->switches.wait < 0 ? broker_config (b)->switches_wait : js->switches.wait;
     p->close = make_request (b, js, queue, &pack, p->most, true, err);
     return p->close ? 0 : -EINVAL;
 }
@@ -184,11 +187,13 @@ static int make_close (struct broker *b, struct placing *p, const struct jobspec
 int placing_make (struct broker *b, struct entry *e, unsigned queue, struct error *err)
 {
     struct placement wish;
-    const struct jobspec *js = e->js;
+    const struct jobspec *js = entry_jobspec (e);
     bool own = js->placement.kind != PLACEMENT_NONE;
 
-    if (find_wish (b, js, queue, &wish, err) < 0
-        || !(e->req = make_request (b, js, queue, &wish, 0, own, err)))
+    if (find_wish (b, js, queue, &wish, err) < 0)
+        return -EINVAL;
+    entry_set_request (e, make_request (b, js, queue, &wish, 0, own, err));
+    if (!entry_request (e))
         return -EINVAL;
     if (wish.kind == PLACEMENT_NONE && js->switches.count == 0)
         return 0;
@@ -205,13 +210,15 @@ static void replayed (struct broker *b, struct entry *e)
 {
     struct error err = { 0 };
 
-    if (!e->js || placing_make (b, e, e->queue, &err) == 0)
+    if (!entry_jobspec (e) || placing_make (b, e, entry_queue (e), &err) == 0)
         return;
-    if (!e->req)
-        e->req =
-            queuenodes_request (b, e->js, b->config->queues[e->queue].name, NULL, &err);
-    if (!e->req)
-        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
+    if (!entry_request (e))
+        entry_set_request (
+            e, queuenodes_request (b, entry_jobspec (e),
+                                   broker_config (b)->queues[entry_queue (e)].name, NULL,
+                                   &err));
+    if (!entry_request (e))
+        log_error ("job %ju: %s", (uintmax_t)entry_id (e), err.text);
 }
 
 int placing_check (struct broker *b, const struct entry *e, struct error *err)
@@ -261,7 +268,7 @@ static void drop (struct entry *e)
 /* INFINITY: for ever. For a job without a record, counted from now. */
 static double end_of_wait (const struct placing *p)
 {
-    const struct job *job = p->e->job;
+    const struct job *job = entry_job (p->e);
     double from = job && job->t_eligible > 0 ? job->t_eligible : clock_wall ();
 
     return MAX (from, job ? job->t_begin : 0) + p->wait;
@@ -270,7 +277,7 @@ static double end_of_wait (const struct placing *p)
 /* Whether the machine can meet the bound; assumed while this cannot be determined. */
 static bool can_be (struct broker *b, const struct placing *p)
 {
-    return b->recovering || !reserve_is_prepared (b)
+    return broker_is_recovering (b) || !reserve_is_prepared (b)
            || match_satisfiability (reserve_matcher_of (b, p->e), p->close, NULL)
                   != -ENOENT;
 }
@@ -286,10 +293,10 @@ const struct match_request *placing_choose (struct broker *b, struct entry *e)
     struct placing *p = slot_of (e)->p;
 
     if (!waits (b, p))
-        return e->req;
-    if (e->job && !isinf (p->wait)
+        return entry_request (e);
+    if (entry_job (e) && !isinf (p->wait)
         && due_set (waits_of (b), &p->due, end_of_wait (p)) < 0)
-        return e->req; /* no memory: nothing would end the wait */
+        return entry_request (e); /* no memory: nothing would end the wait */
     return p->close;
 }
 
@@ -300,7 +307,7 @@ static void pass_begins (struct broker *b)
     while ((first = due_first (waits_of (b))) && first->at <= clock_wall ()) {
         struct entry *e = CONTAINER_OF (first, struct placing, due)->e;
         due_remove (waits_of (b), first);
-        if (e->job->state == JOB_SCHED)
+        if (entry_job (e)->state == JOB_SCHED)
             broker_enqueue (b, e);
     }
 }
@@ -323,8 +330,8 @@ static void add_wait (struct strbuf *sb, struct broker *b, const struct placing 
 {
     if (isinf (p->wait)) {
         strbuf_adds (sb, ", however long that takes");
-    } else if (p->close && p->e->job && p->e->job->state < JOB_RUN && p->wait > 0
-               && !can_be (b, p)) {
+    } else if (p->close && entry_job (p->e) && entry_job (p->e)->state < JOB_RUN
+               && p->wait > 0 && !can_be (b, p)) {
         strbuf_adds (sb, ", which can never be: not waited for");
     } else {
         strbuf_adds (sb, ", waits ");
@@ -358,10 +365,10 @@ static bool add_place (struct strbuf *sb, const struct broker *b, const char *no
                        const char *level)
 {
     struct machine_node_info info;
-    int index = machine_node_find (b->graph, node);
+    int index = machine_node_find (broker_graph (b), node);
 
     strbuf_reset (sb);
-    if (index < 0 || machine_node_info (b->graph, index, &info) < 0)
+    if (index < 0 || machine_node_info (broker_graph (b), index, &info) < 0)
         return false;
     for (const struct machine_place *x = info.places; x->level; x++) {
         strbuf_addf (sb, "%s%s", sb->len ? "/" : "", x->name);
@@ -388,7 +395,7 @@ static int allocates (const struct broker *b, const struct entry *e, json_t *con
 {
     const struct placing *p = slot_of (e)->p;
     const char *level = !p ? NULL : p->most > 0 ? p->level : p->wish.level;
-    autojson json_t *set = p ? places_of (b, e->r, level) : NULL;
+    autojson json_t *set = p ? places_of (b, entry_alloc (e), level) : NULL;
     autostrbuf struct strbuf sb;
     const char *name;
     json_t *unused;

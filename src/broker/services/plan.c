@@ -51,38 +51,41 @@ static void plan_in (struct broker *b, double seconds)
 
 static void enqueue (struct broker *b, struct entry *e)
 {
-    if (e->submitting || !e->req)
+    const struct job *job = entry_job (e);
+
+    if (entry_is_submitting (e) || !entry_request (e))
         return; /* submit.c and recover.c call again when the job is accepted */
-    uint64_t id = e->job->array ? array_enqueue (b, e) : e->id;
+    uint64_t id = job->array ? array_enqueue (b, e) : entry_id (e);
     if (id == 0)
         return;
     struct sched *sched = reserve_sched_for (b, e);
     struct sched_entry s = { .id = id,
-                             .priority = e->job->priority,
-                             .turn = e->job->turn,
-                             .held = e->job->urgency == 0,
-                             .begin = e->job->t_begin,
-                             .duration = e->job->duration,
-                             .max_wait = e->max_wait,
-                             .time_min = e->time_min,
+                             .priority = job->priority,
+                             .turn = job->turn,
+                             .held = job->urgency == 0,
+                             .begin = job->t_begin,
+                             .duration = job->duration,
+                             .max_wait = entry_max_wait (e),
+                             .time_min = entry_time_min (e),
                              .req = avoid_choose (b, e),
-                             .queue = e->queue };
-    if (!e->note && e->job->requeue_reason) /* after a restart of the broker */
-        entry_set_note (e, e->job->requeue_reason);
+                             .queue = entry_queue (e) };
+    if (!entry_note (e) && job->requeue_reason) /* after a restart of the broker */
+        entry_set_note (e, job->requeue_reason);
     int rc =
         /* else the job waits for its reservation */
         sched ? sched_enqueue (sched, &s) : 0;
     if (rc < 0)
-        log_error ("job %ju: cannot be queued: %s", (uintmax_t)e->id, strerror (-rc));
+        log_error ("job %ju: cannot be queued: %s", (uintmax_t)entry_id (e),
+                   strerror (-rc));
     broker_plan_due (b);
 }
 
 static void dequeue (struct broker *b, struct entry *e)
 {
-    if (e->job->array)
+    if (entry_job (e)->array)
         array_dequeue (b, e);
     else
-        reserve_dequeue (b, e, e->id);
+        reserve_dequeue (b, e, entry_id (e));
     broker_plan_due (b); /* jobs planned behind it may move forward */
 }
 
@@ -93,10 +96,11 @@ static void dequeue (struct broker *b, struct entry *e)
 static json_t *alloc_context (const struct broker *b, const struct entry *e,
                               const struct sched_decision *d)
 {
-    autofree char *text = rset_encode (e->r);
-    autofree char *nodelist = rset_nodelist (e->r);
+    autofree char *text = rset_encode (entry_alloc (e));
+    autofree char *nodelist = rset_nodelist (entry_alloc (e));
     json_t *r = text ? json_loads (text, 0, NULL) : NULL;
-    json_t *space = json_object_get (b->config->queues[e->queue].pods, "namespace");
+    json_t *space =
+        json_object_get (broker_config (b)->queues[entry_queue (e)].pods, "namespace");
 
     if (!r || !nodelist) {
         json_decref (r);
@@ -106,7 +110,7 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
     int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
     for (const struct broker_service **x = SERVICES_WITH (allocates); *x && rc == 0; x++)
         rc = (*x)->allocates (b, e, o);
-    if (rc == 0 && d->duration != e->job->duration)
+    if (rc == 0 && d->duration != entry_job (e)->duration)
         rc = json_object_set_new (o, "duration", json_real (d->duration));
     if (rc == 0 && space)
         rc = json_object_set (o, "namespace", space);
@@ -139,20 +143,20 @@ static void allocate (struct broker *b, struct sched_decision *d)
     if (!e)
         e = array_start (b, d->id);
 
-    if (!e || e->job->state != JOB_SCHED) {
+    if (!e || entry_job (e)->state != JOB_SCHED) {
         log_error ("job %ju: was placed but does not wait", (uintmax_t)d->id);
         reserve_unbook (b, d->id);
         rset_destroy (d->r);
         return;
     }
     keep_deadline (b, e, d);
-    e->r = d->r;
+    entry_set_alloc (e, d->r);
     if (!(context = alloc_context (b, e, d))
         || broker_emit (b, e, "alloc", context) < 0) {
         log_error ("job %ju: allocation could not be recorded", (uintmax_t)d->id);
         match_cancel (reserve_matcher_of (b, e), d->id);
-        rset_destroy (e->r);
-        e->r = NULL;
+        rset_destroy (entry_alloc (e));
+        entry_set_alloc (e, NULL);
         broker_enqueue (b, e);
     }
 }
@@ -181,9 +185,9 @@ static void plan (struct broker *b)
     struct sched_decision d = { 0 };
     int rc = 0;
 
-    while (b->stopping && submit_next_later (b))
+    while (broker_is_stopping (b) && submit_next_later (b))
         ; /* the preparation has stopped */
-    if (!b->plan_due || b->recovering || b->stopping)
+    if (!broker_is_plan_due (b) || broker_is_recovering (b) || broker_is_stopping (b))
         return;
     double begin = clock_mono ();
     if (!nodes_move (b, has_time, begin) || !prepare (b, begin)) {
@@ -201,9 +205,10 @@ static void plan (struct broker *b)
             break;
     }
 
-    b->plan_due = rc == 1 || rc == -EAGAIN;
-    nodes_may_move (b, !b->plan_due, clock_mono ());
-    if (b->plan_due) {
+    bool more = rc == 1 || rc == -EAGAIN;
+    broker_set_plan_due (b, more);
+    nodes_may_move (b, !more, clock_mono ());
+    if (more) {
         plan_in (b, 0);
         return;
     }
@@ -221,13 +226,9 @@ static void plan (struct broker *b)
 /* Cancels the booking; waiting jobs may fit now. */
 static void give_back (struct broker *b, struct entry *e)
 {
-    match_cancel (reserve_matcher_of (b, e), e->id);
+    match_cancel (reserve_matcher_of (b, e), entry_id (e));
     reserve_freed (b, e);
-    if (e->xjob)
-        e->r_given_back = e->r;
-    else
-        rset_destroy (e->r);
-    e->r = NULL;
+    entry_end_alloc (e);
     reserve_leave (e);
     broker_plan_due (b);
     broker_emit (b, e, "free", NULL);

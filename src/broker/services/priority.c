@@ -18,6 +18,7 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/priority.h"
 #include "broker/core/service.h"
@@ -28,7 +29,7 @@
 
 #define SLICE_SECONDS 0.002
 #define SLICE_PAUSE 0.001 /* seconds */
-#define STEPS_A_LOOK 32 /* steps between two looks at the clock */
+#define STEPS_A_LOOK 32   /* steps between two looks at the clock */
 #define LIMIT_DEFAULT 1000
 #define LIMIT_MAX 10000
 
@@ -57,12 +58,12 @@ static struct priority_job describe (const struct broker *b, const struct entry 
                                      double now)
 {
     const struct priorities *p = state_of (b);
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
     double since = job_age_since (job);
 
     return (struct priority_job){
         .urgency = job->urgency,
-        .queue = b->config->queues[e->queue].priority,
+        .queue = broker_config (b)->queues[entry_queue (e)].priority,
         .since = since > 0 ? since : now,
         .size = priority_size (job->ncores, p->all_cores, job->nnodes, p->all_nodes),
         .fair_share = usage_fair_share (p->usage, job->userid, now),
@@ -81,12 +82,14 @@ static int64_t setback (const struct broker *b, const struct entry *e)
 
     job.since = now;
     job.setback = 0;
-    int64_t own = priority_rank (&b->config->priority.weights, &job, now, b->started);
+    int64_t own = priority_rank (&broker_config (b)->priority.weights, &job, now,
+                                 broker_started_at (b));
     int64_t last = own;
-    DL_FOREACH2 (b->table.waiting, w, waiting.next)
-    if (w->queue == e->queue && w->job->urgency == e->job->urgency
-        && w->job->state == JOB_SCHED)
-        last = MIN (last, w->job->priority);
+    entries_each (ENTRIES_WAITING, b, w)
+        if (entry_queue (w) == entry_queue (e)
+            && entry_job (w)->urgency == entry_job (e)->urgency
+            && entry_job (w)->state == JOB_SCHED)
+            last = MIN (last, entry_job (w)->priority);
     return own - last;
 }
 
@@ -96,7 +99,7 @@ int64_t priority_of (const struct broker *b, const struct entry *e, struct prior
     struct priority_job job = describe (b, e, now);
     struct priority p;
 
-    priority_sum (&b->config->priority.weights, &job, now, &p);
+    priority_sum (&broker_config (b)->priority.weights, &job, now, &p);
     if (ret)
         *ret = p;
     return p.sum;
@@ -107,8 +110,8 @@ void priority_set_rank (const struct broker *b, struct entry *e)
     double now = clock_wall ();
     struct priority_job job = describe (b, e, now);
 
-    e->job->priority =
-        priority_rank (&b->config->priority.weights, &job, now, b->started);
+    entry_job (e)->priority = priority_rank (&broker_config (b)->priority.weights, &job,
+                                             now, broker_started_at (b));
 }
 
 /* -- usage -- */
@@ -130,7 +133,7 @@ static void keep (const struct broker *b, const struct job *job, double now,
 /* Counts the cores that the job's user holds from now on. */
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
     struct usage *usage = state_of (b)->usage;
     double now = change->now;
 
@@ -143,14 +146,14 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
     if (job->allocated
         && usage_begin (usage, job->userid, job->ncores, job->t_cores, now) < 0)
         log_error ("job %ju: what it uses is not counted: out of memory",
-                   (uintmax_t)e->id);
+                   (uintmax_t)entry_id (e));
     if (change->held)
         keep (b, job, now, change->txn);
 }
 
 static void comes (struct broker *b, struct entry *e)
 {
-    const struct job_change none = { .now = b->started };
+    const struct job_change none = { .now = broker_started_at (b) };
 
     on_event (b, e, &none);
 }
@@ -193,7 +196,7 @@ static void drop_idle_users (struct broker *b)
     if (journal_txn_empty (t))
         journal_txn_destroy (t);
     else /* what is not deleted counts as nothing */
-        journal_commit (b->journal, t, JOURNAL_MAY_FAIL, NULL, NULL);
+        journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, NULL, NULL);
 }
 
 /* -- rounds -- */
@@ -203,7 +206,9 @@ static void round_begin (struct broker *b)
     struct priorities *p = state_of (b);
 
     usage_round (p->usage);
-    p->round = (struct round){ .under_way = true, .node = -1, .at = b->table.waiting };
+    p->round = (struct round){ .under_way = true,
+                               .node = -1,
+                               .at = entries_first (b, ENTRIES_WAITING) };
 }
 
 /* Counts the next node; false: no more. */
@@ -211,10 +216,10 @@ static bool count_node (struct broker *b, struct round *r)
 {
     struct machine_node_info info;
 
-    r->node = machine_node_next (b->graph, r->node);
+    r->node = machine_node_next (broker_graph (b), r->node);
     if (r->node < 0)
         return false;
-    if (machine_node_info (b->graph, r->node, &info) == 0) {
+    if (machine_node_info (broker_graph (b), r->node, &info) == 0) {
         r->cores += info.cores;
         r->nodes++;
     }
@@ -223,12 +228,13 @@ static bool count_node (struct broker *b, struct round *r)
 
 static void rank_again (struct broker *b, struct entry *e)
 {
-    int64_t before = e->job->priority;
+    const struct job *job = entry_job (e);
+    int64_t before = job->priority;
 
     /* users with waiting jobs count */
-    usage_name (state_of (b)->usage, e->job->userid, NULL);
+    usage_name (state_of (b)->usage, job->userid, NULL);
     priority_set_rank (b, e);
-    if (e->job->priority != before && e->job->state == JOB_SCHED)
+    if (job->priority != before && job->state == JOB_SCHED)
         broker_enqueue (b, e);
 }
 
@@ -249,7 +255,7 @@ static bool round_step (struct broker *b)
     struct entry *e = r->at;
     if (!e)
         return false;
-    r->at = e->waiting.next;
+    r->at = entries_next (e, ENTRIES_WAITING);
     rank_again (b, e);
     return true;
 }
@@ -271,7 +277,8 @@ static void slice (struct broker *b)
         p->round.under_way = false;
         drop_idle_users (b);
     }
-    broker_timer_set (&p->timer, more ? SLICE_PAUSE : b->config->priority.interval);
+    broker_timer_set (&p->timer,
+                      more ? SLICE_PAUSE : broker_config (b)->priority.interval);
 }
 
 static void round_due (struct broker *b)
@@ -287,15 +294,15 @@ static int load (struct broker *b, struct error *err)
     struct priorities *p = state_of (b);
 
     broker_timer_init (b, &p->timer, slice);
-    if (!(p->usage = usage_create (b->config->priority.half_life)))
+    if (!(p->usage = usage_create (broker_config (b)->priority.half_life)))
         return error_set (err, ENOMEM, "out of memory");
-    return journal_load_settings (b->journal, load_usage, p->usage, err);
+    return journal_load_settings (broker_journal (b), load_usage, p->usage, err);
 }
 
 static void reloaded (struct broker *b, const struct config *old)
 {
     (void)old;
-    usage_set_half_life (state_of (b)->usage, b->config->priority.half_life,
+    usage_set_half_life (state_of (b)->usage, broker_config (b)->priority.half_life,
                          clock_wall ());
     round_due (b);
 }
@@ -307,16 +314,18 @@ static void move_on (struct broker *b, struct entry *e)
     struct round *r = &state_of (b)->round;
 
     if (r->at == e)
-        r->at = e->waiting.next;
+        r->at = entries_next (e, ENTRIES_WAITING);
 }
 
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
+    const struct job *job = entry_job (e);
+
     (void)before;
-    if (e->job->state >= JOB_RUN)
+    if (job->state >= JOB_RUN)
         move_on (b, e);
-    else if (!e->waiting.listed)
-        usage_name (state_of (b)->usage, e->job->userid, e->job->user);
+    else if (!entry_is_waiting (e))
+        usage_name (state_of (b)->usage, job->userid, job->user);
 }
 
 /* -- GET /v1/jobs/ID/priority -- */
@@ -324,14 +333,14 @@ static void moved (struct broker *b, struct entry *e, enum job_state before)
 static json_t *describe_terms (const struct broker *b, const struct entry *e,
                                const struct priority *p, const struct priority_job *job)
 {
-    const struct priority_weights *w = &b->config->priority.weights;
+    const struct priority_weights *w = &broker_config (b)->priority.weights;
     const struct {
         const char *name;
         int64_t weight;
         double factor;
         int64_t points;
     } terms[] = {
-        { "urgency", PRIORITY_URGENCY_WEIGHT, e->job->urgency, p->urgency },
+        { "urgency", PRIORITY_URGENCY_WEIGHT, entry_job (e)->urgency, p->urgency },
         { "queue", w->queue, job->queue, p->queue },
         { "age", w->age, p->age_factor, p->age },
         { "size", w->size, p->size_factor, p->size },
@@ -363,31 +372,34 @@ static json_t *describe_priority (const struct broker *b, const struct entry *e)
     const struct priority_job job = describe (b, e, now);
     struct priority p;
 
-    priority_sum (&b->config->priority.weights, &job, now, &p);
+    priority_sum (&broker_config (b)->priority.weights, &job, now, &p);
     return json_pack (
         "{s:I s:s s:I s:s s:b s:I s:o s:f s:f s:I s:I s:I s:I s:f s:f s:f s:I}", "id",
-        (json_int_t)e->id, "user", e->job->user, "userid", (json_int_t)e->job->userid,
-        "queue", e->job->queue, "held", (int)(e->job->urgency == 0), "priority",
-        (json_int_t)p.sum, "terms", describe_terms (b, e, &p, &job), "age",
-        MAX (0.0, now - job.since), "age_max", b->config->priority.weights.age_max,
-        "cores", (json_int_t)e->job->ncores, "cores_all", (json_int_t)all->all_cores,
-        "nodes", (json_int_t)e->job->nnodes, "nodes_all", (json_int_t)all->all_nodes,
-        "usage", usage_of (all->usage, e->job->userid, now), "usage_all",
+        (json_int_t)entry_id (e), "user", entry_job (e)->user, "userid",
+        (json_int_t)entry_job (e)->userid, "queue", entry_job (e)->queue, "held",
+        (int)(entry_job (e)->urgency == 0), "priority", (json_int_t)p.sum, "terms",
+        describe_terms (b, e, &p, &job), "age", MAX (0.0, now - job.since), "age_max",
+        broker_config (b)->priority.weights.age_max, "cores",
+        (json_int_t)entry_job (e)->ncores, "cores_all", (json_int_t)all->all_cores,
+        "nodes", (json_int_t)entry_job (e)->nnodes, "nodes_all",
+        (json_int_t)all->all_nodes, "usage",
+        usage_of (all->usage, entry_job (e)->userid, now), "usage_all",
         usage_all (all->usage, now), "share", usage_share (all->usage), "users",
         (json_int_t)usage_count (all->usage));
 }
 
 static void api_job_priority (struct broker *b, struct http_request *req,
-                       const struct api_path *path)
+                              const struct api_path *path)
 {
     struct entry *e = api_entry (b, req, path, NULL);
 
     if (!e)
         return;
-    if (e->job->state >= JOB_RUN)
+    if (entry_job (e)->state >= JOB_RUN)
         http_reply_problem (req, 409, "wrong-state",
                             "job %ju does not wait any more (%s): it has no priority",
-                            (uintmax_t)e->id, job_phase_name (job_phase (e->job)));
+                            (uintmax_t)entry_id (e),
+                            job_phase_name (job_phase (entry_job (e))));
     else {
         json_t *o = describe_priority (b, e);
         if (!privacy_sees (b, http_request_uid (req), e, PRIVATE_USAGE)) {
@@ -412,8 +424,8 @@ static json_t *describe_user (const struct broker *b, const struct usage_user *u
     return json_pack ("{s:I s:O s:f s:f s:f s:I s:f}", "userid", (json_int_t)user->uid,
                       "user", name, "usage", user->core_seconds, "usage_part",
                       all > 0 ? MIN (1.0, user->core_seconds / all) : 0.0, "share",
-                      usage_share (state_of (b)->usage), "cores", (json_int_t)user->cores, "factor",
-                      user->factor);
+                      usage_share (state_of (b)->usage), "cores", (json_int_t)user->cores,
+                      "factor", user->factor);
 }
 
 static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t after,
@@ -441,18 +453,19 @@ static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t aft
         json_array_append_new (list, describe_user (b, &user, all));
     }
     json_t *o = json_pack ("{s:o s:o s:I s:f s:f}", "users", list, "next",
-                      next < 0 ? json_null () : json_integer ((json_int_t)next), "total",
-                      (json_int_t)n, "usage_all", all, "half_life",
-                      b->config->priority.half_life);
+                           next < 0 ? json_null () : json_integer ((json_int_t)next),
+                           "total", (json_int_t)n, "usage_all", all, "half_life",
+                           broker_config (b)->priority.half_life);
     if (!privacy_sees_usage (b, viewer, PRIVACY_ANYONE)) {
         json_object_set_new (o, "usage_all", json_null ());
-        json_object_set_new (o, "total", json_integer ((json_int_t)json_array_size (list)));
+        json_object_set_new (o, "total",
+                             json_integer ((json_int_t)json_array_size (list)));
     }
     return o;
 }
 
 static void api_fair_share (struct broker *b, struct http_request *req,
-                     const struct api_path *path)
+                            const struct api_path *path)
 {
     const char *limit_text = http_request_query (req, "limit");
     const char *after_text = http_request_query (req, "after");
@@ -465,7 +478,8 @@ static void api_fair_share (struct broker *b, struct http_request *req,
             && parse_int (after_text, 0, UINT32_MAX, &after, "after", &err) < 0))
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
     else
-        api_reply_json (req, 200, describe_users (b, http_request_uid (req), after, limit));
+        api_reply_json (req, 200,
+                        describe_users (b, http_request_uid (req), after, limit));
 }
 
 static void act_priority (struct broker *b, struct entry *e)
@@ -487,7 +501,8 @@ static void release (struct broker *b)
     usage_destroy (state_of (b)->usage);
 }
 
-static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority }, { 0, NULL } };
+static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority },
+                                           { 0, NULL } };
 
 static const struct api_route routes[] = {
     { "GET", "/v1/jobs/{}/priority", api_job_priority, false },

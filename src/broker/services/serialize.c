@@ -15,24 +15,28 @@
 
 static bool is_large (const struct broker *b, const struct entry *e)
 {
-    size_t limit = b->config->start_serialize;
+    size_t limit = broker_config (b)->start_serialize;
 
-    return limit > 0 && e->job->nnodes >= (int64_t)limit;
+    return limit > 0 && entry_job (e)->nnodes >= (int64_t)limit;
 }
 
 static bool is_starting (const struct entry *e)
 {
-    return e->job->state == JOB_RUN && !e->job->started && !e->job->array;
+    const struct job *job = entry_job (e);
+
+    return job->state == JOB_RUN && !job->started && !job->array;
 }
 
 /* Jobs that are starting go first, whenever they were allocated: the limit may have been
  * lowered. */
 static bool goes_before (const struct entry *a, const struct entry *b)
 {
-    if (a->starting || a->xjob)
+    const struct job *job = entry_job (a);
+
+    if (entry_is_starting (a) || entry_exec_job (a))
         return true;
-    return a->job->t_alloc < b->job->t_alloc
-           || (a->job->t_alloc <= b->job->t_alloc && a->id < b->id);
+    return job->t_alloc < entry_job (b)->t_alloc
+           || (job->t_alloc <= entry_job (b)->t_alloc && entry_id (a) < entry_id (b));
 }
 
 static bool holds_start (struct broker *b, struct entry *e)
@@ -42,15 +46,14 @@ static bool holds_start (struct broker *b, struct entry *e)
 
     if (!is_large (b, e) || !is_starting (e))
         return false;
-    DL_FOREACH2 (b->table.active, other, active.next)
-    {
+    entries_each (ENTRIES_ACTIVE, b, other) {
         if (other == e || !is_large (b, other) || !is_starting (other)
             || !goes_before (other, e))
             continue;
         snprintf (text, sizeof (text),
                   "waits until job %ju is ready: starts of %zu or more ranks go one at a "
                   "time",
-                  (uintmax_t)other->id, b->config->start_serialize);
+                  (uintmax_t)entry_id (other), broker_config (b)->start_serialize);
         entry_set_note (e, text);
         return true;
     }
@@ -62,14 +65,14 @@ static bool holds_start (struct broker *b, struct entry *e)
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
     (void)e;
-    if (before == JOB_RUN && b->config->start_serialize > 0)
+    if (before == JOB_RUN && broker_config (b)->start_serialize > 0)
         broker_starts_due (b);
 }
 
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
     (void)e;
-    if (b->config->start_serialize > 0 && !strcmp (change->name, "start"))
+    if (broker_config (b)->start_serialize > 0 && !strcmp (change->name, "start"))
         broker_starts_due (b);
 }
 

@@ -67,7 +67,7 @@ static struct submits *state_of (const struct broker *b)
 
 static void submission_free (struct submission *s)
 {
-    s->b->under_way--;
+    broker_work_ends (s->b);
     entry_destroy (s->e);
     free (s->key);
     free (s->terms.queue);
@@ -111,7 +111,7 @@ static void client_left (void *aux)
 
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)
 {
-    const struct jobspec *js = s->e->js;
+    const struct jobspec *js = entry_jobspec (s->e);
     json_t *o =
         json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
                    (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1,
@@ -135,13 +135,13 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
 /* The submit is on disk: puts the job into the table. */
 static void take_in (struct broker *b, struct entry *e)
 {
-    e->submitting = false;
+    entry_set_submitting (e, false);
     entry_insert (b, e);
     entry_count (b, e);
     entry_find_queue (b, e);
     submit_fresh_keep (b, e);
     services_call (comes, b, e);
-    if (e->job->state == JOB_DEPEND)
+    if (entry_job (e)->state == JOB_DEPEND)
         depend_begin (b, e);
     else
         broker_enqueue (b, e);
@@ -150,14 +150,16 @@ static void take_in (struct broker *b, struct entry *e)
 
 static uint64_t tasks_of (const struct submission *s)
 {
-    return s->e->js->array.tasks ? idset_count (s->e->js->array.tasks) : 1;
+    return entry_jobspec (s->e)->array.tasks
+               ? idset_count (entry_jobspec (s->e)->array.tasks)
+               : 1;
 }
 
 /* Counts the submit while it is being written; then the entry counts. */
 static void reserve (struct submission *s, int sign)
 {
     userlimits_reserve (s->b, s->terms.uid, sign * (int64_t)tasks_of (s),
-                        sign * (int64_t)s->e->spec_bytes);
+                        sign * (int64_t)entry_spec_bytes (s->e));
 }
 
 static void committed (int rc, const struct error *err, void *arg)
@@ -181,9 +183,9 @@ static void committed (int rc, const struct error *err, void *arg)
     take_in (b, e);
     detach (s);
     if (!s->req) {
-        s->foreign.done (e->id, 201, "", s->foreign.arg);
+        s->foreign.done (entry_id (e), 201, "", s->foreign.arg);
     } else if (!s->gone) {
-        snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)e->id);
+        snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)entry_id (e));
         http_reply (s->req, 201, NULL, text, strlen (text));
     }
     submission_free (s);
@@ -191,12 +193,12 @@ static void committed (int rc, const struct error *err, void *arg)
 
 static void answer_test (struct submission *s)
 {
-    json_t *o = s->b->recovering ? NULL : broker_foresee (s->b, s->e);
+    json_t *o = broker_is_recovering (s->b) ? NULL : broker_foresee (s->b, s->e);
 
     if (!o) {
         refuse (s, 503, "busy",
-                s->b->recovering ? "the broker does not know its nodes yet"
-                                 : "out of memory");
+                broker_is_recovering (s->b) ? "the broker does not know its nodes yet"
+                                            : "out of memory");
         return;
     }
     detach (s);
@@ -211,16 +213,16 @@ static void number_and_write (struct submission *s, const struct exec_user *user
 {
     struct broker *b = s->b;
     struct entry *e = s->e;
-    int queue = config_queue_index (b->config, s->terms.queue);
+    int queue = config_queue_index (broker_config (b), s->terms.queue);
 
     if (queue < 0) {
         refuse (s, 422, "unknown-queue", "its queue was removed a moment ago");
         return;
     }
-    e->queue = (unsigned)queue;
-    e->spec_bytes = strlen (s->text);
+    entry_set_queue (e, (unsigned)queue);
+    entry_set_spec_bytes (e, strlen (s->text));
     if (!broker_is_operator (b, user->uid)
-        && queueusers_check (&b->config->queues[queue], user, &s->err) < 0) {
+        && queueusers_check (&broker_config (b)->queues[queue], user, &s->err) < 0) {
         refuse (s, 403, "not-in-queue", s->err.text);
         return;
     }
@@ -228,35 +230,35 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         answer_test (s);
         return;
     }
-    if (userlimits_check (b, s->terms.uid, tasks_of (s), e->spec_bytes, &s->err) < 0) {
+    if (userlimits_check (b, s->terms.uid, tasks_of (s), entry_spec_bytes (e), &s->err)
+        < 0) {
         /* 429: the executor tries again */
         refuse (s, s->req ? 403 : 429, "over-limit", s->err.text);
         return;
     }
     struct journal_txn *t = journal_txn_create ();
     json_t *context = submit_context (s, user);
-    if (!t || !context || !(e->job = job_create (b->table.next_id))) {
+    if (!t || !context || entry_number (b, e) < 0) {
         journal_txn_destroy (t);
         json_decref (context);
         refuse (s, 503, "busy", "out of memory");
         return;
     }
-    e->id = b->table.next_id;
-    b->table.next_id += s->e->js->array.tasks ? job_array_ids (&s->e->js->array) : 1;
-    e->submitting = true;
+    entry_set_submitting (e, true);
     services_call (take, b, e, false);
-    journal_txn_job (t, e->id, s->terms.uid, s->key, s->text, strlen (s->text));
-    if (b->table.next_id > e->id + 1)
-        journal_txn_keep_ids (t, b->table.next_id - 1);
+    journal_txn_job (t, entry_id (e), s->terms.uid, s->key, s->text, strlen (s->text));
+    if (entries_next_id (b) > entry_id (e) + 1)
+        journal_txn_keep_ids (t, entries_next_id (b) - 1);
     broker_emit_into (b, t);
     int rc = broker_emit (b, e, "submit", context);
     broker_emit_into (b, NULL);
-    if (rc < 0 || (e->job->state != JOB_SCHED && e->job->state != JOB_DEPEND)) {
+    if (rc < 0
+        || (entry_job (e)->state != JOB_SCHED && entry_job (e)->state != JOB_DEPEND)) {
         journal_txn_destroy (t);
         refuse (s, 500, "bad-request", "the job could not be taken in");
         return;
     }
-    if (journal_commit (b->journal, t, JOURNAL_MAY_FAIL, committed, s) < 0) {
+    if (journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, s) < 0) {
         retry_after (s, "1");
         refuse (s, 429, "busy",
                 "too many submits wait for the disk; try again in a second");
@@ -273,7 +275,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     if (s->gone) {
         detach (s);
         submission_free (s);
-    } else if (s->b->dead) {
+    } else if (broker_is_dead (s->b)) {
         refuse (s, 503, "busy", "the broker is about to stop");
     } else if (rc == -ENOENT) {
         snprintf (text, sizeof (text), "uid %u has no entry in this machine's passwd",
@@ -300,23 +302,25 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
     if (s->gone) {
         detach (s);
         submission_free (s);
-    } else if (s->b->dead || rc < 0) {
+    } else if (broker_is_dead (s->b) || rc < 0) {
         retry_after (s, "1");
         refuse (s, 503, "busy", "the jobs that it waits for cannot be looked up now");
     } else if (unknown) {
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
                   (uintmax_t)unknown);
         refuse (s, 422, "unknown-job", text);
-    } else if (antecedents_resolve_tasks (s->b, found, &s->e->js->depend, &s->err) < 0) {
+    } else if (antecedents_resolve_tasks (s->b, found, &entry_jobspec (s->e)->depend,
+                                          &s->err)
+               < 0) {
         refuse (s, 422, "unknown-job", s->err.text);
     } else {
-        users_find (s->b->users, s->terms.uid, user_known, s);
+        users_find (broker_users (s->b), s->terms.uid, user_known, s);
     }
 }
 
 static void find_antecedents (struct submission *s)
 {
-    const struct dependencies *list = &s->e->js->depend;
+    const struct dependencies *list = &entry_jobspec (s->e)->depend;
 
     if (depend_has_room (s->b, list->n)) {
         antecedents_find (s->b, list, NULL, &s->terms.uid, antecedents_known, s);
@@ -329,12 +333,13 @@ static void find_antecedents (struct submission *s)
 /* Only root can start processes of other users. */
 static bool refuse_foreign (struct broker *b, struct http_request *req)
 {
-    if (!b->ops->runs_here || b->uid == 0 || http_request_uid (req) == b->uid)
+    if (!broker_ops (b)->runs_here || broker_uid (b) == 0
+        || http_request_uid (req) == broker_uid (b))
         return false;
     http_reply_problem (req, 403, "not-owner",
                         "this broker belongs to uid %u and runs jobs for that user only; "
                         "you are uid %u",
-                        (unsigned)b->uid, (unsigned)http_request_uid (req));
+                        (unsigned)broker_uid (b), (unsigned)http_request_uid (req));
     return true;
 }
 
@@ -356,7 +361,7 @@ static bool repeated (struct broker *b, struct http_request *req, const char *ke
             return true;
         }
     }
-    uint64_t id = journal_find_key (b->journal, http_request_uid (req), key);
+    uint64_t id = journal_find_key (broker_journal (b), http_request_uid (req), key);
     if (!id)
         return false;
     snprintf (text, sizeof (text), "{\"id\":%ju,\"repeated\":true}", (uintmax_t)id);
@@ -371,7 +376,7 @@ static struct submission *submission_create (struct broker *b, struct http_reque
     if (!s)
         return NULL;
     s->b = b;
-    b->under_way++;
+    broker_work_begins (b);
     s->req = req;
     s->terms.uid = http_request_uid (req);
     if ((key && !(s->key = strdup (key))) || !(s->e = entry_new ())) {
@@ -408,7 +413,8 @@ static char *keep_text (const struct submission *s)
 
     if (!s->req)
         len = strlen (body);
-    return s->terms.completed ? jobspec_encode (s->e->js) : strndup (body, len);
+    return s->terms.completed ? jobspec_encode (entry_jobspec (s->e))
+                              : strndup (body, len);
 }
 
 static void parse (struct submission *s)
@@ -420,7 +426,7 @@ static void parse (struct submission *s)
         jobspec_destroy (js);
         js = NULL;
     }
-    s->e->js = js;
+    entry_set_jobspec (s->e, js);
 }
 
 static void parse_work (uv_work_t *w)
@@ -437,13 +443,13 @@ static void judge (struct submission *s)
         refuse (s, 503, "paused", full);
         return;
     }
-    if (!s->e->js || submit_check (s->b, s->e, &s->terms, &code, &s->err) < 0
+    if (!entry_jobspec (s->e) || submit_check (s->b, s->e, &s->terms, &code, &s->err) < 0
         || !(s->text = keep_text (s)))
         refuse (s, 422, code, s->err.text);
-    else if (s->e->js->depend.n && !s->test_only)
+    else if (entry_jobspec (s->e)->depend.n && !s->test_only)
         find_antecedents (s);
     else
-        users_find (s->b->users, s->terms.uid, user_known, s);
+        users_find (broker_users (s->b), s->terms.uid, user_known, s);
 }
 
 /* After node changes a match would first prepare the matchers, so the submit waits. */
@@ -451,7 +457,8 @@ static void parsed (struct submission *s)
 {
     struct broker *b = s->b;
 
-    if (!s->e->js || b->recovering || b->stopping || reserve_is_prepared (b)) {
+    if (!entry_jobspec (s->e) || broker_is_recovering (b) || broker_is_stopping (b)
+        || reserve_is_prepared (b)) {
         judge (s);
         return;
     }
@@ -477,7 +484,7 @@ bool submit_next_later (struct broker *b)
     if (s->gone) {
         detach (s);
         submission_free (s);
-    } else if (b->dead) {
+    } else if (broker_is_dead (b)) {
         refuse (s, 503, "busy", "the broker is about to stop");
     } else {
         judge (s);
@@ -489,7 +496,7 @@ static void parse_done (uv_work_t *w, int status)
 {
     struct submission *s = w->data;
 
-    if (status < 0 || s->b->dead)
+    if (status < 0 || broker_is_dead (s->b))
         refuse (s, 503, "busy", "the broker is about to stop");
     else
         parsed (s);
@@ -500,10 +507,10 @@ static void parse_done (uv_work_t *w, int status)
 void submit_foreign (struct broker *b, struct submit_foreign *f)
 {
     struct submission *s = calloc (1, sizeof (*s));
-    bool full = b->table.npending >= PENDING_MAX || b->stopping;
+    bool full = entries_count (b).pending >= PENDING_MAX || broker_is_stopping (b);
 
     if (s) {
-        b->under_way++;
+        broker_work_begins (b);
         s->b = b;
         s->terms.uid = f->uid;
         s->urgency = f->urgency;
@@ -519,7 +526,7 @@ void submit_foreign (struct broker *b, struct submit_foreign *f)
         f->done (0, 429, full ? "the queue is full" : "out of memory", f->arg);
         return;
     }
-    s->e->js = jobspec_parse (f->jobspec, strlen (f->jobspec), &s->err);
+    entry_set_jobspec (s->e, jobspec_parse (f->jobspec, strlen (f->jobspec), &s->err));
     parsed (s);
 }
 
@@ -539,11 +546,11 @@ static void api_submit (struct broker *b, struct http_request *req,
     }
     if (refuse_foreign (b, req) || repeated (b, req, key))
         return;
-    if (b->table.npending >= PENDING_MAX || b->stopping) {
+    if (entries_count (b).pending >= PENDING_MAX || broker_is_stopping (b)) {
         http_reply_header (req, "Retry-After", "10");
         http_reply_problem (req, 429, "busy",
-                            b->stopping ? "the broker is about to stop"
-                                        : "the queue is full");
+                            broker_is_stopping (b) ? "the broker is about to stop"
+                                                   : "the queue is full");
         return;
     }
     struct submission *s = submission_create (b, req, key);
@@ -561,7 +568,8 @@ static void api_submit (struct broker *b, struct http_request *req,
         s->listed = true;
     }
     s->work.data = s;
-    if (len > LARGE && uv_queue_work (b->loop, &s->work, parse_work, parse_done) == 0)
+    if (len > LARGE
+        && uv_queue_work (broker_loop (b), &s->work, parse_work, parse_done) == 0)
         return;
     parse (s);
     parsed (s);

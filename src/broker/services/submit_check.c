@@ -75,14 +75,14 @@ static int apply_queue (const struct config *c, struct jobspec *js,
 static const char *name_of_resource (const char *type, void *arg)
 {
     const struct broker *b = arg;
-    return b->ops->resource (b->exec, type);
+    return broker_ops (b)->resource (broker_exec (b), type);
 }
 
 /* Renames the job's resources to the names that nodes use. */
 static int apply_names (struct broker *b, struct jobspec *js, struct submit_terms *terms,
                         struct error *err)
 {
-    int rc = b->ops->resource ? jobspec_rename (js, name_of_resource, b) : 0;
+    int rc = broker_ops (b)->resource ? jobspec_rename (js, name_of_resource, b) : 0;
     if (rc < 0)
         return error_set (err, ENOMEM, "out of memory");
     terms->completed |= rc > 0;
@@ -93,41 +93,46 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
                   const char **code, struct error *err)
 {
     *code = "bad-jobspec";
-    int rc = apply_names (b, e->js, terms, err);
+    int rc = apply_names (b, entry_jobspec (e), terms, err);
     if (rc == 0)
-        rc = apply_queue (b->config, e->js, terms, err);
+        rc = apply_queue (broker_config (b), entry_jobspec (e), terms, err);
     if (rc < 0) {
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;
     }
-    if (e->js->nice < 0 && !terms->by_operator) {
+    if (entry_jobspec (e)->nice < 0 && !terms->by_operator) {
         *code = "not-operator";
         return error_set (err, EPERM,
                           "--nice: only operators may add to a job's priority");
     }
-    if (e->js->array.tasks && idset_count (e->js->array.tasks) > b->config->array_max)
+    if (entry_jobspec (e)->array.tasks
+        && idset_count (entry_jobspec (e)->array.tasks) > broker_config (b)->array_max)
         return error_set (err, EINVAL,
                           "array: %u tasks are asked for, an array may have at most %u "
                           "here (array-max)",
-                          idset_count (e->js->array.tasks), b->config->array_max);
-    if (deadline_check (e->js, clock_wall (), err) < 0)
+                          idset_count (entry_jobspec (e)->array.tasks),
+                          broker_config (b)->array_max);
+    if (deadline_check (entry_jobspec (e), clock_wall (), err) < 0)
         return -EINVAL;
-    if (placing_make (b, e, (unsigned)config_queue_index (b->config, terms->queue), err)
+    if (placing_make (b, e,
+                      (unsigned)config_queue_index (broker_config (b), terms->queue), err)
         < 0)
         return -EINVAL;
     entry_take_sizes (e);
-    const struct config_queue *q = config_find_queue (b->config, terms->queue);
-    if (resize_check (b, e->js, err) < 0)
+    const struct config_queue *q = config_find_queue (broker_config (b), terms->queue);
+    if (resize_check (b, entry_jobspec (e), err) < 0)
         return -EINVAL;
-    if (b->ops->check && !terms->made_outside
-        && b->ops->check (b->exec, e->js, q->name, q->mounts, terms->uid, err) < 0)
+    if (broker_ops (b)->check && !terms->made_outside
+        && broker_ops (b)->check (broker_exec (b), entry_jobspec (e), q->name, q->mounts,
+                                  terms->uid, err)
+               < 0)
         return -EINVAL;
-    if (e->js->reservation)
+    if (entry_jobspec (e)->reservation)
         return reserve_check (b, e, terms->uid, terms->allow_infeasible, code, err);
     *code = "infeasible";
-    if (b->recovering || terms->allow_infeasible)
+    if (broker_is_recovering (b) || terms->allow_infeasible)
         return 0;
-    rc = nodegroups_could_run (b, e->req, err);
+    rc = nodegroups_could_run (b, entry_request (e), err);
     if (rc == 0)
         rc = placing_check (b, e, err);
     if (rc < 0 && queuenodes_select (b))

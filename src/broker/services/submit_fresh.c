@@ -54,7 +54,8 @@ static void drop_specs (struct broker *b)
     while (all->list) {
         struct entry *e = all->list->e;
         forget (b, e);
-        if ((e->job->state != JOB_RUN || e->job->array) && !e->starting && !e->xjob)
+        if ((entry_job (e)->state != JOB_RUN || entry_job (e)->array)
+            && !entry_is_starting (e) && !entry_exec_job (e))
             entry_drop_spec (e);
     }
 }

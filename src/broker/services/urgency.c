@@ -5,6 +5,7 @@
 
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/stream/watch.h"
@@ -17,28 +18,29 @@
 static bool urgency_is_refused (struct broker *b, struct http_request *req,
                                 const struct entry *e, int64_t urgency)
 {
-    const char *note = e->job->hold_note;
+    const struct job *job = entry_job (e);
+    const char *note = job->hold_note;
 
-    if (e->job->state >= JOB_RUN)
+    if (job->state >= JOB_RUN)
         http_reply_problem (req, 409, "wrong-state",
-                            "job %ju does not wait any more (%s)", (uintmax_t)e->id,
-                            job_phase_name (job_phase (e->job)));
+                            "job %ju does not wait any more (%s)",
+                            (uintmax_t)entry_id (e), job_phase_name (job_phase (job)));
     else if (api_is_operator (b, req))
         return false;
     else if (urgency > 16)
         http_reply_problem (req, 403, "not-operator",
                             "urgency above 16 is for operators");
-    else if (e->job->held_by_operator)
+    else if (job->held_by_operator)
         http_reply_problem (req, 403, "not-operator",
                             "job %ju is held by operator%s%s: only operators release it",
-                            (uintmax_t)e->id, note ? ", " : "", note ? note : "");
+                            (uintmax_t)entry_id (e), note ? ", " : "", note ? note : "");
     else
         return false;
     return true;
 }
 
 static void api_job_urgency (struct broker *b, struct http_request *req,
-                      const struct api_path *path)
+                             const struct api_path *path)
 {
     static const char *const keys[] = { "urgency", "reason", NULL };
     const char *reason = NULL;
@@ -48,11 +50,11 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
 
     if (!e || !api_require (b, req, e))
         return;
-    if (e->job->array && strchr (path->arg, '_')) {
+    if (entry_job (e)->array && strchr (path->arg, '_')) {
         http_reply_problem (req, 409, "wrong-state",
                             "the tasks of array %ju that wait are held and released "
                             "together: name %ju",
-                            (uintmax_t)e->id, (uintmax_t)e->id);
+                            (uintmax_t)entry_id (e), (uintmax_t)entry_id (e));
         return;
     }
     autojson json_t *body = api_body (req, keys);
@@ -81,7 +83,7 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
     int rc = broker_emit (b, e, "urgency", context);
     if (rc < 0)
         http_reply_problem (req, 503, "busy", "job %ju keeps its urgency: %s",
-                            (uintmax_t)e->id, strerror (-rc));
+                            (uintmax_t)entry_id (e), strerror (-rc));
     else
         watch_reply_after_commit (b, req, json_object ());
 }

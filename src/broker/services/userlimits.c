@@ -1,5 +1,9 @@
 /* userlimits.c - see userlimits.h
  */
+#include "broker/core/no_memory.h"
+
+#include <uthash.h>
+
 #include "broker/services/userlimits.h"
 
 #include <dirent.h>
@@ -12,6 +16,7 @@
 
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/io.h"
@@ -76,9 +81,10 @@ void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t byte
 
 static void count (struct broker *b, const struct entry *e, bool waits)
 {
-    int64_t jobs = e->job->array ? 0 : 1, bytes = (int64_t)e->spec_bytes;
+    const struct job *job = entry_job (e);
+    int64_t jobs = job->array ? 0 : 1, bytes = (int64_t)entry_spec_bytes (e);
 
-    userlimits_reserve (b, e->job->userid, waits ? jobs : -jobs, waits ? bytes : -bytes);
+    userlimits_reserve (b, job->userid, waits ? jobs : -jobs, waits ? bytes : -bytes);
 }
 
 static uint64_t jobs_of (struct broker *b, const struct tally *t, uid_t uid)
@@ -86,60 +92,63 @@ static uint64_t jobs_of (struct broker *b, const struct tally *t, uid_t uid)
     uint64_t n = t ? (uint64_t)MAX (t->jobs, 0) : 0;
     const struct entry *e;
 
-    DL_FOREACH2 (b->table.arrays, e, array.next)
-        if (e->job->userid == uid && e->job->array)
-            n += idset_count (e->job->array->waiting);
+    entries_each (ENTRIES_ARRAYS, b, e)
+        if (entry_job (e)->userid == uid && entry_job (e)->array)
+            n += idset_count (entry_job (e)->array->waiting);
     return n;
 }
 
 int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes,
                       struct error *err)
 {
-    const struct config *c = b->config;
+    const struct config *c = broker_config (b);
     const struct tally *t = tally_of (state_of (b), uid, false);
     uint64_t waiting = jobs_of (b, t, uid), held = t ? (uint64_t)MAX (t->bytes, 0) : 0;
 
     if (broker_is_operator (b, uid))
         return 0;
     if (c->user_jobs_max > 0 && waiting + jobs > c->user_jobs_max)
-        return error_set (err, EDQUOT,
-                          "a user may have %ju jobs waiting here (user-jobs-max): you have "
-                          "%ju, and this is %ju more",
-                          (uintmax_t)c->user_jobs_max, (uintmax_t)waiting,
-                          (uintmax_t)jobs);
+        return error_set (
+            err, EDQUOT,
+            "a user may have %ju jobs waiting here (user-jobs-max): you have "
+            "%ju, and this is %ju more",
+            (uintmax_t)c->user_jobs_max, (uintmax_t)waiting, (uintmax_t)jobs);
     if (c->user_bytes_max > 0 && held + bytes > c->user_bytes_max)
-        return error_set (err, EDQUOT,
-                          "the scripts and environments of a user's waiting jobs may have "
-                          "%ju KiB here (user-bytes-max): yours have %ju, and this one %ju",
-                          (uintmax_t)c->user_bytes_max >> 10, (uintmax_t)held >> 10,
-                          (uintmax_t)bytes >> 10);
+        return error_set (
+            err, EDQUOT,
+            "the scripts and environments of a user's waiting jobs may have "
+            "%ju KiB here (user-bytes-max): yours have %ju, and this one %ju",
+            (uintmax_t)c->user_bytes_max >> 10, (uintmax_t)held >> 10,
+            (uintmax_t)bytes >> 10);
     if (c->user_output_max > 0 && t && t->output > c->user_output_max)
-        return error_set (err, EDQUOT,
-                          "the output that is kept of a user's jobs may have %ju MiB here "
-                          "(user-output-max): that of yours has %ju; it goes with the oldest "
-                          "jobs, or ask an operator",
-                          (uintmax_t)c->user_output_max >> 20, (uintmax_t)t->output >> 20);
+        return error_set (
+            err, EDQUOT,
+            "the output that is kept of a user's jobs may have %ju MiB here "
+            "(user-output-max): that of yours has %ju; it goes with the oldest "
+            "jobs, or ask an operator",
+            (uintmax_t)c->user_output_max >> 20, (uintmax_t)t->output >> 20);
     return 0;
 }
 
 static void add_limit (json_t *o, const char *name, uint64_t limit)
 {
-    json_object_set_new (o, name, limit > 0 ? json_integer ((json_int_t)limit) : json_null ());
+    json_object_set_new (o, name,
+                         limit > 0 ? json_integer ((json_int_t)limit) : json_null ());
 }
 
 json_t *userlimits_json (struct broker *b, uid_t uid)
 {
     const struct tally *t = tally_of (state_of (b), uid, false);
     bool none = broker_is_operator (b, uid);
-    json_t *o = json_pack ("{s:I s:I s:I}", "jobs", (json_int_t)jobs_of (b, t, uid), "bytes",
-                           t ? (json_int_t)MAX (t->bytes, 0) : 0, "output",
+    json_t *o = json_pack ("{s:I s:I s:I}", "jobs", (json_int_t)jobs_of (b, t, uid),
+                           "bytes", t ? (json_int_t)MAX (t->bytes, 0) : 0, "output",
                            t ? (json_int_t)t->output : 0);
 
     if (!o)
         return NULL;
-    add_limit (o, "jobs_max", none ? 0 : b->config->user_jobs_max);
-    add_limit (o, "bytes_max", none ? 0 : b->config->user_bytes_max);
-    add_limit (o, "output_max", none ? 0 : b->config->user_output_max);
+    add_limit (o, "jobs_max", none ? 0 : broker_config (b)->user_jobs_max);
+    add_limit (o, "bytes_max", none ? 0 : broker_config (b)->user_bytes_max);
+    add_limit (o, "output_max", none ? 0 : broker_config (b)->user_output_max);
     return o;
 }
 
@@ -180,7 +189,8 @@ static uint64_t file_bytes (int dir, const char *name)
 static void measure_job (struct userlimits *u, int jobs, const char *name)
 {
     struct stat st;
-    int fd = userdir_openat (jobs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
+    int fd =
+        userdir_openat (jobs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
     DIR *dir = fd < 0 || fstat (fd, &st) < 0 ? NULL : fdopendir (fd);
     uid_t uid = dir ? st.st_uid : 0;
     struct dirent *d;
@@ -203,7 +213,7 @@ static void measure_work (uv_work_t *w)
 {
     struct userlimits *u = w->data;
     double begin = clock_mono ();
-    DIR *dir = opendir (u->b->jobs_dir);
+    DIR *dir = opendir (broker_jobs_dir (u->b));
     struct dirent *d;
 
     u->noutputs = 0;
@@ -223,7 +233,7 @@ static void measured (uv_work_t *w, int status)
     struct tally *t, *next;
 
     u->measuring = false;
-    if (u->b->dead)
+    if (broker_is_dead (u->b))
         return;
     HASH_ITER (hh, u->tallies, t, next)
         t->output = 0;
@@ -240,14 +250,14 @@ static void measure (struct broker *b)
 
     u->again = false;
     u->work.data = u;
-    u->measuring = uv_queue_work (b->loop, &u->work, measure_work, measured) == 0;
+    u->measuring = uv_queue_work (broker_loop (b), &u->work, measure_work, measured) == 0;
 }
 
 static void measure_soon (struct broker *b)
 {
     struct userlimits *u = state_of (b);
 
-    if (b->dead || b->config->user_output_max == 0)
+    if (broker_is_dead (b) || broker_config (b)->user_output_max == 0)
         return;
     u->again = true;
     if (!u->measuring && !u->timer.is_set)
@@ -281,16 +291,16 @@ static void release (struct broker *b)
 
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
-    bool waits = e->job->state < JOB_RUN;
+    bool waits = entry_job (e)->state < JOB_RUN;
 
     (void)before;
-    if (waits != e->waiting.listed)
+    if (waits != entry_is_waiting (e))
         count (b, e, waits);
 }
 
 static void leave (struct broker *b, struct entry *e)
 {
-    if (e->waiting.listed)
+    if (entry_is_waiting (e))
         count (b, e, false);
 }
 

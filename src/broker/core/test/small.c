@@ -1,4 +1,6 @@
 /* small.c - see small.h */
+#include "broker/core/inside.h"
+#include "broker/core/jobs.h"
 #include "broker/core/test/small.h"
 #include "broker/core/test/fake_http.h"
 

@@ -19,7 +19,7 @@
 
 #include "common/test/unit.h"
 
-#include "broker/core/broker.h"
+#include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -30,7 +30,7 @@ struct small {
     uv_loop_t loop;
     char *told; /* what the executor was told: "start 1, terminate 1 timeout, ..." */
     bool agents_away; /* the executor refuses signals with -EBUSY */
-    bool works; /* a worker does its work, and is done at the next completion */
+    bool works;       /* a worker does its work, and is done at the next completion */
 };
 
 #define SMALL_START 1000000.0 /* unix time of small_create() */

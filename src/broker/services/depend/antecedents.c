@@ -103,14 +103,14 @@ static enum end read_end (const struct finding *f, const struct journal_record *
 
     if (!e)
         return END_NO_MEMORY;
-    enum end end = e->job->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
+    enum end end = entry_job (e)->state == JOB_INACTIVE ? END_KNOWN : END_NONE;
     entry_find_queue (f->b, e);
     if (is_hidden (f, e))
         end = END_HIDDEN;
     if (end == END_KNOWN) {
-        ret->past = past_of_job (e->job);
-        ret->array = e->job->array;
-        e->job->array = NULL;
+        ret->past = past_of_job (entry_job (e));
+        ret->array = entry_job (e)->array;
+        entry_job (e)->array = NULL;
     }
     entry_destroy (e);
     return end;
@@ -122,11 +122,11 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
 {
     struct finding *f = arg;
     struct antecedent one = { .id = f->ids[f->at] };
-    enum end end = rc == 0 && !f->b->dead ? read_end (f, rec, &one) : END_NONE;
+    enum end end = rc == 0 && !broker_is_dead (f->b) ? read_end (f, rec, &one) : END_NONE;
 
-    f->b->under_way--;
+    broker_work_ends (f->b);
     one.known = end == END_KNOWN || (end == END_NONE && rc == 0 && rec->inactive);
-    if (f->b->dead)
+    if (broker_is_dead (f->b))
         rc = -ESHUTDOWN;
     else if (end == END_NO_MEMORY)
         rc = -ENOMEM;
@@ -165,7 +165,8 @@ static void find_next (struct finding *f)
     while (rc == 0 && f->at < f->n && needs_no_look (f, f->ids[f->at], &rc))
         f->at++;
     if (rc == 0 && f->at < f->n)
-        rc = journal_read (b->journal, f->ids[f->at], JOURNAL_EVENTS, record_read, f);
+        rc = journal_read (broker_journal (b), f->ids[f->at], JOURNAL_EVENTS, record_read,
+                           f);
     else {
         finding_end (f, rc);
         return;
@@ -173,7 +174,7 @@ static void find_next (struct finding *f)
     if (rc < 0)
         finding_end (f, rc);
     else
-        b->under_way++;
+        broker_work_begins (b);
 }
 
 void antecedents_find (struct broker *b, const struct dependencies *list,
@@ -209,7 +210,7 @@ const struct job_array *antecedents_array (const struct broker *b,
     const struct entry *e = entry_find ((struct broker *)b, id);
     const struct antecedent *a = e ? NULL : antecedent_find (found, id);
 
-    return e ? e->job->array : a ? a->array : NULL;
+    return e ? entry_job (e)->array : a ? a->array : NULL;
 }
 
 int antecedents_resolve_tasks (const struct broker *b, const struct antecedents *found,
@@ -252,7 +253,9 @@ static bool past_of_any_task (struct broker *b, const struct antecedents *found,
 {
     uint32_t task;
     const struct entry *e = entry_array_of (b, id, &task);
-    bool is = e && past_of_task (e->job->array, e->id, id, e->job->t_start, ret);
+    bool is = e
+              && past_of_task (entry_job (e)->array, entry_id (e), id,
+                               entry_job (e)->t_start, ret);
 
     for (size_t i = 0; found && !is && i < found->n; i++)
         is = past_of_task (found->list[i].array, found->list[i].id, id,
@@ -267,7 +270,7 @@ int antecedents_past (struct broker *b, const struct antecedents *found, uint64_
     const struct antecedent *a = antecedent_find (found, id);
 
     if (other)
-        *ret = past_of_job (other->job);
+        *ret = past_of_job (entry_job (other));
     else if (a && a->known)
         *ret = a->past;
     else if (!past_of_any_task (b, found, id, ret))

@@ -9,6 +9,9 @@
  *
  * The submit of the array reserves a job id for each task (job/array.h).
  */
+#include "broker/core/no_memory.h"
+
+#include <uthash.h>
 #include <errno.h>
 #include <string.h>
 #include <utlist.h>
@@ -69,7 +72,7 @@ static void set_head (struct broker *b, struct entry *e, uint64_t head)
 
 uint64_t array_queued_id (const struct entry *e)
 {
-    return e->job->array ? slot_of (e)->head : e->id;
+    return entry_job (e)->array ? slot_of (e)->head : entry_id (e);
 }
 
 void array_dequeue (struct broker *b, struct entry *e)
@@ -79,25 +82,28 @@ void array_dequeue (struct broker *b, struct entry *e)
 
 uint64_t array_enqueue (struct broker *b, struct entry *e)
 {
-    const struct job_array *a = e->job->array;
+    const struct job_array *a = entry_job (e)->array;
     const struct idset *ready = correspond_ready (e);
     uint32_t task = job_array_is_full (a) || !ready ? IDSET_END : idset_first (ready);
 
-    set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, e->id, task));
+    set_head (b, e, task == IDSET_END ? 0 : job_array_task_id (a, entry_id (e), task));
     return slot_of (e)->head;
 }
 
 bool array_is_whole (const struct entry *e)
 {
-    return e->job->array && e->job->state >= JOB_RUN;
+    const struct job *job = entry_job (e);
+
+    return job->array && job->state >= JOB_RUN;
 }
 
 const char *array_reason (const struct broker *b, const struct entry *e, char *text,
                           size_t size)
 {
-    const struct job_array *a = e->job->array;
+    const struct job *job = entry_job (e);
+    const struct job_array *a = job->array;
 
-    if (!a || e->job->state != JOB_SCHED || slot_of (e)->head || b->recovering)
+    if (!a || job->state != JOB_SCHED || slot_of (e)->head || broker_is_recovering (b))
         return NULL;
     if (job_array_is_full (a)) {
         snprintf (text, size, "%u of its tasks run, and no more than %u may at a time",
@@ -112,15 +118,16 @@ const char *array_reason (const struct broker *b, const struct entry *e, char *t
 
 static json_t *submit_context (const struct entry *array, uint32_t task)
 {
-    const struct job *job = array->job;
+    const struct job *job = entry_job (array);
     json_t *o = json_pack (
         "{s:I s:i s:i s:i s:I s:s s:s s:s s:f s:I s:I s:I s:{s:I s:I s:f s:f s:f}}",
         "userid", (json_int_t)job->userid, "urgency", job->urgency, "flags", 0, "version",
         1, "groupid", (json_int_t)job->groupid, "user", job->user, "name", job->name,
         "queue", job->queue, "duration", job->duration, "nnodes", (json_int_t)job->nnodes,
         "ntasks", (json_int_t)job->ntasks, "ncores", (json_int_t)job->ncores,
-        "array_task", "job", (json_int_t)array->id, "task", (json_int_t)task, "submitted",
-        job->t_submit, "eligible", job->t_eligible, "age", job_age_since (job));
+        "array_task", "job", (json_int_t)entry_id (array), "task", (json_int_t)task,
+        "submitted", job->t_submit, "eligible", job->t_eligible, "age",
+        job_age_since (job));
 
     if (o
         && ((job->t_deadline > 0
@@ -147,18 +154,14 @@ static struct entry *make_task (struct broker *b, struct entry *array, uint32_t 
 
     if (!e || !context)
         broker_no_memory ("a task");
-    e->queue = array->queue;
-    e->req = match_request_ref (array->req);
+    entry_copy (e, array);
     services_call (splits, e, array);
-    e->max_wait = array->max_wait;
-    e->time_min = array->time_min;
-    e->tasks_total = array->tasks_total;
-    e->tasks_per_slot = array->tasks_per_slot;
-    e->submitting = true; /* already placed: do not queue it */
-    journal_txn_job_of (broker_transaction (b), e->id, array->job->userid, array->id);
-    if (broker_emit (b, e, "submit", context) < 0 || e->job->state != JOB_SCHED)
+    entry_set_submitting (e, true); /* already placed: do not queue it */
+    journal_txn_job_of (broker_transaction (b), entry_id (e), entry_job (array)->userid,
+                        entry_id (array));
+    if (broker_emit (b, e, "submit", context) < 0 || entry_job (e)->state != JOB_SCHED)
         broker_no_memory ("a task"); /* the transaction has half of its events */
-    e->submitting = false;
+    entry_set_submitting (e, false);
     entry_insert (b, e);
     entry_count (b, e);
     services_call (comes, b, e);
@@ -170,10 +173,10 @@ struct entry *array_start (struct broker *b, uint64_t head)
     const struct slot *s;
 
     HASH_FIND (hh, state_of (b)->heads, &head, sizeof (head), s);
-    if (!s || s->e->job->state != JOB_SCHED)
+    if (!s || entry_job (s->e)->state != JOB_SCHED)
         return NULL;
     struct entry *array = s->e;
-    uint32_t task = job_array_task_of (array->job->array, array->id, head);
+    uint32_t task = job_array_task_of (entry_job (array)->array, entry_id (array), head);
     struct entry *e = make_task (b, array, task);
     set_head (b, array, 0); /* the scheduler has dropped this id */
     broker_emit (b, array, "task-start", json_pack ("{s:I}", "task", (json_int_t)task));
@@ -182,20 +185,20 @@ struct entry *array_start (struct broker *b, uint64_t head)
 
 static void task_ended (struct broker *b, const struct entry *e)
 {
-    struct entry *array = e->job->array_job ? entry_find (b, e->job->array_job) : NULL;
+    const struct job *job = entry_job (e);
+    struct entry *array = job->array_job ? entry_find (b, job->array_job) : NULL;
 
-    if (!array || !array->job->array)
+    if (!array || !entry_job (array)->array)
         return;
-    int rc =
-        broker_emit (b, array, "task-end",
-                     json_pack ("{s:I s:s s:i}", "task", (json_int_t)e->job->array_task,
-                                "state", job_phase_name (job_result_phase (e->job)),
-                                "exit_code", job_exit_code (e->job) & 0xff));
+    int rc = broker_emit (b, array, "task-end",
+                          json_pack ("{s:I s:s s:i}", "task", (json_int_t)job->array_task,
+                                     "state", job_phase_name (job_result_phase (job)),
+                                     "exit_code", job_exit_code (job) & 0xff));
     if (rc == 0)
-        correspond_event (b, array, e->job->array_task);
+        correspond_event (b, array, job->array_task);
     if (rc < 0 && rc != -ESHUTDOWN)
         log_error ("array %ju: the end of task %u cannot be recorded: %s",
-                   (uintmax_t)array->id, e->job->array_task, strerror (-rc));
+                   (uintmax_t)entry_id (array), job->array_task, strerror (-rc));
 }
 
 int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
@@ -217,7 +220,7 @@ int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
 
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
-    if (e->job->state == JOB_INACTIVE && change->before != JOB_INACTIVE)
+    if (entry_job (e)->state == JOB_INACTIVE && change->before != JOB_INACTIVE)
         task_ended (b, e);
 }
 

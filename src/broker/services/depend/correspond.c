@@ -8,7 +8,9 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/core/no_memory.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/depend/antecedents.h"
@@ -60,19 +62,20 @@ static bool is_ready (const struct entry *e, uint32_t task)
         if (!idset_has (c->ok, task))
             return false;
     }
-    return idset_has (e->job->array->waiting, task);
+    return idset_has (entry_job (e)->array->waiting, task);
 }
 
 const struct idset *correspond_ready (const struct entry *e)
 {
+    const struct job *job = entry_job (e);
     const struct slot *s = slot_of (e);
 
     if (!s->list && !s->unknown)
-        return e->job->array->waiting;
+        return job->array->waiting;
     if (!s->ready)
         return NULL;
     for (uint32_t task = idset_first (s->ready);
-         task != IDSET_END && !idset_has (e->job->array->waiting, task);
+         task != IDSET_END && !idset_has (job->array->waiting, task);
          task = idset_first (s->ready))
         idset_remove (s->ready, task);
     return s->ready;
@@ -94,13 +97,13 @@ static void give_up (struct broker *b, struct entry *e, uint64_t array,
         return;
     snprintf (note, sizeof (note), "the corresponding tasks of array %ju did not succeed",
               (uintmax_t)array);
-    array_cancel (b, e, tasks, b->uid, note);
+    array_cancel (b, e, tasks, broker_uid (b), note);
 }
 
 /* The waiting tasks whose counterparts failed, were cancelled, or do not exist. */
 static struct idset *find_hopeless (const struct entry *e, const struct job_array *a)
 {
-    struct idset *tasks = idset_copy (e->job->array->waiting);
+    struct idset *tasks = idset_copy (entry_job (e)->array->waiting);
 
     if (!tasks || idset_remove_all (tasks, a->ok) < 0
         || idset_remove_all (tasks, a->waiting) < 0
@@ -147,7 +150,7 @@ void correspond_begin (struct broker *b, struct entry *e, struct dependencies *l
         return;
     if (!(s->ready = idset_create ()))
         broker_no_memory ("a dependency");
-    IDSET_FOREACH (e->job->array->waiting, task)
+    IDSET_FOREACH (entry_job (e)->array->waiting, task)
     {
         if (is_ready (e, task) && idset_add (s->ready, task) < 0)
             broker_no_memory ("a dependency");
@@ -165,25 +168,24 @@ static void task_ended (struct broker *b, struct entry *e, struct correspondence
         return;
     if (idset_add (slot_of (e)->ready, task) < 0)
         broker_no_memory ("a dependency");
-    if (e->job->state == JOB_SCHED)
+    if (entry_job (e)->state == JOB_SCHED)
         broker_enqueue (b, e);
 }
 
 void correspond_event (struct broker *b, const struct entry *of, uint32_t task)
 {
-    const struct job_array *a = of->job->array;
-    struct entry *e, *next;
+    const struct job_array *a = entry_job (of)->array;
+    struct entry *e;
 
-    DL_FOREACH_SAFE2 (b->table.arrays, e, next, array.next)
-    {
+    entries_each (ENTRIES_ARRAYS, b, e) {
         struct correspondence *c;
-        LL_SEARCH_SCALAR (slot_of (e)->list, c, array, of->id);
-        if (!c || e->job->state >= JOB_RUN)
+        LL_SEARCH_SCALAR (slot_of (e)->list, c, array, entry_id (of));
+        if (!c || entry_job (e)->state >= JOB_RUN)
             continue;
         if (task != IDSET_END)
             task_ended (b, e, c, a, task);
         struct idset *hopeless = find_hopeless (e, a);
-        give_up (b, e, of->id, hopeless);
+        give_up (b, e, entry_id (of), hopeless);
         idset_destroy (hopeless);
     }
 }
@@ -193,7 +195,7 @@ static void waits_again (struct broker *b, struct entry *e)
     const struct dependencies *d = depend_list (e);
     struct slot *s = slot_of (e);
 
-    for (size_t i = 0; e->job->array && !d->any && i < d->n; i++)
+    for (size_t i = 0; entry_job (e)->array && !d->any && i < d->n; i++)
         s->unknown |= d->list[i].kind == DEPENDENCY_AFTERCORR;
     if (s->unknown)
         depend_begin (b, e);

@@ -19,6 +19,7 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
+#include "broker/core/no_memory.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/depend/antecedents.h"
@@ -78,8 +79,10 @@ static void add_waiting_tasks (struct broker *b, const struct dependencies *list
     for (size_t i = 0; i < list->n; i++) {
         const struct dependency *one = &list->list[i];
         const struct entry *e = one->array ? entry_find (b, one->array) : NULL;
-        if (e && e->job->array && idset_has (e->job->array->waiting, one->task)
-            && deps_add (deps_of (b), one->id, e->job->userid, e->job->name) == -ENOMEM)
+        if (e && entry_job (e)->array
+            && idset_has (entry_job (e)->array->waiting, one->task)
+            && deps_add (deps_of (b), one->id, entry_job (e)->userid, entry_job (e)->name)
+                   == -ENOMEM)
             broker_no_memory ("a dependency");
     }
 }
@@ -96,13 +99,13 @@ static void decide (struct broker *b, uint64_t id, enum deps_verdict verdict)
     struct entry *e = entry_find (b, id);
     char reason[REASON_MAX];
 
-    if (!e || e->job->state != JOB_DEPEND)
+    if (!e || entry_job (e)->state != JOB_DEPEND)
         return;
     if (verdict == DEPS_MET) {
         broker_emit (b, e, "depend", NULL);
     } else if (!slot_of (e)->keep_invalid) {
         deps_reason (deps_of (b), id, reason, sizeof (reason));
-        broker_exception (b, e, "dependency", b->uid, reason);
+        broker_exception (b, e, "dependency", broker_uid (b), reason);
     }
 }
 
@@ -157,19 +160,21 @@ static void forget (struct broker *b, struct entry *e);
 
 static void begin_to_wait (struct broker *b, struct entry *e)
 {
+    const struct job *job = entry_job (e);
     struct slot *s = slot_of (e);
     struct past past = { b, s->found };
 
     antecedents_resolve_tasks (b, s->found, &s->depend, NULL);
-    if (e->job->array)
+    if (job->array)
         correspond_begin (b, e, &s->depend, s->found);
     add_waiting_tasks (b, &s->depend);
-    if (e->job->state == JOB_DEPEND && s->depend.n == 0)
+    if (job->state == JOB_DEPEND && s->depend.n == 0)
         broker_emit (b, e, "depend", NULL);
-    else if (e->job->state == JOB_SCHED)
+    else if (job->state == JOB_SCHED)
         broker_enqueue (b, e); /* after a restart: finds the ready tasks */
-    else if (e->job->state == JOB_DEPEND
-             && deps_wait (deps_of (b), e->id, &s->depend, past_of, &past) == -ENOMEM)
+    else if (job->state == JOB_DEPEND
+             && deps_wait (deps_of (b), entry_id (e), &s->depend, past_of, &past)
+                    == -ENOMEM)
         broker_no_memory ("a dependency");
     forget (b, e);
     pass_in (b, 0);
@@ -193,7 +198,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     } else {
         slot_of (e)->found = found;
     }
-    if (b->dead)
+    if (broker_is_dead (b))
         return;
     if (rc < 0) {
         log_warning ("jobs that others wait for cannot be looked up: %s; tried again",
@@ -210,16 +215,16 @@ static void look_up (struct broker *b)
     struct depends *d = state_of (b);
     struct slot *s;
 
-    while ((s = d->lookups) && !d->looking_up && !b->stopping) {
+    while ((s = d->lookups) && !d->looking_up && !broker_is_stopping (b)) {
         struct entry *e = s->e;
-        if ((e->job->state != JOB_DEPEND && !correspond_is_unknown (e))
+        if ((entry_job (e)->state != JOB_DEPEND && !correspond_is_unknown (e))
             || all_are_known (b, e)) {
             begin_to_wait (b, e);
             continue;
         }
         struct antecedents *found = s->found;
         s->found = NULL;
-        d->looking_up = e->id;
+        d->looking_up = entry_id (e);
         antecedents_find (b, &s->depend, found, NULL, looked_up, b);
         return; /* looked_up() continues */
     }
@@ -229,9 +234,9 @@ void depend_begin (struct broker *b, struct entry *e)
 {
     struct slot *s = slot_of (e);
 
-    if (s->depend.n == 0 && e->job->state == JOB_DEPEND) {
+    if (s->depend.n == 0 && entry_job (e)->state == JOB_DEPEND) {
         broker_emit (b, e, "depend", NULL);
-    } else if (e->submitting) {
+    } else if (entry_is_submitting (e)) {
         return; /* take_in() of submit.c calls again */
     } else if (all_are_known (b, e)) {
         begin_to_wait (b, e);
@@ -263,15 +268,15 @@ static bool is_all_started (const struct job *job)
 
 static void add (struct broker *b, struct entry *e)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
     struct deps *deps = deps_of (b);
 
     if (job->state == JOB_INACTIVE)
         return;
-    if (deps_add (deps, e->id, job->userid, job->name) == -ENOMEM)
+    if (deps_add (deps, entry_id (e), job->userid, job->name) == -ENOMEM)
         broker_no_memory ("a dependency");
     if (job->array ? is_all_started (job) : job->t_start > 0)
-        deps_started (deps, e->id, job->t_start);
+        deps_started (deps, entry_id (e), job->t_start);
 }
 
 void depend_never_start (struct broker *b, const struct entry *e,
@@ -282,7 +287,8 @@ void depend_never_start (struct broker *b, const struct entry *e,
     correspond_event (b, e, IDSET_END);
     IDSET_FOREACH (tasks, task)
     {
-        deps_ended (deps, job_array_task_id (e->job->array, e->id, task), false);
+        deps_ended (deps, job_array_task_id (entry_job (e)->array, entry_id (e), task),
+                    false);
     }
     if (deps_busy (deps))
         pass_in (b, 0);
@@ -290,27 +296,29 @@ void depend_never_start (struct broker *b, const struct entry *e,
 
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
+    const struct job *job = entry_job (e);
     const char *name = change->name;
     struct deps *deps = deps_of (b);
 
-    if (!strcmp (name, "start") || is_all_started (e->job))
-        deps_started (deps, e->id, e->job->t_start);
-    else if (!strcmp (name, "clean") && e->job->state == JOB_INACTIVE)
-        deps_ended (deps, e->id, job_result_phase (e->job) == JOB_COMPLETED);
-    else if (!e->job->array)
+    if (!strcmp (name, "start") || is_all_started (job))
+        deps_started (deps, entry_id (e), job->t_start);
+    else if (!strcmp (name, "clean") && job->state == JOB_INACTIVE)
+        deps_ended (deps, entry_id (e), job_result_phase (job) == JOB_COMPLETED);
+    else if (!job->array)
         return;
-    if (e->job->array && !strcmp (name, "exception"))
-        depend_never_start (b, e, e->job->array->cancelled);
+    if (job->array && !strcmp (name, "exception"))
+        depend_never_start (b, e, job->array->cancelled);
     if (deps_busy (deps))
         pass_in (b, 0);
 }
 
 const char *depend_reason (const struct broker *b, const struct entry *e)
 {
-    if (e->job->state != JOB_DEPEND)
+    if (entry_job (e)->state != JOB_DEPEND)
         return NULL;
-    return deps_verdict (deps_of (b), e->id) == DEPS_NEVER ? "DependencyNeverSatisfied"
-                                                           : "Dependency";
+    return deps_verdict (deps_of (b), entry_id (e)) == DEPS_NEVER
+               ? "DependencyNeverSatisfied"
+               : "Dependency";
 }
 
 void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size)
@@ -349,7 +357,7 @@ void depend_set_found (struct entry *e, struct antecedents *found)
 /* Notes the ids of arrays, too, if the job waits for one of their tasks. */
 static void note_needs (struct entry *e)
 {
-    const struct dependencies *d = &e->js->depend;
+    const struct dependencies *d = &entry_jobspec (e)->depend;
     struct slot *s = slot_of (e);
 
     free (s->needs);
@@ -370,9 +378,9 @@ static void take (struct broker *b, struct entry *e, bool task)
     if (task)
         return;
     note_needs (e);
-    s->depend = e->js->depend;
-    e->js->depend = (struct dependencies){ 0 };
-    s->keep_invalid = e->js->keep_invalid_depend;
+    s->depend = entry_jobspec (e)->depend;
+    entry_jobspec (e)->depend = (struct dependencies){ 0 };
+    s->keep_invalid = entry_jobspec (e)->keep_invalid_depend;
 }
 
 static void drop (struct entry *e)

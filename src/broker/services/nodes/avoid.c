@@ -14,6 +14,7 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/nodes/avoid.h"
@@ -88,20 +89,22 @@ static void drop (struct broker *b, struct entry *e)
 
 static void prepare (struct broker *b, struct entry *e)
 {
+    const struct job *job = entry_job (e);
     struct slot *s = slot_of (e);
     struct error err = { 0 };
 
     drop (b, e);
-    if (!e->job->avoid || !e->js || e->job->state == JOB_INACTIVE)
+    if (!job->avoid || !entry_jobspec (e) || job->state == JOB_INACTIVE)
         return;
-    autojson json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", e->job->avoid);
+    autojson json_t *not = json_pack ("{s:[{s:[s]}]}", "not", "hostlist", job->avoid);
     if (not )
-        s->req = queuenodes_request (b, e->js, e->job->queue, not, &err);
+        s->req = queuenodes_request (b, entry_jobspec (e), job->queue, not, &err);
     if (s->req)
         state_of (b)->n++;
     else
-        log_warning ("job %ju: its next start does not avoid %s: %s", (uintmax_t)e->id,
-                     e->job->avoid, err.code ? err.text : "out of memory");
+        log_warning ("job %ju: its next start does not avoid %s: %s",
+                     (uintmax_t)entry_id (e), job->avoid,
+                     err.code ? err.text : "out of memory");
 }
 
 void avoid_check_again (struct broker *b)
@@ -111,16 +114,17 @@ void avoid_check_again (struct broker *b)
 
 const struct match_request *avoid_choose (struct broker *b, struct entry *e)
 {
+    const struct job *job = entry_job (e);
     struct slot *s = slot_of (e);
-    double now = MAX (clock_wall (), e->job->t_begin), start;
+    double now = MAX (clock_wall (), job->t_begin), start;
 
-    if (s->req && !b->recovering && !reserve_is_prepared (b)) {
+    if (s->req && !broker_is_recovering (b) && !reserve_is_prepared (b)) {
         s->used = true;
         avoid_check_again (b); /* when the matchers are prepared */
         return s->req;
     }
-    s->used = s->req && !b->recovering
-              && match_earliest (reserve_matcher_of (b, e), s->req, now, e->job->duration,
+    s->used = s->req && !broker_is_recovering (b)
+              && match_earliest (reserve_matcher_of (b, e), s->req, now, job->duration,
                                  &start, NULL, NULL)
                      == 0
               && start - now < SOMEDAY;
@@ -132,17 +136,16 @@ static void recheck (struct broker *b)
     struct avoidance *a = state_of (b);
     struct entry *e;
 
-    if (!a->is_due || b->recovering)
+    if (!a->is_due || broker_is_recovering (b))
         return;
     a->is_due = false;
     if (a->n == 0)
         return;
-    DL_FOREACH2 (b->table.waiting, e, waiting.next)
-    {
+    entries_each (ENTRIES_WAITING, b, e) {
         const struct slot *s = slot_of (e);
         bool before = s->used;
 
-        if (!s->req || e->job->state != JOB_SCHED)
+        if (!s->req || entry_job (e)->state != JOB_SCHED)
             continue;
         avoid_choose (b, e);
         if (s->used != before)
@@ -159,7 +162,7 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
 static void on_requeue (struct broker *b, struct entry *e,
                         const struct service_requeue *how, json_t *context)
 {
-    autofree char *avoid = how->avoids ? all_to_avoid (e->job, how->nodes) : NULL;
+    autofree char *avoid = how->avoids ? all_to_avoid (entry_job (e), how->nodes) : NULL;
 
     (void)b;
     if (avoid)

@@ -1,4 +1,6 @@
 /* moves.c - see moves.h */
+#include "broker/core/no_memory.h"
+
 #include "broker/services/nodes/moves.h"
 
 #include <errno.h>

@@ -14,6 +14,7 @@
  * each time, and sent as a whole.
  */
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/nodes/nodegroups.h"
@@ -60,7 +61,7 @@ static void host_groups (void *arg, const struct exec_group *list, size_t n)
     struct broker *b = arg;
     struct nodegroups *x = state_of (b);
 
-    if (b->dead)
+    if (broker_is_dead (b))
         return;
     x->list = list;
     x->n = MIN (n, EXEC_GROUPS_MAX);
@@ -85,8 +86,9 @@ static struct growth *model (const struct broker *b, bool as_it_is)
     for (size_t i = 0; i < x->n; i++)
         kinds[i] = (struct growth_kind){ &x->list[i].node, x->list[i].possible,
                                          x->list[i].delay };
-    return growth_create (b->graph, b->matcher, b->config->match_policy, kinds, x->n,
-                          as_it_is, clock_wall ());
+    return growth_create (broker_graph (b), broker_matcher (b),
+                          broker_config (b)->match_policy, kinds, x->n, as_it_is,
+                          clock_wall ());
 }
 
 static bool any_possible (const struct nodegroups *x)
@@ -101,14 +103,14 @@ int nodegroups_could_run (struct broker *b, const struct match_request *req,
                           struct error *err)
 {
     struct nodegroups *x = state_of (b);
-    int rc = match_satisfiability (b->matcher, req, err);
+    int rc = match_satisfiability (broker_matcher (b), req, err);
 
     if (rc != -ENOENT || !any_possible (x))
         return rc;
-    if (!x->empty || x->layout != match_layout (b->matcher)) {
+    if (!x->empty || x->layout != match_layout (broker_matcher (b))) {
         growth_destroy (x->empty);
         x->empty = model (b, false);
-        x->layout = match_layout (b->matcher);
+        x->layout = match_layout (broker_matcher (b));
     }
     if (!x->empty)
         return error_set (err, ENOMEM, "out of memory");
@@ -123,9 +125,8 @@ static int book_running (struct broker *b, struct growth *g)
     struct entry *e;
     int rc = 0;
 
-    DL_FOREACH2 (b->table.active, e, active.next)
-    {
-        if (e->r && (rc = growth_run (g, e->id, e->r)) < 0)
+    entries_each (ENTRIES_ACTIVE, b, e) {
+        if (entry_alloc (e) && (rc = growth_run (g, entry_id (e), entry_alloc (e))) < 0)
             break;
     }
     return rc;
@@ -146,14 +147,14 @@ static void take_needs (struct nodegroups *x, const struct growth_need *needs, i
 static int plan_front (struct broker *b, struct growth *g, struct nodegroups *x)
 {
     const struct sched_entry *front[DEPTH];
-    size_t n = sched_front (b->sched, front, DEPTH);
+    size_t n = sched_front (broker_sched (b), front, DEPTH);
     struct growth_need needs[GROWTH_KINDS_MAX];
     bool waits = false;
     int rc = book_running (b, g);
 
     for (size_t i = 0; i < n && rc >= 0; i++) {
         struct growth_job job = { front[i]->id, front[i]->req, front[i]->duration };
-        if (waits && !sched_may_pass (b->sched, front[i]))
+        if (waits && !sched_may_pass (broker_sched (b), front[i]))
             continue;
         rc = growth_plan (g, &job, clock_wall (), needs, &waits);
         if (x)
@@ -169,7 +170,7 @@ static void look (struct broker *b)
 {
     struct nodegroups *x = state_of (b);
     const struct sched_entry *first;
-    bool some = any_possible (x) && sched_front (b->sched, &first, 1) > 0;
+    bool some = any_possible (x) && sched_front (broker_sched (b), &first, 1) > 0;
     struct growth *g = some ? model (b, true) : NULL;
 
     x->looked = clock_mono ();
@@ -183,7 +184,7 @@ static void look (struct broker *b)
     }
     growth_destroy (g);
     x->told = true;
-    b->ops->needs (b->exec, x->needs, x->nneeds);
+    broker_ops (b)->needs (broker_exec (b), x->needs, x->nneeds);
 }
 
 static int init (struct broker *b, struct error *err)
@@ -197,7 +198,8 @@ static void pass_ends (struct broker *b)
 {
     struct nodegroups *x = state_of (b);
 
-    if (x->n == 0 || !b->ops->needs || b->recovering || x->timer.is_set)
+    if (x->n == 0 || !broker_ops (b)->needs || broker_is_recovering (b)
+        || x->timer.is_set)
         return;
     double wait = x->looked + EVERY_SECONDS - clock_mono ();
     broker_timer_set (&x->timer, x->looked > 0 ? MAX (wait, 0) : 0);
@@ -245,7 +247,7 @@ bool nodegroups_add_reason (struct broker *b, const struct entry *e, struct strb
     struct exec_need_state state;
 
     for (; need && is_of (x, need, job); need++) {
-        b->ops->need_state (b->exec, job, need->group, &state);
+        broker_ops (b)->need_state (broker_exec (b), job, need->group, &state);
         add_need (sb, x, need, &state);
     }
     double start = nodegroups_not_before (b, e);
@@ -265,7 +267,7 @@ double nodegroups_not_before (struct broker *b, const struct entry *e)
     struct exec_need_state state;
 
     for (; need && is_of (x, need, job); need++) {
-        b->ops->need_state (b->exec, job, need->group, &state);
+        broker_ops (b)->need_state (broker_exec (b), job, need->group, &state);
         double from = state.asked > 0 ? state.asked : now;
         start = MAX (start, MAX (now, from + x->list[need->group].delay));
     }
@@ -277,7 +279,7 @@ void nodegroups_foresee (struct broker *b, const struct entry *e,
 {
     const struct nodegroups *x = state_of (b);
     struct growth *g = any_possible (x) ? model (b, true) : NULL;
-    struct growth_job job = { UINT64_C (1) << 61, req, e->js->duration };
+    struct growth_job job = { UINT64_C (1) << 61, req, entry_jobspec (e)->duration };
     struct growth_need needs[GROWTH_KINDS_MAX];
     autostrbuf struct strbuf sb;
     double delay = 0;

@@ -3,6 +3,9 @@
  * The journal has drains as settings "drain/NAME" = reason; they hold whatever the
  * executor reports.
  */
+#include "broker/core/no_memory.h"
+
+#include <uthash.h>
 #include <errno.h>
 #include <string.h>
 
@@ -18,8 +21,7 @@
 #include "common/clock.h"
 #include "common/log.h"
 
-#define WAIT_MAX                                                                         \
-    1.0 /* seconds that a node change waits at most for a pass to finish */
+#define WAIT_MAX 1.0 /* seconds that a node change waits at most for a pass to finish */
 
 struct drain {
     UT_hash_handle hh;
@@ -100,7 +102,7 @@ static int init (struct broker *b, struct error *err)
 
 static int load (struct broker *b, struct error *err)
 {
-    return journal_load_settings (b->journal, load_setting, b, err);
+    return journal_load_settings (broker_journal (b), load_setting, b, err);
 }
 
 /* Sets the state for new jobs: a drain by an operator overrides only "up". */
@@ -110,9 +112,9 @@ static void set_state (struct broker *b, int index, const char *name,
     struct drain *d = drain_find (b, name);
     avoid_check_again (b);
     if (d && state == MACHINE_NODE_UP)
-        machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, d->reason);
+        machine_node_set_state (broker_graph (b), index, MACHINE_NODE_DRAINED, d->reason);
     else
-        machine_node_set_state (b->graph, index, state, reason);
+        machine_node_set_state (broker_graph (b), index, state, reason);
 }
 
 static void node_is (void *arg, const struct machine_node_spec *spec,
@@ -121,10 +123,10 @@ static void node_is (void *arg, const struct machine_node_spec *spec,
     struct broker *b = arg;
     struct error err = { 0 };
     /* Add first: this restores a node that had gone but still has jobs. */
-    int index = machine_node_add (b->graph, spec, &err);
+    int index = machine_node_add (broker_graph (b), spec, &err);
     bool came = index >= 0;
     if (index == -EEXIST)
-        index = machine_node_update (b->graph, spec, &err);
+        index = machine_node_update (broker_graph (b), spec, &err);
     if (index < 0) {
         log_error ("node %s: %s", spec->name, err.text);
         return;
@@ -141,10 +143,10 @@ static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t 
                           int64_t memory_mib, const struct gres_list *gres)
 {
     struct broker *b = arg;
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
     if (index < 0)
         return;
-    machine_node_set_foreign (b->graph, index, cores, gpus, memory_mib, gres);
+    machine_node_set_foreign (broker_graph (b), index, cores, gpus, memory_mib, gres);
     reserve_node_changed (b, name);
     broker_plan_due (b);
 }
@@ -152,20 +154,20 @@ static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t 
 static void node_zones (void *arg, const char *name, const struct machine_report *report)
 {
     struct broker *b = arg;
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
 
     if (index < 0)
         return;
-    machine_node_report (b->graph, index, report);
+    machine_node_report (broker_graph (b), index, report);
     broker_plan_due (b);
 }
 
 static void node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
     if (index >= 0)
-        machine_node_remove (b->graph, index);
+        machine_node_remove (broker_graph (b), index);
     reserve_node_moved (b, name);
     avoid_check_again (b);
     broker_plan_due (b);
@@ -182,7 +184,7 @@ static void host_node_failed (void *arg, const char *name, const char *reason)
  * matched. Changes keep their order. */
 static bool must_wait (const struct broker *b)
 {
-    return !b->recovering && !b->stopping
+    return !broker_is_recovering (b) && !broker_is_stopping (b)
            && (moves_any (state_of (b)->moves) || reserve_is_preparing (b));
 }
 
@@ -197,7 +199,7 @@ static void waits (struct broker *b, bool first)
 static void close_node (struct broker *b, const char *name, enum machine_node_state state,
                         const char *reason)
 {
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
 
     if (index >= 0)
         set_state (b, index, name, state, reason);
@@ -285,7 +287,7 @@ bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin
 static void host_nodes_complete (void *arg)
 {
     struct broker *b = arg;
-    if (b->recovering && !b->dead)
+    if (broker_is_recovering (b) && !broker_is_dead (b))
         broker_recovered_nodes (b);
 }
 
@@ -315,7 +317,7 @@ static int keep (struct broker *b, const char *name, const char *reason,
 static bool is_up (const struct broker *b, int index)
 {
     struct machine_node_info info;
-    return machine_node_info (b->graph, index, &info) == 0
+    return machine_node_info (broker_graph (b), index, &info) == 0
            && info.state == MACHINE_NODE_UP;
 }
 
@@ -323,7 +325,7 @@ static bool is_up (const struct broker *b, int index)
 static bool is_drained_by (const struct broker *b, int index, const struct drain *d)
 {
     struct machine_node_info info;
-    return d && machine_node_info (b->graph, index, &info) == 0
+    return d && machine_node_info (broker_graph (b), index, &info) == 0
            && info.state == MACHINE_NODE_DRAINED && info.reason
            && !strcmp (info.reason, d->reason);
 }
@@ -331,7 +333,7 @@ static bool is_drained_by (const struct broker *b, int index, const struct drain
 int nodes_drain (struct broker *b, const char *name, const char *reason,
                  struct journal_txn **ret, struct error *err)
 {
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
 
     if (index < 0)
         return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
@@ -342,7 +344,7 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
     if (drain_set (b, name, reason) < 0)
         return error_set (err, ENOMEM, "out of memory");
     if (ours) /* else the executor's state stays (down, cordoned), also after a resume */
-        machine_node_set_state (b->graph, index, MACHINE_NODE_DRAINED, reason);
+        machine_node_set_state (broker_graph (b), index, MACHINE_NODE_DRAINED, reason);
     reserve_node_changed (b, name);
     avoid_check_again (b);
     broker_plan_due (b); /* replans jobs that were planned there */
@@ -353,14 +355,14 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
                   struct error *err)
 {
     struct machine_node_info info;
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
     struct drain *d = drain_find (b, name);
 
     if (index < 0 && !d)
         return error_set (err, ENOENT, "no node is named %s; fluxq-info lists them",
                           name);
     if (!d) {
-        machine_node_info (b->graph, index, &info);
+        machine_node_info (broker_graph (b), index, &info);
         return error_set (err, EBUSY,
                           "node %s is not drained by an operator (it is %s%s%s)", name,
                           machine_node_state_name (info.state), info.reason ? ": " : "",
@@ -369,7 +371,7 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
     if (keep (b, name, NULL, ret, err) < 0)
         return -ENOMEM;
     if (is_drained_by (b, index, d))
-        machine_node_set_state (b->graph, index, MACHINE_NODE_UP, NULL);
+        machine_node_set_state (broker_graph (b), index, MACHINE_NODE_UP, NULL);
     reserve_node_changed (b, name);
     drain_drop (b, d);
     suspects_forget (b, name);

@@ -34,36 +34,36 @@ static const char *no_parts (const struct broker *b)
         "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
         "--cpus-per-task=1";
 
-    return b->ops->no_parts ? b->ops->no_parts (
-               config_executor_section (b->config, b->config->executor))
-                            : nowhere;
+    return broker_ops (b)->no_parts ? broker_ops (b)->no_parts (
+               config_executor_section (broker_config (b), broker_config (b)->executor))
+                                    : nowhere;
 }
 
 static int init (struct broker *b, struct error *err)
 {
-    autojson json_t *sets = config_pods (b->config);
+    autojson json_t *sets = config_pods (broker_config (b));
     struct queuenodes *q = service_state (b, &place);
 
-    q->select = b->ops->queues && podset_selects (sets);
+    q->select = broker_ops (b)->queues && podset_selects (sets);
     if (!no_parts (b))
-        machine_divide_cpus (b->graph);
+        machine_divide_cpus (broker_graph (b));
     return sets ? 0 : error_no_memory (err, NULL);
 }
 
 /* Tells the executor which nodes each queue selects. */
 static int tell_queues (struct broker *b, const struct config *c)
 {
-    if (!b->ops->queues)
+    if (!broker_ops (b)->queues)
         return 0;
     autojson json_t *sets = config_pods (c);
-    return sets ? b->ops->queues (b->exec, sets) : -ENOMEM;
+    return sets ? broker_ops (b)->queues (broker_exec (b), sets) : -ENOMEM;
 }
 
 static int check (const struct broker *b, const struct config *c, struct error *err)
 {
     autojson json_t *sets = config_pods (c);
 
-    if (!b->ops->queues || queuenodes_select (b) == podset_selects (sets))
+    if (!broker_ops (b)->queues || queuenodes_select (b) == podset_selects (sets))
         return 0;
     return error_set (
         err, EINVAL,
@@ -126,15 +126,15 @@ json_t *queuenodes_of_node (const struct broker *b, const char *const *propertie
 {
     json_t *list = json_array ();
 
-    for (size_t i = 0; list && i < b->config->nqueues; i++)
-        if (queuenodes_has_node (b, properties, b->config->queues[i].name))
-            json_array_append_new (list, json_string (b->config->queues[i].name));
+    for (size_t i = 0; list && i < broker_config (b)->nqueues; i++)
+        if (queuenodes_has_node (b, properties, broker_config (b)->queues[i].name))
+            json_array_append_new (list, json_string (broker_config (b)->queues[i].name));
     return list;
 }
 
 static int begin (struct broker *b, struct error *err)
 {
-    return tell_queues (b, b->config) < 0 ? error_no_memory (err, NULL) : 0;
+    return tell_queues (b, broker_config (b)) < 0 ? error_no_memory (err, NULL) : 0;
 }
 
 static int check_reload (struct broker *b, const struct config *c, struct error *err)
@@ -146,7 +146,8 @@ static int check_reload (struct broker *b, const struct config *c, struct error 
 
 const struct broker_service service_queuenodes = {
     .name = "queuenodes",
-    .order = SERVICE_AFTER, /* check_reload tells the executor: nothing may refuse after it */
+    .order =
+        SERVICE_AFTER, /* check_reload tells the executor: nothing may refuse after it */
     .place = &place,
     .state_size = sizeof (struct queuenodes),
     .init = init,

@@ -10,11 +10,15 @@
  * a fault of the whole cluster (no network). Counts are kept in memory only: a restart
  * counts anew, drained nodes stay drained.
  */
+#include "broker/core/no_memory.h"
+
+#include <uthash.h>
 #include <errno.h>
 #include <string.h>
 
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/nodes/nodes.h"
 #include "broker/services/nodes/suspects.h"
@@ -122,9 +126,9 @@ static int add (struct suspect *s, uint64_t id, size_t most)
 static bool is_up (const struct broker *b, const char *name)
 {
     struct machine_node_info info;
-    int index = machine_node_find (b->graph, name);
+    int index = machine_node_find (broker_graph (b), name);
 
-    return index >= 0 && machine_node_info (b->graph, index, &info) == 0
+    return index >= 0 && machine_node_info (broker_graph (b), index, &info) == 0
            && info.state == MACHINE_NODE_UP;
 }
 
@@ -143,7 +147,7 @@ void suspects_drain (struct broker *b, const char *node, const char *why)
         log_error ("node %s: cannot be drained: %s", node, err.text);
         return;
     }
-    if (journal_commit (b->journal, t, 0, NULL, NULL) < 0)
+    if (journal_commit (broker_journal (b), t, 0, NULL, NULL) < 0)
         log_error (
             "node %s: its drain will be forgotten at the next start: out of memory",
             node);
@@ -153,10 +157,11 @@ void suspects_drain (struct broker *b, const char *node, const char *why)
 
 static void drain_if_due (struct broker *b, struct suspect *s)
 {
-    unsigned limit = b->config->drain_after_failures;
+    unsigned limit = broker_config (b)->drain_after_failures;
     char reason[REASON_MAX];
 
-    if (limit == 0 || s->njobs < limit || !s->confirmed || !s->several || !is_up (b, s->name))
+    if (limit == 0 || s->njobs < limit || !s->confirmed || !s->several
+        || !is_up (b, s->name))
         return;
     snprintf (reason, sizeof (reason), "%zu job%s failed to start here, last: %s",
               s->njobs, s->njobs == 1 ? "" : "s", s->last);
@@ -167,15 +172,17 @@ static void drain_if_due (struct broker *b, struct suspect *s)
 static void failed_on (struct broker *b, const struct entry *e, const char *node,
                        const char *text)
 {
+    const struct job *job = entry_job (e);
     struct suspect *s = find_or_add (b, node);
 
     if (!s)
         return;
-    if (!has (s, e->id) && add (s, e->id, b->config->drain_after_failures) < 0)
+    if (!has (s, entry_id (e))
+        && add (s, entry_id (e), broker_config (b)->drain_after_failures) < 0)
         return;
     if (s->njobs == 1 && !s->several)
-        s->user = e->job->userid;
-    s->several |= s->user != e->job->userid || e->job->userid == b->uid;
+        s->user = job->userid;
+    s->several |= s->user != job->userid || job->userid == broker_uid (b);
     /* All users see why a node is drained. */
     bool open = privacy_sees (b, PRIVACY_ANYONE, e, PRIVATE_ARGUMENTS);
     snprintf (s->last, sizeof (s->last), "%.250s", open ? text : "see the broker's log");
@@ -189,7 +196,7 @@ static void start_failed (struct broker *b, struct entry *e,
         why->suspects ? hostlist_decode (why->suspects, HOSTLIST_MAX, NULL) : NULL;
     const char *name;
 
-    if (b->config->drain_after_failures > 0)
+    if (broker_config (b)->drain_after_failures > 0)
         for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++)
             failed_on (b, e, name, why->text);
     hostlist_destroy (hl);
@@ -197,14 +204,15 @@ static void start_failed (struct broker *b, struct entry *e,
 
 static void started_without (struct broker *b, const struct entry *e)
 {
+    const struct job *job = entry_job (e);
     struct hostlist *hl =
-        e->job->avoid ? hostlist_decode (e->job->avoid, HOSTLIST_MAX, NULL) : NULL;
+        job->avoid ? hostlist_decode (job->avoid, HOSTLIST_MAX, NULL) : NULL;
     const char *name;
 
     for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++) {
         struct suspect *s = find (b, name);
 
-        if (!s || !has (s, e->id))
+        if (!s || !has (s, entry_id (e)))
             continue;
         s->confirmed = true;
         drain_if_due (b, s);
@@ -217,8 +225,8 @@ static void ready (struct broker *b, struct entry *e)
 {
     if (!state_of (b)->suspects)
         return;
-    for (size_t i = 0; e->r && i < e->r->nranks; i++)
-        suspects_forget (b, e->r->ranks[i].node);
+    for (size_t i = 0; entry_alloc (e) && i < entry_alloc (e)->nranks; i++)
+        suspects_forget (b, entry_alloc (e)->ranks[i].node);
     started_without (b, e);
 }
 

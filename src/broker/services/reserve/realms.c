@@ -1,11 +1,12 @@
 /* realms.c - all schedulers and matchers: the broker's own, and one of each reservation */
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/services/reserve/reserve.h"
 
 int reserve_prepare (struct broker *b)
 {
-    int rc = match_prepare (b->matcher, MATCH_PREPARE);
+    int rc = match_prepare (broker_matcher (b), MATCH_PREPARE);
 
     for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next)
         rc = match_prepare (realm_matcher (r->realm), MATCH_PREPARE);
@@ -14,7 +15,7 @@ int reserve_prepare (struct broker *b)
 
 bool reserve_is_prepared (const struct broker *b)
 {
-    bool is = match_is_prepared (b->matcher);
+    bool is = match_is_prepared (broker_matcher (b));
 
     for (const struct reservation *r = reserve_list (b); is && r; r = r->hh.next)
         is = match_is_prepared (realm_matcher (r->realm));
@@ -23,7 +24,7 @@ bool reserve_is_prepared (const struct broker *b)
 
 bool reserve_is_preparing (const struct broker *b)
 {
-    bool is = match_is_preparing (b->matcher);
+    bool is = match_is_preparing (broker_matcher (b));
 
     for (const struct reservation *r = reserve_list (b); !is && r; r = r->hh.next)
         is = match_is_preparing (realm_matcher (r->realm));
@@ -33,18 +34,18 @@ bool reserve_is_preparing (const struct broker *b)
 int reserve_sched_next (struct broker *b, double now, unsigned tries,
                         struct sched_decision *ret)
 {
-    int rc = sched_next (b->sched, now, tries, ret);
+    int rc = sched_next (broker_sched (b), now, tries, ret);
 
     for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next) {
         if ((rc = sched_next (realm_sched (r->realm), now, tries, ret)) == 1)
-            realm_rename (ret->r, b->graph);
+            realm_rename (ret->r, broker_graph (b));
     }
     return rc;
 }
 
 double reserve_wakeup (const struct broker *b)
 {
-    double when = sched_wakeup (b->sched);
+    double when = sched_wakeup (broker_sched (b));
 
     for (struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         double t = sched_wakeup (realm_sched (r->realm));
@@ -55,31 +56,32 @@ double reserve_wakeup (const struct broker *b)
 
 void reserve_unbook (struct broker *b, uint64_t id)
 {
-    match_cancel (b->matcher, id);
+    match_cancel (broker_matcher (b), id);
     for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
         match_cancel (realm_matcher (r->realm), id);
 }
 
 void reserve_queue_set (struct broker *b, unsigned queue, bool started)
 {
-    sched_queue_set (b->sched, queue, started);
+    sched_queue_set (broker_sched (b), queue, started);
     for (struct reservation *r = reserve_list (b); r; r = r->hh.next)
         realm_queue_set (r->realm, queue, started);
 }
 
 void reserve_node_changed (struct broker *b, const char *node)
 {
-    for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next)
-        realm_mirror (r->realm, b->graph, node);
+    for (struct reservation *r = reserve_list (b); r && !broker_is_recovering (b);
+         r = r->hh.next)
+        realm_mirror (r->realm, broker_graph (b), node);
 }
 
 void reserve_reloaded (struct broker *b, const struct config *old)
 {
-    const struct config *c = b->config;
+    const struct config *c = broker_config (b);
 
     if (c->match_policy != old->match_policy)
-        matcher_set_policy (b->matcher, c->match_policy);
-    sched_set_policy (b->sched, c->queue_policy, c->reservation_depth);
+        matcher_set_policy (broker_matcher (b), c->match_policy);
+    sched_set_policy (broker_sched (b), c->queue_policy, c->reservation_depth);
     for (struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         if (c->match_policy != old->match_policy)
             matcher_set_policy (realm_matcher (r->realm), c->match_policy);
@@ -92,7 +94,7 @@ void reserve_reloaded (struct broker *b, const struct config *old)
 void reserve_freed (struct broker *b, const struct entry *e)
 {
     for (const struct reservation *r = reserve_list (b);
-         r && !reserve_has_realm (e) && e->r; r = r->hh.next)
-        for (size_t i = 0; r->active && i < e->r->nranks; i++)
-            realm_mirror (r->realm, b->graph, e->r->ranks[i].node);
+         r && !reserve_has_realm (e) && entry_alloc (e); r = r->hh.next)
+        for (size_t i = 0; r->active && i < entry_alloc (e)->nranks; i++)
+            realm_mirror (r->realm, broker_graph (b), entry_alloc (e)->ranks[i].node);
 }

@@ -32,14 +32,14 @@ static void keep_own (json_t *users, uid_t uid)
 }
 
 static void api_reservations (struct broker *b, struct http_request *req,
-                       const struct api_path *path)
+                              const struct api_path *path)
 {
     json_t *list = json_array ();
 
     (void)path;
     for (const struct reservation *r = reserve_list (b); r; r = r->hh.next) {
         json_t *o = reservation_to_json (r);
-        if (b->config->private_parts & PRIVATE_JOBS && !api_is_operator (b, req))
+        if (broker_config (b)->private_parts & PRIVATE_JOBS && !api_is_operator (b, req))
             keep_own (json_object_get (o, "users"), http_request_uid (req));
         json_object_set_new (o, "state", json_string (r->active ? "active" : "planned"));
         json_object_set_new (o, "nnodes",
@@ -64,7 +64,7 @@ struct making {
 
 static void making_free (struct making *k)
 {
-    k->b->under_way--;
+    broker_work_ends (k->b);
     reservation_destroy (k->r);
     free (k);
 }
@@ -122,7 +122,7 @@ static void make (struct making *k)
     }
     struct journal_txn *t = reserve_txn (b, k->r, false);
     k->r = NULL;
-    if (t && journal_commit (b->journal, t, JOURNAL_MAY_FAIL, committed, k) == 0)
+    if (t && journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, k) == 0)
         return;
     reserve_remove (b, reserve_find (b, k->name));
     error_set (&k->err, ENOMEM, "too much waits for the disk; try again in a second");
@@ -155,7 +155,7 @@ static void users_found (uv_work_t *w, int status)
 {
     struct making *k = w->data;
 
-    if (status < 0 || k->b->dead || k->b->stopping) {
+    if (status < 0 || broker_is_dead (k->b) || broker_is_stopping (k->b)) {
         error_set (&k->err, ESHUTDOWN, "the broker is about to stop");
         refuse (k, 503, "busy");
     } else if (!k->req) {
@@ -180,7 +180,8 @@ static void asker_known (int rc, const struct exec_user *user, void *arg)
     snprintf (number, sizeof (number), "%u", (unsigned)http_request_uid (k->req));
     k->r->by = strdup (rc == 0 ? user->name : number);
     k->work.data = k;
-    if (k->r->by && uv_queue_work (k->b->loop, &k->work, find_users, users_found) == 0)
+    if (k->r->by
+        && uv_queue_work (broker_loop (k->b), &k->work, find_users, users_found) == 0)
         return;
     error_set (&k->err, ENOMEM, "out of memory");
     refuse (k, 503, "busy");
@@ -253,7 +254,7 @@ static int read_nodes (struct making *k, const json_t *o, struct error *err)
         rc = error_set (err, EINVAL, "nodes: a number, or names as node[1-3]");
     for (size_t i = 0; i < hostlist_count (given) && rc >= 0; i++) {
         const char *name = hostlist_nth (given, i);
-        if (machine_node_find (k->b->graph, name) < 0)
+        if (machine_node_find (broker_graph (k->b), name) < 0)
             rc = error_set (err, EINVAL, "no node is named %s; fluxq-info lists them",
                             name);
         else if (hostlist_find (k->r->nodes, name) < 0)
@@ -295,7 +296,7 @@ static int read_body (struct making *k, const json_t *o, struct error *err)
 }
 
 static void api_reservation_make (struct broker *b, struct http_request *req,
-                           const struct api_path *path)
+                                  const struct api_path *path)
 {
     static const char *const keys[] = { "name",  "start",          "duration",
                                         "nodes", "users",          "maintenance",
@@ -306,25 +307,25 @@ static void api_reservation_make (struct broker *b, struct http_request *req,
     (void)path;
     if (!body)
         return;
-    if (!k || b->recovering) {
+    if (!k || broker_is_recovering (b)) {
         free (k);
         http_reply_problem (req, 503, "busy", "the broker does not know its nodes yet");
         return;
     }
     k->b = b;
-    b->under_way++;
+    broker_work_begins (b);
     k->req = req;
     http_request_set_aux (req, k, client_left);
     if (read_body (k, body, &k->err) < 0)
         refuse (k, 400, "bad-request");
     else
-        users_find (b->users, http_request_uid (req), asker_known, k);
+        users_find (broker_users (b), http_request_uid (req), asker_known, k);
 }
 
 /* -- POST /v1/reservations/{} -- */
 
 static void api_reservation_set (struct broker *b, struct http_request *req,
-                          const struct api_path *path)
+                                 const struct api_path *path)
 {
     static const char *const keys[] = { "action", NULL };
     autojson json_t *body = api_body (req, keys);

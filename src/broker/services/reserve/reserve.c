@@ -8,6 +8,8 @@
 
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
+#include "broker/core/no_memory.h"
 #include "broker/core/recover.h"
 #include "broker/core/turn.h"
 #include "broker/core/service.h"
@@ -101,7 +103,7 @@ static void forgotten (int rc, const struct error *err, void *arg)
 {
     struct broker *b = arg;
 
-    b->under_way--;
+    broker_work_ends (b);
     if (rc < 0) /* the next start finds it over */
         log_error ("journal: %s", err ? err->text : strerror (-rc));
 }
@@ -112,9 +114,9 @@ static void forget (struct broker *b, const struct reservation *r)
 
     if (!t)
         return; /* the next start does the same */
-    b->under_way++;
-    if (journal_commit (b->journal, t, 0, forgotten, b) < 0)
-        b->under_way--;
+    broker_work_begins (b);
+    if (journal_commit (broker_journal (b), t, 0, forgotten, b) < 0)
+        broker_work_ends (b);
 }
 
 /* -- in and out of the plan -- */
@@ -138,38 +140,39 @@ static int enter (struct broker *b, struct reservation *r)
 {
     struct reserve *s = state_of (b);
 
-    r->realm = realm_create (r->nodes, r->start, r->end, b->config->match_policy,
-                             b->config->queue_policy, b->config->reservation_depth);
+    r->realm = realm_create (r->nodes, r->start, r->end, broker_config (b)->match_policy,
+                             broker_config (b)->queue_policy,
+                             broker_config (b)->reservation_depth);
     if (!r->realm)
         return -ENOMEM;
     r->window = MATCH_WINDOW_FIRST + s->windows++;
-    for (size_t i = 0; i < b->config->nqueues; i++)
-        realm_queue_set (r->realm, (unsigned)i, b->config->queues[i].started);
+    for (size_t i = 0; i < broker_config (b)->nqueues; i++)
+        realm_queue_set (r->realm, (unsigned)i, broker_config (b)->queues[i].started);
     HASH_ADD_KEYPTR (hh, s->list, r->name, strlen (r->name), r);
     return 0;
 }
 
 static int book_window (struct broker *b, const struct reservation *r)
 {
-    return match_window_book (b->matcher, r->window, r->name, r->nodes, r->start, r->end);
+    return match_window_book (broker_matcher (b), r->window, r->name, r->nodes, r->start,
+                              r->end);
 }
 
 static void begin (struct broker *b, struct reservation *r)
 {
     r->active = true;
-    realm_begin (r->realm, b->graph);
+    realm_begin (r->realm, broker_graph (b));
     log_info ("reservation %s begins", r->name);
 }
 
 /* Queues the jobs that wait for a reservation of this name. */
 static void pick_up (struct broker *b, const struct reservation *r)
 {
-    struct entry *e, *next;
+    struct entry *e;
 
-    DL_FOREACH_SAFE2 (b->table.waiting, e, next, waiting.next)
-    {
+    entries_each (ENTRIES_WAITING, b, e) {
         const char *name = slot_of (e)->name;
-        if (name && e->job->state == JOB_SCHED && !strcmp (name, r->name))
+        if (name && entry_job (e)->state == JOB_SCHED && !strcmp (name, r->name))
             broker_act (b, e, JOB_ACT_ENQUEUE);
     }
 }
@@ -183,14 +186,14 @@ static void not_past (const struct reservation *r, struct rset *has)
 /* For jobs inside: waiting ones are in no queue then, running ones are booked outside. */
 static void let_out (struct broker *b, const struct reservation *r)
 {
-    struct entry *e, *next;
+    struct entry *e;
 
-    HASH_ITER (hh, b->table.all, e, next) {
+    entries_each (ENTRIES_ALL, b, e) {
         if (slot_of (e)->realm != r->realm)
             continue;
         slot_of (e)->realm = NULL;
-        if (e->r) {
-            not_past (r, e->r);
+        if (entry_alloc (e)) {
+            not_past (r, entry_alloc (e));
             broker_book (b, e);
         }
     }
@@ -198,8 +201,8 @@ static void let_out (struct broker *b, const struct reservation *r)
 
 void reserve_remove (struct broker *b, struct reservation *r)
 {
-    sched_unplan (b->sched);
-    match_cancel (b->matcher, r->window);
+    sched_unplan (broker_sched (b));
+    match_cancel (broker_matcher (b), r->window);
     HASH_DEL (state_of (b)->list, r);
     let_out (b, r);
     reservation_destroy (r);
@@ -245,8 +248,8 @@ static int check_nodes (const struct broker *b, const struct reservation *r, dou
 
     for (size_t i = 0; rc == 0 && i < hostlist_count (r->nodes); i++) {
         struct error why = { 0 };
-        rc = match_window_check (b->matcher, hostlist_nth (r->nodes, i), r->start, r->end,
-                                 now, NULL, &why);
+        rc = match_window_check (broker_matcher (b), hostlist_nth (r->nodes, i), r->start,
+                                 r->end, now, NULL, &why);
         if (rc == -EBUSY && ignore_running)
             rc = 0;
         else if (rc == -EBUSY)
@@ -263,14 +266,14 @@ static int check_nodes (const struct broker *b, const struct reservation *r, dou
 static int find_nodes (struct broker *b, struct reservation *r, size_t n, double now,
                        bool ignore_running, struct error *err)
 {
-    size_t all = machine_node_count (b->graph);
+    size_t all = machine_node_count (broker_graph (b));
 
     if (n > all)
         return error_set (err, EINVAL, "%zu nodes are asked for, the machine has %zu", n,
                           all);
-    return n > 0
-               ? match_window_choose (b->matcher, n, r->start, r->end, now, r->nodes, err)
-               : check_nodes (b, r, now, ignore_running, err);
+    return n > 0 ? match_window_choose (broker_matcher (b), n, r->start, r->end, now,
+                                        r->nodes, err)
+                 : check_nodes (b, r, now, ignore_running, err);
 }
 
 int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore_running,
@@ -283,15 +286,15 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
     if (HASH_COUNT (reserve_list (b)) >= RESERVATIONS_MAX)
         return error_set (err, EBUSY, "there are %d reservations already; remove some",
                           RESERVATIONS_MAX);
-    sched_unplan (b->sched); /* jobs planned there are planned again */
+    sched_unplan (broker_sched (b)); /* jobs planned there are planned again */
     broker_plan_due (b);
     int rc = find_nodes (b, r, n, now, ignore_running, err);
     if (rc < 0)
         return rc;
     if (enter (b, r) < 0)
         return error_set (err, ENOMEM, "out of memory");
-    if (book_window (b, r) < 0 || realm_open (r->realm, b->graph) < 0) {
-        match_cancel (b->matcher, r->window);
+    if (book_window (b, r) < 0 || realm_open (r->realm, broker_graph (b)) < 0) {
+        match_cancel (broker_matcher (b), r->window);
         HASH_DEL (state_of (b)->list, r);
         return error_set (err, ENOMEM, "out of memory");
     }
@@ -310,7 +313,7 @@ static void on_timer (struct broker *b)
     struct reservation *r, *next;
     double now = clock_wall ();
 
-    if (b->recovering)
+    if (broker_is_recovering (b))
         return;
     HASH_ITER (hh, reserve_list (b), r, next) {
         if (r->end > now)
@@ -351,7 +354,7 @@ static int load_setting (const char *name, const char *value, void *arg)
 static int load (struct broker *b, struct error *err)
 {
     broker_timer_init (b, &state_of (b)->timer, on_timer);
-    return journal_load_settings (b->journal, load_setting, b, err);
+    return journal_load_settings (broker_journal (b), load_setting, b, err);
 }
 
 static void nodes_known (struct broker *b)
@@ -366,7 +369,7 @@ static void nodes_known (struct broker *b)
             reserve_remove (b, r);
             continue;
         }
-        if (realm_open (r->realm, b->graph) < 0)
+        if (realm_open (r->realm, broker_graph (b)) < 0)
             log_error ("reservation %s: out of memory", r->name);
         if (r->start <= now)
             begin (b, r);
@@ -380,7 +383,9 @@ static const struct reservation *was_in (const struct broker *b, const struct en
     const char *name = slot_of (e)->name;
     const struct reservation *r = name ? reserve_find (b, name) : NULL;
 
-    return r && r->active && e->r && e->r->starttime >= r->made ? r : NULL;
+    return r && r->active && entry_alloc (e) && entry_alloc (e)->starttime >= r->made
+               ? r
+               : NULL;
 }
 
 static bool books (struct broker *b, struct entry *e)
@@ -390,9 +395,11 @@ static bool books (struct broker *b, struct entry *e)
 
     if (!r)
         return false;
-    not_past (r, e->r);
-    if (match_update (realm_matcher (r->realm), e->id, e->r, &err) < 0) {
-        log_warning ("job %ju: reservation %s: %s", (uintmax_t)e->id, r->name, err.text);
+    not_past (r, entry_alloc (e));
+    if (match_update (realm_matcher (r->realm), entry_id (e), entry_alloc (e), &err)
+        < 0) {
+        log_warning ("job %ju: reservation %s: %s", (uintmax_t)entry_id (e), r->name,
+                     err.text);
         return false;
     }
     slot_of (e)->realm = r->realm;
@@ -408,7 +415,7 @@ static void recovered (struct broker *b)
             log_error ("reservation %s: out of memory", r->name);
         /* nodes that still exist */
         for (size_t i = 0; i < hostlist_count (r->nodes); i++)
-            realm_mirror (r->realm, b->graph, hostlist_nth (r->nodes, i));
+            realm_mirror (r->realm, broker_graph (b), hostlist_nth (r->nodes, i));
     }
     set_timer (b);
 }
@@ -431,14 +438,14 @@ struct sched *reserve_sched_of (struct broker *b, const struct entry *e)
 
     if (s->realm)
         return realm_sched (s->realm);
-    return s->name && e->job->state < JOB_RUN ? NULL : b->sched;
+    return s->name && entry_job (e)->state < JOB_RUN ? NULL : broker_sched (b);
 }
 
 struct matcher *reserve_matcher_of (struct broker *b, const struct entry *e)
 {
     const struct slot *s = slot_of (e);
 
-    return s->realm ? realm_matcher (s->realm) : b->matcher;
+    return s->realm ? realm_matcher (s->realm) : broker_matcher (b);
 }
 
 const char *reserve_name_of (const struct entry *e)
@@ -479,9 +486,10 @@ struct sched *reserve_sched_for (struct broker *b, struct entry *e)
     const struct reservation *r = s->name ? reserve_find (b, s->name) : NULL;
 
     if (!s->name)
-        return b->sched;
-    s->realm =
-        r && !r->maintenance && reservation_admits (r, e->job->userid) ? r->realm : NULL;
+        return broker_sched (b);
+    s->realm = r && !r->maintenance && reservation_admits (r, entry_job (e)->userid)
+                   ? r->realm
+                   : NULL;
     return s->realm ? realm_sched (s->realm) : NULL;
 }
 
@@ -489,10 +497,11 @@ struct sched *reserve_sched_for (struct broker *b, struct entry *e)
 
 void reserve_node_moved (struct broker *b, const char *node)
 {
-    for (struct reservation *r = reserve_list (b); r && !b->recovering; r = r->hh.next) {
+    for (struct reservation *r = reserve_list (b); r && !broker_is_recovering (b);
+         r = r->hh.next) {
         if (hostlist_find (r->nodes, node) < 0)
             continue;
-        match_cancel (b->matcher, r->window); /* so that a removed node can go */
+        match_cancel (broker_matcher (b), r->window); /* so that a removed node can go */
         if (book_window (b, r) < 0)
             log_error ("reservation %s: out of memory", r->name);
     }
@@ -503,8 +512,8 @@ static void take (struct broker *b, struct entry *e, bool task)
 {
     (void)b;
     (void)task;
-    slot_of (e)->name = e->js->reservation;
-    e->js->reservation = NULL;
+    slot_of (e)->name = entry_jobspec (e)->reservation;
+    entry_jobspec (e)->reservation = NULL;
 }
 
 static void drop (struct entry *e)

@@ -16,6 +16,10 @@
 #ifndef FLUXQ_BROKER_SERVICES_RESERVE_RESERVE_H
 #define FLUXQ_BROKER_SERVICES_RESERVE_RESERVE_H
 
+#include "broker/core/no_memory.h"
+
+#include <uthash.h>
+
 #include "broker/core/broker.h"
 #include "common/hostlist.h"
 #include "sched/realm.h"

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/nodes/nodegroups.h"
@@ -59,7 +60,7 @@ static int check_time (const struct reservation *r, const struct jobspec *js,
 int reserve_check (struct broker *b, const struct entry *e, uid_t uid,
                    bool allow_infeasible, const char **code, struct error *err)
 {
-    const char *name = e->js->reservation;
+    const char *name = entry_jobspec (e)->reservation;
     const struct reservation *r = reserve_find (b, name);
 
     *code = "unknown-reservation";
@@ -72,11 +73,12 @@ int reserve_check (struct broker *b, const struct entry *e, uid_t uid,
     if (rc < 0)
         return rc;
     *code = "bad-jobspec";
-    if ((rc = check_time (r, e->js, err)) < 0)
+    if ((rc = check_time (r, entry_jobspec (e), err)) < 0)
         return rc;
     *code = "infeasible";
-    if (!b->recovering && !allow_infeasible
-        && (rc = match_satisfiability (realm_matcher (r->realm), e->req, err)) < 0)
+    if (!broker_is_recovering (b) && !allow_infeasible
+        && (rc = match_satisfiability (realm_matcher (r->realm), entry_request (e), err))
+               < 0)
         error_prefix (err, "reservation %s", name);
     return rc;
 }
@@ -99,13 +101,14 @@ static void add_no_place (const struct broker *b, const struct entry *e,
     else if (r->maintenance)
         strbuf_addf (sb, "reservation %s is for maintenance: no jobs run there", r->name);
     else
-        strbuf_addf (sb, "%s is not one of the users of reservation %s", e->job->user,
-                     r->name);
+        strbuf_addf (sb, "%s is not one of the users of reservation %s",
+                     entry_job (e)->user, r->name);
 }
 
 static bool has_no_place (const struct entry *e)
 {
-    return reserve_name_of (e) && !reserve_has_realm (e) && e->job->state == JOB_SCHED;
+    return reserve_name_of (e) && !reserve_has_realm (e)
+           && entry_job (e)->state == JOB_SCHED;
 }
 
 /* The reservation with the job in its queue, or NULL. */
@@ -134,7 +137,7 @@ const char *reserve_reason_name (struct broker *b, const struct entry *e)
 
     if (has_no_place (e))
         return "Reservation";
-    if (pause_reason (b) && e->job->state == JOB_SCHED)
+    if (pause_reason (b) && entry_job (e)->state == JOB_SCHED)
         return "BrokerPaused";
     if (!s || !to_come (b, e))
         return s ? sched_reason_name (s, array_queued_id (e)) : NULL;
@@ -162,7 +165,7 @@ static void add_too_late (const struct broker *b, const struct entry *e,
 {
     const struct reservation *r = queued_in (b, e);
 
-    if (!r || e->job->duration <= r->end - clock_wall () || e->time_min > 0)
+    if (!r || entry_job (e)->duration <= r->end - clock_wall () || entry_time_min (e) > 0)
         return;
     strbuf_addf (sb,
                  "; its time limit is longer than what is left of reservation %s, until ",
@@ -180,7 +183,7 @@ bool reserve_reason_text (struct broker *b, const struct entry *e, struct strbuf
         add_no_place (b, e, sb);
         return true;
     }
-    if (pause_reason (b) && e->job->state == JOB_SCHED) {
+    if (pause_reason (b) && entry_job (e)->state == JOB_SCHED) {
         strbuf_addf (sb, "no job starts until this is over: %s", pause_reason (b));
         return true;
     }

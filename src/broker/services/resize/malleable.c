@@ -16,7 +16,9 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
+#include "broker/core/turn.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/reserve/reserve.h"
 #include "broker/services/resize/malleable.h"
@@ -65,14 +67,20 @@ struct round {
 
 static bool is_malleable (const struct entry *e)
 {
-    return e->job->state == JOB_RUN && e->job->started && e->js && e->js->malleable
-           && e->r && e->xjob && !reserve_has_realm (e) && !e->job->finished;
+    const struct job *job = entry_job (e);
+
+    return job->state == JOB_RUN && job->started && entry_jobspec (e)
+           && entry_jobspec (e)->malleable && entry_alloc (e) && entry_exec_job (e)
+           && !reserve_has_realm (e) && !job->finished;
 }
 
 static bool gives_before (const struct entry *a, const struct entry *b)
 {
-    return a->job->priority != b->job->priority ? a->job->priority < b->job->priority
-                                                : a->id > b->id;
+    const struct job *job = entry_job (a);
+
+    return job->priority != entry_job (b)->priority
+               ? job->priority < entry_job (b)->priority
+               : entry_id (a) > entry_id (b);
 }
 
 /* Inserts in order; if the list is full, jobs with the highest priority are left out. */
@@ -93,11 +101,10 @@ static void find_jobs (struct round *r)
 {
     struct entry *e;
 
-    DL_FOREACH2 (r->b->table.active, e, active.next)
-    {
+    entries_each (ENTRIES_ACTIVE, r->b, e) {
         if (!is_malleable (e))
             continue;
-        r->busy |= e->job->resize.active;
+        r->busy |= entry_job (e)->resize.active;
         insert (r, e);
     }
 }
@@ -108,12 +115,12 @@ static void find_jobs (struct round *r)
 static struct growth *model_of (struct broker *b, double now)
 {
     struct growth *x =
-        growth_create (b->graph, b->matcher, b->config->match_policy, NULL, 0, true, now);
+        growth_create (broker_graph (b), broker_matcher (b),
+                       broker_config (b)->match_policy, NULL, 0, true, now);
     struct entry *e;
 
-    DL_FOREACH2 (b->table.active, e, active.next)
-    {
-        if (x && e->r && growth_run (x, e->id, e->r) < 0) {
+    entries_each (ENTRIES_ACTIVE, b, e) {
+        if (x && entry_alloc (e) && growth_run (x, entry_id (e), entry_alloc (e)) < 0) {
             growth_destroy (x);
             return NULL;
         }
@@ -135,8 +142,8 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
         int64_t has = (int64_t)jobs[i].r->nranks;
         if (jobs[i].nodes >= has)
             continue;
-        if (resize_job (b, r->jobs[i], jobs[i].nodes, reason, RESIZE_BY_SCHEDULER, b->uid,
-                        &err)
+        if (resize_job (b, r->jobs[i], jobs[i].nodes, reason, RESIZE_BY_SCHEDULER,
+                        broker_uid (b), &err)
             < 0)
             log_warning ("job %ju is not asked for nodes: %s", (uintmax_t)jobs[i].id,
                          err.text);
@@ -154,9 +161,10 @@ static int give_to (struct round *r, struct growth *x, const struct sched_entry 
     const struct growth_job wanted = { front->id, front->req, front->duration };
 
     for (size_t i = 0; i < r->n; i++)
-        jobs[i] = (struct giveback_job){ .id = r->jobs[i]->id,
-                                         .r = r->jobs[i]->r,
-                                         .sizes = jobspec_malleable (r->jobs[i]->js) };
+        jobs[i] = (struct giveback_job){ .id = entry_id (r->jobs[i]),
+                                         .r = entry_alloc (r->jobs[i]),
+                                         .sizes = jobspec_malleable (
+                                             entry_jobspec (r->jobs[i])) };
     int rc = giveback_plan (x, jobs, r->n, &wanted, now);
     if (rc == 1)
         ask (r, jobs, front->id);
@@ -166,8 +174,8 @@ static int give_to (struct round *r, struct growth *x, const struct sched_entry 
 static bool has_spare (const struct round *r)
 {
     for (size_t i = 0; i < r->n; i++)
-        if (giveback_smaller (jobspec_malleable (r->jobs[i]->js),
-                              (int64_t)r->jobs[i]->r->nranks)
+        if (giveback_smaller (jobspec_malleable (entry_jobspec (r->jobs[i])),
+                              (int64_t)entry_alloc (r->jobs[i])->nranks)
             > 0)
             return true;
     return false;
@@ -189,25 +197,30 @@ static void take_back (struct round *r, const struct sched_entry **front, size_t
 /* Seconds until the job may be offered nodes; 0: now; < 0: never. */
 static double offered_in (const struct round *r, const struct entry *e)
 {
-    const struct job_resize *last = &e->job->resize;
-    double since = last->at > 0 ? last->at : e->job->t_start;
+    const struct job *job = entry_job (e);
+    const struct job_resize *last = &job->resize;
+    double since = last->at > 0 ? last->at : job->t_start;
 
-    if (!r->b->config->resize_grow || last->by_user || e->job->resize.failed
-        || giveback_larger (jobspec_malleable (e->js), (int64_t)e->r->nranks) == 0)
+    if (!broker_config (r->b)->resize_grow || last->by_user || job->resize.failed
+        || giveback_larger (jobspec_malleable (entry_jobspec (e)),
+                            (int64_t)entry_alloc (e)->nranks)
+               == 0)
         return -1;
-    return MAX (since + r->b->config->resize_interval - clock_wall (), 0);
+    return MAX (since + broker_config (r->b)->resize_interval - clock_wall (), 0);
 }
 
 /* Offers the largest size for which there are nodes. */
 static bool offer (struct round *r, struct entry *e)
 {
-    const struct jobspec_resource *sizes = jobspec_malleable (e->js);
-    int64_t has = (int64_t)e->r->nranks, most = r->b->config->queues[e->queue].max_nodes;
+    const struct jobspec_resource *sizes = jobspec_malleable (entry_jobspec (e));
+    int64_t has = (int64_t)entry_alloc (e)->nranks,
+            most = broker_config (r->b)->queues[entry_queue (e)].max_nodes;
     int64_t n = giveback_smaller (sizes, most > 0 ? most + 1 : INT32_MAX);
     struct error err = { 0 };
 
     for (int tries = 0; n > has && tries < OFFERS_MAX; tries++) {
-        if (resize_job (r->b, e, n, "nobody waits", RESIZE_BY_SCHEDULER, r->b->uid, &err)
+        if (resize_job (r->b, e, n, "nobody waits", RESIZE_BY_SCHEDULER,
+                        broker_uid (r->b), &err)
             == 0)
             return true;
         n = giveback_smaller (sizes, n);
@@ -249,7 +262,7 @@ static double run_round (struct broker *b)
     if (r.busy || r.n == 0)
         return 0;
     state_of (b)->waiting = 0;
-    size_t n = sched_front (b->sched, front, FRONT);
+    size_t n = sched_front (broker_sched (b), front, FRONT);
     if (n == 0)
         return MAX (offer_all (&r), 0);
     take_back (&r, front, n);
@@ -261,9 +274,9 @@ static void on_timer (struct broker *b)
     struct state *state = state_of (b);
     double began = clock_mono ();
 
-    if (b->recovering)
+    if (broker_is_recovering (b))
         return;
-    if (b->plan_due || !reserve_is_prepared (b)) {
+    if (broker_is_plan_due (b) || !reserve_is_prepared (b)) {
         again_in (state, ROUND_SECONDS); /* a pass is under way and starts what it can */
         return;
     }

@@ -15,6 +15,7 @@
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
+#include "broker/core/no_memory.h"
 #include "broker/core/recover.h"
 #include "broker/core/service.h"
 #include "broker/core/sizes.h"
@@ -73,27 +74,27 @@ static void drop (struct entry *e)
 
 static int book (struct broker *b, struct entry *e)
 {
-    return reserve_has_realm (e)
-               ? match_update (reserve_matcher_of (b, e), e->id, e->r, NULL)
-               : broker_book (b, e);
+    return reserve_has_realm (e) ? match_update (reserve_matcher_of (b, e), entry_id (e),
+                                                 entry_alloc (e), NULL)
+                                 : broker_book (b, e);
 }
 
 /* Replaces the job's allocation by r, which is taken over; on error nothing changes. */
 static int hold (struct broker *b, struct entry *e, struct rset *r)
 {
-    struct rset *before = e->r;
+    struct rset *before = entry_alloc (e);
 
     if (!r || retire (e, before) < 0) {
         rset_destroy (r);
         return -ENOMEM;
     }
-    match_cancel (reserve_matcher_of (b, e), e->id);
+    match_cancel (reserve_matcher_of (b, e), entry_id (e));
     if (r->nranks < before->nranks)
         reserve_freed (b, e);
-    e->r = r;
+    entry_set_alloc (e, r);
     int rc = book (b, e);
     if (rc < 0) {
-        e->r = before;
+        entry_set_alloc (e, before);
         slot_of (e)->n--;
         rset_destroy (r);
         book (b, e);
@@ -103,8 +104,8 @@ static int hold (struct broker *b, struct entry *e, struct rset *r)
 
 static int add_held (json_t *context, const struct entry *e)
 {
-    autofree char *nodelist = rset_nodelist (e->r);
-    json_t *r = rset_to_json (e->r);
+    autofree char *nodelist = rset_nodelist (entry_alloc (e));
+    json_t *r = rset_to_json (entry_alloc (e));
     const struct sched_size fixed = { .code = SCHED_SIZE_FIXED };
 
     if (!nodelist || !r || json_object_set_new (context, "R", r) < 0
@@ -119,9 +120,9 @@ static int add_held (json_t *context, const struct entry *e)
 static struct match_request *request_more (struct broker *b, const struct entry *e,
                                            int64_t n, struct error *err)
 {
-    struct jobspec_resource nodes = *jobspec_malleable (e->js);
-    struct jobspec asked = *e->js;
-    autofree char *own = rset_nodelist (e->r);
+    struct jobspec_resource nodes = *jobspec_malleable (entry_jobspec (e));
+    struct jobspec asked = *entry_jobspec (e);
+    autofree char *own = rset_nodelist (entry_alloc (e));
     autojson json_t *not =
         own ? json_pack ("{s:[{s:[s]}]}", "not", "hostlist", own) : NULL;
 
@@ -132,14 +133,14 @@ static struct match_request *request_more (struct broker *b, const struct entry 
     nodes.count = (struct jobspec_count){ n, n, '+', 1 };
     nodes.sizes = NULL;
     asked.resources = &nodes;
-    return queuenodes_request (b, &asked, e->job->queue, not, err);
+    return queuenodes_request (b, &asked, entry_job (e)->queue, not, err);
 }
 
 /* The allocation with n more nodes, not booked. 0; -EBUSY: not now. */
 static int find_more (struct broker *b, struct entry *e, int64_t n, struct rset **ret,
                       struct error *err)
 {
-    double now = clock_wall (), end = e->r->expiration;
+    double now = clock_wall (), end = entry_alloc (e)->expiration;
     struct match_request *req = request_more (b, e, n, err);
     struct rset *more = NULL;
 
@@ -152,7 +153,7 @@ static int find_more (struct broker *b, struct entry *e, int64_t n, struct rset 
     match_request_destroy (req);
     if (rc < 0)
         return rc;
-    *ret = rset_join (e->r, more);
+    *ret = rset_join (entry_alloc (e), more);
     rset_destroy (more);
     return *ret ? 0 : error_set (err, ENOMEM, "out of memory");
 }
@@ -168,7 +169,7 @@ static json_t *change_context (const struct entry *e, int64_t nnodes, int64_t fr
                                          [RESIZE_BY_SCHEDULER] = "scheduler" };
 
     return json_pack ("{s:I s:I s:I s:o s:s s:I}", "generation",
-                      (json_int_t)e->job->resize.generation + 1, "nnodes",
+                      (json_int_t)entry_job (e)->resize.generation + 1, "nnodes",
                       (json_int_t)nnodes, "from", (json_int_t)from, "reason",
                       broker_text (reason), "by", words[by], "userid",
                       (json_int_t)userid);
@@ -177,7 +178,7 @@ static json_t *change_context (const struct entry *e, int64_t nnodes, int64_t fr
 static int grow (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
                  enum resize_by by, uint32_t userid, struct error *err)
 {
-    int64_t from = (int64_t)e->r->nranks;
+    int64_t from = (int64_t)entry_alloc (e)->nranks;
     struct rset *r = NULL;
     int rc = find_more (b, e, nnodes - from, &r, err);
 
@@ -198,7 +199,7 @@ static int grow (struct broker *b, struct entry *e, int64_t nnodes, const char *
     else
         rc = broker_emit (b, e, "resize", context);
     if (rc < 0) { /* undo */
-        hold (b, e, rset_first (e->r, (size_t)from));
+        hold (b, e, rset_first (entry_alloc (e), (size_t)from));
         return error_set (err, -rc, "it cannot be recorded now");
     }
     broker_plan_due (b);
@@ -209,7 +210,7 @@ static int shrink (struct broker *b, struct entry *e, int64_t nnodes, const char
                    enum resize_by by, uint32_t userid, struct error *err)
 {
     json_t *context =
-        change_context (e, nnodes, (int64_t)e->r->nranks, reason, by, userid);
+        change_context (e, nnodes, (int64_t)entry_alloc (e)->nranks, reason, by, userid);
     int rc = context ? broker_emit (b, e, "resize", context) : -ENOMEM;
 
     return rc < 0 ? error_set (err, -rc, "it cannot be recorded now") : 0;
@@ -218,24 +219,27 @@ static int shrink (struct broker *b, struct entry *e, int64_t nnodes, const char
 int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *reason,
                 enum resize_by by, uint32_t userid, struct error *err)
 {
-    return nnodes > (int64_t)e->r->nranks
+    return nnodes > (int64_t)entry_alloc (e)->nranks
                ? grow (b, e, nnodes, reason, by, userid, err)
                : shrink (b, e, nnodes, reason, by, userid, err);
 }
 
 static void tell_executor (struct broker *b, struct entry *e)
 {
-    const struct job_resize *to = &e->job->resize;
+    const struct job *job = entry_job (e);
+    const struct job_resize *to = &job->resize;
 
-    if (!to->active || !e->xjob || e->job->state != JOB_RUN || !b->ops->resize)
+    if (!to->active || !entry_exec_job (e) || job->state != JOB_RUN
+        || !broker_ops (b)->resize)
         return;
-    e->xjob->r = e->r;
-    e->xjob->resize = (struct exec_resize){ .active = true,
-                                            .generation = to->generation,
-                                            .nodes = (uint32_t)to->nnodes,
-                                            .from = (uint32_t)to->from,
-                                            .grace = b->config->resize_grace };
-    b->ops->resize (b->exec, e->xjob);
+    entry_exec_job (e)->r = entry_alloc (e);
+    entry_exec_job (e)->resize =
+        (struct exec_resize){ .active = true,
+                              .generation = to->generation,
+                              .nodes = (uint32_t)to->nnodes,
+                              .from = (uint32_t)to->from,
+                              .grace = broker_config (b)->resize_grace };
+    broker_ops (b)->resize (broker_exec (b), entry_exec_job (e));
 }
 
 /* -- reports of the executor -- */
@@ -243,7 +247,7 @@ static void tell_executor (struct broker *b, struct entry *e)
 /* The job has given its nodes back, and they are free. */
 static int give_back (struct broker *b, struct entry *e, json_t *context)
 {
-    struct rset *r = rset_first (e->r, (size_t)e->job->resize.nnodes);
+    struct rset *r = rset_first (entry_alloc (e), (size_t)entry_job (e)->resize.nnodes);
     int rc = hold (b, e, r);
 
     if (rc == 0)
@@ -255,16 +259,16 @@ static int give_back (struct broker *b, struct entry *e, json_t *context)
 static void did_not_come (struct broker *b, struct entry *e, const char *text)
 {
     struct error err = { 0 };
-    const struct job_resize was = e->job->resize;
+    const struct job_resize was = entry_job (e)->resize;
 
-    log_warning ("job %ju: it stays at %jd node%s: %s", (uintmax_t)e->id,
+    log_warning ("job %ju: it stays at %jd node%s: %s", (uintmax_t)entry_id (e),
                  (intmax_t)was.from, was.from == 1 ? "" : "s", text);
     entry_set_note (e, text);
-    int rc = shrink (b, e, was.from, text, RESIZE_BY_BROKER, b->uid, &err);
+    int rc = shrink (b, e, was.from, text, RESIZE_BY_BROKER, broker_uid (b), &err);
     if (rc == -ENOMEM)
         broker_no_memory (REPORT);
     if (rc < 0)
-        log_error ("job %ju: %s", (uintmax_t)e->id, err.text);
+        log_error ("job %ju: %s", (uintmax_t)entry_id (e), err.text);
 }
 
 static void host_resized (void *arg, uint64_t id, uint32_t generation, bool done,
@@ -272,9 +276,10 @@ static void host_resized (void *arg, uint64_t id, uint32_t generation, bool done
 {
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
-    const struct job_resize *to = e ? &e->job->resize : NULL;
+    const struct job_resize *to = e ? &entry_job (e)->resize : NULL;
 
-    if (!e || e->job->state != JOB_RUN || !to->active || to->generation != generation)
+    if (!e || entry_job (e)->state != JOB_RUN || !to->active
+        || to->generation != generation)
         return;
     if (!done && to->nnodes > to->from) {
         did_not_come (b, e, text);
@@ -293,9 +298,9 @@ static void host_resized (void *arg, uint64_t id, uint32_t generation, bool done
     if (rc < 0)
         log_error ("job %ju: its size cannot be recorded: %s", (uintmax_t)id,
                    strerror (-rc));
-    if (e->xjob) {
-        e->xjob->r = e->r;
-        e->xjob->resize.active = e->job->resize.active;
+    if (entry_exec_job (e)) {
+        entry_exec_job (e)->r = entry_alloc (e);
+        entry_exec_job (e)->resize.active = entry_job (e)->resize.active;
     }
 }
 
@@ -307,19 +312,19 @@ static void host_init (struct broker *b, struct exec_host *host)
 
 int resize_check (const struct broker *b, const struct jobspec *js, struct error *err)
 {
-    if (!js->malleable || b->ops->resize)
+    if (!js->malleable || broker_ops (b)->resize)
         return 0;
     return error_set (err, EINVAL,
                       "--malleable: the executor %s of this broker does not change jobs "
                       "that run; leave it out",
-                      b->ops->name);
+                      broker_ops (b)->name);
 }
 
 /* -- POST /v1/jobs/ID/resize -- */
 
 static const char *unfit (const struct entry *e)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
 
     if (job->array)
         return "is an array, whose tasks are not malleable";
@@ -327,9 +332,9 @@ static const char *unfit (const struct entry *e)
         return "does not run yet";
     if (job->state > JOB_RUN || job->finished)
         return "has ended, or ends";
-    if (!job->started || !e->js || !e->r || !e->xjob)
+    if (!job->started || !entry_jobspec (e) || !entry_alloc (e) || !entry_exec_job (e))
         return "is being started";
-    if (!e->js->malleable)
+    if (!entry_jobspec (e)->malleable)
         return "is not malleable: it was submitted without --malleable";
     if (job->resize.active)
         return "is becoming another size now";
@@ -339,23 +344,25 @@ static const char *unfit (const struct entry *e)
 static int check_size (const struct broker *b, const struct entry *e, int64_t nnodes,
                        struct error *err)
 {
-    int64_t most = b->config->queues[e->queue].max_nodes;
+    int64_t most = broker_config (b)->queues[entry_queue (e)].max_nodes;
 
     if (most > 0 && nnodes > most)
         return error_set (err, EINVAL, "jobs of queue %s have at most %jd nodes",
-                          b->config->queues[e->queue].name, (intmax_t)most);
-    return jobspec_malleable_size (jobspec_malleable (e->js), nnodes, err);
+                          broker_config (b)->queues[entry_queue (e)].name,
+                          (intmax_t)most);
+    return jobspec_malleable_size (jobspec_malleable (entry_jobspec (e)), nnodes, err);
 }
 
 static json_t *answer (const struct entry *e, int64_t from)
 {
-    return json_pack ("{s:I s:I s:I}", "nodes", (json_int_t)e->job->resize.nnodes, "from",
-                      (json_int_t)from, "generation",
-                      (json_int_t)e->job->resize.generation);
+    const struct job *job = entry_job (e);
+
+    return json_pack ("{s:I s:I s:I}", "nodes", (json_int_t)job->resize.nnodes, "from",
+                      (json_int_t)from, "generation", (json_int_t)job->resize.generation);
 }
 
 static void api_job_resize (struct broker *b, struct http_request *req,
-                     const struct api_path *path)
+                            const struct api_path *path)
 {
     static const char *const keys[] = { "nodes", NULL };
     struct error err = { 0 };
@@ -368,27 +375,28 @@ static void api_job_resize (struct broker *b, struct http_request *req,
     if (!body)
         return;
     const char *why = unfit (e);
-    int64_t from = e->r ? (int64_t)e->r->nranks : 0;
+    int64_t from = entry_alloc (e) ? (int64_t)entry_alloc (e)->nranks : 0;
     if (json_get_int (body, "nodes", 1, INT32_MAX, &nnodes, JSON_REQUIRED, "request",
                       &err)
         < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
     } else if (why) {
-        http_reply_problem (req, 409, "wrong-state", "job %ju %s", (uintmax_t)e->id, why);
+        http_reply_problem (req, 409, "wrong-state", "job %ju %s",
+                            (uintmax_t)entry_id (e), why);
     } else if (check_size (b, e, nnodes, &err) < 0) {
-        http_reply_problem (req, 400, "bad-request", "job %ju: %s", (uintmax_t)e->id,
-                            err.text);
+        http_reply_problem (req, 400, "bad-request", "job %ju: %s",
+                            (uintmax_t)entry_id (e), err.text);
     } else if (nnodes == from) {
         http_reply_problem (req, 409, "wrong-state", "job %ju has %jd nodes already",
-                            (uintmax_t)e->id, (intmax_t)nnodes);
-    } else if (b->recovering || !reserve_is_prepared (b)) {
+                            (uintmax_t)entry_id (e), (intmax_t)nnodes);
+    } else if (broker_is_recovering (b) || !reserve_is_prepared (b)) {
         http_reply_header (req, "Retry-After", "1");
         http_reply_problem (req, 503, "busy", "nodes are being counted; try again");
     } else if (resize_job (b, e, nnodes, "asked for", RESIZE_BY_USER,
                            http_request_uid (req), &err)
                < 0) {
         http_reply_problem (req, 409, "wrong-state", "job %ju keeps its %jd nodes: %s",
-                            (uintmax_t)e->id, (intmax_t)from, err.text);
+                            (uintmax_t)entry_id (e), (intmax_t)from, err.text);
     } else {
         watch_reply_after_commit (b, req, answer (e, from));
     }
@@ -400,7 +408,8 @@ static void attempt_over (struct broker *b, struct entry *e)
     drop (e);
 }
 
-static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor }, { 0, NULL } };
+static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor },
+                                           { 0, NULL } };
 
 static const struct api_route routes[] = {
     { "POST", "/v1/jobs/{}/resize", api_job_resize, false },

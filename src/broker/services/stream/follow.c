@@ -20,6 +20,7 @@
 #include <utlist.h>
 
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/stream/follow.h"
 #include "common/parse.h"
@@ -39,7 +40,7 @@ struct follower {
     struct http_request *req; /* NULL: the client left, free f when idle */
     struct follower *prev, *next;
     char *dir;
-    char spool[24]; /* file name in dir */
+    char spool[24];           /* file name in dir */
     unsigned attempt, latest; /* of the spool; of the job */
     uid_t owner;              /* user of the job */
     int fd;
@@ -368,7 +369,7 @@ static void step (struct follower *f)
     f->busy = true;
     f->rc = 0;
     f->work.data = f;
-    if (uv_queue_work (f->b->loop, &f->work, read_work, read_done) < 0) {
+    if (uv_queue_work (broker_loop (f->b), &f->work, read_work, read_done) < 0) {
         f->busy = false;
         break_off (f);
     }
@@ -436,27 +437,28 @@ void follow_output (struct broker *b, struct entry *e, struct http_request *req)
     struct follower *f = calloc (1, sizeof (*f));
 
     if (f)
-        f->attempt = f->latest = e->job->restarts;
+        f->attempt = f->latest = entry_job (e)->restarts;
     if (f && parse_query (f, req, &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         free (f);
         return;
     }
     if (!f
-        || asprintf (&f->dir, "%s/%ju", b->jobs_dir, (uintmax_t)e->id) < 0) {
+        || asprintf (&f->dir, "%s/%ju", broker_jobs_dir (b), (uintmax_t)entry_id (e))
+               < 0) {
         free (f);
         http_reply_problem (req, 503, "busy", "out of memory");
         return;
     }
     strbuf_init (&f->out, TEXT_MAX);
     f->b = b;
-    f->id = e->id;
+    f->id = entry_id (e);
     set_spool (f, f->attempt);
-    f->owner = e->job->userid;
+    f->owner = entry_job (e)->userid;
     f->fd = -1;
     f->req = req;
-    f->over = e->job->state == JOB_INACTIVE;
-    uv_fs_event_init (b->loop, &f->changed);
+    f->over = entry_job (e)->state == JOB_INACTIVE;
+    uv_fs_event_init (broker_loop (b), &f->changed);
     f->changed.data = f;
     if (!f->over) { /* else the entry could go before the stream */
         f->e = e;
@@ -475,7 +477,7 @@ static void output (struct broker *b, struct entry *e)
     (void)b;
     DL_FOREACH_SAFE (slot_of (e)->followers, f, next)
     {
-        f->latest = e->job->restarts;
+        f->latest = entry_job (e)->restarts;
         step (f);
     }
 }
@@ -491,7 +493,7 @@ static void over (struct broker *b, struct entry *e)
     {
         DL_DELETE (slot->followers, f);
         f->e = NULL;
-        f->latest = e->job->restarts;
+        f->latest = entry_job (e)->restarts;
         f->over = true;
         step (f);
     }

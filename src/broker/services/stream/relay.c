@@ -142,13 +142,13 @@ static struct relay *relay_create (struct broker *b, const struct entry *e,
         return NULL;
     }
     r->b = b;
-    r->id = e->id;
+    r->id = entry_id (e);
     r->uid = http_request_uid (req);
     r->req = req;
     r->fd = -1;
     const char *session = http_request_query (req, "session");
     r->is_session = session && session_parse (session, r->token);
-    uv_timer_init (b->loop, &r->linger);
+    uv_timer_init (broker_loop (b), &r->linger);
     r->linger.data = r;
     DL_APPEND (state_of (b)->relays, r);
     state_of (b)->n++;
@@ -223,7 +223,7 @@ static void client_is_gone (struct relay *r)
     struct entry *e = r->is_session ? entry_find (r->b, r->id) : NULL;
     struct error err = { 0 };
 
-    if (r->state != RELAY_OPEN || !e || !e->xjob) {
+    if (r->state != RELAY_OPEN || !e || !entry_exec_job (e)) {
         relay_end (r);
         return;
     }
@@ -232,9 +232,10 @@ static void client_is_gone (struct relay *r)
     leave_client (r);
     r->state = RELAY_TELLING;
     r->up.off = 0;
-    r->up.len =
-        session_encode (SESSION_GONE, r->token, 0, 0, (uint8_t *)r->up.buf);
-    if (r->b->ops->connect (r->b->exec, e->xjob, &events, r, &r->agent, &err) < 0)
+    r->up.len = session_encode (SESSION_GONE, r->token, 0, 0, (uint8_t *)r->up.buf);
+    if (broker_ops (r->b)->connect (broker_exec (r->b), entry_exec_job (e), &events, r,
+                                    &r->agent, &err)
+        < 0)
         relay_end (r);
 }
 
@@ -363,7 +364,7 @@ static void on_agent_ready (void *arg)
 static int start_poll (struct relay *r)
 {
     r->poll = calloc (1, sizeof (*r->poll));
-    if (!r->poll || uv_poll_init (r->b->loop, r->poll, r->fd) < 0) {
+    if (!r->poll || uv_poll_init (broker_loop (r->b), r->poll, r->fd) < 0) {
         free (r->poll);
         r->poll = NULL;
         return -ENOMEM;
@@ -449,7 +450,7 @@ static bool has_room (const struct broker *b, uid_t uid)
 static bool runs (struct http_request *req, const struct broker *b, const struct entry *e,
                   const char *name)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
 
     if (job->array)
         http_reply_problem (
@@ -459,14 +460,15 @@ static bool runs (struct http_request *req, const struct broker *b, const struct
             name, name, idset_first (job->array->spec.tasks));
     else if (job->state == JOB_INACTIVE || (job->finished && !job->requeue))
         http_reply_problem (req, 409, "job-ended", "job %ju has ended: %s",
-                            (uintmax_t)e->id, job_phase_name (job_result_phase (job)));
+                            (uintmax_t)entry_id (e),
+                            job_phase_name (job_result_phase (job)));
     else if (!job->started || job->finished)
         http_reply_problem (req, 409, "job-pending", "job %ju does not run yet: %s",
-                            (uintmax_t)e->id, job_phase_name (job_phase (job)));
-    else if (!e->xjob || b->stopping) {
+                            (uintmax_t)entry_id (e), job_phase_name (job_phase (job)));
+    else if (!entry_exec_job (e) || broker_is_stopping (b)) {
         http_reply_header (req, "Retry-After", "1");
         http_reply_problem (req, 503, "busy", "the broker %s: try again",
-                            b->stopping ? "stops" : "is starting");
+                            broker_is_stopping (b) ? "stops" : "is starting");
     } else
         return true;
     return false;
@@ -485,7 +487,7 @@ static struct entry *admit (struct broker *b, struct http_request *req,
                                 "job %ju is unknown, or ended long ago", (uintmax_t)id);
         return NULL;
     }
-    if (!e->job->array && !api_require (b, req, e))
+    if (!entry_job (e)->array && !api_require (b, req, e))
         return NULL;
     if (!http_request_wants_upgrade (req, AGENT_PROTOCOL)) {
         http_reply_header (req, "Upgrade", AGENT_PROTOCOL);
@@ -507,7 +509,7 @@ static struct entry *admit (struct broker *b, struct http_request *req,
 }
 
 static void api_job_connect (struct broker *b, struct http_request *req,
-                      const struct api_path *path)
+                             const struct api_path *path)
 {
     static const struct agentstream_events events = { .opened = on_opened,
                                                       .ready = on_agent_ready };
@@ -519,11 +521,13 @@ static void api_job_connect (struct broker *b, struct http_request *req,
         return;
     if (!r)
         http_reply_problem (req, 503, "busy", "out of memory");
-    else if (b->ops->connect (b->exec, e->xjob, &events, r, &r->agent, &err) < 0)
+    else if (broker_ops (b)->connect (broker_exec (b), entry_exec_job (e), &events, r,
+                                      &r->agent, &err)
+             < 0)
         refuse (r, &err);
-    else if (r->uid != e->job->userid)
-        log_info ("job %ju of %s: uid %u connects to its agent", (uintmax_t)e->id,
-                  e->job->user, (unsigned)r->uid);
+    else if (r->uid != entry_job (e)->userid)
+        log_info ("job %ju of %s: uid %u connects to its agent", (uintmax_t)entry_id (e),
+                  entry_job (e)->user, (unsigned)r->uid);
 }
 
 /* -- ends that come from elsewhere -- */

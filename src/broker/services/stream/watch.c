@@ -9,6 +9,7 @@
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
+#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/stream/watch.h"
@@ -45,12 +46,13 @@ struct waiter {
 json_t *watch_result_json (const struct broker *b, struct http_request *req,
                            const struct entry *e)
 {
+    const struct job *job = entry_job (e);
     char text[300] = "";
     if (privacy_sees (b, http_request_uid (req), e, PRIVATE_ARGUMENTS))
-        job_result_text (e->job, text, sizeof (text));
-    return json_pack ("{s:I s:s s:i s:s}", "id", (json_int_t)e->id, "state",
-                      job_phase_name (job_result_phase (e->job)), "exit_code",
-                      job_exit_code (e->job), "text", text);
+        job_result_text (job, text, sizeof (text));
+    return json_pack ("{s:I s:s s:i s:s}", "id", (json_int_t)entry_id (e), "state",
+                      job_phase_name (job_result_phase (job)), "exit_code",
+                      job_exit_code (job), "text", text);
 }
 
 static void waiter_left (struct http_request *req, void *arg)
@@ -79,7 +81,7 @@ void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
 {
     struct waiter *w;
 
-    if (e->result_told) {
+    if (entry_is_result_told (e)) {
         api_reply_json (req, 200, watch_result_json (b, req, e));
         return;
     }
@@ -129,7 +131,8 @@ static void watcher_left (struct http_request *req, void *arg)
     watcher_free (w);
 }
 
-static void api_watch (struct broker *b, struct http_request *req, const struct api_path *path)
+static void api_watch (struct broker *b, struct http_request *req,
+                       const struct api_path *path)
 {
     struct error err = { 0 };
     struct watcher *w = calloc (1, sizeof (*w));
@@ -162,10 +165,11 @@ void watch_event (struct broker *b, const struct entry *e, const char *name)
 
     if (!state->watchers)
         return;
-    int len = snprintf (
-        line, sizeof (line),
-        "{\"id\":%ju,\"event\":\"%s\",\"state\":\"%s\",\"timestamp\":%.6f}\n",
-        (uintmax_t)e->id, name, job_phase_name (job_phase (e->job)), clock_wall ());
+    int len =
+        snprintf (line, sizeof (line),
+                  "{\"id\":%ju,\"event\":\"%s\",\"state\":\"%s\",\"timestamp\":%.6f}\n",
+                  (uintmax_t)entry_id (e), name,
+                  job_phase_name (job_phase (entry_job (e))), clock_wall ());
     DL_FOREACH_SAFE (state->watchers, w, next)
     {
         if (api_filter_match (&w->filter, e))
@@ -194,9 +198,9 @@ static void stop (struct broker *b)
 {
     struct state *state = state_of (b);
     struct watcher *w, *next;
-    struct entry *e, *following;
+    struct entry *e;
 
-    HASH_ITER (hh, b->table.all, e, following)
+    entries_each (ENTRIES_ALL, b, e)
         end_waiters (b, e);
     DL_FOREACH_SAFE (state->watchers, w, next)
     {
@@ -258,7 +262,8 @@ static void committed (struct broker *b, struct entry *e,
         watch_event (b, e, names[i]);
 }
 
-static const struct service_act acts[] = { { BROKER_ACT_RESULT, tell_result }, { 0, NULL } };
+static const struct service_act acts[] = { { BROKER_ACT_RESULT, tell_result },
+                                           { 0, NULL } };
 
 static const struct api_route routes[] = {
     { "GET", "/v1/watch", api_watch, false },

@@ -1,4 +1,5 @@
 /* test_deadline.c - jobs that cannot end by their deadline are ended while they wait */
+#include "broker/core/jobs.h"
 #include "broker/core/test/small.h"
 
 #include <stdio.h>
@@ -24,12 +25,12 @@ static void test_given_up (void **unused)
     occupy (s);
     snprintf (system, sizeof (system), "duration: 60, fluxq: {deadline: %.0f}",
               SMALL_START + 100);
-    uint64_t id = small_submit (s, system)->id;
+    uint64_t id = entry_id (small_submit (s, system));
     small_advance (s, 39);
     assert_null (strstr (small_events (s, id), "exception"));
     small_advance (s, 2);
     assert_non_null (strstr (small_events (s, id), "exception"));
-    assert_int_equal (entry_find (s->b, id)->job->state, JOB_INACTIVE);
+    assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_INACTIVE);
     small_destroy (s);
 }
 
@@ -42,14 +43,14 @@ static void test_started (void **unused)
     (void)unused;
     snprintf (system, sizeof (system), "duration: 60, fluxq: {deadline: %.0f}",
               SMALL_START + 100);
-    uint64_t id = small_submit (s, system)->id;
+    uint64_t id = entry_id (small_submit (s, system));
     small_turn (s);
     assert_string_equal (s->told, "start 1");
     small_ready (s, id);
     small_advance (s, 1000);
     assert_null (strstr (small_events (s, id), "exception"));
     small_finish (s, id, "ended");
-    assert_int_equal (entry_find (s->b, id)->job->state, JOB_INACTIVE);
+    assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_INACTIVE);
     small_destroy (s);
 }
 
@@ -103,10 +104,8 @@ static void test_jobs_vanish (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_given_up),
-        cmocka_unit_test (test_started),
-        cmocka_unit_test (test_vanished),
-        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_given_up),  cmocka_unit_test (test_started),
+        cmocka_unit_test (test_vanished),  cmocka_unit_test (test_jobs_vanish),
         cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

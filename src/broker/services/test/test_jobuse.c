@@ -35,7 +35,7 @@ static void report (struct small *s, uint64_t id, const char *step, uint32_t ran
 static uint64_t run_one (struct small *s)
 {
     struct entry *e = small_submit (s, "duration: 60");
-    uint64_t id = e ? e->id : 0;
+    uint64_t id = e ? entry_id (e) : 0;
 
     small_turn (s);
     small_ready (s, id);
@@ -109,7 +109,7 @@ static void test_attempts (void **unused)
     struct small *s = small_create (1);
 
     (void)unused;
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
     small_turn (s);
     report (s, id, "0", 1, 1);
     s->b->host.start_failed (s->b, id, &why);
@@ -117,7 +117,7 @@ static void test_attempts (void **unused)
     autojson json_t *usage = usage_event (id);
     assert_int_equal (json_integer_value (json_object_get (usage, "attempt")), 0);
     small_advance (s, 3600);
-    assert_int_equal (entry_find (s->b, id)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_RUN);
     assert_null (jobuse_json (entry_find (s->b, id)));
     small_ready (s, id);
     report (s, id, "1", 1, 1);

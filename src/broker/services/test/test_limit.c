@@ -30,7 +30,7 @@ static struct client *change (struct small *s, uid_t uid, uint64_t id, const cha
 
 static const struct job *job_of (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job;
+    return entry_job (entry_find (s->b, id));
 }
 
 static void test_waiting (void **unused)
@@ -60,18 +60,19 @@ static void test_running (void **unused)
     (void)unused;
     small_ready (s, 1);
     const struct entry *e = entry_find (s->b, 1);
-    double from = e->r->starttime;
+    double from = entry_alloc (e)->starttime;
     struct client *c = client_ask (s, USER, "POST /v1/jobs/1/limit", "{\"limit\":30}");
     assert_false (c->ended);
     assert_null (strstr (s->told, "limit"));
     small_turn (s);
     assert_int_equal (c->status, 200);
     assert_non_null (strstr (s->told, "limit 1"));
-    assert_true (e->job->duration == 30);
-    assert_true (e->r->expiration == from + 30);
-    assert_true (e->xjob->time_limit == 30 && e->xjob->limit_changed);
+    assert_true (entry_job (e)->duration == 30);
+    assert_true (entry_alloc (e)->expiration == from + 30);
+    assert_true (entry_exec_job (e)->time_limit == 30
+                 && entry_exec_job (e)->limit_changed);
     assert_int_equal (change (s, OPERATOR, 1, "{\"change\":90}")->status, 200);
-    assert_true (e->xjob->time_limit == 120);
+    assert_true (entry_exec_job (e)->time_limit == 120);
     small_finish (s, 1, "ended");
     assert_int_equal (change (s, OPERATOR, 1, "{\"limit\":30}")->status, 409);
     small_destroy (s);
@@ -164,9 +165,10 @@ static void lower (struct small *s, uint64_t id, double before, double after)
     if (e) {
         double now = c->ended && c->status == 409 ? before : after;
         if (!c->ended || c->status == 409)
-            assert_true (e->job->duration == now);
-        if (e->r)
-            assert_true (e->r->expiration == e->r->starttime + e->job->duration);
+            assert_true (entry_job (e)->duration == now);
+        if (entry_alloc (e))
+            assert_true (entry_alloc (e)->expiration
+                         == entry_alloc (e)->starttime + entry_job (e)->duration);
     }
     small_turn (s);
     assert_true (c->ended);

@@ -1,4 +1,5 @@
 /* test_serialize.c - starts of large jobs go one at a time */
+#include "broker/core/jobs.h"
 #include "broker/core/test/small.h"
 
 #include <string.h>
@@ -9,9 +10,9 @@ static struct small *two_large (void)
     struct small *s = small_create (2);
 
     s->config->start_serialize = 1;
-    assert_int_equal (small_submit (s, "duration: 60")->id, 1);
+    assert_int_equal (entry_id (small_submit (s, "duration: 60")), 1);
     small_turn (s);
-    assert_int_equal (small_submit (s, "duration: 60")->id, 2);
+    assert_int_equal (entry_id (small_submit (s, "duration: 60")), 2);
     small_turn (s);
     return s;
 }
@@ -22,12 +23,14 @@ static void test_one_at_a_time (void **unused)
 
     (void)unused;
     assert_string_equal (s->told, "start 1");
-    assert_int_equal (entry_find (s->b, 2)->job->state, JOB_RUN); /* it has its core */
-    assert_non_null (strstr (entry_find (s->b, 2)->note, "waits until job 1 is ready"));
+    assert_int_equal (entry_job (entry_find (s->b, 2))->state,
+                      JOB_RUN); /* it has its core */
+    assert_non_null (
+        strstr (entry_note (entry_find (s->b, 2)), "waits until job 1 is ready"));
     small_ready (s, 1);
     small_advance (s, 1);
     assert_string_equal (s->told, "start 1, start 2");
-    assert_null (entry_find (s->b, 2)->note);
+    assert_null (entry_note (entry_find (s->b, 2)));
     small_destroy (s);
 }
 
@@ -51,7 +54,7 @@ static void test_cancelled (void **unused)
     (void)unused;
     assert_int_equal (broker_exception (s->b, entry_find (s->b, 2), "cancel", 0, ""), 0);
     small_turn (s);
-    assert_int_equal (entry_find (s->b, 2)->job->state, JOB_INACTIVE);
+    assert_int_equal (entry_job (entry_find (s->b, 2))->state, JOB_INACTIVE);
     small_ready (s, 1);
     small_advance (s, 10);
     assert_null (strstr (s->told, "start 2"));
@@ -97,12 +100,9 @@ static void test_no_memory (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_one_at_a_time),
-        cmocka_unit_test (test_first_fails),
-        cmocka_unit_test (test_cancelled),
-        cmocka_unit_test (test_off),
-        cmocka_unit_test (test_jobs_vanish),
-        cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_one_at_a_time), cmocka_unit_test (test_first_fails),
+        cmocka_unit_test (test_cancelled),     cmocka_unit_test (test_off),
+        cmocka_unit_test (test_jobs_vanish),   cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static struct client *hold (struct small *s, const char *head)
 
 static const struct job *job_5 (struct small *s)
 {
-    return entry_find (s->b, 5)->job;
+    return entry_job (entry_find (s->b, 5));
 }
 
 /* A held job lets others pass, and starts when it is released. */
@@ -47,7 +47,7 @@ static void test_hold (void **unused)
     assert_false (job_5 (s)->held_by_operator);
     small_finish (s, 1, "ended");
     assert_int_equal (job_5 (s)->state, JOB_SCHED);
-    assert_int_equal (entry_find (s->b, 6)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, 6))->state, JOB_RUN);
     assert_int_equal (set (s, USER, "{\"urgency\":16}")->status, 200);
     assert_int_equal (job_5 (s)->urgency, 16);
     assert_null (job_5 (s)->hold_note);
@@ -86,7 +86,7 @@ static void test_order (void **unused)
     assert_int_equal (set (s, USER, "{\"urgency\":15}")->status, 200);
     small_finish (s, 1, "ended");
     assert_int_equal (job_5 (s)->state, JOB_SCHED);
-    assert_int_equal (entry_find (s->b, 6)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, 6))->state, JOB_RUN);
     small_destroy (s);
 }
 
@@ -173,7 +173,7 @@ static void scenario (struct small *s)
         struct client *c = client_ask (s, USER, "POST /v1/jobs/5/urgency", bodies[i]);
         const struct entry *e = entry_find (s->b, 5);
         if (e && !c->ended)
-            assert_int_equal (e->job->urgency, i == 0 ? 0 : 9);
+            assert_int_equal (entry_job (e)->urgency, i == 0 ? 0 : 9);
         small_turn (s);
         assert_true (c->ended);
     }

@@ -16,7 +16,7 @@ static struct entry *submit_array (struct small *s, const char *tasks)
 
 static enum job_state state_of_job (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->state;
+    return entry_job (entry_find (s->b, id))->state;
 }
 
 /* Four jobs that have the node until they end. */
@@ -31,17 +31,17 @@ static void occupy (struct small *s)
 static void test_tasks_start (void **unused)
 {
     struct small *s = small_create (1);
-    uint64_t id = submit_array (s, "1-3")->id;
+    uint64_t id = entry_id (submit_array (s, "1-3"));
 
     (void)unused;
     assert_int_equal (id, 1);
-    assert_int_equal (s->b->table.next_id, 5);
+    assert_int_equal (entries_next_id (s->b), 5);
     small_turn (s);
     assert_string_equal (s->told, "start 2, start 3, start 4");
     assert_string_equal (small_events (s, id), "submit validate depend priority "
                                                "task-start task-start task-start");
     assert_string_equal (small_events (s, 2), "submit validate depend priority alloc");
-    const struct job *task = entry_find (s->b, 3)->job;
+    const struct job *task = entry_job (entry_find (s->b, 3));
     assert_int_equal (task->array_job, id);
     assert_int_equal (task->array_task, 2);
     assert_string_equal (task->name, "a");
@@ -53,7 +53,7 @@ static void test_tasks_start (void **unused)
 static void test_tasks_end (void **unused)
 {
     struct small *s = small_create (1);
-    uint64_t id = submit_array (s, "1-3")->id;
+    uint64_t id = entry_id (submit_array (s, "1-3"));
 
     (void)unused;
     small_turn (s);
@@ -62,7 +62,7 @@ static void test_tasks_end (void **unused)
     small_finish (s, 2, "exited");
     small_finish (s, 4, "timeout");
     assert_int_equal (state_of_job (s, id), JOB_RUN);
-    const struct job_array *a = entry_find (s->b, id)->job->array;
+    const struct job_array *a = entry_job (entry_find (s->b, id))->array;
     assert_true (idset_has (a->ok, 1) && idset_has (a->failed, 3));
     assert_int_equal (idset_count (a->running), 1);
     small_finish (s, 3, "exited");
@@ -80,17 +80,18 @@ static void test_head (void **unused)
     occupy (s);
     struct entry *e = submit_array (s, "1-3");
     small_turn (s);
-    assert_int_equal (array_queued_id (e), e->id + 1);
+    assert_int_equal (array_queued_id (e), entry_id (e) + 1);
     assert_false (array_is_whole (e));
     array_dequeue (s->b, e);
     assert_int_equal (array_queued_id (e), 0);
-    assert_null (array_start (s->b, e->id + 1)); /* not queued any more */
-    assert_int_equal (array_enqueue (s->b, e), e->id + 1);
+    assert_null (array_start (s->b, entry_id (e) + 1)); /* not queued any more */
+    assert_int_equal (array_enqueue (s->b, e), entry_id (e) + 1);
     broker_enqueue (s->b, e);
     small_finish (s, 1, "exited");
-    assert_int_equal (array_queued_id (e), e->id + 2);
-    assert_non_null (entry_find (s->b, e->id + 1));
-    assert_int_equal (array_queued_id (entry_find (s->b, e->id + 1)), e->id + 1);
+    assert_int_equal (array_queued_id (e), entry_id (e) + 2);
+    assert_non_null (entry_find (s->b, entry_id (e) + 1));
+    assert_int_equal (array_queued_id (entry_find (s->b, entry_id (e) + 1)),
+                      entry_id (e) + 1);
     small_destroy (s);
 }
 
@@ -130,12 +131,12 @@ static void test_cancelled_tasks (void **unused)
     assert_int_equal (idset_add (tasks, 3), 0);
     assert_int_equal (array_cancel (s->b, e, tasks, 1000, "not needed"), 0);
     small_turn (s);
-    assert_int_equal (array_queued_id (e), e->id + 2);
+    assert_int_equal (array_queued_id (e), entry_id (e) + 2);
     for (uint64_t id = 1; id <= 4; id++)
         small_finish (s, id, "exited");
-    assert_null (entry_find (s->b, e->id + 1));
-    assert_int_equal (state_of_job (s, e->id + 2), JOB_RUN);
-    assert_null (entry_find (s->b, e->id + 3));
+    assert_null (entry_find (s->b, entry_id (e) + 1));
+    assert_int_equal (state_of_job (s, entry_id (e) + 2), JOB_RUN);
+    assert_null (entry_find (s->b, entry_id (e) + 3));
     idset_destroy (tasks);
     small_destroy (s);
 }
@@ -149,11 +150,11 @@ static void test_all_tasks_cancelled (void **unused)
     occupy (s);
     struct entry *e = submit_array (s, "1-3");
     small_turn (s);
-    struct idset *tasks = idset_copy (e->job->array->waiting);
+    struct idset *tasks = idset_copy (entry_job (e)->array->waiting);
     assert_int_equal (array_cancel (s->b, e, tasks, 1000, ""), 0);
     idset_destroy (tasks);
     small_turn (s);
-    assert_int_equal (state_of_job (s, e->id), JOB_INACTIVE);
+    assert_int_equal (state_of_job (s, entry_id (e)), JOB_INACTIVE);
     assert_int_equal (array_queued_id (e), 0);
     small_destroy (s);
 }
@@ -188,8 +189,8 @@ static void scenario (struct small *s)
     small_ready (s, 2);
     small_finish (s, 2, "exited");
     small_finish (s, 3, "startfail");
-    if ((e = entry_find (s->b, 6)) && e->job->state == JOB_SCHED
-        && (tasks = idset_copy (e->job->array->waiting)))
+    if ((e = entry_find (s->b, 6)) && entry_job (e)->state == JOB_SCHED
+        && (tasks = idset_copy (entry_job (e)->array->waiting)))
         array_cancel (s->b, e, tasks, 1000, "not needed");
     idset_destroy (tasks);
     small_turn (s);
@@ -197,8 +198,8 @@ static void scenario (struct small *s)
         small_finish (s, id, "startfail");
     /* Whatever failed: an array that has ended has no task that waits or runs. */
     for (uint64_t id = 1; id <= 6; id += 5)
-        if ((e = entry_find (s->b, id)) && e->job->state == JOB_INACTIVE)
-            assert_int_equal (idset_count (e->job->array->waiting)
+        if ((e = entry_find (s->b, id)) && entry_job (e)->state == JOB_INACTIVE)
+            assert_int_equal (idset_count (entry_job (e)->array->waiting)
                                   + idset_count (e->job->array->running),
                               0);
 }

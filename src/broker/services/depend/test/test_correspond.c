@@ -16,7 +16,7 @@ static uint64_t submit_array (struct small *s, const char *tasks, const char *mo
     snprintf (system, sizeof (system), "duration: 60%s, fluxq: {array: \"%s\"}", more,
               tasks);
     struct entry *e = small_submit (s, system);
-    return e ? e->id : 0;
+    return e ? entry_id (e) : 0;
 }
 
 /* An array whose tasks wait for those of array 1. */
@@ -27,7 +27,7 @@ static uint64_t submit_after (struct small *s, const char *tasks)
 
 static const struct job_array *array_of (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->array;
+    return entry_job (entry_find (s->b, id))->array;
 }
 
 /* Array 1 with the tasks 1 to 3, jobs 2 to 4, which run. */
@@ -51,15 +51,15 @@ static void test_same_number (void **unused)
 
     (void)unused;
     small_advance (s, 1);
-    assert_int_equal (e->job->state, JOB_SCHED);
+    assert_int_equal (entry_job (e)->state, JOB_SCHED);
     assert_int_equal (array_queued_id (e), 0); /* no task may start */
     assert_true (idset_count (correspond_ready (e)) == 0);
     assert_string_equal (array_reason (s->b, e, text, sizeof (text)), "Dependency");
     small_finish (s, 3, "exited"); /* task 2 */
     assert_null (entry_find (s->b, id + 1));
-    assert_int_equal (entry_find (s->b, id + 2)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, id + 2))->state, JOB_RUN);
     small_finish (s, 2, "exited");
-    assert_int_equal (entry_find (s->b, id + 1)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, id + 1))->state, JOB_RUN);
     assert_null (entry_find (s->b, id + 3));
     small_destroy (s);
 }
@@ -77,7 +77,7 @@ static void test_hopeless (void **unused)
     small_finish (s, 3, "timeout");
     assert_true (idset_has (array_of (s, id)->cancelled, 2));
     small_finish (s, 4, "exited");
-    assert_int_equal (entry_find (s->b, id + 2)->job->state, JOB_RUN); /* task 3 */
+    assert_int_equal (entry_job (entry_find (s->b, id + 2))->state, JOB_RUN); /* task 3 */
     small_destroy (s);
 }
 
@@ -92,9 +92,9 @@ static void test_hopeless_is_kept (void **unused)
     (void)unused;
     small_finish (s, 3, "timeout");
     small_finish (s, 4, "exited");
-    assert_int_equal (idset_count (e->job->array->cancelled), 0);
-    assert_true (idset_has (e->job->array->waiting, 2));
-    assert_true (idset_has (e->job->array->running, 3));
+    assert_int_equal (idset_count (entry_job (e)->array->cancelled), 0);
+    assert_true (idset_has (entry_job (e)->array->waiting, 2));
+    assert_true (idset_has (entry_job (e)->array->running, 3));
     small_destroy (s);
 }
 
@@ -183,11 +183,11 @@ static void test_restart (void **unused)
     (void)unused;
     small_turn (s);
     assert_int_equal (array_queued_id (e), id + 1);
-    if (!e->js)
-        e->js = jobspec_parse ("{}", 2, NULL);
-    assert_non_null (e->js);
-    assert_int_equal (dependencies_parse (&e->js->depend, "aftercorr:1", "test", &err),
-                      0);
+    if (!entry_jobspec (e))
+        entry_set_jobspec (e, jobspec_parse ("{}", 2, NULL));
+    assert_non_null (entry_jobspec (e));
+    assert_int_equal (
+        dependencies_parse (&entry_jobspec (e)->depend, "aftercorr:1", "test", &err), 0);
     service_depend.take (s->b, e, false);
     service_correspond.waits_again (s->b, e);
     assert_false (correspond_is_unknown (e)); /* array 1 is in memory */
@@ -215,8 +215,8 @@ static void scenario (struct small *s)
     small_finish (s, 4, "startfail");
     small_advance (s, 1);
     /* Whatever failed, no task starts whose counterpart did not complete. */
-    if (id == 5 && (e = entry_find (s->b, id)) && e->job->array)
-        assert_false (idset_has (e->job->array->running, 2)
+    if (id == 5 && (e = entry_find (s->b, id)) && entry_job (e)->array)
+        assert_false (idset_has (entry_job (e)->array->running, 2)
                       || idset_has (e->job->array->running, 4));
     small_finish (s, 6, "startfail");
     s->config->keep_finished = 0;

@@ -34,12 +34,12 @@ static const char *node_of (struct small *s, uint64_t id)
 {
     const struct entry *e = entry_find (s->b, id);
 
-    return e && e->r ? e->r->ranks[0].node : NULL;
+    return e && entry_alloc (e) ? entry_alloc (e)->ranks[0].node : NULL;
 }
 
 static uint64_t run_one (struct small *s, const char *system)
 {
-    uint64_t id = small_submit (s, system)->id;
+    uint64_t id = entry_id (small_submit (s, system));
 
     small_turn (s);
     assert_non_null (node_of (s, id));
@@ -55,11 +55,11 @@ static void test_other_node (void **unused)
     assert_string_equal (node_of (s, id), "node0");
     fail_start (s, id, "node0");
     assert_null (node_of (s, id));
-    assert_string_equal (entry_find (s->b, id)->job->avoid, "node0");
+    assert_string_equal (entry_job (entry_find (s->b, id))->avoid, "node0");
     small_advance (s, A_WHILE);
     assert_string_equal (node_of (s, id), "node1");
     small_ready (s, id); /* a good start forgets the node */
-    assert_null (entry_find (s->b, id)->job->avoid);
+    assert_null (entry_job (entry_find (s->b, id))->avoid);
     small_destroy (s);
 }
 
@@ -77,7 +77,7 @@ static void test_all_nodes_so_far (void **unused)
     assert_string_equal (node_of (s, id), "node1");
     fail_start (s, id, "node1");
     small_advance (s, A_WHILE);
-    assert_string_equal (entry_find (s->b, id)->job->avoid, "node[0-1]");
+    assert_string_equal (entry_job (entry_find (s->b, id))->avoid, "node[0-1]");
     assert_string_equal (node_of (s, id), "node2");
     small_destroy (s);
 }
@@ -177,17 +177,17 @@ static void test_restart (void **unused)
     struct entry *e = small_submit (s, "duration: 60");
 
     (void)unused;
-    e->job->avoid = strdup ("node0");
-    assert_ptr_equal (avoid_choose (s->b, e), e->req);
+    entry_job (e)->avoid = strdup ("node0");
+    assert_ptr_equal (avoid_choose (s->b, e), entry_request (e));
     service_avoid.replayed (s->b, e);
     s->b->recovering = true;
-    assert_ptr_equal (avoid_choose (s->b, e), e->req);
+    assert_ptr_equal (avoid_choose (s->b, e), entry_request (e));
     s->b->recovering = false;
     service_avoid.nodes_known (s->b);
     small_turn (s);
-    assert_string_equal (node_of (s, e->id), "node1");
+    assert_string_equal (node_of (s, entry_id (e)), "node1");
     service_avoid.ended (s->b, e); /* frees the request */
-    assert_ptr_equal (avoid_choose (s->b, e), e->req);
+    assert_ptr_equal (avoid_choose (s->b, e), entry_request (e));
     small_destroy (s);
 }
 

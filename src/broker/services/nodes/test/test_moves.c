@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "broker/core/inside.h"
 #include "broker/core/service.h"
 #include "broker/services/nodes/moves.h"
 #include "broker/services/nodes/nodes.h"
@@ -293,7 +294,7 @@ static void tell (struct broker *b, const char *name, enum machine_node_state st
 
 static bool is_there (const struct broker *b, const char *name)
 {
-    return machine_node_find (b->graph, name) >= 0;
+    return machine_node_find (broker_graph (b), name) >= 0;
 }
 
 static void expect_state (const struct broker *b, const char *name,
@@ -301,8 +302,10 @@ static void expect_state (const struct broker *b, const char *name,
 {
     struct machine_node_info info;
 
-    assert_int_equal (
-        machine_node_info (b->graph, machine_node_find (b->graph, name), &info), 0);
+    assert_int_equal (machine_node_info (broker_graph (b),
+                                         machine_node_find (broker_graph (b), name),
+                                         &info),
+                      0);
     assert_int_equal (info.state, state);
 }
 
@@ -321,22 +324,22 @@ static struct broker *begin (void)
     service_nodes.host (b, &b->host);
     assert_int_equal (service_nodes.init (b, NULL), 0);
     b->graph = machine_create ("cluster");
-    b->matcher = matcher_create (b->graph, match_policy_find ("lonode"));
+    b->matcher = matcher_create (broker_graph (b), match_policy_find ("lonode"));
     for (int i = 0; i < 100; i++) {
         char name[16];
         snprintf (name, sizeof (name), "n%d", i);
         tell (b, name, MACHINE_NODE_UP);
         assert_true (is_there (b, name)); /* nothing is prepared yet: at once */
     }
-    assert_int_equal (match_prepare (b->matcher, 50), -EAGAIN);
+    assert_int_equal (match_prepare (broker_matcher (b), 50), -EAGAIN);
     return b;
 }
 
 static void end (struct broker *b)
 {
     service_nodes.release (b);
-    matcher_destroy (b->matcher);
-    machine_destroy (b->graph);
+    matcher_destroy (broker_matcher (b));
+    machine_destroy (broker_graph (b));
     free (b->states);
     free (b);
 }
@@ -356,8 +359,8 @@ static void test_broker_waits (void **state)
     expect_state (b, "n1", MACHINE_NODE_DOWN); /* at once: no new jobs */
     expect_state (b, "n2", MACHINE_NODE_DOWN);
     expect_state (b, "n3", MACHINE_NODE_UP);
-    assert_true (match_is_preparing (b->matcher)); /* goes on where it was */
-    while (match_prepare (b->matcher, 50) == -EAGAIN)
+    assert_true (match_is_preparing (broker_matcher (b))); /* goes on where it was */
+    while (match_prepare (broker_matcher (b), 50) == -EAGAIN)
         ;
     tell (b, "later", MACHINE_NODE_UP); /* behind those that wait */
     assert_false (is_there (b, "later"));
@@ -379,7 +382,7 @@ static void test_broker_waits_a_second (void **state)
     struct broker *b = begin ();
 
     tell (b, "more", MACHINE_NODE_UP);
-    while (match_prepare (b->matcher, 50) == -EAGAIN)
+    while (match_prepare (broker_matcher (b), 50) == -EAGAIN)
         ;
     nodes_may_move (b, false, clock_mono () - 1000);
     assert_true (nodes_move (b, always, 0));

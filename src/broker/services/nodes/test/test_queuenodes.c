@@ -27,7 +27,7 @@ static void select_nodes (struct small *s)
 
     answer = 0;
     memset (told, 0, sizeof (told));
-    ops = *s->b->ops;
+    ops = *broker_ops (s->b);
     ops.queues = hear_queues;
     s->b->ops = &ops;
     s->config->queues[0].pods = json_pack ("{s:{s:s}}", "node-selector", "pool", "a");
@@ -48,7 +48,7 @@ static const char *node_of (struct small *s, uint64_t id)
 {
     const struct entry *e = entry_find (s->b, id);
 
-    return e && e->r ? e->r->ranks[0].node : NULL;
+    return e && entry_alloc (e) ? entry_alloc (e)->ranks[0].node : NULL;
 }
 
 /* Where no queue selects nodes, each queue has all nodes, and the executor need not know
@@ -64,7 +64,7 @@ static void test_no_queue_selects (void **unused)
     assert_true (queuenodes_has_node (s->b, none, "batch"));
     assert_int_equal (service_queuenodes.begin (s->b, &err), 0);
     assert_int_equal (service_queuenodes.check_reload (s->b, s->config, &err), 0);
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
     small_turn (s);
     assert_string_equal (node_of (s, id), "node0");
     small_destroy (s);
@@ -98,8 +98,8 @@ static void test_job_waits_for_its_nodes (void **unused)
 
     (void)unused;
     select_nodes (s);
-    uint64_t id = small_submit (s, "duration: 60")->id;
-    uint64_t other = small_submit (s, "constraints: {hostlist: [node0]}")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
+    uint64_t other = entry_id (small_submit (s, "constraints: {hostlist: [node0]}"));
     small_turn (s);
     assert_null (node_of (s, id));
     add_node (s, "node1", "queue:batch");
@@ -120,11 +120,12 @@ static void test_further_constraint (void **unused)
     select_nodes (s);
     add_node (s, "node1", "queue:batch");
     const struct entry *e = small_submit (s, "duration: 60");
-    struct match_request *req = queuenodes_request (s->b, e->js, "batch", more, &err);
+    struct match_request *req =
+        queuenodes_request (s->b, entry_jobspec (e), "batch", more, &err);
     assert_non_null (req);
-    assert_int_equal (match_satisfiability (s->b->matcher, req, &err), -ENOENT);
+    assert_int_equal (match_satisfiability (broker_matcher (s->b), req, &err), -ENOENT);
     add_node (s, "node2", "queue:batch");
-    assert_int_equal (match_satisfiability (s->b->matcher, req, &err), 0);
+    assert_int_equal (match_satisfiability (broker_matcher (s->b), req, &err), 0);
     match_request_destroy (req);
     small_destroy (s);
 }
@@ -204,18 +205,17 @@ static void test_parts (void **unused)
     struct error err = { 0 };
 
     (void)unused;
-    assert_non_null (strstr (queuenodes_no_parts (s->b), "Kubernetes only"));
     assert_null (queuenodes_request (s->b, js, "batch", NULL, &err));
     assert_int_equal (err.code, ENOTSUP);
-    ops = *s->b->ops;
+    assert_non_null (strstr (err.text, "Kubernetes only"));
+    ops = *broker_ops (s->b);
     ops.no_parts = parts_allowed;
     s->b->ops = &ops;
     assert_int_equal (service_queuenodes.init (s->b, &err), 0);
-    assert_null (queuenodes_no_parts (s->b));
     add_node (s, "node0", "fast");
     struct match_request *req = queuenodes_request (s->b, js, "batch", NULL, &err);
     assert_non_null (req);
-    assert_int_equal (match_satisfiability (s->b->matcher, req, &err), 0);
+    assert_int_equal (match_satisfiability (broker_matcher (s->b), req, &err), 0);
     match_request_destroy (req);
     jobspec_destroy (js);
     small_destroy (s);

@@ -1,4 +1,6 @@
 /* test_suspects.c - nodes on which the starts of several jobs failed are drained */
+#include "broker/core/inside.h"
+#include "broker/core/jobs.h"
 #include "broker/core/test/small.h"
 
 #include <string.h>
@@ -16,13 +18,12 @@ static struct small *begin (void)
 /* The job of this user failed to start, for which the node is to blame. */
 static void fail_start (struct small *s, uint64_t id, uint32_t user, const char *node)
 {
-    const struct exec_start_failure why = { .text = "no answer",
-                                            .retry = true,
-                                            .nodes = node,
-                                            .suspects = node };
+    const struct exec_start_failure why = {
+        .text = "no answer", .retry = true, .nodes = node, .suspects = node
+    };
 
     if (entry_find (s->b, id))
-        entry_find (s->b, id)->job->userid = user;
+        entry_job (entry_find (s->b, id))->userid = user;
     s->b->host.start_failed (s->b, id, &why);
     small_turn (s);
 }
@@ -31,17 +32,19 @@ static enum machine_node_state state_of_node (struct small *s, const char *name)
 {
     struct machine_node_info info;
 
-    assert_int_equal (
-        machine_node_info (s->b->graph, machine_node_find (s->b->graph, name), &info), 0);
+    assert_int_equal (machine_node_info (broker_graph (s->b),
+                                         machine_node_find (broker_graph (s->b), name),
+                                         &info),
+                      0);
     return info.state;
 }
 
 static uint64_t place_one (struct small *s)
 {
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
 
     small_turn (s);
-    assert_int_equal (entry_find (s->b, id)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_RUN);
     return id;
 }
 
@@ -58,10 +61,11 @@ static void test_drained (void **unused)
         fail_start (s, ids[i], 1000 + (uint32_t)i, "node0");
     assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_UP);
     small_advance (s, 600); /* they are tried again */
-    assert_string_equal (entry_find (s->b, ids[0])->r->ranks[0].node, "node1");
+    assert_string_equal (entry_alloc (entry_find (s->b, ids[0]))->ranks[0].node, "node1");
     small_ready (s, ids[0]);
     assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_DRAINED);
-    assert_non_null (strstr (small_setting ("drain/node0"), "3 jobs failed to start here"));
+    assert_non_null (
+        strstr (small_setting ("drain/node0"), "3 jobs failed to start here"));
     small_destroy (s);
 }
 
@@ -94,7 +98,8 @@ static void test_forgotten (void **unused)
         ids[i] = place_one (s);
     for (int i = 0; i < FAILURES - 1; i++)
         fail_start (s, ids[i], 1000 + (uint32_t)i, "node0");
-    assert_string_equal (entry_find (s->b, ids[FAILURES - 1])->r->ranks[0].node, "node0");
+    assert_string_equal (
+        entry_alloc (entry_find (s->b, ids[FAILURES - 1]))->ranks[0].node, "node0");
     small_ready (s, ids[FAILURES - 1]);
     uint64_t last = place_one (s);
     fail_start (s, last, 1009, "node0");
@@ -131,10 +136,8 @@ static void test_no_memory (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_drained),
-        cmocka_unit_test (test_one_user),
-        cmocka_unit_test (test_forgotten),
-        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_drained),   cmocka_unit_test (test_one_user),
+        cmocka_unit_test (test_forgotten), cmocka_unit_test (test_jobs_vanish),
         cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

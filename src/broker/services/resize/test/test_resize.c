@@ -31,7 +31,7 @@ static struct small *begin (void)
 
     start_malleable (s);
     assert_string_equal (s->told, "start 1");
-    assert_int_equal (entry_find (s->b, 1)->r->nranks, 3);
+    assert_int_equal (entry_alloc (entry_find (s->b, 1))->nranks, 3);
     return s;
 }
 
@@ -53,12 +53,12 @@ static void report (struct small *s, uint32_t generation, bool done)
 
 static size_t size_of (struct small *s)
 {
-    return entry_find (s->b, 1)->r->nranks;
+    return entry_alloc (entry_find (s->b, 1))->nranks;
 }
 
 static bool is_changing (struct small *s)
 {
-    return entry_find (s->b, 1)->job->resize.active;
+    return entry_job (entry_find (s->b, 1))->resize.active;
 }
 
 static void test_less_and_more (void **unused)
@@ -86,7 +86,7 @@ static void test_less_and_more (void **unused)
     report (s, 2, true);
     assert_false (is_changing (s));
     small_finish (s, 1, "exited");
-    assert_int_equal (entry_find (s->b, 1)->job->state, JOB_INACTIVE);
+    assert_int_equal (entry_job (entry_find (s->b, 1))->state, JOB_INACTIVE);
     small_destroy (s);
 }
 
@@ -100,7 +100,7 @@ static void test_does_not_come (void **unused)
     report (s, 1, true);
     ask (s, USER, 3);
     report (s, 2, false);
-    assert_string_equal (entry_find (s->b, 1)->note, "no agent came");
+    assert_string_equal (entry_note (entry_find (s->b, 1)), "no agent came");
     assert_non_null (strstr (s->told, "resize 1 from 3 to 1, resize 1 from 1 to 3, "
                                       "resize 1 from 3 to 1"));
     report (s, 3, true);
@@ -137,7 +137,7 @@ static void test_not_malleable (void **unused)
 {
     struct small *s = small_create (1);
     struct jobspec js = { .malleable = true };
-    struct exec_ops ops = *s->b->ops;
+    struct exec_ops ops = *broker_ops (s->b);
     struct error err = { 0 };
 
     (void)unused;
@@ -175,14 +175,14 @@ static void scenario (struct small *s)
     start_malleable (s);
     ask (s, USER, 1);
     report (s, 1, true);
-    if (entry_find (s->b, 1) && entry_find (s->b, 1)->job->resize.generation == 1)
+    if (entry_find (s->b, 1) && entry_job (entry_find (s->b, 1))->resize.generation == 1)
         assert_false (is_changing (s));
     ask (s, USER, 3);
     report (s, 2, false);
     report (s, 3, true);
     small_submit (s, "duration: 60");
     small_turn (s);
-    if (entry_find (s->b, 1) && entry_find (s->b, 1)->job->resize.generation == 3)
+    if (entry_find (s->b, 1) && entry_job (entry_find (s->b, 1))->resize.generation == 3)
         assert_false (is_changing (s));
     small_finish (s, 1, "exited");
 }

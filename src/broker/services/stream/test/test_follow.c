@@ -201,7 +201,7 @@ static void test_restarted (void **unused)
     assert_string_equal (read_all (s, c), "0 22 0 0 6\nfirst\n");
     small_finish (s, 1, "lost");
     small_advance (s, 600);
-    assert_int_equal (entry_find (s->b, 1)->job->restarts, 1);
+    assert_int_equal (entry_job (entry_find (s->b, 1))->restarts, 1);
     small_ready (s, 1);
     put (1, FRAME_OUTPUT, 1, 0, "second\n");
     put (1, FRAME_FINISH, 0, 0, "status=0 reason=exited text=");

@@ -7,7 +7,7 @@
 
 static uint64_t start_one (struct small *s)
 {
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
 
     small_turn (s);
     small_ready (s, id);

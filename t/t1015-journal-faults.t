@@ -172,7 +172,7 @@ test_expect_success '... check says what is lost; repair loses no more, says so,
     back_to_kept &&
     flip "$journal-wal" $(($(grep -abo "kept" "$journal-wal" | tail -n 1 | cut -d: -f1) + 1)) &&
     test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said 2>why && cat said why && grep "frame .* is damaged" said &&
-    fluxq-ctl journal repair --state "$BROKER_STATE" >said && cat said && grep "is whole again" said &&
+    fluxq-ctl journal repair --state "$BROKER_STATE" >said && cat said && grep "is repaired" said &&
     sed -n "s/^job \([0-9]*\): .*lost$/\1/p" said | sort -u >lost && test $(wc -l <lost) = 1 &&
     ls "$BROKER_STATE" | grep "journal.db.damaged-.*-wal" &&
     fluxq-ctl journal check --state "$BROKER_STATE" &&

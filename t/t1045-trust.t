@@ -105,9 +105,9 @@ test_expect_success 'whom the administrator names in client.yaml is trusted' '
 
 test_expect_success 'that file counts only when it is the administrator'"'"'s own, and can be read' '
     settings_extra="chmod 666 \$settings/client.yaml" && export settings_extra &&
-    test_must_fail with_settings "brokers: [nobody]" fluxq-queue --broker $url 2>err && grep "nobody else may write" err &&
+    test_must_fail with_settings "brokers: [nobody]" fluxq-queue --broker $url 2>err && grep "must belong to root" err &&
     settings_extra="chown daemon \$settings/client.yaml" &&
-    test_must_fail with_settings "brokers: [nobody]" fluxq-queue --broker $url 2>err && grep "nobody else may write" err &&
+    test_must_fail with_settings "brokers: [nobody]" fluxq-queue --broker $url 2>err && grep "must belong to root" err &&
     unset settings_extra &&
     test_must_fail with_settings "broker: [nobody]" fluxq-queue --broker $url 2>err && grep "client.yaml:1:1.*not a setting" err
 '

@@ -148,7 +148,7 @@ test_expect_success 'another urgency: another priority event, another place' '
     order_is $old $id && test "$(count_events $id priority)" = 2
 '
 test_expect_success 'questions that have no answer' '
-    test_must_fail fluxq-show priority $full 2>why && grep "job $full does not wait any more (RUNNING)" why &&
+    test_must_fail fluxq-show priority $full 2>why && grep "job $full no longer waits (RUNNING)" why &&
     test_must_fail fluxq-show priority 99999 2>why && grep "no job 99999" why &&
     test_expect_code 2 fluxq-show priority x && test_expect_code 2 fluxq-show priority --events 2>why &&
     test_must_fail fluxq-show fair-share nosuchuser 2>why && grep nosuchuser why &&

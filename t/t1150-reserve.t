@@ -234,8 +234,8 @@ test_expect_success 'it begins and ends by itself; who waits inside waits on, an
     [ "$(job_field $in reason)" = Reservation ] && wait_until 20 has_state quick active &&
     wait_job_state $in RUNNING && all=$(submit 1 -N 4) && wait_until 20 is_over quick &&
     wait_job_state $all RUNNING && [ "$(job_state $two)" = PENDING ] && [ "$(job_field $two reason)" = Reservation ] &&
-    why_has $two "reservation quick is over or was removed" && end_job $all &&
-    kill_broker && start_broker --config reserve.yaml && is_over quick && why_has $two "is over or was removed" &&
+    why_has $two "reservation quick has ended or was removed" && end_job $all &&
+    kill_broker && start_broker --config reserve.yaml && is_over quick && why_has $two "has ended or was removed" &&
     third=$(submit 1 -N 1) && wait_job_state $third RUNNING && end_job $third &&
     fluxq-ctl reserve --name quick --start now --duration 5 --nodes 2 --users nobody &&
     wait_until 10 why_has $two "not one of the users" && fluxq-ctl unreserve quick &&
@@ -244,7 +244,7 @@ test_expect_success 'it begins and ends by itself; who waits inside waits on, an
 
 test_expect_success 'who waits for one that is gone can be cancelled' '
     fresh && reserve now+1hour 5 2 --name gone && id=$(submit 1 --reservation gone) && fluxq-ctl unreserve gone &&
-    why_has $id "over or was removed" && fluxq-cancel $id && wait_job_state $id CANCELLED
+    why_has $id "ended or was removed" && fluxq-cancel $id && wait_job_state $id CANCELLED
 '
 
 test_expect_success 'the end: who is still inside goes on, and nobody else gets what it has' '
@@ -270,7 +270,7 @@ test_expect_success 'an array inside: its tasks run there, one after the other, 
     wait_job_state "${array}_2" RUNNING && [ "$(job_field ${array}_2 nodelist)" = "node[0-1]" ] &&
     fluxq-ctl unreserve many && out=$(submit 1 -N 4) && touch "stop.$(job_field ${array}_2 id)" &&
     wait_job_state "${array}_2" COMPLETED && wait_job_state $out RUNNING && end_job $out &&
-    wait_until 10 why_has $array "reservation many is over" && reserve now 20 node[2-3] --name many &&
+    wait_until 10 why_has $array "reservation many has ended" && reserve now 20 node[2-3] --name many &&
     wait_job_state "${array}_3" RUNNING && [ "$(job_field ${array}_3 nodelist)" = "node[2-3]" ] &&
     touch stop && wait_job_state "${array}_3" COMPLETED
 '
@@ -293,8 +293,8 @@ test_expect_success 'bad input: one line each, and nothing is made' '
     refused "in the past" --start 2020-01-01 --duration 10 --nodes 1 --users "$me" &&
     refused "not" --start sometime --duration 10 --nodes 1 --users "$me" &&
     refused "must end" --start now --duration 0 --nodes 1 --users "$me" &&
-    refused "more than a year" --start now --duration 400-00 --nodes 1 --users "$me" &&
-    refused "more than a year" --start 2200-01-01 --duration 10 --nodes 1 --users "$me" &&
+    refused "lasts at most 366 days" --start now --duration 400-00 --nodes 1 --users "$me" &&
+    refused "lasts at most 366 days" --start 2200-01-01 --duration 10 --nodes 1 --users "$me" &&
     refused "must end" --start now --duration UNLIMITED --nodes 1 --users "$me" &&
     refused "no node is named node4" --start now --duration 10 --nodes node[1-9] --users "$me" &&
     refused "the machine has 4" --start now --duration 10 --nodes 5 --users "$me" &&
@@ -305,7 +305,7 @@ test_expect_success 'bad input: one line each, and nothing is made' '
     refused "expected names" --start now --duration 10 --nodes 1 --users "$me,," &&
     refused "node1 is in reservation there from 20" --start now+65minutes --duration 10 --nodes node[0-3] --users "$me" &&
     refused "3 of 4 are free" --start now --duration 2:00:00 --nodes 4 --users "$me" &&
-    refused "there is a reservation there already" --start now --duration 10 --nodes 1 --users "$me" --name there &&
+    refused "a reservation there already exists" --start now --duration 10 --nodes 1 --users "$me" --name there &&
     refused "cannot be the name" --start now --duration 10 --nodes 1 --users "$me" --name "a b" &&
     refused "cannot be the name" --start now --duration 10 --nodes 1 --users "$me" --name a/b &&
     refused "cannot be the name" --start now --duration 10 --nodes 1 --users "$me" --name $(printf %064d 0) &&

@@ -81,7 +81,7 @@ test_expect_success 'no more than the limit at a time; the rest waits in one row
     printf "%s\n" "${id}_1 R None" "${id}_2 R None" "${id}_[3-5%2] PD JobArrayTaskLimit" >want &&
     sed "s/  */ /g" queue >got && test_cmp want got &&
     test "$(fluxq-queue --no-header -o st "${id}_[3-5%2]")" = PD &&
-    test "$(job_field $id reason_text)" = "2 of its tasks run, and no more than 2 may at a time" &&
+    test "$(job_field $id reason_text)" = "2 of its tasks run, and at most 2 may run at a time" &&
     end_task 1 0 && wait_until 10 n_started 3 && tasks_are $id running 2-3 && tasks_are $id waiting 4-5 &&
     end_task 2 1 && wait_until 10 n_started 4 && echo 0 >end && wait_job_state $id FAILED &&
     test "$(job_field $id result_text)" = "1 of 5 tasks failed: 2" &&

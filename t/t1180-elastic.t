@@ -254,8 +254,8 @@ test_expect_success 'tasks of an array are elastic each for itself' '
 
 test_expect_success 'a queue that allows fewer nodes than the largest size says so' '
     fresh &&
-    refused "queue small allows at most 2 nodes a job, and 1-4 would do; name no more than that" -q small -N 1-4 &&
-    refused "and 2\+ would do" -q small -N 2+ && refused "queue small allows at most 2 nodes a job, 3 are asked for" -q small -N 3 &&
+    refused "queue small allows at most 2 nodes per job, and the request allows 1-4; request no more than that" -q small -N 1-4 &&
+    refused "the request allows 2\+;" -q small -N 2+ && refused "queue small allows at most 2 nodes per job, 3 are requested" -q small -N 3 &&
     gets 2 -q small -N 1-2 --exclusive
 '
 

@@ -107,8 +107,8 @@ test_expect_success '--placement: packed into few, spread over all, and it never
     a=$(submit 1) && is "$(nodes_of $a)" node0 &&
     b=$(submit 2 --placement=pack) && is "$(nodes_of $b)" "node[2-3]" &&
     c=$(submit 2 --placement=spread:zone) && is "$(nodes_of $c)" "node[1,4]" &&
-    is "$(shown $b Placement)" "packed into few racks, if it can be" && is "$(shown $b Places)" "1 rack: zone0/rack1" &&
-    is "$(shown $c Placement)" "spread over all zones, if it can be" && is "$(shown $c Places)" "2 zones: zone0, zone1" &&
+    is "$(shown $b Placement)" "packed into few racks, if possible" && is "$(shown $b Places)" "1 rack: zone0/rack1" &&
+    is "$(shown $c Placement)" "spread over all zones, if possible" && is "$(shown $c Places)" "2 zones: zone0, zone1" &&
     d=$(submit 3 --placement=pack) && is "$(nodes_of $d)" "node[5-7]" && is "$(shown $d Places)" "2 racks: zone1/rack2, zone1/rack3" &&
     test_must_fail fluxq-submit --placement=spread:island -N 2 -- true 2>err && grep "there is no level island; there is zone, rack" err &&
     test_must_fail fluxq-submit --placement=near -N 2 -- true 2>err && grep "near. is none of pack, spread" err

@@ -132,7 +132,7 @@ test_expect_success 'a job shrinks: it is told, has its grace, and its last node
     mv cmd.$id.new cmd.$id.4 && wait_until 10 test -e there.2 &&
     begun=$(date +%s) &&
     fluxq-ctl resize $id -N 2 && test "$(job_field $id nodes)" = 3 &&
-    test_must_fail fluxq-ctl resize $id -N 4 2>err && grep "becoming another size" err &&
+    test_must_fail fluxq-ctl resize $id -N 4 2>err && grep "changing its size" err &&
     wait_until 20 is_size $id 2 && took=$(($(date +%s) - begun)) && echo "took $took" && test $took -ge 2 &&
     wait_until 10 test -e out.$id.4 && cat out.$id.4 && grep "gives back nodes" out.$id.4 &&
     wait_until 5 grep "^shr[iu]nk.* 2" heard.$id && # the shell had to wait for the step

@@ -198,7 +198,7 @@ static int parse_arguments (struct arguments *a, int argc, char **argv)
     option_parser_init (&p, "fluxqd", a->options, OPTION_PERMUTE, argc, argv);
     while ((rc = option_next (&p, &m, &err)) == 1) {
         if (!m.desc)
-            return usage_error ("it takes no arguments besides options");
+            return usage_error ("fluxqd takes only options, no arguments");
         int status = take_option (a, &m);
         if (status >= 0)
             return status;

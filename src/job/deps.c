@@ -555,7 +555,8 @@ void deps_reason (const struct deps *d, uint64_t id, char *buf, size_t size)
         strbuf_adds (&sb, w->any && w->nopen > 1 ? "waits for one of: " : "waits for ");
         add_conditions (&sb, w, false);
     } else if (w && w->verdict == DEPS_NEVER) {
-        strbuf_adds (&sb, w->any && w->n > 1 ? "none of these can be any more: " : "");
+        strbuf_adds (&sb,
+                     w->any && w->n > 1 ? "none of these can be met any more: " : "");
         add_conditions (&sb, w, true);
     }
     snprintf (buf, size, "%s", sb.buf);

@@ -23,7 +23,7 @@ static int read_task (const struct event *e, const struct idset *from, uint32_t 
         return rc;
     *ret = (uint32_t)task;
     if (!idset_has (from, *ret))
-        return error_set (err, EPROTO, "%s: task %u is not one of those", e->name, *ret);
+        return error_set (err, EPROTO, "%s: task %u is not in the list", e->name, *ret);
     return 0;
 }
 

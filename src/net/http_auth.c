@@ -123,7 +123,7 @@ void http_request_identify (struct http_request *req)
     if (req->listener->path) { /* unix: known since the connection was accepted */
         if (req->uid == (uid_t)-1)
             refuse (req, "unauthenticated",
-                    "the kernel does not tell whose connection this is");
+                    "the kernel does not report the user of this connection");
         else
             http_peer_admit (req);
         return;

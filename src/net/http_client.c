@@ -171,7 +171,8 @@ static void tell_silence (const struct http_client *c, int left_ms)
     if (left_ms > 0)
         snprintf (until, sizeof (until), ", for %d s more", left_ms / 1000);
     snprintf (text, sizeof (text),
-              "waiting for the broker%s: it takes connections at %s and does not answer",
+              "waiting for the broker%s: it accepts connections at %s and does not "
+              "answer",
               until, c->address.url);
     c->patience.tell (text, c->patience.arg);
 }
@@ -334,7 +335,7 @@ static int take (struct http_client *c, const struct exchange *x, size_t n,
     while (x->upgrade && n > 0) {
         ssize_t got = recv (c->fd, c->buffer, n, MSG_DONTWAIT);
         if (got <= 0)
-            return error_set (err, EPROTO, "the broker's answer is gone again");
+            return error_set (err, EPROTO, "the broker's answer has been discarded");
         n -= (size_t)got;
     }
     return 0;
@@ -422,7 +423,8 @@ static int explain (const struct exchange *x, int rc, struct error *err)
     if (x->parser.stopped)
         return x->parser.stopped;
     if (!is_harmless (x) && (rc == -ECONNRESET || rc == -ETIMEDOUT) && x->reached && err)
-        return error_set (err, -rc, "%s; whether it was done is not known", err->text);
+        return error_set (err, -rc, "%s; it is not known whether the request was done",
+                          err->text);
     return rc;
 }
 

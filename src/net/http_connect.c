@@ -35,8 +35,8 @@ void http_address_release (struct http_address *a)
 static int no_url (const char *url, struct error *err)
 {
     return error_set (err, EINVAL,
-                      "'%s' is not a broker's URL: unix:///path/to/fluxqd.sock or "
-                      "http://host:port is meant",
+                      "'%s' is not a broker's URL: expected unix:///path/to/fluxqd.sock "
+                      "or http://host:port",
                       url);
 }
 

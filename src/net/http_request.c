@@ -124,7 +124,7 @@ static void problem_later (struct http_request *req, int status)
     }
     http_reply_header (req, "Retry-After", "1");
     http_reply_problem (req, status, "busy",
-                        "too much is under way at once: try again in a second");
+                        "too many requests are in progress: try again in a second");
 }
 
 static bool header_is (struct http_request *req, const char *name, const char *value)

@@ -27,7 +27,7 @@ static int read_settings (struct strbuf *text, struct error *err)
         return error_errno (err, errno, "%s", CLIENT_YAML);
     if (!S_ISREG (st.st_mode) || st.st_uid != 0 || (st.st_mode & 022) != 0)
         return error_set (err, EPERM,
-                          "%s is not a file of root that nobody else may write",
+                          "%s must belong to root and be writable for root only",
                           CLIENT_YAML);
     int rc = io_read_fd (fd, text, CLIENT_YAML_MAX);
     return rc < 0 ? error_errno (err, -rc, "%s", CLIENT_YAML) : 1;

@@ -167,7 +167,8 @@ static int mirror (struct realm *x, const struct machine *whole, const char *nam
         return here;
     if (x->begun && n.njobs > 0 && n.state == MACHINE_NODE_UP)
         machine_node_set_state (x->machine, here, MACHINE_NODE_DOWN,
-                                "a job from before the reservation is still there");
+                                "a job that started before the reservation still runs "
+                                "there");
     else
         machine_node_set_state (x->machine, here, n.state, n.reason);
     return set_foreign (x, here, &n);

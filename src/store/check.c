@@ -141,12 +141,14 @@ static void say_tail (const struct check *c, const struct verdict *v)
     const struct journal_head *h = &c->j->head;
 
     if (!c->j->head_known)
-        say (c, "%s-head is missing or damaged: whether the end is there is not known",
+        say (c,
+             "%s-head is missing or damaged: it is not known whether the end is "
+             "complete",
              c->j->path);
     else if (v->last_seq < h->seq)
         say (c, "events %jd to %jd are lost", (intmax_t)v->last_seq + 1, (intmax_t)h->seq);
     if (v->readable && !v->complete && v->bad_events == 0 && v->bad_jobs == 0)
-        say (c, "rows are missing: the sum over all of them is not that of the last commit");
+        say (c, "rows are missing: the sum over all rows is not that of the last commit");
     if (v->last_id >= 0 && (uint64_t)v->last_id < h->last_id)
         say (c, "jobs %jd to %ju are lost", (intmax_t)v->last_id + 1,
              (uintmax_t)h->last_id);
@@ -309,7 +311,7 @@ static int keep_damaged (const struct check *c, struct error *err)
         if (copy (c, suffixes[i], to, err) < 0)
             return -EIO;
     }
-    say (c, "what was there is kept as %s%s", c->j->path, mark);
+    say (c, "the old file is kept as %s%s", c->j->path, mark);
     return 0;
 }
 
@@ -351,8 +353,9 @@ static int repair (struct check *c, struct error *err)
     say_tail (c, &v);
     rc = put_in_place (c, which, err);
     if (rc == 0)
-        say (c, "%s is whole again, %s: %jd events, the last job is %jd", c->j->path,
-             choice_names[which], (intmax_t)(v.events - v.bad_events), (intmax_t)v.last_id);
+        say (c, "%s is repaired, %s: %jd events, the last job is %jd", c->j->path,
+             choice_names[which], (intmax_t)(v.events - v.bad_events),
+             (intmax_t)v.last_id);
     return rc;
 }
 
@@ -370,7 +373,7 @@ static int check (struct check *c, bool mend, struct error *err)
     if (!c->log.broken && !v.readable)
         say (c, "%s: %s", c->j->path, v.trouble[0] ? v.trouble : ignored.text);
     if (!c->log.broken && is_whole (c, &v)) {
-        say (c, "%s is whole: %jd events, the last job is %jd", c->j->path,
+        say (c, "%s is intact: %jd events, the last job is %jd", c->j->path,
              (intmax_t)v.events, (intmax_t)v.last_id);
         return 0;
     }
@@ -379,7 +382,7 @@ static int check (struct check *c, bool mend, struct error *err)
     if (choose (c, &which, &v, err) < 0)
         return -err->code;
     if (c->log.broken && is_whole (c, &v) && which != ALL_OF_LOG && !c->log.later) {
-        say (c, "that is the end of what a crash cut short: nothing is lost");
+        say (c, "this is the end of a write that a crash cut short: nothing is lost");
         return 0;
     }
     say_tail (c, &v);

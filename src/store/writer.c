@@ -376,8 +376,9 @@ static size_t fail_those_that_may (struct journal *j, struct work *w, int rc,
 
     if (settle (j, &ignored) < 0)
         rc = error_set (&err, EINPROGRESS,
-                        "whether it is on disk is not known yet (%s): ask again with the "
-                        "same Idempotency-Key, or look before it is given again",
+                        "it is not known yet whether the job is on disk (%s): repeat the "
+                        "request with the same Idempotency-Key, or check before you "
+                        "submit again",
                         why->text);
 
     DL_FOREACH_SAFE (w->batch, item, next)

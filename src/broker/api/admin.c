@@ -46,7 +46,7 @@ static void setting_done (int rc, const struct error *err, void *arg)
         http_request_set_aux (s->req, NULL, NULL);
         if (rc < 0)
             http_reply_problem (s->req, 503, "journal",
-                                "done, but it will be forgotten at the next start: %s",
+                                "done, but the change is lost at the next start: %s",
                                 err ? err->text : strerror (-rc));
         else
             http_reply (s->req, 200, NULL, "{}", 2);
@@ -325,7 +325,7 @@ static void api_node_set (struct broker *b, struct http_request *req,
     json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", NULL);
     if (!strcmp (action, "drain") && (!reason || !*reason || strlen (reason) > 400)) {
         http_reply_problem (req, 400, "bad-request",
-                            "a reason of 1 to 400 characters is needed: users see it");
+                            "a reason of 1 to 400 characters is required: users see it");
         return;
     }
     if (!strcmp (action, "drain") && printable_check (reason, "reason", &err) < 0) {
@@ -497,7 +497,7 @@ static void api_shutdown (struct broker *b, struct http_request *req,
                           const struct api_path *path)
 {
     (void)path;
-    log_info ("shutdown asked for by uid %u", (unsigned)http_request_uid (req));
+    log_info ("uid %u requests a shutdown", (unsigned)http_request_uid (req));
     api_reply_json (req, 200,
                     json_pack ("{s:I}", "running", (json_int_t)count_going_on (b)));
     broker_stop (b);

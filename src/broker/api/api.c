@@ -105,8 +105,8 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
         http_reply_problem (req, 404, "unknown-job",
                             e && !a ? "job %ju is no array"
                             : a     ? "array %ju has no task %u"
-                                : "there is no array %ju here any more, if there ever "
-                                  "was; its tasks have numbers of their own",
+                                : "array %ju does not exist, or no longer exists; its "
+                                  "tasks have numbers of their own",
                             (uintmax_t)id, index);
         return NULL;
     }

@@ -444,7 +444,7 @@ static void answer_wait (struct look *l, const struct journal_record *rec)
     } else if ((e = entry_replay (rec)) && entry_job (e)->state != JOB_INACTIVE) {
         entry_destroy (e);
         http_reply_header (l->req, "Retry-After", "1");
-        http_reply_problem (l->req, 503, "busy", "job %ju is being taken in",
+        http_reply_problem (l->req, 503, "busy", "job %ju is being accepted",
                             (uintmax_t)l->id);
     } else if (e) { /* the job ended long ago */
         entry_find_queue (l->b, e);
@@ -488,16 +488,15 @@ static void api_job_output (struct broker *b, struct http_request *req,
             path->arg, path->arg, idset_first (entry_job (e)->array->spec.tasks));
     else if (e && entry_job (e)->adopted && api_require (b, req, e))
         http_reply_problem (req, 409, "wrong-state",
-                            "job %ju is %s, whose pods have no agent of fluxq: use "
-                            "kubectl logs",
+                            "job %ju is %s: its pods have no agent of fluxq; use kubectl "
+                            "logs",
                             (uintmax_t)entry_id (e), entry_job (e)->adopted);
     else if (e && !entry_job (e)->adopted && api_require (b, req, e))
         follow_output (b, e, req);
     else if (!e && id)
         http_reply_problem (
             req, 404, "unknown-job",
-            "job %ju is unknown, or ended so long ago that its output is no "
-            "longer kept here",
+            "job %ju is unknown, or ended so long ago that its output is no longer kept",
             (uintmax_t)id);
 }
 

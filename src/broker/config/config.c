@@ -376,7 +376,7 @@ static int check_whole (const struct config *c, struct error *err)
     }
     if (c->listen_names && !c->listen_host)
         return yaml_error (c->doc, root, "listen-names", err,
-                           "listen-names is for the address in listen, which is not there");
+                           "listen-names needs an address in listen, which is not set");
     if (c->start_backoff_max < c->start_backoff)
         return yaml_error (c->doc, root, "start-backoff-max", err,
                            "start-backoff-max is less than start-backoff");

@@ -54,7 +54,7 @@ int value_program (char **field, const json_t *value, const struct place *p)
     if (*path == '/' && stat (path, &st) < 0)
         return FAIL (p, "%s: %s: %s", p->key, path, strerror (errno));
     if (*path == '/' && (!S_ISREG (st.st_mode) || !(st.st_mode & 0111)))
-        return FAIL (p, "%s: %s is no program (chmod +x it)", p->key, path);
+        return FAIL (p, "%s: %s is not an executable program (chmod +x)", p->key, path);
     return value_string (field, value, p);
 }
 

@@ -304,13 +304,13 @@ static int check_owner (const char *dir, struct error *err)
         return error_errno (err, errno, "%s", dir);
     if (st.st_uid != geteuid () && st.st_uid != 0)
         return error_set (err, EPERM,
-                          "%s belongs to uid %u, who could put things there: "
-                          "name another directory",
+                          "%s belongs to uid %u, who can change its contents: name "
+                          "another directory",
                           dir, (unsigned)st.st_uid);
     if (st.st_mode & S_IWOTH)
         return error_set (err, EPERM,
-                          "%s is writable for everybody: "
-                          "name another directory, or chmod o-w it",
+                          "%s is writable for everybody: name another directory, or use "
+                          "chmod o-w",
                           dir);
     return 0;
 }

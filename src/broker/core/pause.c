@@ -263,7 +263,7 @@ static void start_pause (struct pause *p, int errnum)
     p->backoff = now - p->ended < CALM_SECONDS && p->backoff > 0
                      ? MIN (2 * p->backoff, BACKOFF_MAX_MS)
                      : BACKOFF_MIN_MS;
-    log_error ("%s: starts wait until that is over", p->text);
+    log_error ("%s: starts wait until this is over", p->text);
     if (!p->looking)
         schedule (p);
 }
@@ -276,7 +276,7 @@ static void end_pause (struct pause *p)
         return;
     p->errnum = 0;
     p->ended = clock_wall ();
-    log_info ("starts go on after %.1f s", p->ended - p->since);
+    log_info ("starts resume after %.1f s", p->ended - p->since);
     broker_plan_due (b);
     broker_starts_due (b);
 }
@@ -284,11 +284,10 @@ static void end_pause (struct pause *p)
 static void note_room (struct pause *p)
 {
     if (p->look.low && !p->low) {
-        snprintf (
-            p->low_text, sizeof (p->low_text),
-            "the disk of %s is nearly full: what is left (%ju KiB) is kept for jobs "
-            "that were accepted (disk-reserve)",
-            p->state_dir, (uintmax_t)(p->look.room >> 10));
+        snprintf (p->low_text, sizeof (p->low_text),
+                  "the disk of %s is nearly full: the remaining %ju KiB are kept for "
+                  "accepted jobs (disk-reserve)",
+                  p->state_dir, (uintmax_t)(p->look.room >> 10));
         log_warning ("%s: submits are refused", p->low_text);
     } else if (!p->look.low && p->low) {
         log_info ("there is room on the disk of %s again", p->state_dir);
@@ -305,8 +304,8 @@ static void note_socket (struct pause *p)
 
     p->socket_now = p->look.socket;
     if (p->socket_now == SOCKET_OTHERS && before != SOCKET_OTHERS)
-        log_error ("%s is not this broker's socket any more: another one took the path; "
-                   "clients do not come here until it is removed",
+        log_error ("%s is no longer this broker's socket: another program has taken the "
+                   "path; clients do not reach this broker until that socket is removed",
                    p->socket_path);
     if (p->socket_now != SOCKET_GONE)
         return;
@@ -315,12 +314,12 @@ static void note_socket (struct pause *p)
             < 0
         || lstat (p->socket_path, &p->socket) < 0) {
         if (before != SOCKET_GONE)
-            log_error ("the socket %s was removed and cannot be made again yet: %s",
+            log_error ("the socket %s was removed and cannot be made again: %s",
                        p->socket_path, err.text);
         return;
     }
     p->socket_now = SOCKET_THERE;
-    log_warning ("the socket %s was removed: it is made again", p->socket_path);
+    log_warning ("the socket %s was removed and is made again", p->socket_path);
 }
 
 static void answer_examinations (struct pause *p)

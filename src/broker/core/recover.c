@@ -163,7 +163,7 @@ int broker_recover (struct broker *b, struct error *err)
         resume_waiting (b, list[i]);
     }
     if (active)
-        log_info ("%zu jobs wait, %zu run; all go on", b->table.npending,
+        log_info ("%zu jobs wait, %zu jobs run; all go on", b->table.npending,
                   b->table.nrunning);
     return 0;
 }
@@ -274,7 +274,7 @@ static int book_lost (struct broker *b, struct entry *e, struct error *err)
 
     if (!was)
         return error_set (err, ENOMEM, "out of memory");
-    log_warning ("job %ju: %s; it is still booked", (uintmax_t)e->id, err->text);
+    log_warning ("job %ju: %s; its nodes stay booked", (uintmax_t)e->id, err->text);
     for (size_t i = 0; i < e->r->nranks; i++)
         was[i] = make_room (b, &e->r->ranks[i]);
     int rc = match_update (b->matcher, e->id, e->r, err);

@@ -36,8 +36,8 @@ int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
     if (!q->max_nodes || z.max_nodes <= q->max_nodes || !jobspec_add_nodes (js, &sb))
         return 0;
     return error_set (err, EINVAL,
-                      "queue %s allows at most %jd nodes a job, and %s would do; name no "
-                      "more than that",
+                      "queue %s allows at most %jd nodes per job, and the request allows "
+                      "%s; request no more than that",
                       q->name, (intmax_t)q->max_nodes, sb.err ? "more" : sb.buf);
 }
 

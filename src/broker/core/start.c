@@ -415,7 +415,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
         prepare_dir (p, e, &number);
     } else {
         if (rc == -ENOENT)
-            give_up (b, e, "its user does not exist here (any more)");
+            give_up (b, e, "its user does not exist here, or no longer exists");
         else {
             snprintf (text, sizeof (text), "uid %u cannot be looked up: %s",
                       (unsigned)e->job->userid, strerror (-rc));

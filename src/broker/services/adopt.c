@@ -246,8 +246,8 @@ static void owner_known (int rc, const struct exec_user *user, void *arg)
     }
     if (rc < 0) {
         snprintf (text, sizeof (text),
-                  rc == -ENOENT ? "its owner %.255s is no user of the broker's machine"
-                                : "its owner %.255s cannot be looked up just now",
+                  rc == -ENOENT ? "its owner %.255s is not a user of the broker's machine"
+                                : "its owner %.255s cannot be looked up now",
                   a->owner);
         answer (a, 0, rc != -ENOENT, text);
         return;

@@ -97,7 +97,7 @@ static int read_limit (struct http_request *req, const struct job *job, json_t *
     if (given >= 0 && changed >= 0 && given + changed != 1)
         error_set (&err, EINVAL, "request: give one of limit and change");
     else if (changed == 1 && job->duration <= 0)
-        error_set (&err, EINVAL, "job %ju has no time limit that could be moved",
+        error_set (&err, EINVAL, "job %ju has no time limit that could be changed",
                    (uintmax_t)job->id);
     else if (changed == 1 && job->duration + change <= 0)
         error_set (&err, EINVAL, "nothing would be left of the time limit of job %ju",
@@ -117,19 +117,19 @@ static bool state_is_refused (struct http_request *req, const struct entry *e,
 
     if (job->array && strchr (path->arg, '_'))
         http_reply_problem (req, 409, "wrong-state",
-                            "the tasks of array %ju that wait have one time limit: name "
+                            "the waiting tasks of array %ju have one time limit: name "
                             "%ju",
                             (uintmax_t)entry_id (e), (uintmax_t)entry_id (e));
     else if (job->array && job->state >= JOB_RUN)
         http_reply_problem (req, 409, "wrong-state",
-                            "no task of array %ju waits: name those that run",
+                            "no task of array %ju waits: name its running tasks",
                             (uintmax_t)entry_id (e));
     else if (job->state > JOB_RUN || job->finished
              || (job->state == JOB_RUN && !entry_alloc (e)))
-        http_reply_problem (req, 409, "wrong-state", "job %ju has ended, or ends",
+        http_reply_problem (req, 409, "wrong-state", "job %ju has ended or is ending",
                             (uintmax_t)entry_id (e));
     else if (job->state == JOB_NEW || entry_is_submitting (e))
-        http_reply_problem (req, 409, "wrong-state", "job %ju is not yet taken in",
+        http_reply_problem (req, 409, "wrong-state", "job %ju is not yet accepted",
                             (uintmax_t)entry_id (e));
     else
         return false;
@@ -158,7 +158,7 @@ static void api_job_limit (struct broker *b, struct http_request *req,
         return;
     if (is_raised (entry_job (e), limit) && !api_is_operator (b, req)) {
         http_reply_problem (req, 403, "not-operator",
-                            "only operators extend a time limit; you may lower it");
+                            "only operators may extend a time limit; users may lower it");
         return;
     }
     uid_t uid = http_request_uid (req);

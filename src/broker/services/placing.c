@@ -332,7 +332,7 @@ static void add_wait (struct strbuf *sb, struct broker *b, const struct placing 
         strbuf_adds (sb, ", however long that takes");
     } else if (p->close && entry_job (p->e) && entry_job (p->e)->state < JOB_RUN
                && p->wait > 0 && !can_be (b, p)) {
-        strbuf_adds (sb, ", which can never be: not waited for");
+        strbuf_adds (sb, ", which is impossible: the job does not wait for it");
     } else {
         strbuf_adds (sb, ", waits ");
         strbuf_add_duration (sb, p->wait);
@@ -355,9 +355,9 @@ void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry 
         return;
     strbuf_adds (sb, sb->len ? "; " : "");
     if (p->wish.kind == PLACEMENT_SPREAD)
-        strbuf_addf (sb, "spread over all %ss, if it can be", p->wish.level);
+        strbuf_addf (sb, "spread over all %ss, if possible", p->wish.level);
     else
-        strbuf_addf (sb, "packed into few %ss, if it can be", p->wish.level);
+        strbuf_addf (sb, "packed into few %ss, if possible", p->wish.level);
 }
 
 /* "a/r1": the node's place on this level, with its outer places; false: none. */

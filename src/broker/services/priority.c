@@ -145,7 +145,7 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
         usage_end (usage, job->userid, change->held_cores, change->held_since, now);
     if (job->allocated
         && usage_begin (usage, job->userid, job->ncores, job->t_cores, now) < 0)
-        log_error ("job %ju: what it uses is not counted: out of memory",
+        log_error ("job %ju: its usage is not counted: out of memory",
                    (uintmax_t)entry_id (e));
     if (change->held)
         keep (b, job, now, change->txn);
@@ -396,10 +396,9 @@ static void api_job_priority (struct broker *b, struct http_request *req,
     if (!e)
         return;
     if (entry_job (e)->state >= JOB_RUN)
-        http_reply_problem (req, 409, "wrong-state",
-                            "job %ju does not wait any more (%s): it has no priority",
-                            (uintmax_t)entry_id (e),
-                            job_phase_name (job_phase (entry_job (e))));
+        http_reply_problem (
+            req, 409, "wrong-state", "job %ju no longer waits (%s): it has no priority",
+            (uintmax_t)entry_id (e), job_phase_name (job_phase (entry_job (e))));
     else {
         json_t *o = describe_priority (b, e);
         if (!privacy_sees (b, http_request_uid (req), e, PRIVATE_USAGE)) {

@@ -255,7 +255,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     if (rc < 0
         || (entry_job (e)->state != JOB_SCHED && entry_job (e)->state != JOB_DEPEND)) {
         journal_txn_destroy (t);
-        refuse (s, 500, "bad-request", "the job could not be taken in");
+        refuse (s, 500, "bad-request", "the job could not be accepted");
         return;
     }
     if (journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, s) < 0) {
@@ -282,7 +282,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
                   (unsigned)s->terms.uid);
         refuse (s, 403, "not-owner", text);
     } else if (rc < 0) {
-        snprintf (text, sizeof (text), "uid %u cannot be looked up just now: %s",
+        snprintf (text, sizeof (text), "uid %u cannot be looked up now: %s",
                   (unsigned)s->terms.uid, strerror (-rc));
         retry_after (s, "5");
         refuse (s, 503, "busy", text);
@@ -304,7 +304,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
         submission_free (s);
     } else if (broker_is_dead (s->b) || rc < 0) {
         retry_after (s, "1");
-        refuse (s, 503, "busy", "the jobs that it waits for cannot be looked up now");
+        refuse (s, 503, "busy", "the job's dependencies cannot be looked up now");
     } else if (unknown) {
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
                   (uintmax_t)unknown);
@@ -327,7 +327,7 @@ static void find_antecedents (struct submission *s)
         return;
     }
     retry_after (s, "10");
-    refuse (s, 429, "busy", "too many jobs wait for others already");
+    refuse (s, 429, "busy", "too many jobs already wait for other jobs");
 }
 
 /* Only root can start processes of other users. */
@@ -462,7 +462,7 @@ static void parsed (struct submission *s)
         judge (s);
         return;
     }
-    log_debug ("a submission of uid %u waits until all nodes were looked at",
+    log_debug ("a submission of uid %u waits until all nodes have been checked",
                (unsigned)s->terms.uid);
     DL_APPEND2 (state_of (b)->unjudged, s, later_prev, later_next);
     broker_plan_due (b);

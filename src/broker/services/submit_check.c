@@ -37,7 +37,7 @@ static int apply_queue (const struct config *c, struct jobspec *js,
     jobspec_get_sizes (js, &sizes);
     if (q->max_nodes && sizes.min_nodes > q->max_nodes)
         return error_set (err, EINVAL,
-                          "queue %s allows at most %jd nodes a job, %jd are asked for",
+                          "queue %s allows at most %jd nodes per job, %jd are requested",
                           q->name, (intmax_t)q->max_nodes, (intmax_t)sizes.min_nodes);
     if (sizes_check_most (js, q, err) < 0)
         return -EINVAL;
@@ -103,7 +103,7 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
     if (entry_jobspec (e)->nice < 0 && !terms->by_operator) {
         *code = "not-operator";
         return error_set (err, EPERM,
-                          "--nice: only operators may add to a job's priority");
+                          "--nice: only operators may raise a job's priority");
     }
     if (entry_jobspec (e)->array.tasks
         && idset_count (entry_jobspec (e)->array.tasks) > broker_config (b)->array_max)

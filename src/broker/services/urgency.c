@@ -22,8 +22,7 @@ static bool urgency_is_refused (struct broker *b, struct http_request *req,
     const char *note = job->hold_note;
 
     if (job->state >= JOB_RUN)
-        http_reply_problem (req, 409, "wrong-state",
-                            "job %ju does not wait any more (%s)",
+        http_reply_problem (req, 409, "wrong-state", "job %ju no longer waits (%s)",
                             (uintmax_t)entry_id (e), job_phase_name (job_phase (job)));
     else if (api_is_operator (b, req))
         return false;
@@ -52,7 +51,7 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
         return;
     if (entry_job (e)->array && strchr (path->arg, '_')) {
         http_reply_problem (req, 409, "wrong-state",
-                            "the tasks of array %ju that wait are held and released "
+                            "the waiting tasks of array %ju are held and released "
                             "together: name %ju",
                             (uintmax_t)entry_id (e), (uintmax_t)entry_id (e));
         return;

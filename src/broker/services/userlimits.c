@@ -108,25 +108,25 @@ int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes
     if (broker_is_operator (b, uid))
         return 0;
     if (c->user_jobs_max > 0 && waiting + jobs > c->user_jobs_max)
-        return error_set (
-            err, EDQUOT,
-            "a user may have %ju jobs waiting here (user-jobs-max): you have "
-            "%ju, and this is %ju more",
-            (uintmax_t)c->user_jobs_max, (uintmax_t)waiting, (uintmax_t)jobs);
+        return error_set (err, EDQUOT,
+                          "a user may have %ju waiting jobs (user-jobs-max): you have "
+                          "%ju, and this submit adds %ju",
+                          (uintmax_t)c->user_jobs_max, (uintmax_t)waiting,
+                          (uintmax_t)jobs);
     if (c->user_bytes_max > 0 && held + bytes > c->user_bytes_max)
-        return error_set (
-            err, EDQUOT,
-            "the scripts and environments of a user's waiting jobs may have "
-            "%ju KiB here (user-bytes-max): yours have %ju, and this one %ju",
-            (uintmax_t)c->user_bytes_max >> 10, (uintmax_t)held >> 10,
-            (uintmax_t)bytes >> 10);
+        return error_set (err, EDQUOT,
+                          "the scripts and environments of a user's waiting jobs may "
+                          "have %ju KiB (user-bytes-max): yours have %ju, and this "
+                          "submit adds %ju",
+                          (uintmax_t)c->user_bytes_max >> 10, (uintmax_t)held >> 10,
+                          (uintmax_t)bytes >> 10);
     if (c->user_output_max > 0 && t && t->output > c->user_output_max)
-        return error_set (
-            err, EDQUOT,
-            "the output that is kept of a user's jobs may have %ju MiB here "
-            "(user-output-max): that of yours has %ju; it goes with the oldest "
-            "jobs, or ask an operator",
-            (uintmax_t)c->user_output_max >> 20, (uintmax_t)t->output >> 20);
+        return error_set (err, EDQUOT,
+                          "the kept output of a user's jobs may have %ju MiB "
+                          "(user-output-max): yours has %ju; it is removed with your "
+                          "oldest jobs, or ask an operator",
+                          (uintmax_t)c->user_output_max >> 20,
+                          (uintmax_t)t->output >> 20);
     return 0;
 }
 

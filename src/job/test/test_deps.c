@@ -140,7 +140,8 @@ static const struct {
     { "afterok:10?afterok:11", "f11", "", "waits for job 10 to succeed" },
     { "afterok:10?afterok:11", "f11 o10", "met 20", "" },
     { "afterok:10?afterok:11", "f11 f10", "never 20",
-      "none of these can be any more: job 10 did not succeed, job 11 did not succeed" },
+      "none of these can be met any more: job 10 did not succeed, job 11 did not "
+      "succeed" },
     { "afterok:10?afterok:11", "o11 o10", "met 20", "" },
     { "afterok:10?afternotok:10", "f10", "met 20", "" },
     /* what is past counts at once */
@@ -149,7 +150,7 @@ static const struct {
     { "afternotok:1", "", "never 20", "job 1 succeeded" },
     { "after:3", "", "never 20", "job 3 ended before it started" },
     { "afterok:2?after:3", "", "never 20",
-      "none of these can be any more: job 2 did not succeed, job 3 ended before it "
+      "none of these can be met any more: job 2 did not succeed, job 3 ended before it "
       "started" },
     { "afterok:2?afterok:1", "", "met 20", "" },
     { "afterany:99", "", "never 20", "job 99 is not known any more" },

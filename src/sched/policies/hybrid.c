@@ -4,7 +4,8 @@
 const struct queue_policy queue_policy_hybrid = {
     .name = "hybrid",
     .summary =
-        "the first reservation-depth have reservations, others start if they delay none",
+        "the first reservation-depth jobs have reservations, others start if they delay "
+        "none",
     .depth = 64,
     .takes_depth = true,
     .rank = queue_rank_priority,

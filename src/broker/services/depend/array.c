@@ -106,7 +106,7 @@ const char *array_reason (const struct broker *b, const struct entry *e, char *t
     if (!a || job->state != JOB_SCHED || slot_of (e)->head || broker_is_recovering (b))
         return NULL;
     if (job_array_is_full (a)) {
-        snprintf (text, size, "%u of its tasks run, and no more than %u may at a time",
+        snprintf (text, size, "%u of its tasks run, and at most %u may run at a time",
                   idset_count (a->running), a->spec.limit);
         return "JobArrayTaskLimit";
     }

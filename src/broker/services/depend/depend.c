@@ -201,7 +201,8 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     if (broker_is_dead (b))
         return;
     if (rc < 0) {
-        log_warning ("jobs that others wait for cannot be looked up: %s; tried again",
+        log_warning ("dependencies of jobs cannot be looked up: %s; the broker tries "
+                     "again",
                      strerror (-rc));
         broker_timer_set (&d->retry, RETRY_SECONDS);
     } else {

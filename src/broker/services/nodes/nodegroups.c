@@ -116,7 +116,7 @@ int nodegroups_could_run (struct broker *b, const struct match_request *req,
         return error_set (err, ENOMEM, "out of memory");
     rc = growth_could_run (x->empty, req, err);
     if (rc == -ENOENT)
-        error_prefix (err, "also with all nodes that could be made");
+        error_prefix (err, "even with all nodes that could be made");
     return rc;
 }
 

@@ -151,8 +151,8 @@ void suspects_drain (struct broker *b, const char *node, const char *why)
         log_error (
             "node %s: its drain will be forgotten at the next start: out of memory",
             node);
-    log_warning ("node %s is drained: %s (fluxq-ctl resume %s when it is well again)",
-                 node, reason, node);
+    log_warning ("node %s is drained: %s (after the repair: fluxq-ctl resume %s)", node,
+                 reason, node);
 }
 
 static void drain_if_due (struct broker *b, struct suspect *s)

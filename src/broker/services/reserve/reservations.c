@@ -125,7 +125,9 @@ static void make (struct making *k)
     if (t && journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, k) == 0)
         return;
     reserve_remove (b, reserve_find (b, k->name));
-    error_set (&k->err, ENOMEM, "too much waits for the disk; try again in a second");
+    error_set (&k->err, ENOMEM,
+               "too many requests wait for the disk; try again in a "
+               "second");
     refuse (k, 503, "busy");
 }
 
@@ -142,8 +144,8 @@ static void find_users (uv_work_t *w)
         if (found)
             u->uid = pw.pw_uid;
         else if (rc == EINTR || rc == EIO || rc == EMFILE || rc == ENFILE)
-            error_set (&k->err, EAGAIN, "user %s cannot be looked up just now: %s",
-                       u->name, strerror (rc));
+            error_set (&k->err, EAGAIN, "user %s cannot be looked up now: %s", u->name,
+                       strerror (rc));
         else
             error_set (&k->err, ENOENT, "there is no user %s", u->name);
     }
@@ -207,7 +209,7 @@ static int read_times (const json_t *o, double *start, double *end, struct error
     if (duration < 1)
         return error_set (err, EINVAL, "duration: it must last at least a second");
     if (duration > RESERVATION_SECONDS_MAX || *start > now + RESERVATION_SECONDS_MAX)
-        return error_set (err, EINVAL, "%s: more than a year (366 days) is not reserved",
+        return error_set (err, EINVAL, "%s: a reservation lasts at most 366 days",
                           duration > RESERVATION_SECONDS_MAX ? "duration" : "start");
     *end = *start + duration;
     return 0;
@@ -225,7 +227,7 @@ static int read_users (struct reservation *r, const json_t *o, struct error *err
         return -EINVAL;
     if ((json_array_size (list) > 0) == r->maintenance)
         return error_set (err, EINVAL,
-                          "users or maintenance: one of the two is needed, and not both");
+                          "either users or maintenance is required, not both");
     if (json_array_size (list) > RESERVATION_USERS_MAX)
         return error_set (err, EINVAL, "users: more than %d", RESERVATION_USERS_MAX);
     json_array_foreach (list, i, name) {

@@ -269,7 +269,7 @@ static int find_nodes (struct broker *b, struct reservation *r, size_t n, double
     size_t all = machine_node_count (broker_graph (b));
 
     if (n > all)
-        return error_set (err, EINVAL, "%zu nodes are asked for, the machine has %zu", n,
+        return error_set (err, EINVAL, "%zu nodes are requested, the machine has %zu", n,
                           all);
     return n > 0 ? match_window_choose (broker_matcher (b), n, r->start, r->end, now,
                                         r->nodes, err)
@@ -282,7 +282,7 @@ int reserve_make (struct broker *b, struct reservation *r, size_t n, bool ignore
     double now = clock_wall ();
 
     if (reserve_find (b, r->name))
-        return error_set (err, EEXIST, "there is a reservation %s already", r->name);
+        return error_set (err, EEXIST, "a reservation %s already exists", r->name);
     if (HASH_COUNT (reserve_list (b)) >= RESERVATIONS_MAX)
         return error_set (err, EBUSY, "there are %d reservations already; remove some",
                           RESERVATIONS_MAX);

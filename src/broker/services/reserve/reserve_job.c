@@ -95,8 +95,8 @@ static void add_no_place (const struct broker *b, const struct entry *e,
     if (!r)
         strbuf_addf (
             sb,
-            "reservation %s is over or was removed; cancel the job, or wait for one "
-            "of that name",
+            "reservation %s has ended or was removed; cancel the job, or wait for a "
+            "reservation with this name",
             name);
     else if (r->maintenance)
         strbuf_addf (sb, "reservation %s is for maintenance: no jobs run there", r->name);
@@ -168,7 +168,8 @@ static void add_too_late (const struct broker *b, const struct entry *e,
     if (!r || entry_job (e)->duration <= r->end - clock_wall () || entry_time_min (e) > 0)
         return;
     strbuf_addf (sb,
-                 "; its time limit is longer than what is left of reservation %s, until ",
+                 "; its time limit is longer than the rest of reservation %s, which "
+                 "ends ",
                  r->name);
     strbuf_add_time (sb, r->end);
 }

@@ -145,7 +145,7 @@ static void ask (struct round *r, const struct giveback_job *jobs, uint64_t wait
         if (resize_job (b, r->jobs[i], jobs[i].nodes, reason, RESIZE_BY_SCHEDULER,
                         broker_uid (b), &err)
             < 0)
-            log_warning ("job %ju is not asked for nodes: %s", (uintmax_t)jobs[i].id,
+            log_warning ("no nodes are requested from job %ju: %s", (uintmax_t)jobs[i].id,
                          err.text);
         else if (state->nasked < ASKED_MAX)
             state->asked[state->nasked++] =
@@ -282,7 +282,7 @@ static void on_timer (struct broker *b)
     }
     double look = run_round (b), now = clock_mono ();
     state->next = began + MAX (ROUND_SECONDS, ROUND_SHARE * (now - began));
-    log_debug ("malleable jobs: looked at for %.1f ms", (now - began) * 1e3);
+    log_debug ("malleable jobs: a check took %.1f ms", (now - began) * 1e3);
     if (look > 0)
         again_in (state, look);
 }

@@ -261,7 +261,7 @@ static void did_not_come (struct broker *b, struct entry *e, const char *text)
     struct error err = { 0 };
     const struct job_resize was = entry_job (e)->resize;
 
-    log_warning ("job %ju: it stays at %jd node%s: %s", (uintmax_t)entry_id (e),
+    log_warning ("job %ju: its size stays at %jd node%s: %s", (uintmax_t)entry_id (e),
                  (intmax_t)was.from, was.from == 1 ? "" : "s", text);
     entry_set_note (e, text);
     int rc = shrink (b, e, was.from, text, RESIZE_BY_BROKER, broker_uid (b), &err);
@@ -315,8 +315,8 @@ int resize_check (const struct broker *b, const struct jobspec *js, struct error
     if (!js->malleable || broker_ops (b)->resize)
         return 0;
     return error_set (err, EINVAL,
-                      "--malleable: the executor %s of this broker does not change jobs "
-                      "that run; leave it out",
+                      "--malleable: the executor %s of this broker cannot change running "
+                      "jobs; leave the option out",
                       broker_ops (b)->name);
 }
 
@@ -337,7 +337,7 @@ static const char *unfit (const struct entry *e)
     if (!entry_jobspec (e)->malleable)
         return "is not malleable: it was submitted without --malleable";
     if (job->resize.active)
-        return "is becoming another size now";
+        return "is changing its size now";
     return NULL;
 }
 

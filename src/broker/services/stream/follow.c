@@ -168,7 +168,7 @@ static void skip_cut (struct follower *f, uint64_t next)
     char text[200];
     int n = snprintf (text, sizeof (text),
                       "[... about %.1f MB of output are left out here: fluxq-logs keeps "
-                      "the first and the last; the output files have it all ...]",
+                      "the beginning and the end; the output files have all output ...]",
                       (double)bytes / 1e6);
 
     add_line (f, text, (size_t)n);

@@ -502,8 +502,8 @@ static struct entry *admit (struct broker *b, struct http_request *req,
         return e;
     http_reply_header (req, "Retry-After", "1");
     http_reply_problem (req, 429, "too-many-connections",
-                        "%d connections to jobs for each user, %d in all, and no more: "
-                        "try again when some have ended",
+                        "at most %d connections to jobs per user and %d in all: try "
+                        "again when some have ended",
                         RELAYS_USER_MAX, RELAYS_MAX);
     return NULL;
 }

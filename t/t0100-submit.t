@@ -245,7 +245,7 @@ test_expect_success 'refused: an unknown queue, by its name' '
 '
 
 test_expect_success 'refused: options that contradict each other, and nothing to run' '
-    refused 2 "no command behind --" fluxq-submit -N 1 -- &&
+    refused 2 "no command after --" fluxq-submit -N 1 -- &&
     refused 2 "dry-run" fluxq-submit --dry-run --wait -- true &&
     refused 2 "urgency" fluxq-submit --hold --urgency 3 -- true
 '

@@ -137,10 +137,10 @@ test_expect_success 'a queue bounds time and nodes; the refusal says by how much
     id=$(fluxq-submit --hold -- true) && test "$(job_field $id time_limit)" = 1800 && fluxq-cancel $id
 '
 test_expect_success 'the namespace of a queue, and what is made with it' '
-    wrong_value 4:7 "queue gpu: pods.namespace: a text of your own that ends in .-. must stand before .%u." "queues:" "  gpu:" "    pods:" \
+    wrong_value 4:7 "queue gpu: pods.namespace: a text that ends in .-. must precede .%u." "queues:" "  gpu:" "    pods:" \
         "      namespace: \"%u\"" &&
     wrong_value 4:7 "pods.namespace: namespaces .kube-" "queues:" "  gpu:" "    pods:" "      namespace: kube-%u" &&
-    wrong_value 4:7 "pods.namespace: %a: this broker knows no accounts" "queues:" "  gpu:" "    pods:" "      namespace: jobs-%a" &&
+    wrong_value 4:7 "pods.namespace: %a: fluxq has no accounts" "queues:" "  gpu:" "    pods:" "      namespace: jobs-%a" &&
     wrong_value 4:7 "pods.namespace: .Jobs. is not the name of a namespace" "queues:" "  gpu:" "    pods:" "      namespace: Jobs" &&
     wrong_value 4:7 "pods.namespace-labels: fluxq.io/uid: is set by fluxq" "queues:" "  gpu:" "    pods:" \
         "      namespace-labels: {fluxq.io/uid: \"0\"}" &&

@@ -232,7 +232,7 @@ test_expect_success '--begin: not before, also after a restart' '
 test_expect_success '--begin in the past is now, with a note' '
     fresh &&
     timeout 30 fluxq-submit --wait -o /dev/null -b 2020-01-02T03:04 -- true 2>err && cat err &&
-    grep "note: its begin, 2020-01-02T03:04:00, is past" err
+    grep "note: the begin time 2020-01-02T03:04:00 is in the past" err
 '
 test_expect_success 'a flux jobspec with a begin time among its dependencies' '
     fresh &&

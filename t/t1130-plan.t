@@ -170,7 +170,7 @@ test_expect_success '--test-only tells when and where, and submits nothing' '
     jq -e ".start > now + 5000 and .now == false and .nodelist == \"node0\" and .pending == 1" out.json &&
     test_must_fail fluxq-submit --test-only -N 9 ./until.sh 2>err && grep "needs 9 nodes" err &&
     test_must_fail fluxq-submit --test-only --wait ./until.sh 2>err && grep "no job to --wait for" err &&
-    test_must_fail fluxq-submit --test-only --dry-run ./until.sh 2>err && grep "say one of them" err &&
+    test_must_fail fluxq-submit --test-only --dry-run ./until.sh 2>err && grep "give one of them" err &&
     [ "$(fluxq-queue --no-header | wc -l)" = 2 ] &&
     end_all
 '

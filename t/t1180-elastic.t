@@ -220,7 +220,7 @@ test_expect_success 'RFC 14 counts at any level of a jobspec' '
     takes $id ntasks 8 && job_field $id asked >asked && grep -x "1-2 nodes, 1-4:2:\* tasks a node, 1 core a task" asked && end_job $id &&
     post ".resources[0].count = {min: 4, max: 2}" -N 1 >said && grep "resources\[0\].count: max 2 is less than min 4" said &&
     post ".resources[0].count = {min: 1, max: 4, operator: \"+\", operand: 2}" -N 1 >said &&
-    grep "resources\[0\].count: its steps (2) pass max 4 by: the last size is 3" said &&
+    grep "resources\[0\].count: its steps (2) miss max 4: the last size is 3" said &&
     post ".resources[0].count = {min: 1, max: 4, operator: \"*\", operand: 1}" -N 1 >said && grep "operand must be 2 or more" said &&
     post ".resources[0].count = {min: 1, max: 4, operator: \"^\", operand: 2}" -N 1 >said && grep "min must be 2" said &&
     post ".resources[0].count = {min: 1, max: 4, operator: \"/\", operand: 2}" -N 1 >said && grep "not one of + \* ^" said

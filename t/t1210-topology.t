@@ -95,8 +95,8 @@ test_expect_success '--nodes-per: what cannot be is refused, with the numbers' '
     refused() { text=$1 && shift && test_must_fail fluxq-submit "$@" -- true 2>err && cat err && grep -e "$text" err; } &&
     refused "5 does not divide into 2 nodes a rack" -N 5 --nodes-per-rack=2 &&
     refused "needs the number of nodes: give -N" -n 5 --nodes-per-rack=2 &&
-    refused "does not go with --switches" -N 4 --nodes-per-rack=2 --switches=1 &&
-    refused "does not go with --placement" -N 4 --nodes-per=rack:2 --placement=pack &&
+    refused "cannot be combined with --switches" -N 4 --nodes-per-rack=2 --switches=1 &&
+    refused "cannot be combined with --placement" -N 4 --nodes-per=rack:2 --placement=pack &&
     refused "is not LEVEL:NUMBER" -N 4 --nodes-per=rack &&
     refused "the machine has no island" -N 4 --nodes-per=island:2 &&
     refused "needs 1 rack with 4 nodes.* 0 of 1 rack fit the machine" -N 4 --nodes-per-rack=4
@@ -165,11 +165,11 @@ test_expect_success 'a level that cannot be is refused with line and column' '
     refused "[{level: \"a b\", nodes: 2}]" "expected a name" &&
     refused "[{level: rack, nodes: 0}]" "nodes: expected how many are in one rack" &&
     refused "[{level: rack, label: x}]" "unknown key .label. \(level and nodes are known\)" &&
-    refused "[{level: rack, nodes: 2}, {level: rack, nodes: 4}]" "level rack is there twice" &&
+    refused "[{level: rack, nodes: 2}, {level: rack, nodes: 4}]" "level rack is listed twice" &&
     refused "rack" "expected a list of at most 8 levels" &&
     refused "[rack]" "expected a list of .level: NAME, nodes" &&
     printf "executor: kube\nkube:\n  rack-label: x\n" >kube.yaml &&
-    test_must_fail fluxqd --check --config kube.yaml 2>err && grep "kube.yaml:3:[0-9]*: kube.rack-label: it is a level of kube.topology now" err &&
+    test_must_fail fluxqd --check --config kube.yaml 2>err && grep "kube.yaml:3:[0-9]*: kube.rack-label: use a level of kube.topology" err &&
     printf "executor: kube\nkube:\n  topology: [{level: rack, nodes: 2}]\n" >kube.yaml &&
     test_must_fail fluxqd --check --config kube.yaml 2>err && grep "unknown key .nodes. (level and label are known)" err
 '

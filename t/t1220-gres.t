@@ -121,7 +121,7 @@ test_expect_success 'what can never be is refused at once' '
 test_expect_success 'text that is none is refused by its place' '
     refused "^fluxq-submit: --gres: .core. cannot be a generic resource" --gres=core:2 &&
     refused "^fluxq-submit: --gres: the count of license must be from 1 to" --gres=license:0 &&
-    refused "^fluxq-submit: --gres: license is there twice" --gres=license:1,license:2 &&
+    refused "^fluxq-submit: --gres: license is listed twice" --gres=license:1,license:2 &&
     refused "^fluxq-submit: --gres: .li cense. cannot be a generic resource" --gres=license,"li cense" &&
     refused "^fluxq-submit: --gres needs the number of nodes: give -N or --ntasks-per-node besides -n 4" -n 4 --gres=license
 '

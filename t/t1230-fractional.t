@@ -17,7 +17,7 @@ write_script half-own.sh <<\END
 true
 END
 
-nowhere="parts of a CPU are given on Kubernetes only; ask for whole ones, such as --cpus-per-task=1"
+nowhere="parts of a CPU are available only on Kubernetes; request whole ones, such as --cpus-per-task=1"
 
 # refused COMMAND...: in one line, with the way out, and nothing was begun
 refused()

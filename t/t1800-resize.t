@@ -86,7 +86,7 @@ test_expect_success 'what cannot be malleable is refused with what to do about i
     refused "--array" -N 2-4 -a 1-2 work.sh &&
     refused "at most 512" -N 2-600 work.sh &&
     refused "--stage-in" -N 2-4 --stage-in work.sh:there work.sh &&
-    refused "tells it nothing" -N 2-4 --resize-signal=KILL work.sh &&
+    refused "cannot inform it" -N 2-4 --resize-signal=KILL work.sh &&
     test_must_fail fluxq-submit -N 2-4 --resize-signal=USR1 work.sh 2>err && grep "not malleable" err
 '
 

@@ -120,7 +120,7 @@ test_expect_success 'a working directory that is not there: refused, or / with a
     finish_is nocwd 256 startfail "cannot change to directory /no/such: No such file" &&
     ! has_frame nocwd ^READY &&
     make_job fallback cwd=/no/such cwd_fallback=1 arg=pwd node=n0:1 node=n1:1 && run_job fallback 2 &&
-    finish_is fallback 0 exited && has_frame fallback "^NOTE .*/no/such is not there on n\[0-1\]" &&
+    finish_is fallback 0 exited && has_frame fallback "^NOTE .*/no/such does not exist on n\[0-1\]" &&
     test "$(launch-write output fallback/spool 1 1)" = /
 '
 

@@ -187,7 +187,7 @@ test_expect_success 'strangers on the port of an inner agent are refused and har
         printf "FQJ1\\$rank\000\000\000nnnnnnnnnnnnnnnnpppppppppppppppppppppppppppppppp" | raw
     done &&
     for rank in 0 1 2 7 13 255; do
-        has_text "refused a connection that says it is rank $rank\$" strange/log.1 || return 1
+        has_text "refused a connection that claims to be rank $rank\$" strange/log.1 || return 1
     done &&
     test_must_fail launch-write request strange/sock-1 strange/key GET /v1/status 2>err && grep 404 err &&
     test_must_fail launch-write request strange/sock-1 strange/key POST "/v1/terminate?reason=cancelled" 2>err && grep 404 err &&

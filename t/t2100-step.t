@@ -195,7 +195,7 @@ test_expect_success '--kill-on-bad-exit and --wait end the others; the first fai
 	echo "$?"
 	END
     job others -N 2 -n 2 && grep "a task failed, and --kill-on-bad-exit" others.out &&
-    grep "for as long as --wait says" others.out &&
+    grep "the time of --wait has passed" others.out &&
     grep -x "[0-9]*" others.out >got && printf "3\n143\n" >expected && test_cmp expected got
 '
 test_expect_success 'a task that ignores SIGTERM is killed' '
@@ -404,7 +404,7 @@ test_expect_success 'what can never fit is refused at once, with the numbers' '
     job never -N 2 -n 2 && cat never.out &&
     grep "100 tasks need room on 2 nodes" never.out && grep "3 nodes are asked for, the job has 2" never.out &&
     grep "ntasks is less than --nodes" never.out && grep "no node of the job has 1000 cores" never.out &&
-    grep "3 GPUs are asked for, its nodes have 0" never.out &&
+    grep "3 GPUs are requested, its nodes have 0" never.out &&
     grep -c -x 1 never.out >got && echo 5 >expected && test_cmp expected got && grep -x 2 never.out
 '
 test_expect_success '--multi-prog: each task its own program; what is wrong is refused with the line' '

@@ -58,7 +58,7 @@ test_expect_success 'a client that takes credit and does not read: the broker do
 '
 test_expect_success 'a client that sends input which nobody takes: its step is ended, the agent does not grow' '
     relay flood $id "$(worker_of $id 0)" 100 2>err &&
-    says err "why: its client sends more input than the tasks have room for" && [ "$(job_state $id)" = RUNNING ]
+    says err "why: its client sends more input than the tasks can take" && [ "$(job_state $id)" = RUNNING ]
 '
 test_expect_success 'without the headers of an upgrade it is refused' '
     relay refused $id "Connection: keep-alive" >out && says out "426 upgrade-required" &&

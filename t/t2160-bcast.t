@@ -41,7 +41,7 @@ test_expect_success 'each node writes its own where directories differ' '
 	echo "$?"
 	ls node.*
 	END
-    job each && grep -c "what came is not what was sent" each.out >got && echo 4 >expected &&
+    job each && grep -c "the received data differs from the sent data" each.out >got && echo 4 >expected &&
     test_cmp expected got && grep -x 1 each.out && ! grep -x f each.out
 '
 test_expect_success 'what is there stays, unless --force says otherwise' '
@@ -57,7 +57,7 @@ test_expect_success 'what is there stays, unless --force says otherwise' '
 	fluxq-bcast source target
 	echo "$?"
 	END
-    job there && grep "target is there already (--force replaces it)" there.out &&
+    job there && grep "target already exists (--force replaces it)" there.out &&
     grep -v "^fluxq" there.out >got && printf "1 old\n0 new\n0\n" >expected && test_cmp expected got
 '
 test_expect_success 'what cannot be sent or written is said in one line' '
@@ -76,8 +76,8 @@ test_expect_success 'what cannot be sent or written is said in one line' '
 	echo "$?"
 	END
     job wrong && grep "^fluxq-bcast: nosuch: No such file or directory" wrong.out &&
-    grep "^fluxq-bcast: .: not a file" wrong.out && grep "^fluxq-bcast: FILE and DEST are needed" wrong.out &&
-    grep "^fluxq-bcast: ${SQ}three${SQ}: one file and one DEST" wrong.out &&
+    grep "^fluxq-bcast: .: not a file" wrong.out && grep "^fluxq-bcast: FILE and DEST are required" wrong.out &&
+    grep "^fluxq-bcast: ${SQ}three${SQ}: expected one FILE and one DEST" wrong.out &&
     grep "^fluxq-bcast: cannot write /nowhere/x: No such file or directory" wrong.out &&
     grep -x "[0-9]*" wrong.out >got && printf "1\n1\n2\n2\n1\n" >expected && test_cmp expected got
 '

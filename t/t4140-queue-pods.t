@@ -171,7 +171,7 @@ test_expect_success 'what the queue does not allow is refused at submit, in one 
     refused "priority-class: queue own does not have .system-node-critical." -q own --priority-class system-node-critical -- true &&
     refused "shm-size: queue own allows at most 64 MiB" -q own --shm-size 1G -- true &&
     refused "volume: queue own does not have .root., but data, fixed" -q own --volume root:/root -- true &&
-    refused "volume: path: /home stands there twice" -q own --volume data:/home -- true &&
+    refused "volume: path: /home is listed twice" -q own --volume data:/home -- true &&
     refused "volume: path" -q own --volume data:/fluxq/bin -- true &&
     refused "host-network: queue batch does not allow" -N 1 --exclusive --host-network -- true
 '

@@ -180,9 +180,9 @@ bin_is_refused()
 
 test_expect_success 'a namespace that is not for fluxq, or for another user, is not taken' '
     k create namespace jobs-bin && submit bin -q users -- true && wait_job_state "$id" FAILED 60 &&
-    reason_has "$id" "namespace jobs-bin: it is there, but not for fluxq" && [ "$(our_objects -n jobs-bin)" = "" ] &&
+    reason_has "$id" "namespace jobs-bin: it exists, but not for fluxq" && [ "$(our_objects -n jobs-bin)" = "" ] &&
     k label namespace jobs-bin app.kubernetes.io/managed-by=fluxq "fluxq.io/cluster=$CLUSTER_ID" fluxq.io/uid=3 &&
-    wait_until 60 bin_is_refused "it is there for another user" && [ "$(our_objects -n jobs-bin)" = "" ]
+    wait_until 60 bin_is_refused "it belongs to another user" && [ "$(our_objects -n jobs-bin)" = "" ]
 '
 
 test_expect_success 'one that nobody made: waited for where the queue does not make it' '

@@ -280,7 +280,7 @@ test_expect_success 'fluxq-bcast: a file on all nodes, whole; where it cannot be
     wait_job_state $bcast "COMPLETED|FAILED" 90 && cat "$OUT/bcast.out" && [ "$(job_state $bcast)" = COMPLETED ] &&
     digest=$(sed -n "s/^\([0-9a-f]*\)  -\$/\1/p" "$OUT/bcast.out") && [ ${#digest} = 32 ] &&
     grep "^ *3 $digest  -\$" "$OUT/bcast.out" && grep "^ *3 751\$" "$OUT/bcast.out" && grep "^ *3 $digest  /tmp/copy\$" "$OUT/bcast.out" &&
-    grep "^fluxq-bcast: /tmp/copy is there already (--force replaces it)\$" "$OUT/bcast.out" &&
+    grep "^fluxq-bcast: /tmp/copy already exists (--force replaces it)\$" "$OUT/bcast.out" &&
     grep "^fluxq-run: task 1 on node2: exit status 1\$" "$OUT/bcast.out" &&
     grep "cannot write /nowhere/copy: No such file or directory" "$OUT/bcast.out" && lines_are "$OUT/bcast.out" 2 "status 1"
 '

@@ -158,7 +158,7 @@ test_expect_success MUNGE 'a user whom the cluster does not know has a reason' '
 
 test_expect_success MUNGE 'files of users are none of the broker: a job that needs one says so, and is not started' '
     id=$(as daemon submit -o /tmp/x.out -- true) && wait_until 60 is_state "$id" FAILED &&
-    events_of "$id" >events && grep "/tmp/x.out: the pods do not see it, and the broker runs without root" events &&
+    events_of "$id" >events && grep "/tmp/x.out: the pods do not see this file, and the broker runs without root" events &&
     id=$(as daemon submit -o /dev/null -i /etc/hostname -- cat) && wait_until 60 is_state "$id" FAILED &&
     events_of "$id" >events && grep "input file: /etc/hostname: the pods do not see it" events && ! grep " start\$" events &&
     id=$(as daemon submit -o /dev/null --stage-out /etc/hostname:/tmp/here -- true) && wait_until 60 is_state "$id" FAILED &&

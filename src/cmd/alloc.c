@@ -93,8 +93,8 @@ static int read_options (struct cmd *c, struct alloc *a)
         return c->status;
     if (getenv ("FLUXQ_AGENT_SOCKET") || getenv (STEP_CLIENT_JOB))
         return cmd_fail (c,
-                         "job %s is held already, and this is inside it: fluxq-run "
-                         "runs steps in it",
+                         "this shell is inside the allocation of job %s: use fluxq-run "
+                         "to run steps in it",
                          getenv ("FLUXQ_JOB_ID") ? getenv ("FLUXQ_JOB_ID") : "?");
     const char *shell = getenv ("SHELL");
     a->shell[0] = (char *)(shell && shell[0] ? shell : "/bin/sh");

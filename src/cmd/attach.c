@@ -78,7 +78,8 @@ static int read_options (struct cmd *c, struct attach *a)
     if (!a->id)
         return cmd_usage (c, "which job?");
     if (a->node && a->rank >= 0)
-        return cmd_usage (c, "--rank and --nodelist both say which node: say one");
+        return cmd_usage (c, "--rank and --nodelist both select a node: give one of "
+                             "them");
     if (a->command && !a->pty)
         return cmd_usage (c, "'%s': a command needs --pty", a->command[0]);
     return CMD_OK;
@@ -139,7 +140,7 @@ static int find_node (struct cmd *c, struct attach *a, const json_t *job, char *
         if (!strcmp (hostlist_nth (hosts, i), a->node))
             a->rank = (int64_t)i;
     if (a->node && a->rank < 0)
-        cmd_fail (c, "%s is no node of job %s%s%s", a->node, a->id,
+        cmd_fail (c, "%s is not a node of job %s%s%s", a->node, a->id,
                   *list ? ", which has " : "", list);
     else if (n > 0 && a->rank >= (int64_t)n)
         cmd_fail (c, "--rank %jd: job %s has %zu node%s, from 0", (intmax_t)a->rank,
@@ -160,7 +161,7 @@ static int open_terminal (struct cmd *c, const struct attach *a, json_t *job)
     size_t n = 0, count = 0;
 
     if (strcmp (json_text (job, "state"), "RUNNING") != 0 || !a->node)
-        return cmd_fail (c, "job %s is %s: a terminal is for jobs that run", a->id,
+        return cmd_fail (c, "job %s is %s: only running jobs can have a terminal", a->id,
                          json_text (job, "state"));
     step_session (&call);
     if (job_reach (c, (uint64_t)answer_number (job, "id"), call.session, &call.fd, &err)

@@ -25,12 +25,12 @@ static int read_options (struct cmd *c, struct bcast *b)
         if (m.desc)
             *(m.desc->id == BCAST_OPT_FORCE ? &b->force : &b->preserve) = true;
         else if (b->noperands == 2)
-            return cmd_usage (c, "'%s': one file and one DEST at a time", m.value);
+            return cmd_usage (c, "'%s': expected one FILE and one DEST", m.value);
         else
             b->operands[b->noperands++] = m.value;
     }
     if (!c->ended && b->noperands < 2)
-        return cmd_usage (c, "FILE and DEST are needed");
+        return cmd_usage (c, "FILE and DEST are required");
     return c->status;
 }
 

@@ -126,7 +126,9 @@ static int read_options (struct cmd *c, struct cancel *x)
         return cmd_usage (c, "--%s needs a --signal", x->whom);
     if (x->nsteps > 0 && (x->whom || x->filtered))
         return cmd_usage (
-            c, "%s.%jd is a step: no --batch, no --full, and nothing to select",
+            c,
+            "%s.%jd is a step: --batch, --full and options that select jobs do not "
+            "apply",
             x->steps[0].job, (intmax_t)x->steps[0].step);
     if (x->whom)
         json_object_set_new (x->request, "whom", json_string (x->whom));

@@ -210,7 +210,7 @@ static int run (struct cmd *c)
     struct option_match m;
 
     while (cmd_next (c, &m) > 0)
-        cmd_usage (c, "'%s' is one word too many", m.value);
+        cmd_usage (c, "'%s': unexpected argument", m.value);
     if (c->ended)
         return c->status;
     x.broker = c->broker;

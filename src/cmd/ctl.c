@@ -165,7 +165,7 @@ static int for_nodes (struct cmd *c, const struct ctl *x, const char *action)
 static int do_drain (struct cmd *c, const struct ctl *x)
 {
     if (!x->reason || !*x->reason)
-        return cmd_usage (c, "drain needs a --reason, for those who will wonder");
+        return cmd_usage (c, "drain needs a --reason; users see it");
     return for_nodes (c, x, "drain");
 }
 
@@ -259,7 +259,7 @@ static json_t *limit_request (struct cmd *c, const char *text)
     if (parse_timelimit (text + relative, &seconds, "extend", &err) < 0)
         cmd_usage (c, "%s", err.text);
     else if (relative && seconds <= 0)
-        cmd_usage (c, "extend: '%s' is no time to add or take", text);
+        cmd_usage (c, "extend: '%s' is not a time to add or subtract", text);
     else
         return json_pack ("{s:f}", relative ? "change" : "limit",
                           *text == '-' ? -seconds : seconds);
@@ -358,7 +358,7 @@ static int do_journal (struct cmd *c, const struct ctl *x)
     const char *action = x->words[0];
 
     if (x->n > 1)
-        return cmd_usage (c, "journal %s takes nothing more", action);
+        return cmd_usage (c, "journal %s takes no arguments", action);
     if (!strcmp (action, "check"))
         return run_fluxqd (c, "--journal-check", x->state);
     if (!strcmp (action, "repair"))

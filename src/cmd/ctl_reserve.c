@@ -39,7 +39,7 @@ static int check (struct cmd *c, const struct reserve_args *a)
         if (!text_of (a, needed[i].id))
             return cmd_usage (c, "reserve needs %s", needed[i].name);
     if (!text_of (a, RESERVE_USERS) == !text_of (a, RESERVE_MAINTENANCE))
-        return cmd_usage (c, "reserve needs --users or --maintenance, one of the two");
+        return cmd_usage (c, "reserve needs either --users or --maintenance");
     return CMD_OK;
 }
 
@@ -85,9 +85,9 @@ int reserve_run (struct cmd *c, const struct reserve_args *a)
                < 0)
         return cmd_usage (c, "%s", err.text);
     if (duration <= 0)
-        return cmd_usage (c, "--duration: it must end: say how long");
+        return cmd_usage (c, "--duration: a reservation must end: give a length");
     if (!(body = request (a, start, duration)))
-        return cmd_fail (c, "the texts are not UTF-8");
+        return cmd_fail (c, "names and note must be UTF-8");
     if (cmd_call (c, "POST", "/v1/reservations", body, &o) != CMD_OK)
         return c->status;
     print_text (json_text (o, "name"));

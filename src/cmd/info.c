@@ -134,7 +134,7 @@ static int run (struct cmd *c)
             queue = m.value;
             break;
         default:
-            cmd_usage (c, "'%s' is one word too many", m.value);
+            cmd_usage (c, "'%s': unexpected argument", m.value);
         }
     }
     if (c->ended)

@@ -137,7 +137,7 @@ static int read_options (struct cmd *c, struct queue *q)
         return c->status;
     if (q->json && (q->format_text || q->watch))
         return cmd_usage (
-            c, "--json shows all there is, once: it goes with neither --format nor "
+            c, "--json shows all fields, once: it cannot be combined with --format or "
                "--watch");
     if (format_parse (&q->format, q->format_text ? q->format_text : DEFAULT_FORMAT, &err)
         < 0)

@@ -354,7 +354,8 @@ static int read_options (struct cmd *c, struct show *s)
             if (s->what < 0 && (s->what = find_subcommand (m.value)) < 0)
                 return cmd_usage (
                     c,
-                    "'%s' is none of job, node, queue, priority, fair-share, reservation",
+                    "'%s' is not one of job, node, queue, priority, fair-share, "
+                    "reservation",
                     m.value);
             else if (s->seen_what)
                 s->names[s->n++] = m.value;

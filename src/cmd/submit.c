@@ -103,15 +103,15 @@ static int read_options (struct cmd *c, struct submit *s)
         return c->status;
     s->is_command = c->parser.dashes && s->operands;
     if (c->parser.dashes && !s->operands)
-        return cmd_usage (c, "there is no command behind --");
+        return cmd_usage (c, "there is no command after --");
     if ((s->dry_run || s->test_only) && s->wait)
         return cmd_usage (c, "--%s submits nothing: there is no job to --wait for",
                           s->dry_run ? "dry-run" : "test-only");
     if (s->dry_run && s->test_only)
         return cmd_usage (c,
-                          "--dry-run asks no broker, --test-only does: say one of them");
+                          "--dry-run asks no broker, --test-only does: give one of them");
     if (s->so.hold && s->urgency > 0)
-        return cmd_usage (c, "--hold is urgency 0, and --urgency says another");
+        return cmd_usage (c, "--hold means urgency 0, and --urgency gives another one");
     if (submit_options_from_environ (&s->so, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);
     return CMD_OK;
@@ -186,8 +186,8 @@ static bool note_missing (struct cmd *c, const char *cwd, const char *name)
     if (stat (dir.buf, &st) == 0 || (errno != ENOENT && errno != ENOTDIR))
         return false;
     cmd_warn (c,
-              "warning: the directory %s does not exist here, and is not made: a job that is "
-              "to write there fails",
+              "warning: the directory %s does not exist here: a job that writes there "
+              "fails",
               dir.buf);
     return true;
 }
@@ -214,7 +214,8 @@ static void note_past_begin (struct cmd *c, double begin)
 
     strbuf_init (&time, 64);
     strbuf_add_time (&time, begin);
-    cmd_warn (c, "note: its begin, %s, is past: the job may start at once", time.buf);
+    cmd_warn (c, "note: the begin time %s is in the past: the job may start at once",
+              time.buf);
 }
 
 static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
@@ -244,8 +245,8 @@ static int build_jobspec (struct cmd *c, struct submit *s, json_t **ret)
     if (s->so.array && s->so.output && !pattern_is_per_job (s->so.output)
         && strncmp (s->so.output, "/dev/", 5) != 0)
         cmd_warn (c,
-                  "warning: all tasks of the array write to %s, over each other; "
-                  "%%a in its name stands for the task",
+                  "warning: all tasks of the array write to the same file %s; use %%a, "
+                  "the number of the task, in its name",
                   s->so.output);
     *ret = submit_options_jobspec (&s->so, &program, cwd, environ, &err);
     if (!*ret)
@@ -349,8 +350,7 @@ static void print_test (const json_t *o)
     else if (start > 0)
         strbuf_adds (&sb, "would start not before ");
     else
-        strbuf_addf (&sb, "nobody can tell when it would start: %s",
-                     json_text (o, "reason"));
+        strbuf_addf (&sb, "the start cannot be estimated: %s", json_text (o, "reason"));
     if (start > 0 && !json_is_true (json_object_get (o, "now")))
         strbuf_add_time (&sb, start);
     if (start > 0) {

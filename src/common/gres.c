@@ -173,15 +173,15 @@ static int read_entry (char *entry, struct gres_list *ret, const char *where,
     if (!gres_name_is_valid (entry) && strcmp (entry, "gpu") != 0)
         return error_set (
             err, EINVAL,
-            "%s: '%.80s' cannot be a generic resource; say NAME, NAME:COUNT "
-            "or NAME:TYPE:COUNT",
+            "%s: '%.80s' cannot be a generic resource; write NAME, NAME:COUNT or "
+            "NAME:TYPE:COUNT",
             where, entry);
     if (count < 1 || count > GRES_COUNT_MAX)
         return error_set (err, ERANGE, "%s: the count of %s must be from 1 to %d", where,
                           entry, GRES_COUNT_MAX);
     if (gres_get (ret, entry) > 0)
-        return error_set (err, EINVAL, "%s: %s is there twice; say how many in all",
-                          where, entry);
+        return error_set (err, EINVAL, "%s: %s is listed twice; give the total", where,
+                          entry);
     if (ret->n == GRES_LIST_MAX)
         return error_set (err, ERANGE, "%s: more than %d names", where, GRES_LIST_MAX);
     return gres_set (ret, entry, count) < 0

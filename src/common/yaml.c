@@ -188,7 +188,7 @@ static json_t *plain_value (struct loader *l, const char *text, const char **pro
     }
     if (is_not_finite (text)) {
         *problem =
-            "infinity and not-a-number have no place here (quote it to mean a text)";
+            "infinity and not-a-number are not accepted (quote the value to mean a text)";
         return NULL;
     }
     return json_string (text);
@@ -236,7 +236,7 @@ static int take_key (struct loader *l, const char *text, const yaml_mark_t *mark
     struct level *top = &l->stack[l->depth - 1];
 
     if (json_object_get (top->container, text))
-        return error_set (l->err, EINVAL, "%s:%zu:%zu: key '%s' stands there twice",
+        return error_set (l->err, EINVAL, "%s:%zu:%zu: key '%s' is given twice",
                           l->doc->name, mark->line + 1, mark->column + 1, text);
     top->key = strdup (text);
     top->line = (int)mark->line + 1;

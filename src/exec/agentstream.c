@@ -165,7 +165,7 @@ static bool read_answer (struct agentstream *s)
             used = http_parser_eof (&s->parser, &err);
         if (used < 0) {
             trouble (s, n <= 0 ? "the connection to the job's agent broke"
-                               : "what answers in place of the job's agent is none");
+                               : "the program that answers is not the job's agent");
             return false;
         }
         s->early_off = (size_t)used;
@@ -244,9 +244,9 @@ static void on_connected (const struct httpc_response *resp, void *arg)
     }
     int fd = httpc_raw_fd (s->conn);
     if (fd < 0 || !is_peer (s, fd)) {
-        trouble (s, fd < 0
-                        ? "the connection to the job's agent broke"
-                        : "what listens at the agent's socket is not the job's user's");
+        trouble (s, fd < 0 ? "the connection to the job's agent broke"
+                           : "the process at the agent's socket does not belong to the "
+                             "job's user");
         return;
     }
     if (start_poll (s, fd) < 0) {

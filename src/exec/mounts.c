@@ -79,7 +79,7 @@ int mounts_check (const json_t *list, struct error *err)
             return -EINVAL;
         json_array_foreach (list, k, other) {
             if (k < i && strcmp (path_of (mount), path_of (other)) == 0)
-                return error_set (err, EINVAL, "path: %s stands there twice",
+                return error_set (err, EINVAL, "path: %s is listed twice",
                                   path_of (mount));
         }
     }

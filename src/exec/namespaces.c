@@ -31,8 +31,7 @@ static int check_directive (const char *at, struct error *err)
 {
     if (at[1] == 'a')
         return error_set (err, EINVAL,
-                          "%%a: this broker knows no accounts (there are "
-                          "%%u, %%U and %%q)");
+                          "%%a: fluxq has no accounts (use %%u, %%U or %%q)");
     if (!at[1] || !strchr ("uUq", at[1]))
         return error_set (err, EINVAL,
                           "'%.2s' is not one of %%u (user), %%U (uid) and %%q (queue)",
@@ -55,8 +54,8 @@ static int check_template (const char *text, struct error *err)
         if (*p == '%') {
             if (p == text || p[-1] != '-')
                 return error_set (err, EINVAL,
-                                  "a text of your own that ends in '-' must stand before "
-                                  "'%.2s', such as 'jobs-%%u'",
+                                  "a text that ends in '-' must precede '%.2s', such as "
+                                  "'jobs-%%u'",
                                   p);
             if (check_directive (p, err) < 0)
                 return -EINVAL;

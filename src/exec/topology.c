@@ -48,7 +48,7 @@ static int read_name (const struct reading *r, json_t *entry, const struct topol
     for (size_t i = 0; i < t->n; i++)
         if (!strcmp (t->level[i].name, name))
             return yaml_error (r->doc, entry, "level", r->err,
-                               "%s.topology: level %s is there twice", r->section, name);
+                               "%s.topology: level %s is listed twice", r->section, name);
     level->name = strdup (name);
     return level->name ? 0 : error_set (r->err, ENOMEM, "out of memory");
 }

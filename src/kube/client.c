@@ -233,7 +233,7 @@ static void see_slowdown (struct kube *k, const struct httpc_response *resp)
         s->last = now;
         s->until = MAX (s->until, now + after);
     } else if (s->n > 0 && resp->status != 0 && now > s->last + CALM_SECONDS) {
-        log_info ("kube: %s takes all requests again (%u were put off in %.0f s)",
+        log_info ("kube: %s accepts all requests again (%u were delayed in %.0f s)",
                   k->kc->server, s->n, s->last - s->since);
         *s = (struct slowdown){ 0 };
     }
@@ -261,7 +261,7 @@ static bool worth_another_try (const struct kube_request *r, int status)
 void kube_notice (struct kube *k, const struct error *err)
 {
     if (err && !k->away)
-        log_warning ("kube: %s does not answer: %s (requests wait, jobs run on)",
+        log_warning ("kube: %s does not answer: %s (requests wait, jobs go on)",
                      k->kc->server, err->text);
     else if (!err && k->away) {
         log_info ("kube: %s answers again", k->kc->server);

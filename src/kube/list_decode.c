@@ -94,7 +94,7 @@ static int read_between (struct kube_list *l, const char **at, struct error *err
     else if (**at == ']')
         l->where = KUBE_LIST_AROUND;
     else if (!strchr (", \t\r\n", **at) || **at == '\0')
-        return error_set (err, EBADMSG, "an item of the list is no object");
+        return error_set (err, EBADMSG, "an item of the list is not an object");
     else
         ++*at;
     return 0;

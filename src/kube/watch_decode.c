@@ -33,7 +33,7 @@ static int decode (json_t *line, struct kube_event *e, struct error *err)
 
     e->object = json_object_get (line, "object");
     if (!type || !json_is_object (e->object))
-        return error_set (err, EBADMSG, "a line of the watch is no event");
+        return error_set (err, EBADMSG, "a line of the watch is not an event");
     while (t < ARRAY_SIZE (type_names) && strcmp (type, type_names[t]) != 0)
         t++;
     if (t == ARRAY_SIZE (type_names))

@@ -37,7 +37,7 @@ char *agent_path_find (const char *configured, struct error *err)
         path = strdup (FLUXQ_LIBEXECDIR "/fluxq-shell");
     if (path && access (path, X_OK) == 0)
         return path;
-    error_set (err, ENOENT, "the agent %s is not there; 'make install' puts it there",
+    error_set (err, ENOENT, "the agent %s is missing; 'make install' installs it",
                path ? path : "fluxq-shell");
     free (path);
     return NULL;

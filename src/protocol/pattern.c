@@ -264,8 +264,8 @@ int pattern_check_of_node (const char *pattern, struct error *err)
     while (rc == 0 && (l = next_letter (&p))) {
         if (l->in_task)
             return error_set (err, EINVAL,
-                              "'%.200s': %%%c means nothing here, as the file is no "
-                              "task's",
+                              "'%.200s': %%%c has no meaning here, because the file does "
+                              "not belong to a task",
                               pattern, l->letter);
     }
     return rc;

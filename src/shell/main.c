@@ -101,7 +101,8 @@ static void print_help (void)
 {
     printf ("Usage: " PROGRAM
             " --launch FILE --key FILE [--rank N] [--uid UID --gid GID]\n"
-            "Run one node's part of a fluxq job. Started by fluxqd, not by people.\n\n");
+            "Run one node's part of a fluxq job. fluxqd starts this program; users do "
+            "not.\n\n");
     option_print_help (stdout, options);
     printf (
         "\nExit status: 0 the job is over and reported, 1 the agent failed, 2 usage,\n"

@@ -38,7 +38,7 @@ int tool_options (const struct tool *tool, void *arg, int argc, char **argv)
     option_parser_init (&p, tool->name, tool->options, OPTION_PERMUTE, argc, argv);
     while ((rc = option_next (&p, &m, &err)) > 0) {
         if (!m.desc)
-            return tool_usage (tool, "'%s' is one word too many", m.value);
+            return tool_usage (tool, "'%s': unexpected argument", m.value);
         if (m.desc->id == TOOL_HELP) {
             tool->print_help ();
             return 0;

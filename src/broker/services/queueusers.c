@@ -37,6 +37,6 @@ int queueusers_check (const struct config_queue *q, const struct exec_user *user
         return 0;
     add_names (&who, "user", q->users);
     add_names (&who, "group", q->groups);
-    return error_set (err, EPERM, "queue %s is for %s, not for %s; choose another queue",
+    return error_set (err, EPERM, "queue %s is not for %s, but for %s; choose another",
                       q->name, user->name, who.len ? who.buf : "operators alone");
 }

@@ -138,7 +138,7 @@ static int read_row (struct listing *l, char **pp, char *end, struct cell *row,
         bool last = i + 1 == f->nfields;
         if (*pp == end || (**pp == '\n') != last)
             return error_set (err, EPROTO,
-                              "the broker's answer has not the columns asked for");
+                              "the broker's answer lacks the requested columns");
         (*pp)++;
     }
     for (size_t i = 0; i < f->n; i++)

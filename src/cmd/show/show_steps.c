@@ -97,6 +97,7 @@ void show_steps (const json_t *job)
     grid_print (&g, stdout);
     grid_release (&g);
     if (more > 0)
-        printf ("%.0f more steps were not kept one by one; they are part of \"all\"\n",
-                more);
+        printf (
+            "%.0f more steps have no figures of their own; they are part of \"all\"\n",
+            more);
 }

@@ -77,8 +77,8 @@ static void test_refused (void **state)
     static const struct {
         const char *text, *want;
     } cases[] = {
-        { "a: 1\nb: 2\na: 3\n", "t.yaml:3:1: key 'a' stands there twice" },
-        { "x: {a: 1, a: 1}\n", "t.yaml:1:11: key 'a' stands there twice" },
+        { "a: 1\nb: 2\na: 3\n", "t.yaml:3:1: key 'a' is given twice" },
+        { "x: {a: 1, a: 1}\n", "t.yaml:1:11: key 'a' is given twice" },
         { "a: &x 1\n", "t.yaml:1:4: anchors" },
         { "a: &x [1]\nb: *x\n", "t.yaml:1:4: anchors" },
         { "&k a: 1\n", "t.yaml:1:1: anchors" },

@@ -243,9 +243,9 @@ static int connect_cluster (struct exec *x, struct error *err)
     if (!kc)
         return -EINVAL;
     if (kc->tls.insecure)
-        log_warning ("kube: insecure-skip-tls-verify: whoever answers for %s is believed to "
-                     "be the API server, and is sent the broker's token and the keys of all "
-                     "jobs; give certificate-authority instead",
+        log_warning ("kube: insecure-skip-tls-verify: any program that answers for %s is "
+                     "accepted as the API server, and gets the broker's token and the "
+                     "keys of all jobs; set certificate-authority instead",
                      kc->server);
     if (!ns)
         ns = kc->namespace_ ? kc->namespace_ : "default";
@@ -381,14 +381,13 @@ static int is_reached (const struct exec_job *job, struct error *err)
     if (job->adopted)
         return error_set (
             err, EOPNOTSUPP,
-            "it is %s, whose pods have no agent of fluxq: use kubectl logs, "
-            "exec or attach",
+            "it is %s: its pods have no agent of fluxq; use kubectl logs, exec or attach",
             job->adopted);
     if (k && k->link && k->phase == K_RUN)
         return 0;
     if (k && k->recovering && k->phase < K_RUN)
         return error_set (err, EBUSY,
-                          "the broker has just been started and looks for its pods: try "
+                          "the broker has just started and is looking for its pods: try "
                           "again");
     return error_set (err, ESRCH, "job %ju does not run", (uintmax_t)job->id);
 }
@@ -499,8 +498,8 @@ static const char *kube_exec_resource (const struct exec *x, const char *type)
 static const char *kube_exec_no_parts (const json_t *config)
 {
     return json_is_false (json_object_get (config, "fractional-cpu"))
-               ? "parts of a CPU are not given here; ask for whole ones, such as "
-                 "--cpus-per-task=1, or the administrator of fluxq for "
+               ? "parts of a CPU are not available here; request whole ones, such as "
+                 "--cpus-per-task=1, or ask the administrator of fluxq for "
                  "kube.fractional-cpu"
                : NULL;
 }
@@ -523,7 +522,7 @@ static const char *kube_exec_no_admin (const json_t *config)
 {
     return json_object_get (config, "admin-image") || json_object_get (config, "image")
                ? NULL
-               : "that needs an image to run in, kube.admin-image";
+               : "this needs an image to run in, kube.admin-image";
 }
 
 static const struct exec_option options[] = {

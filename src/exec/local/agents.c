@@ -618,7 +618,8 @@ struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
     a->on_no_strays = on_no_strays;
     a->arg = arg;
     if (prctl (PR_SET_CHILD_SUBREAPER, 1) < 0)
-        log_warning ("cannot become a subreaper: what a killed agent leaves may go on");
+        log_warning ("cannot become a subreaper: processes of a killed agent may "
+                     "survive");
     uv_signal_init (loop, &a->sigchld);
     a->sigchld.data = a;
     uv_signal_start (&a->sigchld, on_sigchld, SIGCHLD);

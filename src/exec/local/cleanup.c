@@ -46,7 +46,7 @@ static void strays_overdue (uv_timer_t *t)
 {
     struct local_job *l = t->data;
 
-    log_warning ("job %ju: processes that its agents left do not die",
+    log_warning ("job %ju: processes left by its agents do not die",
                  (uintmax_t)l->job->id);
     l->unclean = false;
     local_finish_cleanup (l);

@@ -48,7 +48,8 @@ static void pick_up (struct local_job *l)
     l->mute = !l->has_key;
     if (l->nagents > 0 && l->mute)
         log_warning (
-            "job %ju: its key cannot be read (%s); it can be watched but not told",
+            "job %ju: its key cannot be read (%s); the job can be watched but not "
+            "controlled",
             (uintmax_t)l->job->id, l->err.text);
     if (l->nagents == 0) {
         local_look_at_spool (l);

@@ -121,7 +121,7 @@ void local_open_link (struct local_job *l)
     l->link = agentlink_open (l->x->http, l->x->host->loop, &where, l->key, 0, &events, l,
                               &err);
     if (!l->link)
-        log_warning ("job %ju: no line to its agent: %s", (uintmax_t)l->job->id,
+        log_warning ("job %ju: no connection to its agent: %s", (uintmax_t)l->job->id,
                      err.text);
     else if (l->ending)
         agentlink_terminate (l->link, l->end_reason, l->job->grace);
@@ -442,7 +442,7 @@ static void agents_overdue (uv_timer_t *t)
 {
     struct local_job *l = t->data;
 
-    log_warning ("job %ju: its agents do not end it and are killed",
+    log_warning ("job %ju: its agents do not end the job and are killed",
                  (uintmax_t)l->job->id);
     l->killed = true;
     local_kill_due (t);

@@ -63,8 +63,8 @@ static int open_spool (struct local_job *l)
         fd = userdir_open_file (l->dir_fd, strrchr (l->job->spool, '/') + 1, O_RDONLY,
                                 userdir_owner (l->job->user.uid), &err);
     if (fd < 0 && fd != -ENOENT)
-        log_warning ("job %ju: what it has done cannot be read: %s",
-                     (uintmax_t)l->job->id, err.text);
+        log_warning ("job %ju: its spool cannot be read: %s", (uintmax_t)l->job->id,
+                     err.text);
     return fd;
 }
 

@@ -35,7 +35,7 @@ int job_warning_parse (const char *text, struct job_warning *ret, const char *wh
 
     if (text[0] == 'R' && text[1] == ':')
         return error_set (err, EINVAL,
-                          "%s: 'R:' (for jobs that a reservation overlaps) is not "
+                          "%s: 'R:' (for jobs that overlap a reservation) is not "
                           "supported by fluxq: advance reservations end no job early",
                           where);
     w.batch = text[0] == 'B' && text[1] == ':';
@@ -187,7 +187,7 @@ static int rlimits_from_json (struct rlimits *set, const json_t *options,
         int i = rlimits_find (name);
         int64_t n;
         if (i < 0)
-            return error_set (err, EINVAL, "%s: '%.32s' is no limit that fluxq sets",
+            return error_set (err, EINVAL, "%s: '%.32s' is not a limit that fluxq sets",
                               where, name);
         rc = json_get_int (o, name, -1, INT64_MAX, &n, JSON_REQUIRED, where, err);
         if (rc < 0)

@@ -118,7 +118,7 @@ static const char *operator_of (struct reader *r, const char **name)
             return operator_names[i].canonical;
         }
     }
-    fail (r, "before a ':' stands host, rank or property");
+    fail (r, "expected host, rank or property before ':'");
     return NULL;
 }
 
@@ -268,7 +268,7 @@ json_t *requires_parse (const char *text, const char *where, struct error *err)
     skip_blanks (&r);
     if (o && *r.p) {
         json_decref (o);
-        o = fail (&r, "there is a ')' too many");
+        o = fail (&r, "there is one ')' too many");
     }
     if (!o && !r.err->code)
         no_memory (&r);

@@ -86,6 +86,6 @@ int jobspec_malleable_size (const struct jobspec_resource *nodes, int64_t n,
     if (fits)
         return 0;
     jobspec_count_add (&sizes, &nodes->count, nodes->sizes);
-    return error_set (err, EINVAL, "%jd nodes are none of its sizes, which are %s (-N)",
+    return error_set (err, EINVAL, "%jd nodes is not one of its sizes, which are %s (-N)",
                       (intmax_t)n, sizes.buf ? sizes.buf : "");
 }

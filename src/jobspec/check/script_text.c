@@ -34,8 +34,8 @@ int script_check (const char *text, size_t len, const char *name, struct error *
                           name, len, JOBSPEC_SCRIPT_MAX);
     at = memchr (text, '\0', len);
     if (at)
-        return error_set (err, EINVAL, "%s:%u: there is a NUL byte, so this is no script",
-                          name, line_of (text, at));
+        return error_set (err, EINVAL, "%s:%u: not a script: there is a NUL byte", name,
+                          line_of (text, at));
     if (is_blank (text, len))
         return error_set (err, EINVAL, "%s: the script is empty", name);
     if (len < 2 || memcmp (text, "#!", 2))

@@ -344,7 +344,7 @@ int option_set_resize_signal (const struct option_value *v, struct error *err)
 
     if (rc == 0 && (signum == SIGKILL || signum == SIGSTOP))
         rc = error_set (err, EINVAL,
-                        "%s: SIG%s ends or stops the job; it tells it nothing", v->where,
+                        "%s: SIG%s ends or stops the job and cannot inform it", v->where,
                         signal_name (signum));
     if (rc == 0 && option_wins (v))
         v->so->js.resize_signal = signum;

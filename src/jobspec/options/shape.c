@@ -204,8 +204,8 @@ static int elastic_on_elastic (const struct submit_options *so, struct submit_sh
 
     if (!is_plain (&so->ntasks) || is_open (&so->ntasks) || is_open (&s->nodes))
         return error_set (err, EINVAL,
-                          "-n %s does not go with several numbers of nodes (-N); say "
-                          "-n MIN-MAX and -N MIN-MAX, or --ntasks-per-node",
+                          "-n %s cannot be combined with several numbers of nodes (-N); "
+                          "use -n MIN-MAX and -N MIN-MAX, or --ntasks-per-node",
                           text_of (&so->ntasks).s);
     if ((rc = check_tasks (so, n->min, t->min, err)) < 0
         || (rc = check_tasks (so, n->max, t->max, err)) < 0)
@@ -343,8 +343,7 @@ static int shape_places (const struct submit_options *so, struct submit_shape *s
     if (so->js.switches.count > 0 || so->js.placement.kind > PLACEMENT_ANY)
         return error_set (
             err, EINVAL,
-            "--nodes-per=%s:%jd says where the nodes are, so it does not go "
-            "with %s",
+            "--nodes-per=%s:%jd places the nodes and cannot be combined with %s",
             per->level, (intmax_t)per->count,
             so->js.switches.count > 0 ? "--switches" : "--placement");
     if (!s->nodes.count.min)

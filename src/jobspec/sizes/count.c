@@ -171,7 +171,7 @@ static int count_set (const char *s, struct jobspec_count *c, struct idset **ret
         return why.code == ENOMEM
                    ? error_no_memory (err, NULL)
                    : error_set (err, EINVAL,
-                                "not a list of numbers that rise, such as 1,2,4,8-10");
+                                "not a list of rising numbers, such as 1,2,4,8-10");
     c->min = idset_first (ids);
     c->max = last_of (ids);
     if (c->min < 1) {
@@ -210,13 +210,11 @@ int jobspec_count_reaches (const struct jobspec_count *c, struct error *err)
         snprintf (steps, sizeof (steps), "%jd", (intmax_t)c->operand);
     if (last == c->min)
         return error_set (err, EINVAL,
-                          "its steps (%s) pass max %jd by, so that %jd is the only size",
+                          "its steps (%s) miss max %jd, so that %jd is the only size",
                           steps, (intmax_t)c->max, (intmax_t)c->min);
-    return error_set (err, EINVAL,
-                      "its steps (%s) pass max %jd by: the last size is %jd; say "
-                      "%jd-%jd:%s",
-                      steps, (intmax_t)c->max, (intmax_t)last, (intmax_t)c->min,
-                      (intmax_t)last, steps);
+    return error_set (
+        err, EINVAL, "its steps (%s) miss max %jd: the last size is %jd; use %jd-%jd:%s",
+        steps, (intmax_t)c->max, (intmax_t)last, (intmax_t)c->min, (intmax_t)last, steps);
 }
 
 void jobspec_count_add (struct strbuf *sb, const struct jobspec_count *c,

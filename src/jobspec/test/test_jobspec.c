@@ -385,7 +385,7 @@ static const struct {
            ""),
       "resources[0].count: ", "together" },
     { DOC (NODE ("\"4,16,9\"", SLOT ("1", CORE ("1"))), ONE, ""),
-      "resources[0].count: ", "list of numbers that rise" },
+      "resources[0].count: ", "list of rising numbers" },
     { DOC (NODE ("\"0,4\"", SLOT ("1", CORE ("1"))), ONE, ""),
       "resources[0].count: ", "has 0 in it" },
     /* steps that do not reach max */

@@ -26,7 +26,7 @@ static void note_fallback (struct root *root)
     if (!names)
         return;
     snprintf (text, sizeof (text),
-              "directory %.200s is not there on %.200s: tasks start in /",
+              "directory %.200s does not exist on %.200s: tasks start in /",
               root->agent->launch.cwd, names);
     root_note (root, 0, text);
 }

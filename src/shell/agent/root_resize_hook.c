@@ -79,7 +79,7 @@ static void on_time (struct loop_timer *timer)
 {
     struct resize_hook *hook = CONTAINER_OF (timer, struct resize_hook, timer);
     struct root *root = hook->root;
-    root_note (root, 0, "FLUXQ_RESIZE_HOOK: it takes too long, and is ended");
+    root_note (root, 0, "FLUXQ_RESIZE_HOOK: the program takes too long and is ended");
     root_resize_end_hook (root);
 }
 

@@ -185,7 +185,7 @@ static ssize_t step_hello (struct conn *conn, const char *data, size_t len)
     conn->rank = wire_get_u32 (data + 4);
     if (conn->rank < server->first_child
         || conn->rank - server->first_child >= server->nchildren) {
-        log_conn (conn, "refused a connection that says it is rank %u", conn->rank);
+        log_conn (conn, "refused a connection that claims to be rank %u", conn->rank);
         return -EPROTO;
     }
     memcpy (conn->nonces[0], data + 8, WIRE_NONCE);
@@ -265,7 +265,7 @@ static ssize_t step_http (struct conn *conn, const char *data, size_t len)
     if (n > 0)
         conn->server->events->request (conn->server->ctx, conn, &req);
     else if (n < 0)
-        server_reply (conn, 400, "text/plain", "not a request that this agent takes\n");
+        server_reply (conn, 400, "text/plain", "not a request that this agent accepts\n");
     return n < 0 ? (ssize_t)len : n;
 }
 

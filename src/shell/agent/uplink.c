@@ -168,8 +168,9 @@ static void answer_challenge (struct uplink *up)
     wire_proof (agent->key, WIRE_ROLE_ROOT, job_id, agent->rank, up->nonce, challenge,
                 proof);
     if (!secret_equal (proof, challenge + WIRE_NONCE, sizeof (proof))) {
-        agent_log (agent, "what answers at %s does not have this job's key", up->address);
-        try_again (up, "what answers there does not have this job's key");
+        agent_log (agent, "the program that answers at %s does not have this job's key",
+                   up->address);
+        try_again (up, "the program that answers there does not have this job's key");
         return;
     }
     wire_proof (agent->key, WIRE_ROLE_MEMBER, job_id, agent->rank, up->nonce, challenge,

@@ -222,8 +222,8 @@ static int ask_shell (struct launch *l, struct login *login)
 static void tell (struct agent *agent, const char *shell, const char *why)
 {
     snprintf (agent->user_env_problem, sizeof (agent->user_env_problem),
-              "the environment of the login shell %.80s cannot be had: %.60s; the job "
-              "has what was submitted with it",
+              "the environment of the login shell %.80s is not available: %.60s; the job "
+              "has only the submitted environment",
               shell, why);
     agent_log (agent, "%s", agent->user_env_problem);
 }

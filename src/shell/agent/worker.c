@@ -82,8 +82,8 @@ static int check_launch (const struct agent *agent, struct error *err)
     if (sock_has_rank (l->rendezvous) && sock_is_unix (l->listen)
         && !sock_has_rank (l->listen))
         return error_set (err, EINVAL,
-                          "listen address %s: all ranks would take it; it needs a %%r, "
-                          "as rendezvous has one",
+                          "listen address %s: needs a %%r, like rendezvous, so that the "
+                          "ranks have different addresses",
                           l->listen);
     int rc = sock_check (l->listen, err);
     return rc < 0 ? rc : sock_check (l->rendezvous, err);

@@ -266,8 +266,8 @@ static int check_packed (const char *data, size_t len, struct error *err)
         n = unpack (data + at, len - at, &p);
         if (n < 0)
             return error_set (err, EPROTO,
-                              "what the ranks exchanged in a fence is no list of"
-                              " keys and values at byte %zu of %zu",
+                              "the data that the ranks exchanged in a fence is not a "
+                              "list of keys and values at byte %zu of %zu",
                               at, len);
     }
     return 0;

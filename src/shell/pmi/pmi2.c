@@ -84,7 +84,7 @@ static int parse (char *data, size_t len, struct pmi_message *ret, struct error 
         field->value = equals + 1;
         data = take_value (equals + 1, end, &field->len);
         if (!data)
-            return error_set (err, EPROTO, "a command of PMI-2 that does not end in ';'");
+            return error_set (err, EPROTO, "a PMI-2 command does not end in ';'");
     }
     return 0;
 }

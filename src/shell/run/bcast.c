@@ -60,14 +60,14 @@ static int parse (struct bcast *b, int argc, char **argv, struct error *err)
         if (m.desc)
             *(m.desc->id == BCAST_OPT_FORCE ? &b->force : &b->preserve) = true;
         else if (b->dest)
-            return error_set (err, EINVAL, "'%s': one file and one DEST at a time",
+            return error_set (err, EINVAL, "'%s': expected one FILE and one DEST",
                               m.value);
         else
             *(b->file ? &b->dest : &b->file) = m.value;
     }
     if (rc == 0 && !b->dest)
         return error_set (err, EINVAL,
-                          "FILE and DEST are needed (see " BCAST_PROGRAM " --help)");
+                          "FILE and DEST are required (see " BCAST_PROGRAM " --help)");
     return rc;
 }
 

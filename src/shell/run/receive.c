@@ -43,7 +43,10 @@ static int check (const char *path, struct sha256 *sum, uint8_t ours[SHA256_SIZE
     ssize_t n = io_read_all (STDIN_FILENO, theirs, sizeof (theirs));
     sha256_final (sum, ours);
     if (n != (ssize_t)sizeof (theirs) || memcmp (ours, theirs, sizeof (theirs)) != 0)
-        return error_set (err, EBADMSG, "%s: what came is not what was sent", path);
+        return error_set (err, EBADMSG,
+                          "%s: the received data differs from the sent "
+                          "data",
+                          path);
     return 0;
 }
 
@@ -75,7 +78,7 @@ static int give_name (const struct receive *r, const char *temporary,
         || (errno == EEXIST && has_digest (r->dest, digest)))
         return 0;
     if (errno == EEXIST)
-        return error_set (err, EEXIST, "%s is there already (--force replaces it)",
+        return error_set (err, EEXIST, "%s already exists (--force replaces it)",
                           r->dest);
     return error_errno (err, errno, "%s", r->dest);
 }

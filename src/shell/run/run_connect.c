@@ -47,7 +47,7 @@ static int take_given (const char *text, struct error *err)
         return rc;
     if (fstat ((int)fd, &st) < 0 || !S_ISSOCK (st.st_mode))
         return error_set (err, EBADF,
-                          STEP_CLIENT_FD ": %s is no connection; the variable is for "
+                          STEP_CLIENT_FD ": %s is not a connection; the variable is for "
                                          "fluxq's own programs: unset it",
                           text);
     fcntl ((int)fd, F_SETFD, FD_CLOEXEC);

@@ -69,7 +69,8 @@ bool run_link_is_up (const struct run_link *link)
 static void on_here (struct run_link *link, const struct frame *msg)
 {
     if (msg->stream == SESSION_UNKNOWN)
-        link->lost (link->ctx, "it has given the step up, as nobody came back in time");
+        link->lost (link->ctx, "it has given the step up, because no client came back in "
+                               "time");
     else if (msg->stream != SESSION_HERE || msg->len != 8
              || resumable_resume (&link->out, wire_get_u64 (msg->data)) < 0)
         link->lost (link->ctx, "it talks nonsense");

@@ -76,7 +76,7 @@ static int read_text (char **field, const char *path, struct error *err)
     strbuf_init (&sb, FILE_MAX_BYTES);
     int rc = io_read_file (path, &sb, FILE_MAX_BYTES, err);
     if (rc == 0 && memchr (sb.buf, '\0', sb.len))
-        rc = error_set (err, EINVAL, "%s: has a NUL byte: it is no text", path);
+        rc = error_set (err, EINVAL, "%s: has a NUL byte: not a text file", path);
     if (rc == 0) {
         free (*field);
         *field = strbuf_detach (&sb);
@@ -193,9 +193,8 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_CPUS:
         if (strpbrk (m->value, ".m"))
             return error_set (err, EINVAL,
-                              "--cpus-per-task: %.32s: a step's tasks have whole "
-                              "numbers of CPUs; a part of one that the job's tasks have "
-                              "counts as one",
+                              "--cpus-per-task: %.32s: the tasks of a step have whole "
+                              "cores; a part of a core counts as one",
                               m->value);
         return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
     case STEP_OPT_GPUS:
@@ -403,7 +402,9 @@ static int set_command (struct step_spec *s, char **argv, struct error *err)
     if (s->multi_prog) {
         if (argv[1])
             return error_set (err, EINVAL,
-                              "--multi-prog takes one file, and '%s' is more", argv[1]);
+                              "--multi-prog takes one file; '%s' is an unexpected "
+                              "argument",
+                              argv[1]);
         int rc = read_text (&s->multi_prog, argv[0], err);
         return rc < 0 ? error_prefix (err, "--multi-prog") : 0;
     }
@@ -423,14 +424,15 @@ static int check (const struct run_options *o, struct error *err)
         return error_set (err, EINVAL, "--exact and --overlap contradict each other");
     if (s->distribution && s->taskmap_asked)
         return error_set (err, EINVAL,
-                          "--distribution and --taskmap both place the tasks: say one");
+                          "--distribution and --taskmap both place the tasks: give one "
+                          "of them");
     if (s->cores_per_task > 1 && s->overcommit)
         return error_set (err, EINVAL,
                           "--overcommit and --cpus-per-task contradict each other");
     if (s->pty && (o->output || o->error || o->input || o->label))
         return error_set (err, EINVAL,
-                          "--pty is task 0 on this terminal: it goes with neither "
-                          "--output, --error, --input nor --label-io");
+                          "--pty runs task 0 on this terminal: it cannot be combined "
+                          "with --output, --error, --input or --label-io");
     return 0;
 }
 

@@ -66,8 +66,8 @@ static int grow (void *array, size_t n, size_t *alloc, size_t size)
 static int bad_tasks (const struct parser *ps, const char *list, size_t len)
 {
     return error_set (ps->err, EINVAL,
-                      "%s:%zu: '%.*s' is not a list of tasks as 0,4-7, nor *", ps->name,
-                      ps->number, (int)MIN (len, 80), list);
+                      "%s:%zu: '%.*s' is neither a list of tasks such as 0,4-7 nor *",
+                      ps->name, ps->number, (int)MIN (len, 80), list);
 }
 
 /* Reads the number of a task and moves *p behind it. */
@@ -395,7 +395,7 @@ static int check_bounds (const char *text, size_t len, const char *name, uint32_
     if (len > MULTIPROG_TEXT_MAX)
         return error_set (err, E2BIG, "%s: more than %d bytes", name, MULTIPROG_TEXT_MAX);
     if (memchr (text, '\0', len))
-        return error_set (err, EINVAL, "%s: it is not a text, as it has a NUL", name);
+        return error_set (err, EINVAL, "%s: not a text: it has a NUL byte", name);
     return 0;
 }
 

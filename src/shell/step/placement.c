@@ -349,7 +349,7 @@ static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *
         idset_destroy (own);
     }
     if (left > 0)
-        return error_set (err, ENOSPC, "%u GPUs are asked for, its nodes have %u",
+        return error_set (err, ENOSPC, "%u GPUs are requested, its nodes have %u",
                           c->spec->gpus, c->spec->gpus - left);
     return sb->err ? error_errno (err, -sb->err, "its GPUs") : 0;
 }

@@ -187,7 +187,7 @@ static int find_nodes (struct rank_step *s, struct error *err)
     idset_destroy (ids);
     if (!here)
         return -ENOENT;
-    return known ? 0 : error_set (err, EINVAL, "step: ranks: the job has not so many");
+    return known ? 0 : error_set (err, EINVAL, "step: ranks: more than the job has");
 }
 
 /* Finds the tasks of this node. -ENOENT: none. */

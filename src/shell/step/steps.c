@@ -212,7 +212,7 @@ static void on_timer (struct loop_timer *timer)
             kill_step (steps, step);
         else if (step->end_at > 0 && now >= step->end_at)
             steps_stop (steps, step,
-                        "its first task had ended for as long as --wait says");
+                        "the time of --wait has passed since its first task ended");
     }
     steps_set_timer (steps);
 }
@@ -402,8 +402,7 @@ static void on_run_signal (struct steps *steps, struct step *step,
 static void on_input (struct steps *steps, struct step *step, const struct frame *msg)
 {
     if (stepinput_pass (steps, step, msg) < 0)
-        steps_stop (steps, step,
-                    "its client sends more input than the tasks have room for");
+        steps_stop (steps, step, "its client sends more input than the tasks can take");
 }
 
 /* Passes the terminal size on to the node of task 0. */

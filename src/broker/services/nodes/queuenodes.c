@@ -31,7 +31,7 @@ bool queuenodes_select (const struct broker *b)
 static const char *no_parts (const struct broker *b)
 {
     static const char nowhere[] =
-        "parts of a CPU are given on Kubernetes only; ask for whole ones, such as "
+        "parts of a CPU are available only on Kubernetes; request whole ones, such as "
         "--cpus-per-task=1";
 
     return broker_ops (b)->no_parts ? broker_ops (b)->no_parts (

@@ -156,7 +156,7 @@ static void tell_if_unqueued (struct adoptee *a)
         return;
     snprintf (a->state, sizeof (a->state), "ENDED");
     snprintf (a->text, sizeof (a->text),
-              "it ended before it was queued, and so ran outside of the queue; what is "
+              "it ended before it was queued, so it ran outside of the queue; a Job "
               "created with suspend: true waits for its turn");
     a->warn = true;
 }

@@ -154,8 +154,8 @@ static int check_pod (const struct adoptee *a, const json_t *first,
         rc = adoptspec_check_pod (json_object_get (ap->object, "spec"), err);
     if (rc == 0 && !is_like (a->x, first, ap->object))
         rc = error_set (err, EINVAL,
-                        "pods of one group ask for different amounts or nodes: %.100s is "
-                        "not like the others",
+                        "pods of one group request different amounts or nodes: %.100s "
+                        "differs",
                         ap->p->name);
     return rc;
 }

@@ -192,7 +192,7 @@ void adopt_step_release (struct adoptee *a)
 
     if (!a->space) {
         adopt_start_failed (a, false, NULL,
-                            "namespace %s is not in kube.adopt.namespaces any more",
+                            "namespace %s is no longer in kube.adopt.namespaces",
                             a->namespace_);
     } else if (!a->job->r) {
         adopt_start_failed (a, false, NULL, "its allocation cannot be read");

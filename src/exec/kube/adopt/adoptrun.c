@@ -270,7 +270,7 @@ static void step_run (struct adoptee *a)
     if (a->view.over)
         adopt_finish_as_seen (a);
     else if (a->view.suspended && !a->group)
-        finished (a, SIGKILL, "lost", "somebody else suspended its Job");
+        finished (a, SIGKILL, "lost", "its Job was suspended, not by fluxq");
     else if (!look_for_losses (a, &n, now)) {
         if (adopt_place (a) < 0)
             log_error ("job %ju: out of memory", (uintmax_t)a->job->id);

@@ -47,7 +47,7 @@ static int check_affinity (const json_t *affinity, struct error *err)
         if (has_some (json_object_get (affinity, kinds[i]),
                       "requiredDuringSchedulingIgnoredDuringExecution"))
             return error_set (err, EINVAL,
-                              "spec.affinity.%s: a required one cannot be planned; use "
+                              "spec.affinity.%s: required terms cannot be planned; use "
                               "nodeSelector, or preferred terms",
                               kinds[i]);
     return 0;
@@ -75,8 +75,8 @@ static int check_gates (const json_t *spec, struct error *err)
     json_array_foreach (json_object_get (spec, "schedulingGates"), i, gate) {
         if (strcmp (json_text (gate, "name"), ADOPT_QUEUE) != 0)
             return error_set (err, EINVAL,
-                              "spec.schedulingGates: %.128s is of somebody else, who "
-                              "would have to take it away",
+                              "spec.schedulingGates: %.128s belongs to another program, "
+                              "which would have to remove it",
                               json_text (gate, "name"));
     }
     return 0;
@@ -140,7 +140,7 @@ static int check_size (const struct podsize *size, struct error *err)
     if (size->cpu_milli > INT32_MAX || size->gpus > INT32_MAX
         || size->memory / MIB >= INT32_MAX)
         return error_set (err, EINVAL,
-                          "its pods ask for more than any node has (cpu, memory or "
+                          "its pods request more than any node has (cpu, memory or "
                           "gpus)");
     return 0;
 }
@@ -263,7 +263,7 @@ static json_t *jobspec_of (const struct ask *ask, const struct adoptspec_how *ho
     json_t *resources;
 
     if (ask->most > ADOPT_PODS_MAX) {
-        error_set (err, EINVAL, "it asks for %jd pods at once; a job has at most %d",
+        error_set (err, EINVAL, "it requests %jd pods at once; a job has at most %d",
                    (intmax_t)ask->most, ADOPT_PODS_MAX);
         return NULL;
     }
@@ -289,11 +289,10 @@ static int check_manager (const json_t *job, struct error *err)
     const char *by = json_text (json_object_get (job, "spec"), "managedBy");
 
     if (*by && strcmp (by, "kubernetes.io/job-controller") != 0)
-        return error_set (err, EINVAL, "spec.managedBy: it is in the hands of %.128s",
-                          by);
+        return error_set (err, EINVAL, "spec.managedBy: %.128s manages the Job", by);
     if (json_object_get (labels, "kueue.x-k8s.io/queue-name"))
         return error_set (err, EINVAL,
-                          "it has the label kueue.x-k8s.io/queue-name, too: two queues "
+                          "it also has the label kueue.x-k8s.io/queue-name: two queues "
                           "cannot both release it");
     return 0;
 }
@@ -335,7 +334,7 @@ json_t *adoptspec_of_job (const json_t *job, const struct adoptspec_how *how,
     if (check_manager (job, err) < 0)
         return NULL;
     if (ask.most < 1) {
-        error_set (err, EINVAL, "spec.parallelism: it asks for no pods");
+        error_set (err, EINVAL, "spec.parallelism: no pods are requested");
         return NULL;
     }
     if (json_is_integer (seconds))

@@ -48,7 +48,7 @@ static void tell_foreign (struct exec *x, struct knode *n, bool always)
     struct gres_list gres = { 0 };
 
     if (foreign_gres (x, n, &gres) < 0) {
-        log_error ("kube: node %s: no memory to tell what others use", n->name);
+        log_error ("kube: node %s: no memory to report the use of others", n->name);
         return;
     }
     if (!always && cores == n->told_cores && gpus == n->told_gpus

@@ -57,7 +57,7 @@ static void gres_count (struct exec *x, struct kpod *p)
                           &p->counted_gres)
             < 0
         || gres_add (&p->node->foreign_gres, &p->counted_gres, 1) < 0)
-        log_error ("kube: pod %s: no memory to count what it uses", p->key);
+        log_error ("kube: pod %s: no memory to count its use", p->key);
     knode_changed (x, p->node);
 }
 
@@ -241,7 +241,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     p->size = podsize_of (pod, x->cfg.gpu_resource);
     gres_release (&p->gres);
     if (kube_gres_of_pod (pod, x->cfg.gpu_resource, &p->gres) < 0)
-        log_error ("kube: pod %s: no memory to tell what it uses", p->key);
+        log_error ("kube: pod %s: no memory to report its use", p->key);
     pod_set_node (x, p, json_text (json_object_get (pod, "spec"), "nodeName"));
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));

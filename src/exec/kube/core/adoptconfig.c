@@ -140,7 +140,7 @@ int adoptconfig_read (const struct yaml_doc *doc, const json_t *config,
     }
     if (rc == 0 && adopt && !ret->namespaces)
         rc = yaml_error (doc, config, "adopt", err,
-                         "kube.adopt.namespaces: which ones? It is missing");
+                         "kube.adopt.namespaces: the key is missing");
     return rc;
 }
 

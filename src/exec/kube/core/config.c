@@ -221,7 +221,7 @@ static int check_delivery (const struct yaml_doc *doc, json_t *config,
                            "has the agent (contrib/image makes one)");
     if (!by_image && c->agent_image)
         return yaml_error (doc, config, "agent-image", err,
-                           "kube.agent-image: it goes with agent-delivery: image");
+                           "kube.agent-image: needs agent-delivery: image");
     return 0;
 }
 
@@ -286,12 +286,12 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
         rc = 0;
         if (strcmp (name, "start-timeout") == 0)
             rc = yaml_error (doc, config, name, err,
-                             "kube.start-timeout: it stands outside of kube, beside "
-                             "place-timeout and pull-timeout");
+                             "kube.start-timeout: the key belongs outside of kube, "
+                             "beside place-timeout and pull-timeout");
         else if (strcmp (name, "rack-label") == 0)
             rc = yaml_error (doc, config, name, err,
-                             "kube.rack-label: it is a level of kube.topology now: "
-                             "topology: [{level: rack, label: ...}]");
+                             "kube.rack-label: use a level of kube.topology: topology: "
+                             "[{level: rack, label: ...}]");
         else if (i == ARRAY_SIZE (keys))
             rc = yaml_error (doc, config, name, err, "kube.%s: unknown key", name);
         else

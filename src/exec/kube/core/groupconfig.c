@@ -202,7 +202,7 @@ static int read_object_name (const struct reading *r, const char *key,
     json_t *v = value (r, key);
 
     if (v && !used)
-        return WRONG (r, key, "it goes with provision: %s", with);
+        return WRONG (r, key, "needs provision: %s", with);
     if (v && !is_name (json_string_value (v), TEXT_MAX))
         return WRONG (r, key,
                       "expected a name in Kubernetes (small letters, digits, '-' "

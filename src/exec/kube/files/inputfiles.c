@@ -116,8 +116,8 @@ static int read_unit (struct inputfiles *in, const struct launch *l, const char 
     rc = read_file (file, l->cwd, name.buf, *max, &size, err);
     if (rc == -EFBIG)
         error_set (err, EFBIG,
-                   "%s: the pods do not see it, and at most %zu bytes can be "
-                   "sent there; read it in the script, from where the pods see it",
+                   "%s: the pods do not see this file, and at most %zu bytes can be "
+                   "sent; read it in the script, from a directory that the pods see",
                    name.buf, *max);
     if (rc < 0)
         return error_prefix (err, "input file");

@@ -254,8 +254,8 @@ static int write_file (struct outputfiles *f, struct file *file,
     f->patience = ms;
     f->counted = clock_mono ();
     if (rc == -ETIMEDOUT)
-        return error_set (err, ETIMEDOUT,
-                          "output file: %s: who reads it does not keep up", file->path);
+        return error_set (err, ETIMEDOUT, "output file: %s: its reader does not keep up",
+                          file->path);
     return rc < 0 ? error_errno (err, -rc, "output file: %s", file->path) : 0;
 }
 

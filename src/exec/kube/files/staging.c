@@ -82,8 +82,8 @@ int staging_fill (const struct exec_job *job, struct launch *l, struct error *er
         if (at_root && js->stage_in.v[i].to[0] != '/')
             return error_set (
                 err, EINVAL,
-                "stage-in: %.200s: the job's directory is /, so say where to "
-                "with an absolute name (FILE:/DIR/NAME)",
+                "stage-in: %.200s: the job's directory is /: give an absolute "
+                "destination (FILE:/DIR/NAME)",
                 js->stage_in.v[i].from);
         rc = fill_in (job, l, i);
     }

@@ -20,8 +20,8 @@ static bool is_file (const char *path)
 static int refuse (const char *what, const char *path, const char *way, struct error *err)
 {
     return error_set (err, EPERM,
-                      "%s: %s: the pods do not see it, and the broker runs without root "
-                      "and touches no files of users: %s",
+                      "%s: %s: the pods do not see this file, and the broker runs "
+                      "without root and opens no files of users: %s",
                       what, path, way);
 }
 
@@ -45,8 +45,8 @@ static const struct launch_stage *sent_out (const struct launch *l)
 int unprivileged_refuse (const struct launch *l, const char *output, const char *error,
                          const char *input, struct error *err)
 {
-    static const char no_output[] = "take one that they see, or -o /dev/null "
-                                    "(fluxq-logs has the output all the same)";
+    static const char no_output[] = "use a file that the pods see, or -o /dev/null "
+                                    "(fluxq-logs has the output in any case)";
     const struct launch_stage *in = sent_in (l), *out = sent_out (l);
 
     if (is_file (output))
@@ -56,8 +56,11 @@ int unprivileged_refuse (const struct launch *l, const char *output, const char 
     if (is_file (input))
         return refuse ("input file", input, "take one that they see", err);
     if (in)
-        return refuse ("stage-in", in->to, "bring files that they see", err);
+        return refuse ("stage-in", in->to, "copy files that the pods see", err);
     if (out)
-        return refuse ("stage-out", out->to, "bring files where they see them", err);
+        return refuse ("stage-out", out->to,
+                       "copy files to a directory that the pods "
+                       "see",
+                       err);
     return 0;
 }

@@ -87,7 +87,7 @@ static json_t *host_path (const json_t *source, const char **name, const char **
     const char *path = json_string_value (json_object_get (source, "path"));
 
     (void)name;
-    *why = "of the host it mounts directories alone";
+    *why = "from the host it mounts only directories";
     return path && (!type || !type[0] || strcmp (type, "Directory") == 0)
                ? json_pack ("{s:s}", "hostPath", path)
                : NULL;
@@ -107,14 +107,14 @@ static json_t *secret (const json_t *source, const char **name, const char **why
     const char *secret_name = sole_text (source, "secretName");
 
     (void)name;
-    *why = "of a secret it mounts all, with the usual modes, or nothing";
+    *why = "it mounts a whole secret, with the usual modes";
     return secret_name ? json_pack ("{s:s}", "secretName", secret_name) : NULL;
 }
 
 /* The operator names the volume after the ConfigMap, and its mount after the key. */
 static json_t *config_map (const json_t *source, const char **name, const char **why)
 {
-    *why = "of a ConfigMap it mounts all, with the usual modes, or nothing";
+    *why = "it mounts a whole ConfigMap, with the usual modes";
     *name = sole_text (source, "name");
     return *name ? json_pack ("{s:s}", "configMapName", *name) : NULL;
 }
@@ -136,7 +136,7 @@ json_t *minicluster_volume (const json_t *mount, const char **name, const char *
     bool read_only = json_is_true (json_object_get (mount, "read-only"));
 
     *name = NULL;
-    *why = "it mounts hostPath, persistentVolumeClaim, secret and configMap alone";
+    *why = "it mounts only hostPath, persistentVolumeClaim, secret and configMap";
     for (size_t i = 0; i < ARRAY_SIZE (sources); i++) {
         const json_t *source = json_object_get (volume, sources[i].source);
 

@@ -107,8 +107,9 @@ static int check_mounts (const json_t *mounts, struct error *err)
 
         if (is_taken (path))
             return error_set (err, EINVAL,
-                              "executor minicluster: " SAY "a volume at %.256s: that "
-                              "place is the Flux operator's",
+                              "executor minicluster: " SAY "a volume at %.256s: this "
+                              "path belongs to the Flux "
+                              "operator",
                               path);
         if (!volume)
             return error_set (err, EINVAL,

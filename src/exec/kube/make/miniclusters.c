@@ -73,9 +73,9 @@ int miniclusters_refuse (struct exec *x, struct error *err)
     return error_set (
         err, ENOSYS,
         "executor minicluster: this cluster does not have the Flux operator; its "
-        "administrator installs it by: kubectl apply -f "
-        "https://raw.githubusercontent.com/"
-        "flux-framework/flux-operator/main/examples/dist/flux-operator.yaml");
+        "administrator can install it: kubectl apply -f "
+        "https://raw.githubusercontent.com/flux-framework/flux-operator/main/examples/"
+        "dist/flux-operator.yaml");
 }
 
 void miniclusters_tick (struct exec *x, double now)

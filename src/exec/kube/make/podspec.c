@@ -180,7 +180,7 @@ int podspec_check (const json_t *set, const struct jobspec *js, struct error *er
     if (json_is_true (json_object_get (set, "host-network"))
         && !has_whole_nodes (js->resources, js->nresources))
         return error_set (err, EINVAL,
-                          "--host-network: on the network of the nodes a job must have "
-                          "whole nodes; give their number by --nodes, and --exclusive");
+                          "--host-network: a job on the network of the nodes must have "
+                          "whole nodes; give --nodes and --exclusive");
     return 0;
 }

@@ -64,8 +64,8 @@ static void lost (struct kspace *s)
     s->agent_lost = s->njobs > 0;
     s->agent_again = clock_mono () + LOST_WAIT;
     if (s->agent_lost)
-        log_warning ("kube: somebody deleted the agent's ConfigMap %s/%s", s->name,
-                     s->x->agent_name);
+        log_warning ("kube: the agent's ConfigMap %s/%s was deleted, not by fluxq",
+                     s->name, s->x->agent_name);
 }
 
 static void on_changed (json_t *object, bool is_new, void *arg)

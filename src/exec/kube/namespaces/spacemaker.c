@@ -259,7 +259,7 @@ static void make_namespace (struct spacemaker *m)
         ask (m, "POST", "/api/v1/namespaces", space_namespace (&src), on_made);
     else
         fail (m, true, "",
-              "it is not there, and its queue does not say namespace-create: true");
+              "it does not exist, and its queue does not say namespace-create: true");
 }
 
 static void on_there (struct spacemaker *m, const json_t *namespace_)

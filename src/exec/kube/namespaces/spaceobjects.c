@@ -157,11 +157,11 @@ const char *space_refusal (const struct space_source *src, const json_t *namespa
     if (literal)
         return NULL;
     if (!space_is_ours (src->cluster, namespace_))
-        return "it is there, but not for fluxq: it lacks the labels "
+        return "it exists, but not for fluxq: it lacks the labels "
                "app.kubernetes.io/managed-by=fluxq and fluxq.io/cluster of this broker";
     if (src->is_users && !of[0])
-        return "it is there, but its label fluxq.io/uid does not say for whom";
+        return "it exists, but its label fluxq.io/uid names no user";
     if (strcmp (of, src->is_users ? uid : "") != 0)
-        return "it is there for another user (label fluxq.io/uid)";
+        return "it belongs to another user (label fluxq.io/uid)";
     return NULL;
 }

@@ -63,8 +63,7 @@ static void on_removed (const struct kube_result *res, void *arg)
     if (c->name)
         HASH_FIND_STR (x->needs->seen, c->name, s);
     if (!need_call_is_fine (res) && res->status != 404) {
-        log_warning ("kube: what was made to have nodes cannot be removed: %s",
-                     res->err.text);
+        log_warning ("kube: requests for nodes cannot be removed: %s", res->err.text);
         if (s)
             s->stuck = true;
         if (s)

@@ -183,7 +183,7 @@ static void take_job (struct kjob *k, const json_t *object)
     const char *made_at = json_string_value (json_object_get (meta, "creationTimestamp"));
 
     if (!is_ours (k, object) || !uid)
-        job_start_failed (k, false, "there is a %s %s that is not ours",
+        job_start_failed (k, false, "a %s %s exists that is not fluxq's",
                           calls_owner (k)->kind, k->name);
     else if (is_anothers (k, object)) /* the removal of this attempt removes it */
         job_start_failed (k, true, "the %s %s is of an earlier job of this number",

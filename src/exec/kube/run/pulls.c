@@ -150,8 +150,8 @@ static void on_page (const struct kube_result *res, void *arg)
     c->req = NULL;
     if (res->status != 200) {
         if (!c->x->pulls_refused)
-            log_warning ("kube: whether images are being pulled cannot be told, and "
-                         "pull-timeout is without effect: %s",
+            log_warning ("kube: pulls of images cannot be observed, and pull-timeout has "
+                         "no effect: %s",
                          res->err.text);
         c->x->pulls_refused = true;
         if (!next_space (c))

@@ -112,8 +112,8 @@ static void see_job_hang (struct kjob *k, const json_t *body)
     if (!kind || strcmp (kind, "Job") != 0 || !finalizer)
         return;
     k->job_hangs = true;
-    log_warning ("job %ju: its Job %s is deleted, but its finalizer %.128s keeps it: who "
-                 "set that is to take it away",
+    log_warning ("job %ju: its Job %s is deleted, but its finalizer %.128s keeps it: the "
+                 "program that set the finalizer must remove it",
                  (uintmax_t)k->id, k->name, finalizer);
 }
 
@@ -203,18 +203,18 @@ static void what_keeps (const struct kjob *k, const struct kpod *p, char *buf,
         snprintf (buf, size, "pod %.64s on %.128s is not deleted yet", p->name, node);
     else if (!f[0] || !p->view.terminal)
         snprintf (buf, size,
-                  "pod %.64s on %.128s terminates; its kubelet has not ended it", p->name,
-                  node);
+                  "pod %.64s on %.128s is terminating; its kubelet has not ended it",
+                  p->name, node);
     else if (strcmp (f, JOB_FINALIZER) == 0)
         snprintf (buf, size,
                   "pod %.64s on %.128s is kept by its finalizer %s, which the Job "
-                  "controller takes away: kube-controller-manager should run",
+                  "controller removes: is kube-controller-manager running?",
                   p->name, node, f);
     else
         snprintf (buf, size,
-                  "pod %.64s on %.128s is kept by its finalizer %s: who set that is to "
-                  "take it away (or: kubectl -n %.64s patch pod %.64s --type=merge -p "
-                  "'{\"metadata\":{\"finalizers\":null}}')",
+                  "pod %.64s on %.128s is kept by its finalizer %s: the program that set "
+                  "the finalizer must remove it (or: kubectl -n %.64s patch pod %.64s "
+                  "--type=merge -p '{\"metadata\":{\"finalizers\":null}}')",
                   p->name, node, f, k->space->name, p->name);
 }
 
@@ -226,7 +226,7 @@ static void tell_hang (struct kjob *k, double now)
         return;
     what_keeps (k, k->all_pods, what, sizeof (what));
     snprintf (text, sizeof (text), "%s: %s",
-              k->released_told ? "its nodes are free, but it is not all gone yet"
+              k->released_told ? "its nodes are free, but some of its objects still exist"
                                : "its nodes are not free yet",
               what);
     if (k->tell_hang_again == 0)

@@ -228,7 +228,7 @@ static void late_place (struct kjob *k, const char *limit)
             why = k->pods[r]->view.text;
     }
     if (k->phase == K_CREATE && !k->uid[0])
-        job_start_failed (k, true, "the API server took no job for %s", limit);
+        job_start_failed (k, true, "the API server accepted no job for %s", limit);
     else if (k->phase == K_CREATE)
         job_start_failed (k, true, "the job's objects could not be made for %s", limit);
     else if (!made)

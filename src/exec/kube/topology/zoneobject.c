@@ -164,12 +164,12 @@ static int read_zone (const json_t *zone, const char *gpu, struct zoneobject *z,
         return error_set (err, EINVAL, "zone '%.64s' is none of node-0 to node-%d", name,
                           MACHINE_ZONES_MAX - 1);
     if (at > 0 && z->size[at - 1].id == id)
-        return error_set (err, EINVAL, "zone %.64s is there twice", name);
+        return error_set (err, EINVAL, "zone %.64s is listed twice", name);
     struct machine_zone size = { .id = id }, left = { .id = id };
     json_array_foreach (json_object_get (zone, "resources"), i, resource) {
         if (read_resource (resource, gpu, z, &size, &left) < 0)
-            return error_set (err, EINVAL, "zone %.64s: its %.64s is no quantity", name,
-                              json_text (resource, "name"));
+            return error_set (err, EINVAL, "zone %.64s: its %.64s is not a quantity",
+                              name, json_text (resource, "name"));
     }
     memmove (&z->size[at + 1], &z->size[at], (z->n - at) * sizeof (z->size[0]));
     memmove (&z->left[at + 1], &z->left[at], (z->n - at) * sizeof (z->left[0]));

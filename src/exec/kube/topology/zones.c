@@ -276,9 +276,8 @@ static void log_missing (struct exec *x, const struct kube_result *res)
     if (res->status == 404)
         log_warning (
             "kube.numa: the cluster has no noderesourcetopologies "
-            "(topology.node.k8s.io/v1alpha2): nodes count as without zones until "
-            "it has; install the custom resource and its agents, or set "
-            "kube.numa: false");
+            "(topology.node.k8s.io/v1alpha2): nodes count as without zones until then; "
+            "install the custom resource and its agents, or set kube.numa: false");
     else
         log_warning (
             "kube.numa: noderesourcetopologies cannot be listed: %s; nodes count "

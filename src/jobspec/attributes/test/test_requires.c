@@ -69,7 +69,7 @@ static void test_refused (void **state)
         { "a||", "ends too early" },
         { "()", "a name is missing" },
         { "(a", "a ')' is missing" },
-        { "a)", "a ')' too many" },
+        { "a)", "one ')' too many" },
         { "'a", "a quote has no end" },
         { "gpu*2", "counts" },
         { "[a|b]", "counts" },

@@ -713,7 +713,7 @@ static void test_placement (void **state)
         { "-N3 --nodes-per-rack=2", "-N 3 does not divide into 2 nodes a rack" },
         { "-n3 --nodes-per-rack=2", "needs the number of nodes" },
         { "-N2-4 -n8 --nodes-per-rack=2", "does not go with -n 8 spread over" },
-        { "-N2 --nodes-per-rack=2 --switches=1", "does not go with --switches" }
+        { "-N2 --nodes-per-rack=2 --switches=1", "cannot be combined with --switches" }
     };
     struct error err = { 0 };
 

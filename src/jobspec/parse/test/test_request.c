@@ -203,9 +203,8 @@ static void test_refused_vertices (void **state)
     } cases[] = {
         { "count: 0", "count: 0 is not a positive integer" },
         { "count: '0,2'", "count: '0,2' has 0 in it" },
-        { "count: '4,2'", "count: not a list of numbers that rise, such as 1,2,4,8-10" },
-        { "count: '1,3:2'",
-          "count: not a list of numbers that rise, such as 1,2,4,8-10" },
+        { "count: '4,2'", "count: not a list of rising numbers, such as 1,2,4,8-10" },
+        { "count: '1,3:2'", "count: not a list of rising numbers, such as 1,2,4,8-10" },
         { "count: '8-2'", "count: max 2 is less than min 8" },
         { "count: ''", "count: a positive number is expected at its end" },
         { "count: 1.5", "count: expected a positive integer, got a number with a "
@@ -265,7 +264,7 @@ static void test_users_are_told (void **state)
     } cases[] = {
         { "\"count\":\"1-4:2\"",
           "jobspec: resources[0].with[0].count: its steps (2) pass "
-          "max 4 by: the last size is 3; say 1-3:2" },
+          "max 4: the last size is 3; use 1-3:2" },
         { "\"count\":1,\"requires\":{}",
           "jobspec: resources[0].with[0].requires: unknown key" },
         { "\"count\":1,\"exclusive\":\"true\"",

@@ -294,8 +294,9 @@ static void test_input_refused (void **state)
         { ".", "not a regular file" },
         { "/dev/zero", "not a regular file" },
         { "/proc/self/status", "not a regular file" },
-        { opened, "Too many levels of symbolic links" }, /* the broker's, not the user's */
-        { "big", "big: the pods do not see it, and at most 104" },
+        { opened,
+          "Too many levels of symbolic links" }, /* the broker's, not the user's */
+        { "big", "big: the pods do not see this file, and at most 104" },
     };
     struct jobspec *js = (struct jobspec *)job.js;
 
@@ -658,7 +659,7 @@ static void test_fifo_that_nobody_empties (void **state)
     memset (text, 'x', sizeof (text) - 1);
     for (int i = 0; i < 1000 && !o_note (o); i++)
         write_out (o, 1, 0, text);
-    assert_non_null (strstr (note, "out-0: who reads it does not keep up"));
+    assert_non_null (strstr (note, "out-0: its reader does not keep up"));
     write_out (o, 1, 0, "given up\n");
     write_out (o, 1, 1, "goes on\n");
     expect ("out-1", "goes on\n");

@@ -564,7 +564,7 @@ static void test_config_refused (void **state)
         { "kube: {image: ''}\n", "expected a string" },
         { "kube: {agent-delivery: ftp}\n", "configmap|image" },
         { "kube: {agent-delivery: image}\n", "needs kube.agent-image" },
-        { "kube: {agent-image: 'fluxq:1'}\n", "goes with agent-delivery: image" },
+        { "kube: {agent-image: 'fluxq:1'}\n", "needs agent-delivery: image" },
         { "kube: {agent-delivery: configmap, agent-image: a}\n",
           "1:35: kube.agent-image" },
         { "kube: {pods: me}\n", "kube.pods: 'me' is not one of auto|broker|controller" },

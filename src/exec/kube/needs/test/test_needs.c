@@ -113,9 +113,8 @@ static void test_refused (void **state)
         { GROUP ", delay: 0", "delay: must be" },
         { GROUP ", delay: 25h", "delay: must be" },
         { GROUP ", provision: now", "provision: expected" },
-        { GROUP ", provisioning-class: x", "it goes with provision: request" },
-        { GROUP ", provision: request, priority-class: x",
-          "it goes with provision: pods" },
+        { GROUP ", provisioning-class: x", "needs provision: request" },
+        { GROUP ", provision: request, priority-class: x", "needs provision: pods" },
         { GROUP ", provision: pods, priority-class: X", "expected a name" },
         { GROUP ", size: 3", "size: unknown key" },
     };

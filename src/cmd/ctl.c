@@ -202,7 +202,7 @@ static int hold_range (const struct id_range *range, void *arg)
 
     if (range->tasks) {
         h->status = cmd_fail (h->c,
-                              "the tasks of array %ju that wait are held and released "
+                              "the waiting tasks of array %ju are held and released "
                               "together: name %ju",
                               (uintmax_t)range->first, (uintmax_t)range->first);
         return 0;

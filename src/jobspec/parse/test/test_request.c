@@ -263,7 +263,7 @@ static void test_users_are_told (void **state)
         const char *vertex, *why;
     } cases[] = {
         { "\"count\":\"1-4:2\"",
-          "jobspec: resources[0].with[0].count: its steps (2) pass "
+          "jobspec: resources[0].with[0].count: its steps (2) miss "
           "max 4: the last size is 3; use 1-3:2" },
         { "\"count\":1,\"requires\":{}",
           "jobspec: resources[0].with[0].requires: unknown key" },

@@ -204,7 +204,7 @@ test_expect_success 'a script may ask for it; what is wrong is said with its pla
         { fluxq-submit --array=$wrong -- true 2>err; test $? = 2; } && test $(wc -l <err) -le 2 &&
             grep -e "--array" err || return 1
     done &&
-    fluxq-submit -a 1-2 -o same.out -- true 2>err && grep "over each other" err
+    fluxq-submit -a 1-2 -o same.out -- true 2>err && grep "write to the same file" err
 '
 test_expect_success 'tasks of an array that has left the memory are found all the same' '
     fresh && id=$(fluxq-submit -a 4-6 -o /dev/null -- sh -c "test \$FLUXQ_ARRAY_TASK_ID != 5") &&

@@ -265,7 +265,7 @@ test_expect_success 'what cannot be is refused in one line, with the way out' '
     refused "the last size is 12; use 4-12:4" -N 4-15:4 && refused "4 is the only size" -N "4-7:2:*" &&
     refused "use 2-16:2:\\^" -N "2-255:2:^" && refused "operand must be 2 or more" -N "1-4:1:*" &&
     refused "min must be 2 or more" -N "1-16:2:^" && refused "is not one of" -N "1-16:2:x" &&
-    refused "numbers that rise" -N 4,2 && refused "at .0." -N 0-4 && refused "at its end" -N 4- &&
+    refused "rising numbers" -N 4,2 && refused "at .0." -N 0-4 && refused "at its end" -N 4- &&
     refused "does not divide among 3 nodes.*say -n 9-63" -N 3 -n 8-64 &&
     refused "say --ntasks-per-node" -N 4-16 -n 64-128 && refused "cannot occupy 16 nodes" -N 4-16 -n 8 &&
     refused "multiples of 7" -n 8-64 --ntasks-per-node=7 && refused "say --gpus-per-task" -N 2-4 -G 4 &&

@@ -28,7 +28,7 @@ static const struct {
     { "-N4-15:4", "--nodes", "the last size is 12; use 4-12:4" },
     { "-N4-7:2:*", "--nodes", "4 is the only size" },
     { "-N2-255:2:^", "--nodes", "use 2-16:2:^" },
-    { "-N4,2", "--nodes", "numbers that rise" },
+    { "-N4,2", "--nodes", "rising numbers" },
     { "-N0,2", "--nodes", "0 in it" },
     { "-n64-8", "--ntasks", "max 8 is less than min 64" },
     { "-n8-63:8", "--ntasks", "use 8-56:8" },

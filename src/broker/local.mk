@@ -46,6 +46,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/services/depend/test/test_array \
 	src/broker/services/depend/test/test_correspond \
+	src/broker/services/depend/test/test_depend \
 	src/broker/services/nodes/test/test_avoid \
 	src/broker/services/nodes/test/test_moves \
 	src/broker/services/nodes/test/test_queuenodes \
@@ -95,4 +96,6 @@ src_broker_services_stream_test_test_follow_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_follow_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_resize_test_test_resize_LDADD = $(SMALL_LIBS)
 src_broker_services_resize_test_test_resize_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_depend_test_test_depend_LDADD = $(SMALL_LIBS)
+src_broker_services_depend_test_test_depend_LDFLAGS = $(SMALL_FLAGS)
 endif

@@ -49,34 +49,40 @@ static struct drain *drain_find (struct broker *b, const char *name)
     return d;
 }
 
-static int drain_set (struct broker *b, const char *name, const char *reason)
+static void drain_free (struct drain *d)
 {
-    struct drain *d = drain_find (b, name);
-    char *copy = strdup (reason);
+    if (!d)
+        return;
+    free (d->name);
+    free (d->reason);
+    free (d);
+}
 
-    if (!copy)
-        return -ENOMEM;
-    if (d) {
-        free (d->reason);
-        d->reason = copy;
-        return 0;
-    }
-    if (!(d = calloc (1, sizeof (*d))) || !(d->name = strdup (name))) {
-        free (d);
-        free (copy);
-        return -ENOMEM;
-    }
-    d->reason = copy;
-    HASH_ADD_KEYPTR (hh, state_of (b)->drains, d->name, strlen (d->name), d);
-    return 0;
+/* NULL: no memory. */
+static struct drain *drain_create (const char *name, const char *reason)
+{
+    struct drain *d = calloc (1, sizeof (*d));
+
+    if (d && (d->name = strdup (name)) && (d->reason = strdup (reason)))
+        return d;
+    drain_free (d);
+    return NULL;
 }
 
 static void drain_drop (struct broker *b, struct drain *d)
 {
     HASH_DELETE (hh, state_of (b)->drains, d);
-    free (d->name);
-    free (d->reason);
-    free (d);
+    drain_free (d);
+}
+
+/* Replaces an earlier drain of the node. */
+static void drain_keep (struct broker *b, struct drain *d)
+{
+    struct drain *old = drain_find (b, d->name);
+
+    if (old)
+        drain_drop (b, old);
+    HASH_ADD_KEYPTR (hh, state_of (b)->drains, d->name, strlen (d->name), d);
 }
 
 static void release (struct broker *b)
@@ -91,7 +97,13 @@ static void release (struct broker *b)
 
 static int load_setting (const char *name, const char *value, void *arg)
 {
-    return !strncmp (name, "drain/", 6) ? drain_set (arg, name + 6, value) : 0;
+    if (strncmp (name, "drain/", 6) != 0)
+        return 0;
+    struct drain *d = drain_create (name + 6, value);
+    if (!d)
+        return -ENOMEM;
+    drain_keep (arg, d);
+    return 0;
 }
 
 static int init (struct broker *b, struct error *err)
@@ -105,16 +117,24 @@ static int load (struct broker *b, struct error *err)
     return journal_load_settings (broker_journal (b), load_setting, b, err);
 }
 
+/* Executors report each change of a node once. */
+static void applied (int rc)
+{
+    if (rc == -ENOMEM)
+        broker_no_memory ("a change of a node");
+}
+
 /* Sets the state for new jobs: a drain by an operator overrides only "up". */
 static void set_state (struct broker *b, int index, const char *name,
                        enum machine_node_state state, const char *reason)
 {
     struct drain *d = drain_find (b, name);
     avoid_check_again (b);
-    if (d && state == MACHINE_NODE_UP)
-        machine_node_set_state (broker_graph (b), index, MACHINE_NODE_DRAINED, d->reason);
-    else
-        machine_node_set_state (broker_graph (b), index, state, reason);
+    if (d && state == MACHINE_NODE_UP) {
+        state = MACHINE_NODE_DRAINED;
+        reason = d->reason;
+    }
+    applied (machine_node_set_state (broker_graph (b), index, state, reason));
 }
 
 static void node_is (void *arg, const struct machine_node_spec *spec,
@@ -127,6 +147,7 @@ static void node_is (void *arg, const struct machine_node_spec *spec,
     bool came = index >= 0;
     if (index == -EEXIST)
         index = machine_node_update (broker_graph (b), spec, &err);
+    applied (index);
     if (index < 0) {
         log_error ("node %s: %s", spec->name, err.text);
         return;
@@ -146,7 +167,8 @@ static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t 
     int index = machine_node_find (broker_graph (b), name);
     if (index < 0)
         return;
-    machine_node_set_foreign (broker_graph (b), index, cores, gpus, memory_mib, gres);
+    applied (machine_node_set_foreign (broker_graph (b), index, cores, gpus, memory_mib,
+                                       gres));
     reserve_node_changed (b, name);
     broker_plan_due (b);
 }
@@ -158,7 +180,7 @@ static void node_zones (void *arg, const char *name, const struct machine_report
 
     if (index < 0)
         return;
-    machine_node_report (broker_graph (b), index, report);
+    applied (machine_node_report (broker_graph (b), index, report));
     broker_plan_due (b);
 }
 
@@ -167,7 +189,7 @@ static void node_gone (void *arg, const char *name)
     struct broker *b = arg;
     int index = machine_node_find (broker_graph (b), name);
     if (index >= 0)
-        machine_node_remove (broker_graph (b), index);
+        applied (machine_node_remove (broker_graph (b), index));
     reserve_node_moved (b, name);
     avoid_check_again (b);
     broker_plan_due (b);
@@ -340,11 +362,18 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
                           name);
     if (keep (b, name, reason, ret, err) < 0)
         return -ENOMEM;
+    /* else the executor's state stays (down, cordoned), also after a resume */
     bool ours = is_up (b, index) || is_drained_by (b, index, drain_find (b, name));
-    if (drain_set (b, name, reason) < 0)
+    struct drain *d = drain_create (name, reason);
+    if (!d
+        || (ours
+            && machine_node_set_state (broker_graph (b), index, MACHINE_NODE_DRAINED,
+                                       reason)
+                   < 0)) {
+        drain_free (d);
         return error_set (err, ENOMEM, "out of memory");
-    if (ours) /* else the executor's state stays (down, cordoned), also after a resume */
-        machine_node_set_state (broker_graph (b), index, MACHINE_NODE_DRAINED, reason);
+    }
+    drain_keep (b, d);
     reserve_node_changed (b, name);
     avoid_check_again (b);
     broker_plan_due (b); /* replans jobs that were planned there */

@@ -60,7 +60,9 @@ void api_commit_setting (struct broker *b, struct http_request *req,
     struct setting *s = calloc (1, sizeof (*s));
     if (!s) {
         journal_txn_destroy (t);
-        http_reply_problem (req, 503, "busy", "out of memory");
+        http_reply_problem (req, 503, "journal",
+                            "done, but it will be forgotten at the next start: out of "
+                            "memory");
         return;
     }
     s->b = b;
@@ -336,9 +338,14 @@ static void api_node_set (struct broker *b, struct http_request *req,
                                        : nodes_resume (b, path->arg, &t, &err);
     if (rc < 0) {
         journal_txn_destroy (t);
-        http_reply_problem (req, rc == -ENOENT ? 404 : 409,
-                            rc == -ENOENT ? "unknown-node" : "wrong-state", "%s",
-                            err.text);
+        http_reply_problem (req,
+                            rc == -ENOENT   ? 404
+                            : rc == -ENOMEM ? 503
+                                            : 409,
+                            rc == -ENOENT   ? "unknown-node"
+                            : rc == -ENOMEM ? "busy"
+                                            : "wrong-state",
+                            "%s", err.text);
         return;
     }
     api_commit_setting (b, req, t);

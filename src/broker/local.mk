@@ -49,6 +49,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/depend/test/test_depend \
 	src/broker/services/nodes/test/test_avoid \
 	src/broker/services/nodes/test/test_moves \
+	src/broker/services/nodes/test/test_nodes \
 	src/broker/services/nodes/test/test_queuenodes \
 	src/broker/services/nodes/test/test_suspects \
 	src/broker/services/resize/test/test_resize \
@@ -98,4 +99,6 @@ src_broker_services_resize_test_test_resize_LDADD = $(SMALL_LIBS)
 src_broker_services_resize_test_test_resize_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_depend_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_depend_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_nodes_test_test_nodes_LDADD = $(SMALL_LIBS)
+src_broker_services_nodes_test_test_nodes_LDFLAGS = $(SMALL_FLAGS)
 endif

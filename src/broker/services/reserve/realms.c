@@ -68,11 +68,18 @@ void reserve_queue_set (struct broker *b, unsigned queue, bool started)
         realm_queue_set (r->realm, queue, started);
 }
 
+/* Jobs inside must not get what the node does not have any more. */
+static void mirror (struct broker *b, const struct reservation *r, const char *node)
+{
+    if (realm_mirror (r->realm, broker_graph (b), node) < 0)
+        broker_no_memory ("a reservation");
+}
+
 void reserve_node_changed (struct broker *b, const char *node)
 {
     for (struct reservation *r = reserve_list (b); r && !broker_is_recovering (b);
          r = r->hh.next)
-        realm_mirror (r->realm, broker_graph (b), node);
+        mirror (b, r, node);
 }
 
 void reserve_reloaded (struct broker *b, const struct config *old)
@@ -96,5 +103,5 @@ void reserve_freed (struct broker *b, const struct entry *e)
     for (const struct reservation *r = reserve_list (b);
          r && !reserve_has_realm (e) && entry_alloc (e); r = r->hh.next)
         for (size_t i = 0; r->active && i < entry_alloc (e)->nranks; i++)
-            realm_mirror (r->realm, broker_graph (b), entry_alloc (e)->ranks[i].node);
+            mirror (b, r, entry_alloc (e)->ranks[i].node);
 }

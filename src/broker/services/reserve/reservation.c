@@ -112,10 +112,11 @@ static int read_users (struct reservation *r, const json_t *list, const char *wh
     return 0;
 }
 
-static char *text_of (const json_t *o, const char *key)
+static int copy_text (char **ret, const json_t *o, const char *key)
 {
     const char *text = json_string_value (json_object_get (o, key));
-    return text ? strdup (text) : NULL;
+
+    return text && !(*ret = strdup (text)) ? -ENOMEM : 0;
 }
 
 static int read_json (struct reservation *r, const json_t *o, const char *where,
@@ -141,8 +142,8 @@ static int read_json (struct reservation *r, const json_t *o, const char *where,
     hostlist_destroy (r->nodes);
     if (!(r->nodes = hostlist_decode (nodes, HOSTLIST_MAX, err)))
         return -EINVAL;
-    r->by = text_of (o, "by");
-    r->note = text_of (o, "note");
+    if (copy_text (&r->by, o, "by") < 0 || copy_text (&r->note, o, "note") < 0)
+        return error_set (err, ENOMEM, "out of memory");
     return read_users (r, users, where, err);
 }
 

@@ -26,7 +26,8 @@ struct reserve {
     struct reservation *list;  /* by name */
     uint64_t windows;          /* number of windows made so far, for their ids */
     uint64_t last;             /* N of the last name resv-N */
-    struct broker_timer timer; /* the next start or end of a reservation */
+    struct broker_timer timer; /* the next start or end of a reservation, at: */
+    double due;
 };
 
 struct slot {
@@ -128,6 +129,7 @@ static void set_timer (struct broker *b)
 
     for (const struct reservation *r = reserve_list (b); r; r = r->hh.next)
         next = fmin (next, r->active ? r->end : r->start);
+    state_of (b)->due = next;
     if (isinf (next)) {
         broker_timer_stop (timer);
         return;
@@ -150,6 +152,13 @@ static int enter (struct broker *b, struct reservation *r)
         realm_queue_set (r->realm, (unsigned)i, broker_config (b)->queues[i].started);
     HASH_ADD_KEYPTR (hh, s->list, r->name, strlen (r->name), r);
     return 0;
+}
+
+/* Of a reservation that was promised: the next broker reads it from the journal. */
+static void kept (int rc)
+{
+    if (rc < 0)
+        broker_no_memory ("a reservation");
 }
 
 static int book_window (struct broker *b, const struct reservation *r)
@@ -330,6 +339,14 @@ static void on_timer (struct broker *b)
     broker_plan_due (b);
 }
 
+/* Before jobs are placed at a time at which a reservation has ended: its jobs that still
+ * run are booked outside first. */
+static void pass_begins (struct broker *b)
+{
+    if (reserve_list (b) && state_of (b)->due <= clock_wall ())
+        on_timer (b);
+}
+
 /* -- the start of the broker -- */
 
 static int load_setting (const char *name, const char *value, void *arg)
@@ -346,9 +363,11 @@ static int load_setting (const char *name, const char *value, void *arg)
     struct reservation *r = reservation_from_json (name + strlen (SETTING), value, &err);
     if (r && enter (b, r) == 0)
         return 0;
-    log_error ("reservation %s cannot be read: %s", name + strlen (SETTING), err.text);
+    bool no_memory = r || err.code == ENOMEM;
+    log_error ("reservation %s cannot be read: %s", name + strlen (SETTING),
+               no_memory ? "out of memory" : err.text);
     reservation_destroy (r);
-    return 0;
+    return no_memory ? -ENOMEM : 0;
 }
 
 static int load (struct broker *b, struct error *err)
@@ -369,8 +388,7 @@ static void nodes_known (struct broker *b)
             reserve_remove (b, r);
             continue;
         }
-        if (realm_open (r->realm, broker_graph (b)) < 0)
-            log_error ("reservation %s: out of memory", r->name);
+        kept (realm_open (r->realm, broker_graph (b)));
         if (r->start <= now)
             begin (b, r);
     }
@@ -411,11 +429,10 @@ static void recovered (struct broker *b)
     struct reservation *r, *next;
 
     HASH_ITER (hh, reserve_list (b), r, next) {
-        if (book_window (b, r) < 0)
-            log_error ("reservation %s: out of memory", r->name);
+        kept (book_window (b, r));
         /* nodes that still exist */
         for (size_t i = 0; i < hostlist_count (r->nodes); i++)
-            realm_mirror (r->realm, broker_graph (b), hostlist_nth (r->nodes, i));
+            kept (realm_mirror (r->realm, broker_graph (b), hostlist_nth (r->nodes, i)));
     }
     set_timer (b);
 }
@@ -502,8 +519,7 @@ void reserve_node_moved (struct broker *b, const char *node)
         if (hostlist_find (r->nodes, node) < 0)
             continue;
         match_cancel (broker_matcher (b), r->window); /* so that a removed node can go */
-        if (book_window (b, r) < 0)
-            log_error ("reservation %s: out of memory", r->name);
+        kept (book_window (b, r));
     }
     reserve_node_changed (b, node);
 }
@@ -535,4 +551,5 @@ const struct broker_service service_reserve = {
     .nodes_known = nodes_known,
     .books = books,
     .recovered = recovered,
+    .pass_begins = pass_begins,
 };

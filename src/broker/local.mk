@@ -52,6 +52,8 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/nodes/test/test_nodes \
 	src/broker/services/nodes/test/test_queuenodes \
 	src/broker/services/nodes/test/test_suspects \
+	src/broker/services/reserve/test/test_reservation \
+	src/broker/services/reserve/test/test_reserve \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
 	src/broker/services/stream/test/test_watch \
@@ -101,4 +103,8 @@ src_broker_services_depend_test_test_depend_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_depend_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_nodes_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_nodes_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_reserve_test_test_reserve_LDADD = $(SMALL_LIBS)
+src_broker_services_reserve_test_test_reserve_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_reserve_test_test_reservation_LDADD = $(SMALL_LIBS)
+src_broker_services_reserve_test_test_reservation_LDFLAGS = $(SMALL_FLAGS)
 endif

@@ -15,87 +15,8 @@
 #define SERIALIZE_MAX 1000000
 #define YEARS_MAX (INT64_C (10) * 365 * 86400)
 
-#define AT(field) KEY_FIELD (struct config, field)
-static const struct key keys[] = {
-    { "executor", KIND_STRING, AT (executor), 0, 0 },
-    { "state-dir", KIND_STRING, AT (state_dir), 0, 0 },
-    { "runtime-dir", KIND_STRING, AT (runtime_dir), 0, 0 },
-    { "cluster-id", KIND_STRING, AT (cluster_id), 0, 0 },
-    { "shell-path", KIND_STRING, AT (shell_path), 0, 0 },
-    { "listen", KIND_LISTEN, AT (listen_host), 0, 0 },
-    { "listen-names", KIND_NAMES, AT (listen_names), 0, 0 },
-    { "munge-socket", KIND_STRING, AT (munge_socket), 0, 0 },
-    { "operators", KIND_STRINGS, AT (operators), 0, 0 },
-    { "subuid-file", KIND_STRING, AT (subuid_file), 0, 0 },
-    { "log-level", KIND_LEVEL, AT (log_level), 0, 0 },
-    { "match-policy", KIND_POLICY, AT (match_policy), 0, 0 },
-    { "queue-policy", KIND_QUEUE_POLICY, AT (queue_policy), 0, 0 },
-    { "reservation-depth", KIND_INT, AT (reservation_depth), 1, QUEUE_DEPTH_MAX },
-    { "start-backoff", KIND_DURATION, AT (start_backoff), 0, 0 },
-    { "start-backoff-max", KIND_DURATION, AT (start_backoff_max), 0, 0 },
-    { "start-retries", KIND_INT, AT (start_retries), 0, 1000 },
-    { "start-timeout", KIND_TIMEOUT, AT (timeouts.start), 0, 0 },
-    { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
-    { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
-    { "start-serialize", KIND_INT, AT (start_serialize), 0, SERIALIZE_MAX },
-    { "drain-after-failures", KIND_INT, AT (drain_after_failures), 0, 1000 },
-    { "switches-wait", KIND_DURATION, AT (switches_wait), 0, 0 },
-    { "propagate-nice", KIND_BOOL, AT (propagate_nice), 0, 0 },
-    { "requeue", KIND_BOOL, AT (requeue), 0, 0 },
-    { "requeue-order", KIND_REQUEUE_ORDER, AT (requeue_at_end), 0, 0 },
-    { "grace", KIND_DURATION, AT (grace), 0, 0 },
-    { "resize-grow", KIND_BOOL, AT (resize_grow), 0, 0 },
-    { "resize-interval", KIND_DURATION, AT (resize_interval), 0, 0 },
-    { "resize-grace", KIND_DURATION, AT (resize_grace), 0, 0 },
-    { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
-    { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
-    { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
-    { "array-max", KIND_INT, AT (array_max), 1, ARRAY_TASKS_MAX },
-    { "keep-finished", KIND_INT, AT (keep_finished), 0, 10000000 },
-    { "user-jobs-max", KIND_INT, AT (user_jobs_max), 0, 1000000000 },
-    { "user-bytes-max", KIND_BYTES, AT (user_bytes_max), INT64_C (1) << 20, INT64_C (1) << 50 },
-    { "user-output-max", KIND_BYTES, AT (user_output_max), INT64_C (1) << 20,
-      INT64_C (1) << 60 },
-    { "private", KIND_PRIVATE, AT (private_parts), 0, 0 },
-    { "disk-reserve", KIND_BYTES, AT (disk_reserve), INT64_C (1) << 20, INT64_C (1) << 50 },
-    { "output-max", KIND_BYTES, AT (output_max), SPOOL_MAX_LEAST, INT64_C (1) << 50 },
-    { "queues", KIND_QUEUES, AT (queues), 0, 0 },
-    { "priority", KIND_PRIORITY, AT (priority), 0, 0 },
-    { "history", KIND_HISTORY, AT (history), 0, 0 },
-    { "clients", KIND_CLIENTS, AT (clients), 0, 0 },
-};
-#undef AT
-
-#define AT(field) KEY_FIELD (struct config_priority, field)
-static const struct key priority_keys[] = {
-    { "queue", KIND_INT, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX },
-    { "age", KIND_INT, AT (weights.age), 0, PRIORITY_WEIGHT_MAX },
-    { "age-max", KIND_DURATION, AT (weights.age_max), 1, YEARS_MAX },
-    { "size", KIND_INT, AT (weights.size), -PRIORITY_WEIGHT_MAX, PRIORITY_WEIGHT_MAX },
-    { "fair-share", KIND_INT, AT (weights.fair_share), 0, PRIORITY_WEIGHT_MAX },
-    { "half-life", KIND_DURATION, AT (half_life), 0, YEARS_MAX },
-    { "interval", KIND_DURATION, AT (interval), 1, 86400 },
-};
-#undef AT
-
-#define AT(field) KEY_FIELD (struct config_history, field)
-static const struct key history_keys[] = {
-    { "keep", KIND_DURATION, AT (keep), 0, YEARS_MAX },
-    { "jobs", KIND_INT, AT (jobs), 0, INT64_C (1000000000) },
-};
-#undef AT
-
-#define AT(field) KEY_FIELD (struct config_clients, field)
-static const struct key clients_keys[] = {
-    { "connections", KIND_INT, AT (connections), 8, 4096 },
-    { "reserve", KIND_INT, AT (reserve), 0, 1024 },
-    { "requests", KIND_INT, AT (requests), 0, 1000000 },
-    { "burst", KIND_INT, AT (burst), 1, 10000000 },
-};
-#undef AT
-
 /* 0, or at least key->min. */
-static int set_bytes (const struct key *key, uint64_t *field, const json_t *value,
+static int set_bytes (const struct key *key, void *field, json_t *value,
                       const struct place *p)
 {
     int64_t bytes = json_is_integer (value) ? json_integer_value (value) : -1;
@@ -106,45 +27,29 @@ static int set_bytes (const struct key *key, uint64_t *field, const json_t *valu
     if (bytes != 0 && (bytes < key->min || bytes > key->max))
         return FAIL (p, "%s: expected 0 or an amount from %jd MiB on, such as 512Mi",
                      p->key, (intmax_t)key->min >> 20);
-    *field = (uint64_t)bytes;
-    return 0;
-}
-
-int value_strings (char ***field, const json_t *value, const struct place *p)
-{
-    if (!json_is_array (value) || json_array_size (value) > 10000)
-        return FAIL (p, "%s: expected a list of names", p->key);
-    size_t n = json_array_size (value);
-    char **list = calloc (n + 1, sizeof (*list));
-    if (!list)
-        return error_set (p->err, ENOMEM, "out of memory");
-    *field = list; /* config_destroy() frees it, even if incomplete */
-    for (size_t i = 0; i < n; i++) {
-        const char *text = json_string_value (json_array_get (value, i));
-        if (!text)
-            return FAIL (p, "%s: entry %zu is not a name", p->key, i + 1);
-        if (!(list[i] = strdup (text)))
-            return error_set (p->err, ENOMEM, "out of memory");
-    }
+    *(uint64_t *)field = (uint64_t)bytes;
     return 0;
 }
 
 /* Names of the broker, each HOST or HOST:PORT. */
-static int set_names (char ***field, const json_t *value, const struct place *p)
+static int set_names (const struct key *key, void *field, json_t *value,
+                      const struct place *p)
 {
     char name[AUTHORITY_SIZE];
     struct error why = { 0 };
-    int rc = value_strings (field, value, p);
+    int rc = value_strings (key, field, value, p);
 
-    for (char **s = *field; rc == 0 && *s; s++)
+    for (char **s = *(char ***)field; rc == 0 && *s; s++)
         if (authority_parse (*s, 1, name, p->key, &why) < 0)
             return FAIL (p, "%s", why.text);
     return rc;
 }
 
 /* "host:port"; an IPv6 host is in brackets. */
-static int set_listen (struct config *c, const json_t *value, const struct place *p)
+static int set_listen (const struct key *key, void *field, json_t *value,
+                       const struct place *p)
 {
+    struct config *c = (struct config *)((char *)field - key->offset);
     const char *text = json_string_value (value);
     const char *colon = text ? strrchr (text, ':') : NULL;
     int64_t port;
@@ -159,36 +64,6 @@ static int set_listen (struct config *c, const json_t *value, const struct place
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-/* Reads a mapping of numbers and of durations with bounds. */
-static int read_settings (void *c, const struct key *table, size_t n, json_t *body,
-                          const struct place *p)
-{
-    const char *name;
-    json_t *value;
-
-    if (!json_is_object (body))
-        return FAIL (p, "%s: expected a mapping of settings", p->key);
-    json_object_foreach (body, name, value) {
-        struct place at = { p->doc, body, name, p->err };
-        const struct key *k = config_find_key (table, n, name);
-        void *field = k ? (char *)c + k->offset : NULL;
-        double *seconds = field;
-        if (!k)
-            return FAIL (&at, "%s: unknown key '%s' (see fluxq.yaml(5))", p->key,
-                         name);
-        if (k->kind == KIND_INT) {
-            if (value_int (k, field, value, &at) < 0)
-                return -EINVAL;
-        } else if (value_duration (seconds, value, &at) < 0) {
-            return -EINVAL;
-        } else if (*seconds < (double)k->min || *seconds > (double)k->max) {
-            return FAIL (&at, "%s: expected a duration from %jd to %jd seconds", name,
-                         (intmax_t)k->min, (intmax_t)k->max);
-        }
-    }
-    return 0;
-}
-
 static int refuse_policy (const struct place *p)
 {
     autostrbuf struct strbuf names;
@@ -199,15 +74,16 @@ static int refuse_policy (const struct place *p)
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
 }
 
-static int set_policy (const struct match_policy **field, json_t *value,
+static int set_policy (const struct key *key, void *field, json_t *value,
                        const struct place *p)
 {
     const struct match_policy *policy =
         json_is_string (value) ? match_policy_find (json_string_value (value)) : NULL;
 
+    (void)key;
     if (!policy)
         return refuse_policy (p);
-    *field = policy;
+    *(const struct match_policy **)field = policy;
     return 0;
 }
 
@@ -221,87 +97,148 @@ static int refuse_queue_policy (const struct place *p)
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
 }
 
-static int set_queue_policy (const struct queue_policy **field, json_t *value,
+static int set_queue_policy (const struct key *key, void *field, json_t *value,
                              const struct place *p)
 {
     const struct queue_policy *policy =
         json_is_string (value) ? queue_policy_find (json_string_value (value)) : NULL;
 
+    (void)key;
     if (!policy)
         return refuse_queue_policy (p);
-    *field = policy;
+    *(const struct queue_policy **)field = policy;
     return 0;
 }
 
-static int set_requeue_order (bool *at_end, const json_t *value, const struct place *p)
+static int set_requeue_order (const struct key *key, void *field, json_t *value,
+                              const struct place *p)
 {
     const char *text = json_string_value (value);
 
+    (void)key;
     if (!text || (strcmp (text, "old") != 0 && strcmp (text, "end") != 0))
         return FAIL (p, "%s: expected old or end", p->key);
-    *at_end = !strcmp (text, "end");
+    *(bool *)field = !strcmp (text, "end");
     return 0;
 }
 
-static int set_value (struct config *c, const struct key *key, json_t *value,
+static int set_level (const struct key *key, void *field, json_t *value,
                       const struct place *p)
 {
-    void *field = (char *)c + key->offset;
+    int level =
+        json_is_string (value) ? log_level_from_name (json_string_value (value)) : -1;
 
-    switch (key->kind) {
-    case KIND_STRING:
-        return value_string (field, value, p);
-    case KIND_DURATION:
-        return value_duration (field, value, p);
-    case KIND_TIMEOUT:
-        return value_timeout (field, value, p);
-    case KIND_BYTES:
-        return set_bytes (key, field, value, p);
-    case KIND_PROGRAM:
-        return value_program (field, value, p);
-    case KIND_PRIVATE:
-        return value_private (field, value, p);
-    case KIND_STRINGS:
-        return value_strings (field, value, p);
-    case KIND_NAMES:
-        return set_names (field, value, p);
-    case KIND_LISTEN:
-        return set_listen (c, value, p);
-    case KIND_QUEUES:
-        return config_read_queues (c, value, p);
-    case KIND_PRIORITY:
-        return read_settings (&c->priority, priority_keys, ARRAY_SIZE (priority_keys),
-                              value, p);
-    case KIND_HISTORY:
-        return read_settings (&c->history, history_keys, ARRAY_SIZE (history_keys), value,
-                              p);
-    case KIND_CLIENTS:
-        return read_settings (&c->clients, clients_keys, ARRAY_SIZE (clients_keys), value, p);
-    case KIND_POLICY:
-        return set_policy (field, value, p);
-    case KIND_QUEUE_POLICY:
-        return set_queue_policy (field, value, p);
-    case KIND_BOOL:
-        return value_bool (field, value, p);
-    case KIND_REQUEUE_ORDER:
-        return set_requeue_order (field, value, p);
-    case KIND_LEVEL: {
-        int level =
-            json_is_string (value) ? log_level_from_name (json_string_value (value)) : -1;
-        if (level < 0)
-            return FAIL (p, "log-level: expected error, warning, info or debug");
-        c->log_level = (enum log_level)level;
-        return 0;
-    }
-    case KIND_INT:
-        return value_int (key, field, value, p);
-    case KIND_MOUNTS:
-    case KIND_PODS:
-    case KIND_PLACEMENT:
-        break; /* keys of queues */
-    }
-    return FAIL (p, "%s: not a key of the site", p->key);
+    (void)key;
+    if (level < 0)
+        return FAIL (p, "log-level: expected error, warning, info or debug");
+    *(enum log_level *)field = (enum log_level)level;
+    return 0;
 }
+
+/* The mappings of settings. */
+#define AT(field) KEY_FIELD (struct config_priority, field)
+static const struct key priority_keys[] = {
+    { "queue", value_int, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX },
+    { "age", value_int, AT (weights.age), 0, PRIORITY_WEIGHT_MAX },
+    { "age-max", value_seconds, AT (weights.age_max), 1, YEARS_MAX },
+    { "size", value_int, AT (weights.size), -PRIORITY_WEIGHT_MAX, PRIORITY_WEIGHT_MAX },
+    { "fair-share", value_int, AT (weights.fair_share), 0, PRIORITY_WEIGHT_MAX },
+    { "half-life", value_seconds, AT (half_life), 0, YEARS_MAX },
+    { "interval", value_seconds, AT (interval), 1, 86400 },
+};
+#undef AT
+
+static int set_priority (const struct key *key, void *field, json_t *value,
+                         const struct place *p)
+{
+    (void)key;
+    return config_read_mapping (field, priority_keys, ARRAY_SIZE (priority_keys), value,
+                                p->key, p);
+}
+
+#define AT(field) KEY_FIELD (struct config_history, field)
+static const struct key history_keys[] = {
+    { "keep", value_seconds, AT (keep), 0, YEARS_MAX },
+    { "jobs", value_int, AT (jobs), 0, INT64_C (1000000000) },
+};
+#undef AT
+
+static int set_history (const struct key *key, void *field, json_t *value,
+                        const struct place *p)
+{
+    (void)key;
+    return config_read_mapping (field, history_keys, ARRAY_SIZE (history_keys), value,
+                                p->key, p);
+}
+
+#define AT(field) KEY_FIELD (struct config_clients, field)
+static const struct key clients_keys[] = {
+    { "connections", value_int, AT (connections), 8, 4096 },
+    { "reserve", value_int, AT (reserve), 0, 1024 },
+    { "requests", value_int, AT (requests), 0, 1000000 },
+    { "burst", value_int, AT (burst), 1, 10000000 },
+};
+#undef AT
+
+static int set_clients (const struct key *key, void *field, json_t *value,
+                        const struct place *p)
+{
+    (void)key;
+    return config_read_mapping (field, clients_keys, ARRAY_SIZE (clients_keys), value,
+                                p->key, p);
+}
+#define AT(field) KEY_FIELD (struct config, field)
+static const struct key keys[] = {
+    { "executor", value_string, AT (executor), 0, 0 },
+    { "state-dir", value_string, AT (state_dir), 0, 0 },
+    { "runtime-dir", value_string, AT (runtime_dir), 0, 0 },
+    { "cluster-id", value_string, AT (cluster_id), 0, 0 },
+    { "shell-path", value_string, AT (shell_path), 0, 0 },
+    { "listen", set_listen, AT (listen_host), 0, 0 },
+    { "listen-names", set_names, AT (listen_names), 0, 0 },
+    { "munge-socket", value_string, AT (munge_socket), 0, 0 },
+    { "operators", value_strings, AT (operators), 0, 0 },
+    { "subuid-file", value_string, AT (subuid_file), 0, 0 },
+    { "log-level", set_level, AT (log_level), 0, 0 },
+    { "match-policy", set_policy, AT (match_policy), 0, 0 },
+    { "queue-policy", set_queue_policy, AT (queue_policy), 0, 0 },
+    { "reservation-depth", value_int, AT (reservation_depth), 1, QUEUE_DEPTH_MAX },
+    { "start-backoff", value_duration, AT (start_backoff), 0, 0 },
+    { "start-backoff-max", value_duration, AT (start_backoff_max), 0, 0 },
+    { "start-retries", value_int, AT (start_retries), 0, 1000 },
+    { "start-timeout", value_timeout, AT (timeouts.start), 0, 0 },
+    { "place-timeout", value_timeout, AT (timeouts.place), 0, 0 },
+    { "pull-timeout", value_timeout, AT (timeouts.pull), 0, 0 },
+    { "start-serialize", value_int, AT (start_serialize), 0, SERIALIZE_MAX },
+    { "drain-after-failures", value_int, AT (drain_after_failures), 0, 1000 },
+    { "switches-wait", value_duration, AT (switches_wait), 0, 0 },
+    { "propagate-nice", value_bool, AT (propagate_nice), 0, 0 },
+    { "requeue", value_bool, AT (requeue), 0, 0 },
+    { "requeue-order", set_requeue_order, AT (requeue_at_end), 0, 0 },
+    { "grace", value_duration, AT (grace), 0, 0 },
+    { "resize-grow", value_bool, AT (resize_grow), 0, 0 },
+    { "resize-interval", value_duration, AT (resize_interval), 0, 0 },
+    { "resize-grace", value_duration, AT (resize_grace), 0, 0 },
+    { "prolog", value_program, AT (admin.prolog), 0, 0 },
+    { "epilog", value_program, AT (admin.epilog), 0, 0 },
+    { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0 },
+    { "array-max", value_int, AT (array_max), 1, ARRAY_TASKS_MAX },
+    { "keep-finished", value_int, AT (keep_finished), 0, 10000000 },
+    { "user-jobs-max", value_int, AT (user_jobs_max), 0, 1000000000 },
+    { "user-bytes-max", set_bytes, AT (user_bytes_max), INT64_C (1) << 20,
+      INT64_C (1) << 50 },
+    { "user-output-max", set_bytes, AT (user_output_max), INT64_C (1) << 20,
+      INT64_C (1) << 60 },
+    { "private", value_private, AT (private_parts), 0, 0 },
+    { "disk-reserve", set_bytes, AT (disk_reserve), INT64_C (1) << 20,
+      INT64_C (1) << 50 },
+    { "output-max", set_bytes, AT (output_max), SPOOL_MAX_LEAST, INT64_C (1) << 50 },
+    { "queues", config_read_queues, AT (queues), 0, 0 },
+    { "priority", set_priority, AT (priority), 0, 0 },
+    { "history", set_history, AT (history), 0, 0 },
+    { "clients", set_clients, AT (clients), 0, 0 },
+};
+#undef AT
 
 struct config *config_default (void)
 {
@@ -357,9 +294,8 @@ static int check_whole (const struct config *c, struct error *err)
 {
     json_t *root = yaml_root (c->doc);
     const struct exec_ops *ops = exec_find (c->executor);
-    const char *lack = ops && ops->no_admin
-                           ? ops->no_admin (json_object_get (root, c->executor))
-                           : NULL;
+    const char *lack =
+        ops && ops->no_admin ? ops->no_admin (json_object_get (root, c->executor)) : NULL;
     size_t len = strlen (c->cluster_id);
     if (len > 20 || strspn (c->cluster_id, "abcdefghijklmnopqrstuvwxyz0123456789-") != len
         || c->cluster_id[0] == '-' || c->cluster_id[len - 1] == '-')
@@ -421,7 +357,7 @@ struct config *config_load (const char *path, struct error *err)
             FAIL (&p, "unknown key '%s' (see fluxq.yaml(5))", name);
             goto fail;
         }
-        if (set_value (c, key, value, &p) < 0)
+        if (key->read (key, (char *)c + key->offset, value, &p) < 0)
             goto fail;
     }
     if (check_whole (c, err) < 0)
@@ -441,8 +377,8 @@ void config_destroy (struct config *c)
         free (*s);
     for (char **s = c->listen_names; s && *s; s++)
         free (*s);
-    char *texts[] = { c->path,         c->executor,    c->state_dir,    c->runtime_dir,
-                      c->cluster_id,   c->listen_host, c->munge_socket, c->shell_path,
+    char *texts[] = { c->path,         c->executor,     c->state_dir,    c->runtime_dir,
+                      c->cluster_id,   c->listen_host,  c->munge_socket, c->shell_path,
                       c->admin.prolog, c->admin.epilog, c->subuid_file };
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         free (texts[i]);

@@ -10,36 +10,19 @@
 
 #define CONFIG_NO_PROGRAM "none" /* also disables the program of all queues */
 
-enum kind {
-    KIND_STRING,
-    KIND_DURATION,
-    KIND_TIMEOUT,
-    KIND_INT,
-    KIND_BOOL,
-    KIND_BYTES,
-    KIND_MOUNTS,
-    KIND_PODS,
-    KIND_STRINGS,
-    KIND_PRIVATE,
-    KIND_LEVEL,
-    KIND_POLICY,
-    KIND_QUEUE_POLICY,
-    KIND_REQUEUE_ORDER,
-    KIND_LISTEN,
-    KIND_NAMES,
-    KIND_QUEUES,
-    KIND_PRIORITY,
-    KIND_HISTORY,
-    KIND_CLIENTS,
-    KIND_PROGRAM,
-    KIND_PLACEMENT
-};
+struct key;
+struct place;
+
+/* Reads a value of the file into the field of a key: 0, or -EINVAL with file, line and
+ * column, or -ENOMEM. The field owns texts; its old text is freed. */
+typedef int value_f (const struct key *key, void *field, json_t *value,
+                     const struct place *p);
 
 struct key {
     const char *name;
-    enum kind kind;
+    value_f *read;
     size_t offset, size; /* of the field: KEY_FIELD */
-    int64_t min, max; /* KIND_INT, KIND_BYTES; in "priority:" also durations */
+    int64_t min, max;    /* of integers, amounts, value_seconds() */
 };
 
 #define KEY_FIELD(type, field) offsetof (type, field), sizeof (((type *)0)->field)
@@ -55,23 +38,28 @@ struct place {
 #define FAIL(p, ...) yaml_error ((p)->doc, (p)->owner, (p)->key, (p)->err, __VA_ARGS__)
 
 const struct key *config_find_key (const struct key *table, size_t n, const char *name);
+/* Reads a mapping into a struct by its table of keys. what: its name, for messages. */
+int config_read_mapping (void *c, const struct key *table, size_t n, json_t *body,
+                         const char *what, const struct place *p);
 
-/* Each setter returns 0 and sets the field, or -EINVAL with file, line and column, or
- * -ENOMEM. The field owns texts; its old text is freed. */
-int value_string (char **field, const json_t *value, const struct place *p);
-int value_duration (double *field, const json_t *value, const struct place *p);
-int value_timeout (double *field, const json_t *value, const struct place *p);
-int value_program (char **field, const json_t *value, const struct place *p);
-int value_bool (bool *field, const json_t *value, const struct place *p);
-/* [jobs, arguments, usage] */
-int value_private (unsigned *field, const json_t *value, const struct place *p);
-int value_strings (char ***field, const json_t *value, const struct place *p);
-/* field: of key->size bytes, 4 or 8 */
-int value_int (const struct key *key, void *field, const json_t *value,
-               const struct place *p);
+/* The fields: char *, a text; */
+value_f value_string;
+/* double: seconds, any; from 1 s to 24 h; from min to max */
+value_f value_duration, value_timeout, value_seconds;
+/* char *: an absolute path, or CONFIG_NO_PROGRAM */
+value_f value_program;
+/* bool */
+value_f value_bool;
+/* unsigned, from [jobs, arguments, usage] */
+value_f value_private;
+/* char **, a list of names */
+value_f value_strings;
+/* an integer of 4 or 8 bytes, from min to max */
+value_f value_int;
 
-/* Reads the mapping queues, and replaces the queues of c. */
-int config_read_queues (struct config *c, json_t *value, const struct place *p);
+/* Reads the mapping queues, and replaces the queues of the struct config whose field is
+ * `queues`. */
+value_f config_read_queues;
 void config_release_queues (struct config *c);
 
 #endif

@@ -11,53 +11,35 @@
 
 #define QUEUES_MAX 256
 
-#define AT(field) KEY_FIELD (struct config_queue, field)
-static const struct key queue_keys[] = {
-    { "default", KIND_BOOL, AT (is_default), 0, 0 },
-    { "started", KIND_BOOL, AT (started), 0, 0 },
-    { "default-time", KIND_DURATION, AT (default_time), 0, 0 },
-    { "max-time", KIND_DURATION, AT (max_time), 0, 0 },
-    { "start-timeout", KIND_TIMEOUT, AT (timeouts.start), 0, 0 },
-    { "place-timeout", KIND_TIMEOUT, AT (timeouts.place), 0, 0 },
-    { "pull-timeout", KIND_TIMEOUT, AT (timeouts.pull), 0, 0 },
-    { "max-nodes", KIND_INT, AT (max_nodes), 1, INT32_MAX },
-    { "placement", KIND_PLACEMENT, AT (placement), 0, 0 },
-    { "priority", KIND_INT, AT (priority), 0, PRIORITY_QUEUE_MAX },
-    { "image", KIND_STRING, AT (image), 0, 0 },
-    { "mounts", KIND_MOUNTS, AT (mounts), 0, 0 },
-    { "pods", KIND_PODS, AT (pods), 0, 0 },
-    { "private", KIND_PRIVATE, AT (private_parts), 0, 0 },
-    { "users", KIND_STRINGS, AT (users), 0, 0 },
-    { "groups", KIND_STRINGS, AT (groups), 0, 0 },
-    { "prolog", KIND_PROGRAM, AT (admin.prolog), 0, 0 },
-    { "epilog", KIND_PROGRAM, AT (admin.epilog), 0, 0 },
-    { "prolog-timeout", KIND_TIMEOUT, AT (admin.timeout), 0, 0 },
-};
-#undef AT
-
-static int set_placement (struct placement *field, const json_t *value,
+static int set_placement (const struct key *key, void *field, json_t *value,
                           const struct place *p)
 {
     struct error why = { 0 };
     const char *text = json_string_value (value);
 
+    (void)key;
     return placement_parse (text ? text : "", field, "placement", &why) < 0
                ? FAIL (p, "%s", why.text)
                : 0;
 }
 
-static int set_mounts (json_t **field, json_t *value, const struct place *p)
+static int set_mounts (const struct key *key, void *field, json_t *value,
+                       const struct place *p)
 {
+    json_t **mounts = field;
     struct error why = { 0 };
 
+    (void)key;
     if (mounts_check (value, &why) < 0)
         return FAIL (p, "mounts: %s", why.text);
-    *field = json_deep_copy (value);
-    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+    *mounts = json_deep_copy (value);
+    return *mounts ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-static int set_pods (struct config_queue *q, json_t *value, const struct place *p)
+static int set_pods (const struct key *key, void *field, json_t *value,
+                     const struct place *p)
 {
+    struct config_queue *q = (struct config_queue *)((char *)field - key->offset);
     char where[128];
 
     if (!json_is_object (value))
@@ -69,38 +51,29 @@ static int set_pods (struct config_queue *q, json_t *value, const struct place *
     return q->pods ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-static int set_queue_value (struct config_queue *q, const struct key *key, json_t *value,
-                            const struct place *p)
-{
-    void *field = (char *)q + key->offset;
-
-    switch (key->kind) {
-    case KIND_STRING:
-        return value_string (field, value, p);
-    case KIND_DURATION:
-        return value_duration (field, value, p);
-    case KIND_TIMEOUT:
-        return value_timeout (field, value, p);
-    case KIND_PROGRAM:
-        return value_program (field, value, p);
-    case KIND_PRIVATE:
-        return value_private (field, value, p);
-    case KIND_STRINGS:
-        return value_strings (field, value, p);
-    case KIND_BOOL:
-        return value_bool (field, value, p);
-    case KIND_MOUNTS:
-        return set_mounts (field, value, p);
-    case KIND_PLACEMENT:
-        return set_placement (field, value, p);
-    case KIND_PODS:
-        return set_pods (q, value, p);
-    case KIND_INT:
-        return value_int (key, field, value, p);
-    default: /* keys of the site */
-        return FAIL (p, "%s: not a key of queues", p->key);
-    }
-}
+#define AT(field) KEY_FIELD (struct config_queue, field)
+static const struct key queue_keys[] = {
+    { "default", value_bool, AT (is_default), 0, 0 },
+    { "started", value_bool, AT (started), 0, 0 },
+    { "default-time", value_duration, AT (default_time), 0, 0 },
+    { "max-time", value_duration, AT (max_time), 0, 0 },
+    { "start-timeout", value_timeout, AT (timeouts.start), 0, 0 },
+    { "place-timeout", value_timeout, AT (timeouts.place), 0, 0 },
+    { "pull-timeout", value_timeout, AT (timeouts.pull), 0, 0 },
+    { "max-nodes", value_int, AT (max_nodes), 1, INT32_MAX },
+    { "placement", set_placement, AT (placement), 0, 0 },
+    { "priority", value_int, AT (priority), 0, PRIORITY_QUEUE_MAX },
+    { "image", value_string, AT (image), 0, 0 },
+    { "mounts", set_mounts, AT (mounts), 0, 0 },
+    { "pods", set_pods, AT (pods), 0, 0 },
+    { "private", value_private, AT (private_parts), 0, 0 },
+    { "users", value_strings, AT (users), 0, 0 },
+    { "groups", value_strings, AT (groups), 0, 0 },
+    { "prolog", value_program, AT (admin.prolog), 0, 0 },
+    { "epilog", value_program, AT (admin.epilog), 0, 0 },
+    { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0 },
+};
+#undef AT
 
 static bool name_is_good (const char *name)
 {
@@ -114,8 +87,7 @@ static bool name_is_good (const char *name)
 static int read_queue (struct config_queue *q, const char *name, json_t *body,
                        const struct place *p)
 {
-    const char *key;
-    json_t *value;
+    char what[80];
 
     q->started = true;
     if (!name_is_good (name))
@@ -126,18 +98,8 @@ static int read_queue (struct config_queue *q, const char *name, json_t *body,
         return error_set (p->err, ENOMEM, "out of memory");
     if (json_is_null (body))
         return 0;
-    if (!json_is_object (body))
-        return FAIL (p, "queue %s: expected a mapping of settings", name);
-    json_object_foreach (body, key, value) {
-        struct place at = { p->doc, body, key, p->err };
-        const struct key *k = config_find_key (queue_keys, ARRAY_SIZE (queue_keys), key);
-        if (!k)
-            return FAIL (&at, "queue %s: unknown key '%s' (see fluxq.yaml(5))", name,
-                         key);
-        if (set_queue_value (q, k, value, &at) < 0)
-            return -EINVAL;
-    }
-    return 0;
+    snprintf (what, sizeof (what), "queue %s", name);
+    return config_read_mapping (q, queue_keys, ARRAY_SIZE (queue_keys), body, what, p);
 }
 
 static void queue_release (struct config_queue *q)
@@ -165,8 +127,10 @@ void config_release_queues (struct config *c)
     c->nqueues = 0;
 }
 
-int config_read_queues (struct config *c, json_t *value, const struct place *p)
+int config_read_queues (const struct key *key, void *field, json_t *value,
+                        const struct place *p)
 {
+    struct config *c = (struct config *)((char *)field - key->offset);
     const char *name;
     json_t *body;
     size_t n = json_object_size (value);

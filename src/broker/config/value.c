@@ -19,32 +19,60 @@ const struct key *config_find_key (const struct key *table, size_t n, const char
     return NULL;
 }
 
-int value_string (char **field, const json_t *value, const struct place *p)
+int config_read_mapping (void *c, const struct key *table, size_t n, json_t *body,
+                         const char *what, const struct place *p)
 {
-    const char *text = json_string_value (value);
-    if (!text || !*text)
-        return FAIL (p, "%s: expected a text, got %s", p->key, json_type_name (value));
-    free (*field);
-    *field = strdup (text);
-    return *field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+    const char *name;
+    json_t *value;
+
+    if (!json_is_object (body))
+        return FAIL (p, "%s: expected a mapping of settings", what);
+    json_object_foreach (body, name, value) {
+        struct place at = { p->doc, body, name, p->err };
+        const struct key *k = config_find_key (table, n, name);
+        if (!k)
+            return FAIL (&at, "%s: unknown key '%s' (see fluxq.yaml(5))", what, name);
+        if (k->read (k, (char *)c + k->offset, value, &at) < 0)
+            return -EINVAL;
+    }
+    return 0;
 }
 
-int value_duration (double *field, const json_t *value, const struct place *p)
+int value_string (const struct key *key, void *field, json_t *value,
+                  const struct place *p)
 {
+    char **text_field = field;
+    const char *text = json_string_value (value);
+
+    (void)key;
+    if (!text || !*text)
+        return FAIL (p, "%s: expected a text, got %s", p->key, json_type_name (value));
+    free (*text_field);
+    *text_field = strdup (text);
+    return *text_field ? 0 : error_set (p->err, ENOMEM, "out of memory");
+}
+
+int value_duration (const struct key *key, void *field, json_t *value,
+                    const struct place *p)
+{
+    double *seconds = field;
     struct error why = { 0 };
+
+    (void)key;
     if (json_is_number (value) && json_number_value (value) >= 0) {
-        *field = json_number_value (value);
+        *seconds = json_number_value (value);
         return 0;
     }
     if (!json_is_string (value)
-        || parse_fsd (json_string_value (value), field, p->key, &why) < 0)
+        || parse_fsd (json_string_value (value), seconds, p->key, &why) < 0)
         return FAIL (p, "%s: expected a duration such as 90s, 5m or 1.5h", p->key);
     return 0;
 }
 
 /* An administrator's program. The file must exist: otherwise every node would be drained
  * because of it. */
-int value_program (char **field, const json_t *value, const struct place *p)
+int value_program (const struct key *key, void *field, json_t *value,
+                   const struct place *p)
 {
     const char *path = json_string_value (value);
     struct stat st;
@@ -55,24 +83,36 @@ int value_program (char **field, const json_t *value, const struct place *p)
         return FAIL (p, "%s: %s: %s", p->key, path, strerror (errno));
     if (*path == '/' && (!S_ISREG (st.st_mode) || !(st.st_mode & 0111)))
         return FAIL (p, "%s: %s is not an executable program (chmod +x)", p->key, path);
-    return value_string (field, value, p);
+    return value_string (key, field, value, p);
 }
 
 /* The timeout of a start, which must be finite. */
-int value_timeout (double *field, const json_t *value, const struct place *p)
+int value_timeout (const struct key *key, void *field, json_t *value,
+                   const struct place *p)
 {
     double seconds;
-    int rc = value_duration (&seconds, value, p);
+    int rc = value_duration (key, &seconds, value, p);
 
     if (rc == 0 && (seconds < 1 || seconds > TIMEOUT_MAX))
         return FAIL (p, "%s: must be from 1s to 24h", p->key);
     if (rc == 0)
-        *field = seconds;
+        *(double *)field = seconds;
     return rc;
 }
 
-int value_int (const struct key *key, void *field, const json_t *value,
-               const struct place *p)
+int value_seconds (const struct key *key, void *field, json_t *value,
+                   const struct place *p)
+{
+    const double *seconds = field;
+    int rc = value_duration (key, field, value, p);
+
+    if (rc == 0 && (*seconds < (double)key->min || *seconds > (double)key->max))
+        return FAIL (p, "%s: expected a duration from %jd to %jd seconds", p->key,
+                     (intmax_t)key->min, (intmax_t)key->max);
+    return rc;
+}
+
+int value_int (const struct key *key, void *field, json_t *value, const struct place *p)
 {
     int64_t number = json_integer_value (value);
     int32_t small = (int32_t)number;
@@ -87,15 +127,17 @@ int value_int (const struct key *key, void *field, const json_t *value,
     return 0;
 }
 
-int value_bool (bool *field, const json_t *value, const struct place *p)
+int value_bool (const struct key *key, void *field, json_t *value, const struct place *p)
 {
+    (void)key;
     if (!json_is_boolean (value))
         return FAIL (p, "%s: expected true or false", p->key);
-    *field = json_is_true (value);
+    *(bool *)field = json_is_true (value);
     return 0;
 }
 
-int value_private (unsigned *field, const json_t *value, const struct place *p)
+int value_private (const struct key *key, void *field, json_t *value,
+                   const struct place *p)
 {
     static const struct {
         const char *word;
@@ -105,6 +147,7 @@ int value_private (unsigned *field, const json_t *value, const struct place *p)
                   { "usage", PRIVATE_USAGE } };
     unsigned all = 0;
 
+    (void)key;
     for (size_t i = 0; i < json_array_size (value); i++) {
         const char *word = json_string_value (json_array_get (value, i));
         unsigned before = all;
@@ -117,6 +160,27 @@ int value_private (unsigned *field, const json_t *value, const struct place *p)
     }
     if (!json_is_array (value))
         return FAIL (p, "%s: expected a list of jobs, arguments and usage", p->key);
-    *field = all;
+    *(unsigned *)field = all;
+    return 0;
+}
+
+int value_strings (const struct key *key, void *field, json_t *value,
+                   const struct place *p)
+{
+    (void)key;
+    if (!json_is_array (value) || json_array_size (value) > 10000)
+        return FAIL (p, "%s: expected a list of names", p->key);
+    size_t n = json_array_size (value);
+    char **list = calloc (n + 1, sizeof (*list));
+    if (!list)
+        return error_set (p->err, ENOMEM, "out of memory");
+    *(char ***)field = list; /* config_destroy() frees it, even if incomplete */
+    for (size_t i = 0; i < n; i++) {
+        const char *text = json_string_value (json_array_get (value, i));
+        if (!text)
+            return FAIL (p, "%s: entry %zu is not a name", p->key, i + 1);
+        if (!(list[i] = strdup (text)))
+            return error_set (p->err, ENOMEM, "out of memory");
+    }
     return 0;
 }

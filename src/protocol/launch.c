@@ -82,15 +82,6 @@ static int bad (struct error *err, const char *name, const char *problem)
     return error_set (err, EINVAL, "launch file: %s: %s", name, problem);
 }
 
-static int read_env (struct launch *l, const struct record *r, struct error *err)
-{
-    const char *equals = memchr (r->data, '=', r->len);
-
-    if (!equals || equals == r->data)
-        return bad (err, "env", "not NAME=VALUE");
-    return record_append (&l->env, &l->nenv, r, err);
-}
-
 static int read_rlimit (struct launch *l, const struct record *r, struct error *err)
 {
     struct rlimits set = { 0 };
@@ -211,7 +202,7 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
     if (!strcmp (r->name, "arg"))
         return record_append (&l->args, &l->nargs, r, err);
     if (!strcmp (r->name, "env"))
-        return read_env (l, r, err);
+        return record_append_env (&l->env, &l->nenv, r, err);
     if (!strcmp (r->name, "rlimit"))
         return read_rlimit (l, r, err);
     if (!strcmp (r->name, "stage_in") || !strcmp (r->name, "stage_out"))

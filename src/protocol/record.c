@@ -117,6 +117,15 @@ int record_append (char ***array, size_t *n, const struct record *r, struct erro
     return 0;
 }
 
+int record_append_env (char ***array, size_t *n, const struct record *r,
+                       struct error *err)
+{
+    const char *equals = memchr (r->data, '=', r->len);
+
+    return equals && equals != r->data ? record_append (array, n, r, err)
+                                       : record_bad (r, "not NAME=VALUE", err);
+}
+
 /* -- writing -- */
 
 void record_add (struct strbuf *sb, const char *name, const char *data, size_t len)

@@ -70,6 +70,9 @@ int record_bad (const struct record *r, const char *problem, struct error *err);
 /* Append the value to a NULL-terminated array of *n strings, which may be NULL. 0 or
  * -ENOMEM. */
 int record_append (char ***array, size_t *n, const struct record *r, struct error *err);
+/* The same for NAME=VALUE only; else -EINVAL. */
+int record_append_env (char ***array, size_t *n, const struct record *r,
+                       struct error *err);
 /* Returns the array with room for element n and one more; the array moves when n is 0 or
  * a power of two from 8 on. NULL: no memory (the old array is still valid). */
 void *record_room (void *array, size_t n, size_t size);

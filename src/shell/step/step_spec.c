@@ -49,12 +49,9 @@ static int read_record (struct step_spec *spec, const struct record *r, uint64_t
 {
     if (!strcmp (r->name, "arg"))
         return record_append (&spec->args, &spec->nargs, r, err);
-    if (strcmp (r->name, "env"))
-        return record_read (fields, ARRAY_SIZE (fields), spec, seen, r, err);
-    const char *equals = memchr (r->data, '=', r->len);
-    if (!equals || equals == r->data)
-        return record_bad (r, "not NAME=VALUE", err);
-    return record_append (&spec->env, &spec->nenv, r, err);
+    if (!strcmp (r->name, "env"))
+        return record_append_env (&spec->env, &spec->nenv, r, err);
+    return record_read (fields, ARRAY_SIZE (fields), spec, seen, r, err);
 }
 
 static int check (const struct step_spec *spec, struct error *err)

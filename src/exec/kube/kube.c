@@ -36,6 +36,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/cluster/groups.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/lease.h"
 #include "exec/kube/make/miniclusters.h"
 #include "exec/kube/needs/needs.h"

@@ -22,6 +22,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/namespaces/spaceobjects.h"
 #include "exec/namespaces.h"
 #include "kube/object.h"

@@ -31,6 +31,7 @@
 
 #include "exec/kube/adopt/adoptspec.h"
 #include "exec/kube/adopt/adoptview.h"
+#include "exec/kube/core/kpod.h"
 #include "exec/kube/core/state.h"
 
 /* seconds between two reports of a pending job's reason */

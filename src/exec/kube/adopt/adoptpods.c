@@ -16,6 +16,8 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
 #include "exec/kube/make/podspec.h"
 
 /* -- the owner of a pod -- */

@@ -16,6 +16,9 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
+#include "exec/kube/core/kspace.h"
 
 /* time for the Job controller to decide what a lost pod means */
 #define LOST_WAIT 3.0

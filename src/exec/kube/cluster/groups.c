@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/log.h"
+#include "exec/kube/core/knode.h"
 
 struct kgroups {
     struct kgroup {

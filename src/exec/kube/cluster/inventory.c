@@ -12,6 +12,8 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
 
 /* -- telling the broker, once a turn of the loop -- */
 

@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/json.h"
+#include "exec/kube/core/knode.h"
 #include "kube/quantity.h"
 
 #define CORES_MAX 65536

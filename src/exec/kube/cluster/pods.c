@@ -18,6 +18,9 @@
 #include "common/json.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
+#include "exec/kube/core/kspace.h"
 
 /* -- resources of a pod -- */
 

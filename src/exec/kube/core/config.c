@@ -8,6 +8,7 @@
 
 #include "common/parse.h"
 #include "exec/kube/core/gres.h"
+#include "exec/kube/core/kjob.h"
 #include "exec/podset.h"
 #include "kube/client.h"
 

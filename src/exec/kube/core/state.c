@@ -7,6 +7,9 @@
 
 #include "common/clock.h"
 #include "common/hostlist.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
+#include "exec/kube/core/kspace.h"
 
 #define KUBELETS_RETURN 20.0 /* until all kubelets have reported, with a margin */
 

@@ -9,6 +9,7 @@
 #ifndef FLUXQ_EXEC_KUBE_MAKE_CALLS_H
 #define FLUXQ_EXEC_KUBE_MAKE_CALLS_H
 
+#include "exec/kube/core/kjob.h"
 #include "exec/kube/core/state.h"
 #include "exec/kube/make/objects.h"
 

@@ -15,6 +15,8 @@
 #include <string.h>
 
 #include "common/macros.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 struct kslice {
     bool there, busy;

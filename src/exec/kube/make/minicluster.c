@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/macros.h"
+#include "exec/kube/core/kjob.h"
 #include "exec/kube/make/fluxrun.h"
 
 /* The operator's own empty volume, in all its containers. */

@@ -7,6 +7,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kspace.h"
 
 /* The resources of a group and version; every account may read them. */
 #define PATH "/apis/flux-framework.org/v1alpha2"

@@ -10,6 +10,7 @@
 #include "common/macros.h"
 #include "common/sha256.h"
 #include "exec/kube/core/gres.h"
+#include "exec/kube/core/kjob.h"
 #include "exec/kube/files/userfiles.h"
 #include "exec/kube/make/podspec.h"
 #include "exec/mounts.h"

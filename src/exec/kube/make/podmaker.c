@@ -10,6 +10,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/minicluster.h"
 #include "exec/kube/make/miniclusters.h"
 #include "exec/kube/make/podrights.h"

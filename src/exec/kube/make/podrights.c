@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/rights.h"
 
 #define LOOK_AGAIN 10.0

@@ -15,6 +15,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/jobstatus.h"
 #include "exec/kube/make/podobject.h"
 

@@ -8,6 +8,8 @@
 #include "exec/kube/make/calls.h"
 #include "exec/kube/make/podmaker.h"
 
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/podspec.h"
 
 static struct pod_request request (const struct rset *r, uint32_t rank)

@@ -15,6 +15,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/minicluster.h"
 
 #define GRACE 5 /* seconds, for deleted pods */

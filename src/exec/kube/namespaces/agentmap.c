@@ -18,6 +18,8 @@
 #include "common/io.h"
 #include "common/log.h"
 #include "common/sha256.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 #define AGENT_MAX (700 << 10) /* a ConfigMap holds 1 MiB, in base64 */
 #define IDLE_SECONDS 30.0

@@ -20,6 +20,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/rights.h"
 #include "exec/kube/namespaces/spaceobjects.h"
 #include "exec/namespaces.h"

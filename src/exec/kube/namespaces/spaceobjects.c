@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/core/names.h"
 #include "kube/object.h"
 #include "protocol/agent_api.h"

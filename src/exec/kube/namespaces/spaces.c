@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/rights.h"
 #include "exec/namespaces.h"
 

@@ -8,6 +8,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kspace.h"
 
 /* -- calls -- */
 

@@ -19,6 +19,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/cluster/groups.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 /* -- needs -- */
 

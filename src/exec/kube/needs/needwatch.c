@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kspace.h"
 
 static double when_of (const char *timestamp)
 {

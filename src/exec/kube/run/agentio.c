@@ -9,6 +9,8 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 #define LINK_BUFFER ((size_t)4 << 20) /* beyond that, bytes wait at the agent */
 #define CHECKPOINT_EVERY 1.0

@@ -16,6 +16,8 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "kube/object.h"
 
 #define GET_AGAIN 2.0

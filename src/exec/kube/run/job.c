@@ -17,6 +17,8 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/files/staging.h"
 #include "exec/kube/make/minicluster.h"
 #include "exec/mounts.h"

@@ -16,6 +16,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 #define WAITING_MAX 1000 /* unanswered events; further ones are left out */
 #define TEXT_MAX 1000

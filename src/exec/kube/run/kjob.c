@@ -10,6 +10,8 @@
 #include "common/hostlist.h"
 #include "exec/joblaunch.h"
 #include "exec/kube/cluster/cluster.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/files/output.h"
 #include "exec/kube/files/staging.h"
 #include "exec/kube/make/calls.h"

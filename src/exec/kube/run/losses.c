@@ -12,6 +12,8 @@
 #include <string.h>
 
 #include "common/clock.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
 
 #define LOST_WAIT 5.0        /* time for the watch to report a deleted pod */
 #define ENDED_WAIT 1.0       /* after the end of its pod: time for its last bytes */

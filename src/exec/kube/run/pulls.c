@@ -16,6 +16,8 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 #define LOOK_AGAIN 10.0
 #define PAGE 500

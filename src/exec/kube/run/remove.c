@@ -21,6 +21,9 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
+#include "exec/kube/core/kspace.h"
 
 #define LIST_AGAIN 0.5
 #define REFUSED_AGAIN 10.0

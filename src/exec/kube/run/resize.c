@@ -20,6 +20,8 @@
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 
 static const struct exec_resize *change_of (const struct kjob *k)
 {

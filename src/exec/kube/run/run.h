@@ -24,6 +24,7 @@
 #ifndef FLUXQ_EXEC_KUBE_RUN_RUN_H
 #define FLUXQ_EXEC_KUBE_RUN_RUN_H
 
+#include "exec/kube/core/kjob.h"
 #include "exec/kube/core/state.h"
 
 /* check.c: see exec_ops.check */

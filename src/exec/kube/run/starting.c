@@ -15,6 +15,7 @@
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/parse.h"
+#include "exec/kube/core/kjob.h"
 
 #define TEXT_MAX 512
 #define NAMED_MAX 3       /* ranks that the text names with more than the node */

@@ -15,6 +15,8 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/knode.h"
 #include "exec/kube/topology/zonerule.h"
 
 #define PATH "/apis/topology.node.k8s.io/v1alpha2/noderesourcetopologies"

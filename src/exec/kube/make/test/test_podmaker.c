@@ -1,5 +1,7 @@
 /* Which way of making pods a job gets: by the configuration, by what its pods mount, by the
  * broker's rights, and by what the API server made of the Job. */
+#include "exec/kube/core/kjob.h"
+#include "exec/kube/core/kspace.h"
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/make/podrights.h"
 

@@ -83,8 +83,7 @@ static int do_status (struct cmd *c, const struct ctl *x)
     if (cmd_get (c, "/v1/status", &o) != CMD_OK)
         return c->status;
     if (x->json) {
-        json_dumpf (o, stdout, JSON_INDENT (2));
-        putchar ('\n');
+        print_json (o);
     } else {
         print_status (o);
     }

@@ -145,8 +145,7 @@ static int run (struct cmd *c)
     if (cmd_get (c, target.buf, &o) != CMD_OK)
         return c->status;
     if (json) {
-        json_dumpf (o, stdout, JSON_INDENT (2));
-        putchar ('\n');
+        print_json (o);
     } else if (tree) {
         show_topology (json_object_get (o, "nodes"));
     } else if (each) {

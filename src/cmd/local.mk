@@ -19,6 +19,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/print/width.c \
 	src/cmd/show/info_topology.c \
 	src/cmd/show/show_job.c \
+	src/cmd/show/show_named.c \
 	src/cmd/show/show_priority.c \
 	src/cmd/show/show_reservation.c \
 	src/cmd/show/show_steps.c \

@@ -52,8 +52,7 @@ static int show_one_job (struct cmd *c, const struct show *s, const char *id)
     if (cmd_get (c, target, &o) != CMD_OK)
         return c->status;
     if (s->json || s->jobspec) {
-        json_dumpf (o, stdout, JSON_INDENT (2));
-        putchar ('\n');
+        print_json (o);
     } else if (s->events) {
         show_events (json_object_get (o, "events"));
     } else {
@@ -214,10 +213,8 @@ static int show_nodes (struct cmd *c, const struct show *s)
     strbuf_release (&names);
     if (!o)
         return c->status;
-    if (s->json) {
-        json_dumpf (o, stdout, JSON_INDENT (2));
-        putchar ('\n');
-    }
+    if (s->json)
+        print_json (o);
     json_array_foreach (s->json ? NULL : json_object_get (o, "nodes"), i, node) {
         if (i > 0)
             putchar ('\n');
@@ -273,51 +270,6 @@ static void show_queue (const json_t *o)
         print_field ("Most nodes", "%.0f", answer_number (o, "max_nodes"));
     print_names ("Users", json_object_get (o, "users"));
     print_names ("Groups", json_object_get (o, "groups"));
-}
-
-static bool is_wanted (const struct show *s, const char *name)
-{
-    bool wanted = s->n == 0;
-
-    for (size_t i = 0; i < s->n && !wanted; i++)
-        wanted = !strcmp (s->names[i], name);
-    return wanted;
-}
-
-static int show_queues (struct cmd *c, const struct show *s)
-{
-    json_t *o, *all, *queue, *list;
-    int status = CMD_OK;
-    size_t i;
-
-    if (cmd_get (c, "/v1/queues", &o) != CMD_OK)
-        return c->status;
-    all = json_object_get (o, "queues");
-    list = json_array ();
-    json_array_foreach (all, i, queue) {
-        if (is_wanted (s, json_text (queue, "name")))
-            json_array_append (list, queue);
-    }
-    for (size_t k = 0; k < s->n; k++) {
-        bool found = false;
-        json_array_foreach (list, i, queue)
-            found |= !strcmp (json_text (queue, "name"), s->names[k]);
-        if (!found)
-            status = cmd_fail (c, "there is no queue %s", s->names[k]);
-    }
-    if (s->json) {
-        json_object_set (o, "queues", list);
-        json_dumpf (o, stdout, JSON_INDENT (2));
-        putchar ('\n');
-    }
-    json_array_foreach (s->json ? NULL : list, i, queue) {
-        if (i > 0)
-            putchar ('\n');
-        show_queue (queue);
-    }
-    json_decref (list);
-    json_decref (o);
-    return status;
 }
 
 /* -- the command -- */
@@ -396,7 +348,7 @@ static int run (struct cmd *c)
     case SHOW_RESERVATION:
         return show_reservations (c, &s);
     default:
-        return show_queues (c, &s);
+        return show_named (c, &s, "queue", show_queue);
     }
 }
 

@@ -14,7 +14,8 @@ static void *member (const void *base, const struct record_field *f)
 
 /* -- reading -- */
 
-int record_bad (const struct record *r, const char *problem, struct error *err)
+/* "WHAT: NAME: problem", -EINVAL. */
+static int bad (const struct record *r, const char *problem, struct error *err)
 {
     return error_set (err, EINVAL, "%s: %s: %s", r->what, r->name, problem);
 }
@@ -32,19 +33,19 @@ int record_take (struct record_text *text, struct record *ret, struct error *err
         ret->name[n++] = *p++;
     ret->name[n] = '\0';
     if (n == 0 || p == end || *p++ != ' ')
-        return record_bad (ret, "no length", err);
+        return bad (ret, "no length", err);
     const char *digits = p;
     for (; p < end && *p >= '0' && *p <= '9' && len <= text->longest; p++)
         len = len * 10 + (size_t)(*p - '0');
     if (p == digits || p == end || *p++ != '\n')
-        return record_bad (ret, "no length", err);
+        return bad (ret, "no length", err);
     if ((size_t)(end - p) <= len || p[len] != '\n')
-        return record_bad (ret, "its length is wrong, or the file is cut", err);
+        return bad (ret, "its length is wrong, or the file is cut", err);
     ret->data = p;
     ret->len = len;
     text->data = p + len + 1;
     text->len = (size_t)(end - text->data);
-    return memchr (p, '\0', len) ? record_bad (ret, "has a NUL byte", err) : 1;
+    return memchr (p, '\0', len) ? bad (ret, "has a NUL byte", err) : 1;
 }
 
 static int read_number (const struct record_field *f, void *base, const struct record *r,
@@ -82,7 +83,7 @@ int record_read (const struct record_field *fields, size_t n, void *base, uint64
         if (strcmp (r->name, fields[i].name))
             continue;
         if (*seen & UINT64_C (1) << i)
-            return record_bad (r, "stands there twice", err);
+            return bad (r, "stands there twice", err);
         *seen |= UINT64_C (1) << i;
         if (fields[i].type != RECORD_STRING)
             return read_number (&fields[i], base, r, err);
@@ -90,7 +91,7 @@ int record_read (const struct record_field *fields, size_t n, void *base, uint64
         *(char **)member (base, &fields[i]) = s;
         return s ? 0 : error_errno (err, ENOMEM, "%s", r->what);
     }
-    return record_bad (r, "unknown record", err);
+    return bad (r, "unknown record", err);
 }
 
 void *record_room (void *array, size_t n, size_t size)
@@ -123,7 +124,7 @@ int record_append_env (char ***array, size_t *n, const struct record *r,
     const char *equals = memchr (r->data, '=', r->len);
 
     return equals && equals != r->data ? record_append (array, n, r, err)
-                                       : record_bad (r, "not NAME=VALUE", err);
+                                       : bad (r, "not NAME=VALUE", err);
 }
 
 /* -- writing -- */

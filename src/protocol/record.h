@@ -65,8 +65,6 @@ int record_take (struct record_text *text, struct record *ret, struct error *err
  * -ENOMEM. */
 int record_read (const struct record_field *fields, size_t n, void *base, uint64_t *seen,
                  const struct record *r, struct error *err);
-/* "WHAT: NAME: problem", -EINVAL. */
-int record_bad (const struct record *r, const char *problem, struct error *err);
 /* Append the value to a NULL-terminated array of *n strings, which may be NULL. 0 or
  * -ENOMEM. */
 int record_append (char ***array, size_t *n, const struct record *r, struct error *err);

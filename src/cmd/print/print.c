@@ -57,6 +57,12 @@ void print_field (const char *label, const char *fmt, ...)
     strbuf_release (&sb);
 }
 
+void print_json (const json_t *o)
+{
+    json_dumpf (o, stdout, JSON_INDENT (2));
+    putchar ('\n');
+}
+
 void print_text (const char *text)
 {
     autofree char *line = strdup (text);

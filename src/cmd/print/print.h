@@ -32,6 +32,8 @@ void answer_add_numbers (struct strbuf *sb, const json_t *array);
 
 /* Prints a line "Label: value"; nothing for an empty value. */
 void print_field (const char *label, const char *fmt, ...) PRINTF_LIKE (2, 3);
+/* Prints an answer as indented JSON. */
+void print_json (const json_t *o);
 /* Prints a line of text. */
 void print_text (const char *text);
 /* Prints unix seconds as local time; nothing for 0. */

@@ -26,6 +26,10 @@ void show_events (const json_t *events);
 int show_priority (struct cmd *c, const struct show *s);
 /* Prints users with usage, share and factor: these, or all. Returns the exit status. */
 int show_fair_share (struct cmd *c, const struct show *s);
+/* Prints the things of a kind ("queue"), those named in s or all, from GET /v1/queues.
+ * Returns the exit status. */
+int show_named (struct cmd *c, const struct show *s, const char *kind,
+                void (*show_one) (const json_t *o));
 /* Prints reservations: these, or all. Returns the exit status. */
 int show_reservations (struct cmd *c, const struct show *s);
 /* A node's state in one word: idle, mixed, allocated, draining, drained, down; for an

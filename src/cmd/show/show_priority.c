@@ -16,12 +16,6 @@
     "priority_queue,priority_age,priority_size,priority_fair_share"
 #define PAGE 10000 /* users */
 
-static void dump (const json_t *o)
-{
-    json_dumpf (o, stdout, JSON_INDENT (2));
-    putchar ('\n');
-}
-
 /* -- one job -- */
 
 static double term_factor (const json_t *o, const char *name)
@@ -118,7 +112,7 @@ static int show_one (struct cmd *c, const struct show *s, const char *id)
     if (cmd_get (c, target, &o) != CMD_OK)
         return c->status;
     if (s->json) {
-        dump (o);
+        print_json (o);
     } else {
         print_field ("Job", "%.0f", answer_number (o, "id"));
         print_field ("User", "%s", json_text (o, "user"));
@@ -162,7 +156,7 @@ static int show_pending (struct cmd *c, const struct show *s)
     if (cmd_get (c, PENDING, &o) != CMD_OK)
         return c->status;
     if (s->json)
-        dump (o);
+        print_json (o);
     else
         print_pending (json_object_get (o, "jobs"));
     if (json_is_integer (json_object_get (o, "next")))
@@ -281,7 +275,7 @@ int show_fair_share (struct cmd *c, const struct show *s)
     json_t *list = pick_users (c, s, json_object_get (o, "users"), &status);
     if (s->json) {
         json_object_set (o, "users", list);
-        dump (o);
+        print_json (o);
     } else {
         print_users (list);
     }

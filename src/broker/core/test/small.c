@@ -432,13 +432,18 @@ static int exec_signal (struct exec *x, struct exec_job *job, int signum,
     return 0;
 }
 
-void small_signalled (struct small *s, int rc)
+static void answer_signals (int rc)
 {
     size_t n = state.nsignals;
 
     state.nsignals = 0;
     for (size_t i = 0; i < n; i++)
         state.signals[i].done (rc, state.signals[i].arg);
+}
+
+void small_signalled (struct small *s, int rc)
+{
+    answer_signals (rc);
     small_turn (s);
 }
 
@@ -662,11 +667,11 @@ static struct jobspec *make_spec (const char *system, uint64_t id)
     strbuf_init (&text, TEXT_MAX);
     strbuf_addf (&text,
                  "version: 1\n"
-                 "resources: [{type: slot, count: 1, label: task, with: [{type: core, "
+                 "resources: [{type: slot, count: %u, label: task, with: [{type: core, "
                  "count: 1}]}]\n"
                  "tasks: [{command: [\"true\"], slot: task, count: {per_slot: 1}}]\n"
                  "attributes: {system: {%s}}\n",
-                 system);
+                 state.small->slots ? state.small->slots : 1, system);
     struct yaml_doc *doc = yaml_load (text.buf, text.len, "job", &err);
     autofree char *json = doc ? json_dumps (yaml_root (doc), JSON_COMPACT) : NULL;
     struct jobspec *js = json ? jobspec_parse (json, strlen (json), &err) : NULL;
@@ -812,7 +817,7 @@ void small_destroy (struct small *s)
     services_call (close, b);
     broker_flush (b);
     services_call (stop, b);
-    small_signalled (s, -ECANCELED);
+    answer_signals (-ECANCELED);
     fake_http_stop ();
     while (state.ncommits > 0)
         run_commits ();

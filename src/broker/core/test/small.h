@@ -29,6 +29,7 @@ struct small {
     struct config *config; /* may be changed */
     uv_loop_t loop;
     char *told; /* what the executor was told: "start 1, terminate 1 timeout, ..." */
+    unsigned slots;   /* of a core each that small_submit() asks for; 0 counts as 1 */
     bool agents_away; /* the executor refuses signals with -EBUSY */
     bool works;       /* a worker does its work, and is done at the next completion */
 };

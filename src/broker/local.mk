@@ -63,7 +63,8 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/test/test_limit \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_serialize \
-	src/broker/services/test/test_urgency
+	src/broker/services/test/test_urgency \
+	src/broker/services/test/test_userlimits
 check_PROGRAMS += $(BROKER_TESTS)
 UNIT_TESTS += $(BROKER_TESTS)
 src_broker_config_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
@@ -80,6 +81,8 @@ src_broker_services_test_test_jobuse_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_history_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_history_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journal_old \
 	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact
+src_broker_services_test_test_userlimits_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_userlimits_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)

@@ -74,7 +74,7 @@ void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t byte
     struct tally *t = tally_of (state_of (b), uid, true);
 
     if (!t)
-        return;
+        broker_no_memory ("the number of a user's jobs");
     t->jobs += jobs;
     t->bytes += bytes;
 }

@@ -61,6 +61,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/test/test_history \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
+	src/broker/services/test/test_priority \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_serialize \
 	src/broker/services/test/test_urgency \
@@ -83,6 +84,8 @@ src_broker_services_test_test_history_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journa
 	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact
 src_broker_services_test_test_userlimits_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_userlimits_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_priority_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_priority_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)

@@ -1,0 +1,234 @@
+/* test_priority.c - priorities of waiting jobs, and the usage of users that they depend on */
+#include "broker/core/test/fake_http.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "broker/services/priority.h"
+
+#define USER 1000
+#define OTHER 1001
+#define OPERATOR 0
+
+extern const struct broker_service service_priority;
+
+static json_t *get (struct small *s, uid_t uid, const char *head, int status)
+{
+    struct client *c = client_call (s, uid, head, NULL);
+
+    assert_int_equal (c->status, status);
+    return status == 200 ? json_loads (c->text, 0, NULL) : NULL;
+}
+
+static double number (const json_t *o, const char *key)
+{
+    const json_t *value = json_object_get (o, key);
+
+    assert_true (json_is_number (value));
+    return json_number_value (value);
+}
+
+static void submit (struct small *s, int n)
+{
+    for (int i = 0; i < n; i++)
+        small_submit (s, "duration: 0");
+    small_turn (s);
+}
+
+/* GET /v1/jobs/ID/priority has the machine as of the last round; running jobs have none. */
+static void test_job (void **unused)
+{
+    struct small *s = small_create (2);
+
+    (void)unused;
+    submit (s, 9);
+    small_advance (s, s->config->priority.interval + 1);
+    autojson json_t *o = get (s, USER, "GET /v1/jobs/9/priority", 200);
+    assert_true (number (o, "cores_all") == 8);
+    assert_true (number (o, "nodes_all") == 2);
+    assert_true (number (o, "cores") == 1);
+    assert_true (number (o, "users") == 1);
+    assert_true (number (o, "priority")
+                 == (double)priority_of (s->b, entry_find (s->b, 9), NULL));
+    assert_true (number (json_array_get (json_object_get (o, "terms"), 0), "points")
+                 == 16.0 * PRIORITY_URGENCY_WEIGHT);
+    json_decref (get (s, USER, "GET /v1/jobs/1/priority", 409));
+    json_decref (get (s, USER, "GET /v1/jobs/77/priority", 404));
+    small_destroy (s);
+}
+
+/* Cores count while they are held, and afterwards, from the disk too. */
+static void test_usage (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    s->config->priority.half_life = 0;
+    service_priority.reloaded (s->b, s->config);
+    submit (s, 2);
+    small_advance (s, 100);
+    autojson json_t *running = get (s, USER, "GET /v1/fair-share", 200);
+    json_t *user = json_array_get (json_object_get (running, "users"), 0);
+    assert_true (fabs (number (user, "usage") - 200) < 1);
+    assert_true (number (user, "cores") == 2);
+    assert_null (small_setting ("usage/1000"));
+    small_finish (s, 1, "ended");
+    assert_true (fabs (strtod (small_setting ("usage/1000"), NULL) - 100) < 1);
+    assert_non_null (strstr (small_setting ("usage/1000"), " user"));
+    small_destroy (s);
+}
+
+/* The usage of a start before is known again; what cannot be read is left out. */
+static void test_load (void **unused)
+{
+    (void)unused;
+    small_keep ("usage/2000", "5000.0 1000000.0 bob");
+    small_keep ("usage/2001", "rubbish");
+    small_keep ("usage/frank", "1 1000000 frank");
+    struct small *s = small_create (1);
+    autojson json_t *o = get (s, OPERATOR, "GET /v1/fair-share", 200);
+    json_t *bob = json_array_get (json_object_get (o, "users"), 0);
+    assert_string_equal (json_string_value (json_object_get (bob, "user")), "bob");
+    assert_true (fabs (number (bob, "usage") - 5000) < 1);
+    assert_null (strstr (json_string_value (json_object_get (bob, "user")), "frank"));
+    small_destroy (s);
+}
+
+/* Users come in pages, by uid. */
+static void test_pages (void **unused)
+{
+    (void)unused;
+    small_keep ("usage/2000", "5000 1000000 bob");
+    small_keep ("usage/2001", "5000 1000000 carol");
+    small_keep ("usage/2002", "5000 1000000 dora");
+    struct small *s = small_create (1);
+    autojson json_t *first = get (s, OPERATOR, "GET /v1/fair-share?limit=2", 200);
+    assert_int_equal (json_array_size (json_object_get (first, "users")), 2);
+    assert_true (number (first, "next") == 2001);
+    assert_true (number (first, "total") == 3);
+    autojson json_t *last =
+        get (s, OPERATOR, "GET /v1/fair-share?limit=2&after=2001", 200);
+    json_t *dora = json_array_get (json_object_get (last, "users"), 0);
+    assert_true (number (dora, "userid") == 2002);
+    assert_true (json_is_null (json_object_get (last, "next")));
+    json_decref (get (s, OPERATOR, "GET /v1/fair-share?limit=0", 400));
+    json_decref (get (s, OPERATOR, "GET /v1/fair-share?after=x", 400));
+    small_destroy (s);
+}
+
+/* The next round puts the job of a user who has used less before those that came first. */
+static void test_order (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    submit (s, 6);
+    entry_find (s->b, 6)->job->userid = OTHER;
+    assert_true (entry_find (s->b, 5)->job->priority
+                 >= entry_find (s->b, 6)->job->priority);
+    small_advance (s, 10 * s->config->priority.interval);
+    assert_true (entry_find (s->b, 5)->job->priority
+                 < entry_find (s->b, 6)->job->priority);
+    small_finish (s, 1, "ended");
+    assert_int_equal (entry_find (s->b, 6)->job->state, JOB_RUN);
+    assert_int_equal (entry_find (s->b, 5)->job->state, JOB_SCHED);
+    small_destroy (s);
+}
+
+/* A round drops users who have used next to nothing and have no job, here and on disk. */
+static void test_idle (void **unused)
+{
+    (void)unused;
+    small_keep ("usage/2000", "0.5 1000000 bob");
+    small_keep ("usage/2001", "5000 1000000 carol");
+    struct small *s = small_create (1);
+    assert_non_null (small_setting ("usage/2000"));
+    small_advance (s, 3 * s->config->priority.interval);
+    assert_null (small_setting ("usage/2000"));
+    assert_non_null (small_setting ("usage/2001"));
+    small_destroy (s);
+}
+
+/* With requeue-at-end a job whose start fails goes behind those that wait. */
+static void test_setback (void **unused)
+{
+    const struct exec_start_failure why = { .text = "no answer", .retry = true };
+    struct small *s = small_create (1);
+
+    (void)unused;
+    s->config->requeue_at_end = true;
+    submit (s, 4);
+    small_advance (s, 100000); /* the job that failed has aged most */
+    submit (s, 1);
+    s->b->host.start_failed (s->b, 1, &why);
+    small_turn (s);
+    autojson json_t *context = json_loads (small_context (1, "requeue"), 0, NULL);
+    assert_true (number (context, "setback") >= 0);
+    assert_int_equal (entry_find (s->b, 5)->job->state, JOB_RUN);
+    submit (s, 1);
+    small_advance (s, 3600);
+    assert_true (entry_find (s->b, 1)->job->priority
+                 <= entry_find (s->b, 6)->job->priority);
+    small_destroy (s);
+}
+
+/* The job that a round would look at next goes; the round goes on with those after it. */
+static void test_round_goes_on (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    submit (s, 50);
+    service_priority.recovered (s->b);
+    small_advance (s, 0.0015);
+    for (uint64_t id = 5; id <= 50; id += 2) {
+        broker_act (s->b, entry_find (s->b, id), JOB_ACT_DEQUEUE);
+        entry_remove (s->b, entry_find (s->b, id));
+    }
+    small_advance (s, 10 * s->config->priority.interval);
+    for (uint64_t id = 6; id <= 50; id += 2)
+        assert_int_equal (entry_find (s->b, id)->job->state, JOB_SCHED);
+    small_destroy (s);
+}
+
+static void scenario (struct small *s)
+{
+    submit (s, 6);
+    small_ready (s, 1);
+    small_advance (s, s->config->priority.interval + 1);
+    struct client *job = client_ask (s, USER, "GET /v1/jobs/6/priority", NULL);
+    small_finish (s, 1, "ended");
+    struct client *users = client_ask (s, USER, "GET /v1/fair-share", NULL);
+    small_advance (s, s->config->priority.interval + 1);
+    assert_true (job->ended && users->ended);
+    long countdown = small_spare ();
+    autojson json_t *o = get (s, USER, "GET /v1/fair-share", 200);
+    json_t *user = json_array_get (json_object_get (o, "users"), 0);
+    assert_true (!user || number (user, "usage") >= 0);
+    small_resume (countdown);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (1, scenario);
+}
+
+static void test_no_memory (void **unused)
+{
+    (void)unused;
+    small_torture (1, scenario);
+}
+
+int main (void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_job),         cmocka_unit_test (test_usage),
+        cmocka_unit_test (test_load),        cmocka_unit_test (test_pages),
+        cmocka_unit_test (test_order),       cmocka_unit_test (test_idle),
+        cmocka_unit_test (test_setback),     cmocka_unit_test (test_round_goes_on),
+        cmocka_unit_test (test_jobs_vanish), cmocka_unit_test (test_no_memory),
+    };
+    return cmocka_run_group_tests (tests, NULL, NULL);
+}

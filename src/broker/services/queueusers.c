@@ -37,6 +37,7 @@ int queueusers_check (const struct config_queue *q, const struct exec_user *user
         return 0;
     add_names (&who, "user", q->users);
     add_names (&who, "group", q->groups);
+    const char *others = who.err == -ENOMEM ? "others" : "operators alone";
     return error_set (err, EPERM, "queue %s is not for %s, but for %s; choose another",
-                      q->name, user->name, who.len ? who.buf : "operators alone");
+                      q->name, user->name, who.len ? who.buf : others);
 }

@@ -421,13 +421,17 @@ static int exec_signal (struct exec *x, struct exec_job *job, int signum,
                         enum exec_whom whom, int64_t step,
                         void (*done) (int rc, void *arg), void *arg, struct error *err)
 {
+    static const char *const whoms[] = { "tasks", "batch", "full" };
     char text[64];
 
     if (x->small->agents_away)
         return error_set (err, EBUSY, "its agent is not found again yet");
     assert_true (state.nsignals < ARRAY_SIZE (state.signals));
     state.signals[state.nsignals++] = (struct signal_sent){ done, arg };
-    snprintf (text, sizeof (text), "%d %d %jd", signum, (int)whom, (intmax_t)step);
+    if (step == EXEC_NO_STEP)
+        snprintf (text, sizeof (text), "%d %s", signum, whoms[whom]);
+    else
+        snprintf (text, sizeof (text), "%d step %jd", signum, (intmax_t)step);
     tell (x, "signal", job->id, text);
     return 0;
 }

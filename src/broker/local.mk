@@ -57,6 +57,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
 	src/broker/services/stream/test/test_watch \
+	src/broker/services/test/test_cancel \
 	src/broker/services/test/test_deadline \
 	src/broker/services/test/test_history \
 	src/broker/services/test/test_jobuse \
@@ -86,6 +87,8 @@ src_broker_services_test_test_userlimits_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_userlimits_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_priority_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_priority_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_cancel_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_cancel_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)

@@ -1,7 +1,8 @@
 /* cancel.c - POST /v1/cancel: cancels jobs, or signals jobs or steps
  *
  * A cancelled job is reported as done when the event is committed; a signalled job when
- * its agent has delivered the signal, and as failed after SIGNAL_MS without an answer.
+ * its agent has delivered the signal, and as failed after SIGNAL_SECONDS without an
+ * answer.
  */
 #include <errno.h>
 #include <signal.h>
@@ -23,12 +24,13 @@
 #define TARGETS_A_LOOK 32  /* targets between two looks at the clock */
 #define SAID_MAX 20        /* ended tasks of arrays that are reported one by one */
 #define NOTE_MAX 4096
-#define SIGNAL_MS 5000
+#define SIGNAL_SECONDS 5.0
 
 struct cancelling;
 
 struct state {
-    struct cancelling *signalling; /* requests that wait for agents */
+    struct cancelling *signalling; /* requests that wait for agents, oldest first */
+    struct broker_timer overdue;   /* ends the wait of the oldest */
 };
 
 static struct service_place place;
@@ -50,7 +52,7 @@ struct telling {
 struct cancelling {
     struct broker *b;
     struct cancelling *prev, *next; /* in state.signalling */
-    uv_timer_t *timer;              /* ends that wait */
+    double until;                   /* mono: the end of that wait; 0: it does not wait */
     struct telling *tellings;
     struct http_request *req;
     char *note;
@@ -291,11 +293,6 @@ static int cancel_for_good (struct cancelling *c, struct entry *e)
 
 static void answer (struct cancelling *c);
 
-static void timer_closed (uv_handle_t *h)
-{
-    free (h);
-}
-
 /* Reports agents without an answer as failed. */
 static void answer_now (struct cancelling *c, const char *why)
 {
@@ -307,25 +304,39 @@ static void answer_now (struct cancelling *c, const char *why)
         failed (c, t->id, "agent-unreachable", "job %ju: %s", (uintmax_t)t->id, why);
     }
     DL_DELETE (state_of (c->b)->signalling, c);
-    uv_close ((uv_handle_t *)c->timer, timer_closed);
     answer (c);
     cancelling_free (c);
 }
 
-static void signals_overdue (uv_timer_t *timer)
+static void signals_overdue (struct broker *b)
 {
-    answer_now (timer->data, "its agent does not answer; the signal may still reach it");
+    struct state *state = state_of (b);
+    double now = clock_mono ();
+
+    while (state->signalling && state->signalling->until <= now)
+        answer_now (state->signalling,
+                    "its agent does not answer; the signal may still reach it");
+    if (state->signalling)
+        broker_timer_set (&state->overdue, state->signalling->until - now);
+}
+
+static int init (struct broker *b, struct error *err)
+{
+    (void)err;
+    broker_timer_init (b, &state_of (b)->overdue, signals_overdue);
+    return 0;
 }
 
 /* All targets have been worked off: answers now, or when the agents have answered. */
 static void conclude (struct cancelling *c)
 {
-    if (c->tellings && !broker_is_dead (c->b)
-        && (c->timer = calloc (1, sizeof (*c->timer)))) {
-        uv_timer_init (broker_loop (c->b), c->timer);
-        c->timer->data = c;
-        uv_timer_start (c->timer, signals_overdue, SIGNAL_MS, 0);
-        DL_APPEND (state_of (c->b)->signalling, c);
+    struct state *state = state_of (c->b);
+
+    if (c->tellings && !broker_is_dead (c->b)) {
+        c->until = clock_mono () + SIGNAL_SECONDS;
+        DL_APPEND (state->signalling, c);
+        if (!state->overdue.is_set)
+            broker_timer_set (&state->overdue, SIGNAL_SECONDS);
         return;
     }
     answer (c);
@@ -369,7 +380,7 @@ static void on_told (int rc, void *arg)
         told (c, t->id, rc);
     }
     free (t);
-    if (c && c->timer && !c->tellings)
+    if (c && c->until > 0 && !c->tellings)
         answer_now (c, "");
 }
 
@@ -559,6 +570,7 @@ const struct broker_service service_cancel = {
     .name = "cancel",
     .place = &place,
     .state_size = sizeof (struct state),
+    .init = init,
     .stop = stop,
     .routes = routes,
 };

@@ -62,6 +62,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/test/test_history \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
+	src/broker/services/test/test_placing \
 	src/broker/services/test/test_priority \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_serialize \
@@ -89,6 +90,8 @@ src_broker_services_test_test_priority_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_priority_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_cancel_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_cancel_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_placing_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_placing_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)

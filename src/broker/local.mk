@@ -59,6 +59,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/stream/test/test_watch \
 	src/broker/services/test/test_cancel \
 	src/broker/services/test/test_deadline \
+	src/broker/services/test/test_foresee \
 	src/broker/services/test/test_history \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
@@ -92,6 +93,8 @@ src_broker_services_test_test_cancel_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_cancel_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_placing_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_placing_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_foresee_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_foresee_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)

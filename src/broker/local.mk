@@ -64,6 +64,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
 	src/broker/services/test/test_placing \
+	src/broker/services/test/test_plan \
 	src/broker/services/test/test_priority \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_serialize \
@@ -95,6 +96,8 @@ src_broker_services_test_test_placing_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_placing_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_foresee_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_foresee_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_plan_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_plan_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)

@@ -54,6 +54,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/nodes/test/test_suspects \
 	src/broker/services/reserve/test/test_reservation \
 	src/broker/services/reserve/test/test_reserve \
+	src/broker/services/resize/test/test_malleable \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
 	src/broker/services/stream/test/test_watch \
@@ -126,4 +127,6 @@ src_broker_services_reserve_test_test_reserve_LDADD = $(SMALL_LIBS)
 src_broker_services_reserve_test_test_reserve_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_reserve_test_test_reservation_LDADD = $(SMALL_LIBS)
 src_broker_services_reserve_test_test_reservation_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_resize_test_test_malleable_LDADD = $(SMALL_LIBS)
+src_broker_services_resize_test_test_malleable_LDFLAGS = $(SMALL_FLAGS)
 endif

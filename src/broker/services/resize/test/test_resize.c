@@ -5,22 +5,15 @@
 #include <string.h>
 
 #include "broker/services/resize/resize.h"
+#include "broker/services/resize/test/malleable_job.h"
 
 #define USER 1000
-#define JOB                                                                              \
-    "{\"version\":1,\"resources\":[{\"type\":\"node\",\"count\":{\"min\":1,\"max\":4,"   \
-    "\"operator\":\"+\",\"operand\":1},\"with\":[{\"type\":\"slot\",\"count\":1,"        \
-    "\"label\":\"task\",\"with\":[{\"type\":\"core\",\"count\":4}]}]}],"                 \
-    "\"tasks\":[{\"command\":[\"{{tmpdir}}/script\"],\"slot\":\"task\",\"count\":"       \
-    "{\"per_slot\":1}}],\"attributes\":{\"system\":{\"duration\":600,\"files\":"         \
-    "{\"script\":{\"encoding\":\"utf-8\",\"mode\":33216,\"data\":\"#!/bin/sh\\n\"}},"    \
-    "\"fluxq\":{\"malleable\":true}}}}"
 
 /* Job 1 has all of three nodes, and runs. */
 static void start_malleable (struct small *s)
 {
     s->config->resize_grow = false;
-    client_ask (s, USER, "POST /v1/jobs", JOB);
+    client_ask (s, USER, "POST /v1/jobs", MALLEABLE_JOB);
     small_turn (s);
     small_ready (s, 1);
 }

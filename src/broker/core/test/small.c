@@ -451,6 +451,26 @@ void small_signalled (struct small *s, int rc)
     small_turn (s);
 }
 
+static void exec_adopted (struct exec *x, const char *key, uint64_t id, bool again,
+                          const char *text)
+{
+    char more[500];
+
+    snprintf (more, sizeof (more), "%s%s%s%s", key, again ? " again" : "",
+              *text ? ": " : "", text);
+    tell (x, "adopted", id, more);
+}
+
+static void exec_foreign_state (struct exec *x, const struct exec_foreign_state *f)
+{
+    char more[500];
+
+    snprintf (more, sizeof (more), "%s%s%s%s%s", f->state, *f->reason ? " " : "",
+              f->reason, f->active ? " active" : "",
+              f->cancelled ? " cancelled" : f->ended ? " ended" : "");
+    tell (x, "state", f->id, more);
+}
+
 static void exec_cleanup (struct exec *x, struct exec_job *job)
 {
     struct broker *b = x->small->b;
@@ -468,6 +488,8 @@ static const struct exec_ops ops = {
     .signal = exec_signal,
     .limit = exec_limit,
     .resize = exec_resize,
+    .adopted = exec_adopted,
+    .foreign_state = exec_foreign_state,
     .cleanup = exec_cleanup,
 };
 

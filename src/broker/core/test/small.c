@@ -845,8 +845,11 @@ void small_destroy (struct small *s)
     services_call (stop, b);
     answer_signals (-ECANCELED);
     fake_http_stop ();
-    while (state.ncommits > 0)
+    for (int i = 0; i < TURNS_MAX && (state.ncommits > 0 || b->under_way > 0); i++) {
+        services_call (end_of_turn, b);
+        broker_flush (b);
         run_commits ();
+    }
     uv_walk (&s->loop, closed, NULL);
     uv_run (&s->loop, UV_RUN_DEFAULT);
     HASH_ITER (hh, b->table.all, e, next)

@@ -58,6 +58,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
 	src/broker/services/stream/test/test_watch \
+	src/broker/services/test/test_adopt \
 	src/broker/services/test/test_cancel \
 	src/broker/services/test/test_deadline \
 	src/broker/services/test/test_foresee \
@@ -129,4 +130,6 @@ src_broker_services_reserve_test_test_reservation_LDADD = $(SMALL_LIBS)
 src_broker_services_reserve_test_test_reservation_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_resize_test_test_malleable_LDADD = $(SMALL_LIBS)
 src_broker_services_resize_test_test_malleable_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_adopt_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_adopt_LDFLAGS = $(SMALL_FLAGS)
 endif

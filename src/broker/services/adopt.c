@@ -89,10 +89,8 @@ static void insert (struct broker *b, struct entry *e)
         || find (b, entry_job (e)->adopted_key))
         return;
     struct adopted *a = calloc (1, sizeof (*a));
-    if (!a) {
-        log_error ("job %ju: out of memory", (uintmax_t)entry_id (e));
-        return;
-    }
+    if (!a)
+        broker_no_memory ("the object of a job");
     a->key = entry_job (e)->adopted_key;
     a->e = e;
     slot->adopted = a;
@@ -284,8 +282,10 @@ static void host_adopt (void *arg, const struct exec_foreign *f)
         tell_state (b, e);
         return;
     }
-    if (!(a = calloc (1, sizeof (*a))))
+    if (!(a = calloc (1, sizeof (*a)))) {
+        broker_ops (b)->adopted (broker_exec (b), f->key, 0, true, "out of memory");
         return;
+    }
     a->b = b;
     a->urgency = f->urgency;
     a->key = strdup (f->key);

@@ -103,6 +103,16 @@ static void retry_after (struct submission *s, const char *seconds)
         http_reply_header (s->req, "Retry-After", seconds);
 }
 
+/* Refuses for the reason in s->err. A lack of memory says nothing about the job. */
+static void refuse_for (struct submission *s, int status, const char *code)
+{
+    bool busy = s->err.code == ENOMEM;
+
+    if (busy)
+        retry_after (s, "1");
+    refuse (s, busy ? 503 : status, busy ? "busy" : code, s->err.text);
+}
+
 static void client_left (void *aux)
 {
     struct submission *s = aux;
@@ -223,7 +233,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     entry_set_spec_bytes (e, strlen (s->text));
     if (!broker_is_operator (b, user->uid)
         && queueusers_check (&broker_config (b)->queues[queue], user, &s->err) < 0) {
-        refuse (s, 403, "not-in-queue", s->err.text);
+        refuse_for (s, 403, "not-in-queue");
         return;
     }
     if (s->test_only) {
@@ -233,7 +243,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     if (userlimits_check (b, s->terms.uid, tasks_of (s), entry_spec_bytes (e), &s->err)
         < 0) {
         /* 429: the executor tries again */
-        refuse (s, s->req ? 403 : 429, "over-limit", s->err.text);
+        refuse_for (s, s->req ? 403 : 429, "over-limit");
         return;
     }
     struct journal_txn *t = journal_txn_create ();
@@ -254,8 +264,10 @@ static void number_and_write (struct submission *s, const struct exec_user *user
     broker_emit_into (b, NULL);
     if (rc < 0
         || (entry_job (e)->state != JOB_SCHED && entry_job (e)->state != JOB_DEPEND)) {
+        bool odd = rc < 0 && rc != -ENOMEM; /* else there was no memory for an event */
         journal_txn_destroy (t);
-        refuse (s, 500, "bad-request", "the job could not be accepted");
+        refuse (s, odd ? 500 : 503, odd ? "bad-request" : "busy",
+                "the job could not be taken in");
         return;
     }
     if (journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, s) < 0) {
@@ -312,7 +324,7 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
     } else if (antecedents_resolve_tasks (s->b, found, &entry_jobspec (s->e)->depend,
                                           &s->err)
                < 0) {
-        refuse (s, 422, "unknown-job", s->err.text);
+        refuse_for (s, 422, "unknown-job");
     } else {
         users_find (broker_users (s->b), s->terms.uid, user_known, s);
     }
@@ -443,9 +455,12 @@ static void judge (struct submission *s)
         refuse (s, 503, "paused", full);
         return;
     }
-    if (!entry_jobspec (s->e) || submit_check (s->b, s->e, &s->terms, &code, &s->err) < 0
-        || !(s->text = keep_text (s)))
-        refuse (s, 422, code, s->err.text);
+    bool good =
+        entry_jobspec (s->e) && submit_check (s->b, s->e, &s->terms, &code, &s->err) == 0;
+    if (good && !(s->text = keep_text (s)))
+        good = error_no_memory (&s->err, NULL) == 0;
+    if (!good)
+        refuse_for (s, 422, code);
     else if (entry_jobspec (s->e)->depend.n && !s->test_only)
         find_antecedents (s);
     else

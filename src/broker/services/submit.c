@@ -267,7 +267,7 @@ static void number_and_write (struct submission *s, const struct exec_user *user
         bool odd = rc < 0 && rc != -ENOMEM; /* else there was no memory for an event */
         journal_txn_destroy (t);
         refuse (s, odd ? 500 : 503, odd ? "bad-request" : "busy",
-                "the job could not be taken in");
+                "the job could not be accepted");
         return;
     }
     if (journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, s) < 0) {

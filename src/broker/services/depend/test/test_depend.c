@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "broker/api/privacy.h"
+#include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
 
 static enum job_state state_of_job (struct small *s, uint64_t id)
@@ -233,7 +234,7 @@ static void looked_up (int rc, struct antecedents *found, uint64_t unknown, void
     answer.calls++;
     answer.rc = rc;
     answer.unknown = unknown;
-    depend_antecedents_free (found);
+    antecedents_free (found);
 }
 
 static void ask (struct small *s, const char *text, uid_t viewer)
@@ -243,7 +244,7 @@ static void ask (struct small *s, const char *text, uid_t viewer)
 
     assert_int_equal (dependencies_parse (&list, text, "test", &err), 0);
     answer.calls = 0;
-    depend_find_antecedents (s->b, &list, NULL, &viewer, looked_up, NULL);
+    antecedents_find (s->b, &list, NULL, &viewer, looked_up, NULL);
     small_turn (s);
     assert_int_equal (answer.calls, 1);
     assert_int_equal (answer.rc, 0);

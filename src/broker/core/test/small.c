@@ -646,7 +646,7 @@ void small_turn (struct small *s)
         services_call (end_of_turn, b);
         broker_flush (b);
         uv_run (&s->loop, UV_RUN_NOWAIT);
-        if (state.ncommits == 0 && !b->turns.current && !b->plan_due)
+        if (state.ncommits == 0 && !b->turns.current && (!b->plan_due || b->stopping))
             return;
         run_commits ();
     }

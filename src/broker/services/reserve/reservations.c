@@ -34,17 +34,22 @@ static void keep_own (json_t *users, uid_t uid)
 static void api_reservations (struct broker *b, struct http_request *req,
                               const struct api_path *path)
 {
-    json_t *list = json_array ();
+    json_t *list = json_array (), *o = list;
 
     (void)path;
-    for (const struct reservation *r = reserve_list (b); r; r = r->hh.next) {
-        json_t *o = reservation_to_json (r);
+    for (const struct reservation *r = reserve_list (b); r && o; r = r->hh.next) {
+        o = reservation_to_json (r);
         if (broker_config (b)->private_parts & PRIVATE_JOBS && !api_is_operator (b, req))
             keep_own (json_object_get (o, "users"), http_request_uid (req));
         json_object_set_new (o, "state", json_string (r->active ? "active" : "planned"));
         json_object_set_new (o, "nnodes",
                              json_integer ((json_int_t)hostlist_count (r->nodes)));
         json_array_append_new (list, o);
+    }
+    if (!o) {
+        json_decref (list);
+        http_reply_problem (req, 503, "busy", "out of memory");
+        return;
     }
     api_reply_json (req, 200, json_pack ("{s:o}", "reservations", list));
 }
@@ -97,9 +102,9 @@ static void committed (int rc, const struct error *err, void *arg)
         return;
     }
     if (k->req) {
-        json_t *o = r ? reservation_to_json (r) : json_pack ("{s:s}", "name", k->name);
+        json_t *o = r ? reservation_to_json (r) : NULL;
         http_request_set_aux (k->req, NULL, NULL);
-        api_reply_json (k->req, 201, o);
+        api_reply_json (k->req, 201, o ? o : json_pack ("{s:s}", "name", k->name));
     }
     making_free (k);
 }
@@ -318,10 +323,15 @@ static void api_reservation_make (struct broker *b, struct http_request *req,
     broker_work_begins (b);
     k->req = req;
     http_request_set_aux (req, k, client_left);
-    if (read_body (k, body, &k->err) < 0)
+    int rc = read_body (k, body, &k->err);
+    if (rc == -ENOMEM || k->err.code == ENOMEM) {
+        error_set (&k->err, ENOMEM, "out of memory");
+        refuse (k, 503, "busy");
+    } else if (rc < 0) {
         refuse (k, 400, "bad-request");
-    else
+    } else {
         users_find (broker_users (b), http_request_uid (req), asker_known, k);
+    }
 }
 
 /* -- POST /v1/reservations/{} -- */

@@ -53,7 +53,9 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/nodes/test/test_queuenodes \
 	src/broker/services/nodes/test/test_suspects \
 	src/broker/services/reserve/test/test_reservation \
+	src/broker/services/reserve/test/test_reservations \
 	src/broker/services/reserve/test/test_reserve \
+	src/broker/services/reserve/test/test_reserve_job \
 	src/broker/services/resize/test/test_malleable \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
@@ -132,4 +134,8 @@ src_broker_services_resize_test_test_malleable_LDADD = $(SMALL_LIBS)
 src_broker_services_resize_test_test_malleable_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_adopt_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_adopt_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_reserve_test_test_reservations_LDADD = $(SMALL_LIBS)
+src_broker_services_reserve_test_test_reservations_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_reserve_test_test_reserve_job_LDADD = $(SMALL_LIBS)
+src_broker_services_reserve_test_test_reserve_job_LDFLAGS = $(SMALL_FLAGS)
 endif

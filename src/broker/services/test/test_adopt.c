@@ -121,7 +121,7 @@ static void test_refused (void **unused)
 
     (void)unused;
     adopt (s, "a", "nobody", JOB);
-    assert_string_equal (told (s), "adopted 0 a: its owner nobody is no user of the "
+    assert_string_equal (told (s), "adopted 0 a: its owner nobody is not a user of the "
                                    "broker's machine");
     adopt (s, "b", "user", "{\"version\":1}");
     assert_non_null (strstr (told (s), "adopted 0 b: jobspec: "));

@@ -86,7 +86,7 @@ static void test_users (void **unused)
     assert_int_equal (change (s, OTHER, 1, "{\"limit\":30}")->status, 403);
     struct client *c = change (s, USER, 1, "{\"limit\":61}");
     assert_int_equal (c->status, 403);
-    assert_non_null (strstr (c->text, "you may lower it"));
+    assert_non_null (strstr (c->text, "users may lower it"));
     assert_int_equal (change (s, USER, 1, "{\"limit\":0}")->status, 403);
     assert_int_equal (change (s, USER, 1, "{\"change\":1}")->status, 403);
     assert_int_equal (change (s, USER, 2, "{\"limit\":500}")->status, 200); /* had none */

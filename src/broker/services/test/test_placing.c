@@ -93,7 +93,7 @@ static void test_pack (void **unused)
     (void)unused;
     uint64_t id = submit (s, 8, "duration: 60, fluxq: {placement: pack}");
     assert_string_equal (places (id), "1 rack: a");
-    assert_string_equal (asked (s, id), "packed into few racks, if it can be");
+    assert_string_equal (asked (s, id), "packed into few racks, if possible");
     id = submit (s, 8, "duration: 60, fluxq: {placement: \"pack:rack\"}");
     assert_string_equal (places (id), "1 rack: b");
     small_destroy (s);
@@ -106,7 +106,7 @@ static void test_spread (void **unused)
     (void)unused;
     uint64_t id = submit (s, 8, "duration: 60, fluxq: {placement: spread}");
     assert_string_equal (places (id), "2 racks: a, b");
-    assert_string_equal (asked (s, id), "spread over all racks, if it can be");
+    assert_string_equal (asked (s, id), "spread over all racks, if possible");
     small_destroy (s);
 }
 

@@ -109,7 +109,7 @@ static void test_limit (void **unused)
     assert_int_equal (array_queued_id (e), 0);
     assert_string_equal (array_reason (s->b, e, text, sizeof (text)),
                          "JobArrayTaskLimit");
-    assert_non_null (strstr (text, "2 of its tasks run, and no more than 2 may"));
+    assert_non_null (strstr (text, "2 of its tasks run, and at most 2 may run"));
     small_finish (s, 2, "startfail");
     assert_non_null (strstr (s->told, "start 4"));
     assert_null (entry_find (s->b, 5));

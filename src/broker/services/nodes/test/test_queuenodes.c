@@ -207,7 +207,7 @@ static void test_parts (void **unused)
     (void)unused;
     assert_null (queuenodes_request (s->b, js, "batch", NULL, &err));
     assert_int_equal (err.code, ENOTSUP);
-    assert_non_null (strstr (err.text, "Kubernetes only"));
+    assert_non_null (strstr (err.text, "only on Kubernetes"));
     ops = *broker_ops (s->b);
     ops.no_parts = parts_allowed;
     s->b->ops = &ops;

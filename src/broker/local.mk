@@ -72,6 +72,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/test/test_priority \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_serialize \
+	src/broker/services/test/test_submit \
 	src/broker/services/test/test_urgency \
 	src/broker/services/test/test_userlimits
 check_PROGRAMS += $(BROKER_TESTS)
@@ -138,4 +139,6 @@ src_broker_services_reserve_test_test_reservations_LDADD = $(SMALL_LIBS)
 src_broker_services_reserve_test_test_reservations_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_reserve_test_test_reserve_job_LDADD = $(SMALL_LIBS)
 src_broker_services_reserve_test_test_reserve_job_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_submit_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_submit_LDFLAGS = $(SMALL_FLAGS)
 endif

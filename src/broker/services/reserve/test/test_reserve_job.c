@@ -97,7 +97,7 @@ static void test_no_place (void **unused)
 
     (void)unused;
     small_turn (s);
-    expect (s, id, "Reservation", "reservation r is over or was removed");
+    expect (s, id, "Reservation", "reservation r has ended or was removed");
     assert_int_equal (make (s, 0, 100, 0), 0);
     expect (s, id, "Reservation", "reservation r is for maintenance");
     reserve_remove (s->b, reserve_find (s->b, "r"));
@@ -132,7 +132,7 @@ static void test_active (void **unused)
     expect (s, id, "Resources", "");
     small_advance (s, 50);
     expect (s, late, reserve_reason_name (s->b, entry_find (s->b, late)),
-            "its time limit is longer than what is left of reservation r");
+            "its time limit is longer than the rest of reservation r");
     small_destroy (s);
 }
 

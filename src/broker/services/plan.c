@@ -23,30 +23,33 @@
 /* The time in which a turn's last call may begin. A call takes up to 15 ms on a slow CPU
  * with 4,096 nodes (t/bench/plan); together they hold the loop for at most 20 ms. */
 #define PASS_SECONDS 0.005
-#define TRIES 1        /* of a call: one or two matches, then a look at the clock */
+#define TRIES 1 /* of a call: one or two matches, then a look at the clock */
+#define MISSED_SECONDS 1.0 /* from a pass without memory to the next */
 #define SLEEP_MAX 60.0 /* begin times use the wall clock, which may be set */
 
 struct planning {
     struct broker_timer next; /* the next pass, or the rest of this one */
+    bool missed; /* no memory to queue or place some job: a later pass tries again */
 };
 
 static struct service_place place;
 
+static struct planning *planning_of (const struct broker *b)
+{
+    return service_state (b, &place);
+}
+
 static int init (struct broker *b, struct error *err)
 {
-    struct planning *p = service_state (b, &place);
-
     (void)err;
-    broker_timer_init (b, &p->next, broker_plan_due);
+    broker_timer_init (b, &planning_of (b)->next, broker_plan_due);
     return 0;
 }
 
 /* The work is done at the end of the turn of the loop in which the timer fires. */
 static void plan_in (struct broker *b, double seconds)
 {
-    struct planning *p = service_state (b, &place);
-
-    broker_timer_set (&p->next, seconds);
+    broker_timer_set (&planning_of (b)->next, seconds);
 }
 
 static void enqueue (struct broker *b, struct entry *e)
@@ -77,7 +80,23 @@ static void enqueue (struct broker *b, struct entry *e)
     if (rc < 0)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)entry_id (e),
                    strerror (-rc));
+    if (rc == -ENOMEM)
+        planning_of (b)->missed = true;
     broker_plan_due (b);
+}
+
+/* Queues the jobs that had no memory to be queued; the others keep their places. */
+static void enqueue_missed (struct broker *b)
+{
+    struct entry *e;
+
+    if (!planning_of (b)->missed)
+        return;
+    planning_of (b)->missed = false;
+    entries_each (ENTRIES_WAITING, b, e) {
+        if (entry_job (e)->state == JOB_SCHED)
+            broker_enqueue (b, e);
+    }
 }
 
 static void dequeue (struct broker *b, struct entry *e)
@@ -194,6 +213,7 @@ static void plan (struct broker *b)
         plan_in (b, 0);
         return;
     }
+    enqueue_missed (b);
     services_call (pass_begins, b);
     while (!pause_reason (b)) {
         rc = reserve_sched_next (b, clock_wall (), TRIES, &d);
@@ -201,6 +221,8 @@ static void plan (struct broker *b)
             allocate (b, &d);
         else if (rc < 0 && rc != -EAGAIN)
             log_error ("scheduler: %s", strerror (-rc));
+        if (rc == -ENOMEM)
+            planning_of (b)->missed = true;
         if ((rc != 1 && rc != -EAGAIN) || !has_time (begin))
             break;
     }
@@ -219,7 +241,9 @@ static void plan (struct broker *b)
         if (own > 0 && (when <= 0 || own < when))
             when = own;
     }
-    if (when > 0)
+    if (planning_of (b)->missed)
+        plan_in (b, MISSED_SECONDS);
+    else if (when > 0)
         plan_in (b, MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX) + 0.001);
 }
 

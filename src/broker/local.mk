@@ -49,6 +49,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/depend/test/test_depend \
 	src/broker/services/nodes/test/test_avoid \
 	src/broker/services/nodes/test/test_moves \
+	src/broker/services/nodes/test/test_nodegroups \
 	src/broker/services/nodes/test/test_nodes \
 	src/broker/services/nodes/test/test_queuenodes \
 	src/broker/services/nodes/test/test_suspects \
@@ -113,7 +114,8 @@ src_broker_services_depend_test_test_array_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_array_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_correspond_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_correspond_LDFLAGS = $(SMALL_FLAGS)
-src_broker_services_nodes_test_test_moves_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_services_nodes_test_test_moves_LDADD = $(SMALL_LIBS)
+src_broker_services_nodes_test_test_moves_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_queueusers_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_queueusers_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
@@ -141,4 +143,6 @@ src_broker_services_reserve_test_test_reserve_job_LDADD = $(SMALL_LIBS)
 src_broker_services_reserve_test_test_reserve_job_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_submit_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_submit_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_nodes_test_test_nodegroups_LDADD = $(SMALL_LIBS)
+src_broker_services_nodes_test_test_nodegroups_LDFLAGS = $(SMALL_FLAGS)
 endif

@@ -2,7 +2,7 @@
  * it went; one with another's properties, or with what was told before; another order. And, of
  * a machine whose nodes never stop to come and go: indexes that are never ready, or passes that
  * never come. */
-#include "common/test/unit.h"
+#include "broker/core/test/small.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -393,6 +393,64 @@ static void test_broker_waits_a_second (void **state)
     end (b);
 }
 
+/* -- the broker's, with all services -- */
+
+/* The matcher has begun to look at the nodes again. */
+static void begin_to_prepare (struct small *s)
+{
+    tell (s->b, "more", MACHINE_NODE_UP);
+    match_prepare (s->b->matcher, 50);
+}
+
+/* Changes while the matcher prepares are made by the next passes. */
+static void test_passes_move (void **state)
+{
+    (void)state;
+    struct small *s = small_create (100);
+
+    begin_to_prepare (s);
+    assert_true (match_is_preparing (s->b->matcher));
+    uint64_t id =
+        small_submit (s, "duration: 60, constraints: {hostlist: [later]}")->id;
+    tell (s->b, "later", MACHINE_NODE_UP);
+    s->b->host.node_gone (s->b, "node6");
+    assert_false (is_there (s->b, "later"));
+    assert_true (is_there (s->b, "node6"));
+    small_turn (s);
+    assert_false (is_there (s->b, "node6"));
+    assert_int_equal (entry_find (s->b, id)->job->state, JOB_RUN);
+    small_destroy (s);
+}
+
+/* Without memory for a change that waits, the change is made at once: none is lost. */
+static void scenario (struct small *s)
+{
+    for (int i = 0; i < 3; i++)
+        small_submit (s, "duration: 60");
+    begin_to_prepare (s);
+    tell (s->b, "later", MACHINE_NODE_UP);
+    s->b->host.node_foreign (s->b, "node5", 1, 0, 0, NULL);
+    s->b->host.node_gone (s->b, "node6");
+    tell (s->b, "node7", MACHINE_NODE_DOWN);
+    expect_state (s->b, "node7", MACHINE_NODE_DOWN);
+    small_turn (s);
+    assert_true (is_there (s->b, "more") && is_there (s->b, "later"));
+    assert_false (is_there (s->b, "node6"));
+    expect_state (s->b, "node7", MACHINE_NODE_DOWN);
+}
+
+static void test_jobs_vanish (void **state)
+{
+    (void)state;
+    small_vanish (100, scenario);
+}
+
+static void test_no_memory (void **state)
+{
+    (void)state;
+    small_torture (100, scenario);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +461,9 @@ int main (void)
         cmocka_unit_test (test_all_the_time),
         cmocka_unit_test (test_broker_waits),
         cmocka_unit_test (test_broker_waits_a_second),
+        cmocka_unit_test (test_passes_move),
+        cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

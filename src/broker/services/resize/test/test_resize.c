@@ -109,7 +109,7 @@ static void test_refused (void **unused)
     struct small *s = begin ();
 
     (void)unused;
-    assert_non_null (strstr (ask (s, USER, 5)->text, "none of its sizes"));
+    assert_non_null (strstr (ask (s, USER, 5)->text, "is not one of its sizes"));
     assert_int_equal (ask (s, USER, 3)->status, 409); /* has them already */
     assert_int_equal (ask (s, 1001, 1)->status, 403);
     s->config->queues[0].max_nodes = 2;
@@ -118,7 +118,7 @@ static void test_refused (void **unused)
     assert_non_null (
         strstr (ask (s, USER, 4)->text, "keeps its 3 nodes")); /* none free */
     assert_int_equal (ask (s, USER, 1)->status, 200);
-    assert_non_null (strstr (ask (s, USER, 2)->text, "becoming another size"));
+    assert_non_null (strstr (ask (s, USER, 2)->text, "is changing its size"));
     small_finish (s, 1, "exited");
     assert_non_null (strstr (ask (s, USER, 1)->text, "has ended"));
     report (s, 1, true); /* too late */

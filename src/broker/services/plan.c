@@ -243,7 +243,7 @@ static void plan (struct broker *b)
     }
     if (planning_of (b)->missed)
         plan_in (b, MISSED_SECONDS);
-    else if (when > 0)
+    else if (when > 0 && !pause_reason (b)) /* the end of a pause asks for a pass */
         plan_in (b, MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX) + 0.001);
 }
 

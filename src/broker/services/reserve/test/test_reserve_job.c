@@ -172,7 +172,7 @@ static void test_paused (void **unused)
 
 static void scenario (struct small *s)
 {
-    struct entry *e, *next;
+    struct entry *e;
 
     small_submit (s, INSIDE);
     for (int i = 0; i < 2; i++) {

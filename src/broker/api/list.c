@@ -137,14 +137,15 @@ static struct row *collect (struct broker *b, const struct listing *l, size_t *r
     if (!rows)
         return NULL;
     entries_each (ENTRIES_ALL, b, e) {
+        const struct job *job = entry_job (e);
         if (entry_id (e) <= (uint64_t)l->after || is_elsewhere (e)
             || !api_filter_match (&l->filter, e))
             continue;
-        enum job_group group = job_phase_group (api_row_phase (entry_job (e)));
+        enum job_group group = job_phase_group (api_row_phase (job));
         bool waits = group == JOB_GROUP_PENDING;
         rows[n].group = waits ? 1 : group == JOB_GROUP_FINISHED ? 2 : 0;
-        rows[n].priority = waits ? entry_job (e)->priority : 0;
-        rows[n].turn = waits && entry_job (e)->turn ? entry_job (e)->turn : entry_id (e);
+        rows[n].priority = waits ? job->priority : 0;
+        rows[n].turn = waits && job->turn ? job->turn : entry_id (e);
         rows[n++].id = entry_id (e);
     }
     bool paged = l->after > 0 || n > (size_t)l->limit;

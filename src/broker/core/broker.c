@@ -77,8 +77,9 @@ static bool is_late (const struct broker *b, const struct entry *e)
 
     if (e->js && e->js->stage_out.n > 0)
         late += AGENT_STAGE_SECONDS;
-    return e->xjob && e->job->started && !e->job->finished && e->job->duration > 0
-           && clock_wall () > e->job->t_start + e->job->duration + late;
+    return e->xjob && entry_job (e)->started && !entry_job (e)->finished
+           && entry_job (e)->duration > 0
+           && clock_wall () > entry_job (e)->t_start + entry_job (e)->duration + late;
 }
 
 /* Safety net: removes objects without a job, and ends jobs past their time. */
@@ -93,7 +94,7 @@ static void sweep_cb (uv_timer_t *h)
         return;
     DL_FOREACH2 (b->table.active, e, active.next)
     {
-        live[n++] = e->id;
+        live[n++] = entry_id (e);
         if (is_late (b, e))
             b->ops->terminate (b->exec, e->xjob, "timeout", b->config->grace);
     }

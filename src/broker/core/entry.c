@@ -5,16 +5,6 @@
 
 #include "broker/core/inside.h"
 
-struct job *entry_job (const struct entry *e)
-{
-    return e->job;
-}
-
-uint64_t entry_id (const struct entry *e)
-{
-    return e->id;
-}
-
 unsigned entry_queue (const struct entry *e)
 {
     return e->queue;

@@ -33,9 +33,8 @@ struct job_table {
 
 /* A job in the broker: its record, and the data of its present stage. */
 struct entry {
+    struct entry_head head;
     UT_hash_handle hh;
-    uint64_t id;
-    struct job *job;
     unsigned queue;                      /* index in config */
     struct match_request *req;           /* while the job may be scheduled */
     double max_wait, time_min;           /* seconds, from the jobspec; 0: none */

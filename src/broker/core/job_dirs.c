@@ -170,7 +170,7 @@ void job_dirs_remove_leftovers (struct broker *b)
     if (!ids)
         return;
     HASH_ITER (hh, b->table.all, e, next)
-        ids[n++] = e->id;
+        ids[n++] = entry_id (e);
     qsort (ids, n, sizeof (*ids), compare_u64);
     remove_dirs (b, ids, n, b->table.next_id);
 }

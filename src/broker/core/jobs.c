@@ -66,8 +66,8 @@ struct entry *entry_create (uint64_t id)
     struct entry *e = entry_new ();
     if (!e)
         return NULL;
-    e->id = id;
-    if (!(e->job = job_create (id))) {
+    e->head.id = id;
+    if (!(e->head.job = job_create (id))) {
         free (e);
         return NULL;
     }
@@ -86,7 +86,7 @@ struct entry *entry_replay (const struct journal_record *rec)
         struct event *ev =
             event_create (rec->events[i].timestamp, rec->events[i].name, value);
         unsigned actions;
-        int rc = ev ? job_apply (e->job, ev, &actions, &err) : -ENOMEM;
+        int rc = ev ? job_apply (entry_job (e), ev, &actions, &err) : -ENOMEM;
         event_destroy (ev);
         if (rc == -ENOMEM) {
             entry_destroy (e);
@@ -102,16 +102,16 @@ int entry_number (struct broker *b, struct entry *e)
 {
     uint64_t id = b->table.next_id;
 
-    if (!(e->job = job_create (id)))
+    if (!(e->head.job = job_create (id)))
         return -ENOMEM;
-    e->id = id;
+    e->head.id = id;
     b->table.next_id += e->js->array.tasks ? job_array_ids (&e->js->array) : 1;
     return 0;
 }
 
 void entry_insert (struct broker *b, struct entry *e)
 {
-    HASH_ADD (hh, b->table.all, id, sizeof (e->id), e);
+    HASH_ADD (hh, b->table.all, head.id, sizeof (e->head.id), e);
 }
 
 void exec_job_free (struct exec_job *x)
@@ -143,14 +143,14 @@ void entry_destroy (struct entry *e)
     rset_destroy (e->r);
     rset_destroy (e->r_given_back);
     exec_job_free (e->xjob);
-    job_destroy (e->job);
+    job_destroy (entry_job (e));
     free (e->note);
     free (e);
 }
 
 int entry_cmp (const struct entry *a, const struct entry *b)
 {
-    return a->id < b->id ? -1 : a->id > b->id;
+    return entry_id (a) < entry_id (b) ? -1 : entry_id (a) > entry_id (b);
 }
 
 static void list_active (struct broker *b, struct entry *e, bool is)
@@ -164,7 +164,7 @@ static void list_active (struct broker *b, struct entry *e, bool is)
 
 static void list_array (struct broker *b, struct entry *e, bool is)
 {
-    is = is && e->job->array;
+    is = is && entry_job (e)->array;
     if (is && !e->array.listed)
         DL_APPEND2 (b->table.arrays, e, array.prev, array.next);
     else if (!is && e->array.listed)
@@ -207,7 +207,7 @@ struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret
 
     DL_FOREACH2 (b->table.arrays, e, array.next)
     {
-        uint32_t task = job_array_task_of (e->job->array, e->id, id);
+        uint32_t task = job_array_task_of (entry_job (e)->array, entry_id (e), id);
         if (task != IDSET_END) {
             *ret_task = task;
             return e;
@@ -231,7 +231,7 @@ static bool is_active_array (const struct job *job, enum job_state state)
 
 void entry_find_queue (struct broker *b, struct entry *e)
 {
-    int i = config_queue_index (b->config, e->job->queue);
+    int i = config_queue_index (b->config, entry_job (e)->queue);
     if (i < 0)
         i = (int)(config_default_queue (b->config) - b->config->queues);
     e->queue = (unsigned)i;
@@ -239,11 +239,12 @@ void entry_find_queue (struct broker *b, struct entry *e)
 
 static void count (struct broker *b, struct entry *e, enum job_state before)
 {
-    ++*counter (b, e->job->state);
-    b->table.nwhole += is_active_array (e->job, e->job->state);
+    ++*counter (b, entry_job (e)->state);
+    b->table.nwhole += is_active_array (entry_job (e), entry_job (e)->state);
     services_call (moved, b, e, before);
-    list_active (b, e, e->job->state == JOB_RUN || e->job->state == JOB_CLEANUP);
-    list_waiting (b, e, e->job->state < JOB_RUN);
+    list_active (b, e,
+                 entry_job (e)->state == JOB_RUN || entry_job (e)->state == JOB_CLEANUP);
+    list_waiting (b, e, entry_job (e)->state < JOB_RUN);
     list_array (b, e, true);
 }
 
@@ -257,7 +258,7 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before)
     if (e->submitting)
         return;
     --*counter (b, before);
-    b->table.nwhole -= is_active_array (e->job, before);
+    b->table.nwhole -= is_active_array (entry_job (e), before);
     count (b, e, before);
 }
 
@@ -270,7 +271,7 @@ void entry_retire (struct broker *b, struct entry *e)
                     && (old = b->table.done) && old->result_told;
          i++) {
         b->table.nfinished--;
-        job_dirs_remove (b, old->id);
+        job_dirs_remove (b, entry_id (old));
         entry_remove (b, old);
     }
 }

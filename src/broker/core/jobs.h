@@ -13,9 +13,23 @@
 
 /* -- a job -- */
 
+/* What listings read of each job: the first member of struct entry. */
+struct entry_head {
+    struct job *job;
+    uint64_t id;
+};
+
 /* The record: its state, owner, times; see job/job.h. */
-struct job *entry_job (const struct entry *e);
-uint64_t entry_id (const struct entry *e);
+static inline struct job *entry_job (const struct entry *e)
+{
+    return ((const struct entry_head *)e)->job;
+}
+
+static inline uint64_t entry_id (const struct entry *e)
+{
+    return ((const struct entry_head *)e)->id;
+}
+
 unsigned entry_queue (const struct entry *e); /* index in the configuration */
 /* Only while the job is fresh or runs; else NULL, and the journal has it. */
 struct jobspec *entry_jobspec (const struct entry *e);

@@ -34,7 +34,7 @@ static void settle (struct loading *l)
 
     if (!e)
         return;
-    if (e->job->queue)
+    if (entry_job (e)->queue)
         entry_find_queue (l->b, e);
     services_call (replayed, l->b, e);
     entry_drop_spec (e);
@@ -81,7 +81,8 @@ static int on_event (uint64_t id, double timestamp, const char *name, const char
     struct event *ev = event_create (timestamp, name, value);
     if (!ev)
         return -ENOMEM;
-    if (!l->last || l->last->id != id || job_apply (l->last->job, ev, &actions, &err) < 0)
+    if (!l->last || entry_id (l->last) != id
+        || job_apply (entry_job (l->last), ev, &actions, &err) < 0)
         log_error ("job %ju: event %s cannot be replayed: %s", (uintmax_t)id, name,
                    err.text);
     event_destroy (ev);
@@ -110,7 +111,7 @@ static struct entry **sorted (struct broker *b, size_t *ret_n)
 
 static void resume_waiting (struct broker *b, struct entry *e)
 {
-    switch (e->job->state) {
+    switch (entry_job (e)->state) {
     case JOB_NEW:
         broker_act (b, e, JOB_ACT_VALIDATE);
         break;
@@ -129,7 +130,7 @@ static void resume_waiting (struct broker *b, struct entry *e)
         entry_retire (b, e);
         break;
     case JOB_RUN:
-        e->recovered = !e->job->array; /* an array has no processes of its own */
+        e->recovered = !entry_job (e)->array; /* an array has no processes of its own */
         break;
     default:
         e->recovered = true; /* only broker_recovered_nodes() continues it */
@@ -158,7 +159,7 @@ int broker_recover (struct broker *b, struct error *err)
     }
     size_t active = b->table.npending + b->table.nrunning;
     for (size_t i = 0; i < n; i++) {
-        if (list[i]->job->state < JOB_RUN && !list[i]->req)
+        if (entry_job (list[i])->state < JOB_RUN && !list[i]->req)
             continue; /* logged; the administrator decides */
         resume_waiting (b, list[i]);
     }
@@ -274,10 +275,11 @@ static int book_lost (struct broker *b, struct entry *e, struct error *err)
 
     if (!was)
         return error_set (err, ENOMEM, "out of memory");
-    log_warning ("job %ju: %s; its nodes stay booked", (uintmax_t)e->id, err->text);
+    log_warning ("job %ju: %s; its nodes stay booked", (uintmax_t)entry_id (e),
+                 err->text);
     for (size_t i = 0; i < e->r->nranks; i++)
         was[i] = make_room (b, &e->r->ranks[i]);
-    int rc = match_update (b->matcher, e->id, e->r, err);
+    int rc = match_update (b->matcher, entry_id (e), e->r, err);
     for (size_t i = 0; i < e->r->nranks; i++)
         make_as_before (b, &was[i]);
     return rc;
@@ -286,13 +288,13 @@ static int book_lost (struct broker *b, struct entry *e, struct error *err)
 int broker_book (struct broker *b, struct entry *e)
 {
     struct error err = { 0 };
-    int rc = match_update (b->matcher, e->id, e->r, &err);
+    int rc = match_update (b->matcher, entry_id (e), e->r, &err);
 
     if (rc == -ENOENT)
         rc = book_lost (b, e, &err);
     if (rc < 0)
-        log_error ("job %ju: its nodes cannot be booked again: %s", (uintmax_t)e->id,
-                   err.text);
+        log_error ("job %ju: its nodes cannot be booked again: %s",
+                   (uintmax_t)entry_id (e), err.text);
     return rc;
 }
 
@@ -308,10 +310,10 @@ static void book (struct broker *b, struct entry *e)
 {
     struct error err = { EINVAL, "there is none" };
 
-    if (e->job->r)
-        e->r = rset_decode (e->job->r, strlen (e->job->r), &err);
+    if (entry_job (e)->r)
+        e->r = rset_decode (entry_job (e)->r, strlen (entry_job (e)->r), &err);
     if (!e->r)
-        log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)e->id,
+        log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)entry_id (e),
                    err.text);
     else if (!is_booked (b, e))
         broker_book (b, e);
@@ -319,9 +321,9 @@ static void book (struct broker *b, struct entry *e)
 
 static void resume_running (struct broker *b, struct entry *e)
 {
-    if (e->job->allocated)
+    if (entry_job (e)->allocated)
         book (b, e);
-    if (!e->r && e->job->state == JOB_RUN)
+    if (!e->r && entry_job (e)->state == JOB_RUN)
         broker_exception (b, e, "start-failed", b->uid, "its allocation cannot be read");
     broker_start (b, e); /* looks everything up, then calls exec recover */
 }
@@ -343,15 +345,15 @@ void broker_recovered_nodes (struct broker *b)
     b->recovering = false;
     services_call (nodes_known, b);
     for (size_t i = 0; list && live && i < n; i++) {
-        enum job_state state = list[i]->job->state;
+        enum job_state state = entry_job (list[i])->state;
         if ((state != JOB_RUN && state != JOB_CLEANUP)
-            || (state == JOB_RUN && list[i]->job->array))
+            || (state == JOB_RUN && entry_job (list[i])->array))
             continue;
-        if (state == JOB_CLEANUP && !list[i]->job->allocated) {
+        if (state == JOB_CLEANUP && !entry_job (list[i])->allocated) {
             give_up_objects (b, list[i]);
             continue;
         }
-        live[nlive++] = list[i]->id;
+        live[nlive++] = entry_id (list[i]);
         resume_running (b, list[i]);
     }
     if (live)

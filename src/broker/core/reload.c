@@ -66,9 +66,9 @@ static int check_queues (struct broker *b, const struct config *new, struct erro
 
     HASH_ITER (hh, b->table.all, e, next) {
         const char *name = b->config->queues[e->queue].name;
-        if (e->job->state != JOB_INACTIVE && config_queue_index (new, name) < 0)
+        if (entry_job (e)->state != JOB_INACTIVE && config_queue_index (new, name) < 0)
             return error_set (err, EBUSY, "%s: queue '%s' cannot go: job %ju is in it",
-                              new->path, name, (uintmax_t)e->id);
+                              new->path, name, (uintmax_t)entry_id (e));
     }
     return 0;
 }
@@ -136,7 +136,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     services_call (reloaded, b, old);
     HASH_ITER (hh, b->table.all, e, next) {
         entry_find_queue (b, e);
-        if (e->job->state == JOB_SCHED)
+        if (entry_job (e)->state == JOB_SCHED)
             broker_act (b, e, JOB_ACT_ENQUEUE);
     }
     broker_plan_due (b);

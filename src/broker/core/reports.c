@@ -22,7 +22,7 @@ static void host_ready (void *arg, uint64_t id)
 {
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
-    if (!e || e->job->state != JOB_RUN || e->job->started)
+    if (!e || entry_job (e)->state != JOB_RUN || entry_job (e)->started)
         return;
     entry_set_note (e, NULL);
     services_call (ready, b, e);
@@ -44,7 +44,8 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
     bool at_once = how != REQUEUE_LATER;
     bool at_end = b->config->requeue_at_end && how != REQUEUE_IN_PLACE;
     const struct config *c = b->config;
-    unsigned failed = e->job->started || at_once ? 0 : e->job->failed_starts + 1;
+    unsigned failed =
+        entry_job (e)->started || at_once ? 0 : entry_job (e)->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
     const struct service_requeue requeue = { .nodes = nodes,
                                              .avoids = failed || at_once,
@@ -67,8 +68,9 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
 /* Requeues the job as if it had not been tried. */
 static void start_was_short (struct broker *b, struct entry *e, const char *text)
 {
-    log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)e->id, text);
-    if (e->job->state == JOB_RUN)
+    log_info ("job %ju: did not start, and is queued again: %s", (uintmax_t)entry_id (e),
+              text);
+    if (entry_job (e)->state == JOB_RUN)
         queue_again (b, e, text, NULL, REQUEUE_IN_PLACE);
     else
         broker_act (b, e, JOB_ACT_CLEANUP);
@@ -77,20 +79,20 @@ static void start_was_short (struct broker *b, struct entry *e, const char *text
 static void judge_failure (struct broker *b, struct entry *e,
                            const struct exec_start_failure *why)
 {
-    log_warning ("job %ju: start failed: %s", (uintmax_t)e->id, why->text);
-    if (e->job->state == JOB_RUN && why->drained) {
+    log_warning ("job %ju: start failed: %s", (uintmax_t)entry_id (e), why->text);
+    if (entry_job (e)->state == JOB_RUN && why->drained) {
         queue_again (b, e, why->text, NULL, REQUEUE_AT_ONCE);
         return;
     }
-    if (e->job->state == JOB_RUN)
+    if (entry_job (e)->state == JOB_RUN)
         services_call (start_failed, b, e, why);
-    if (e->job->state == JOB_RUN && why->retry
-        && (!e->job->started || start_may_run_again (b, e->js))
-        && e->job->failed_starts < b->config->start_retries) {
+    if (entry_job (e)->state == JOB_RUN && why->retry
+        && (!entry_job (e)->started || start_may_run_again (b, e->js))
+        && entry_job (e)->failed_starts < b->config->start_retries) {
         queue_again (b, e, why->text, why->nodes, REQUEUE_LATER);
         return;
     }
-    if (e->job->state == JOB_RUN)
+    if (entry_job (e)->state == JOB_RUN)
         broker_exception (b, e, "start-failed", b->uid, why->text);
     /* In CLEANUP (also by that exception) the job's objects are removed; nothing has to
      * be waited for. */
@@ -120,8 +122,8 @@ static void examined (bool is_ours, void *arg)
     struct failure *f = arg;
     struct entry *e = f->b->dead ? NULL : entry_find (f->b, f->id);
 
-    if (e && start_is_examined (e) && e->job->restarts == f->attempt
-        && !e->job->finished) {
+    if (e && start_is_examined (e) && entry_job (e)->restarts == f->attempt
+        && !entry_job (e)->finished) {
         start_set_examined (e, false);
         if (is_ours)
             start_was_short (f->b, e, f->text);
@@ -138,8 +140,9 @@ static struct failure *failure_create (struct broker *b, const struct entry *e,
 
     if (!f)
         return NULL;
-    *f =
-        (struct failure){ .b = b, .id = e->id, .attempt = e->job->restarts, .why = *why };
+    *f = (struct failure){
+        .b = b, .id = entry_id (e), .attempt = entry_job (e)->restarts, .why = *why
+    };
     f->text = strdup (why->text);
     f->nodes = why->nodes ? strdup (why->nodes) : NULL;
     f->suspects = why->suspects ? strdup (why->suspects) : NULL;
@@ -158,16 +161,17 @@ static void host_start_failed (void *arg, uint64_t id,
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
 
-    if (!e || e->job->finished || start_is_examined (e))
+    if (!e || entry_job (e)->finished || start_is_examined (e))
         return;
     if (why->pause_errno) {
         pause_note (b, why->text, why->pause_errno);
         start_was_short (b, e, why->text);
         return;
     }
-    struct failure *f =
-        why->drained || e->job->state != JOB_RUN ? NULL : failure_create (b, e, why);
-    if (f && pause_examine (b, e->job->t_alloc, examined, f) == 0) {
+    struct failure *f = why->drained || entry_job (e)->state != JOB_RUN
+                            ? NULL
+                            : failure_create (b, e, why);
+    if (f && pause_examine (b, entry_job (e)->t_alloc, examined, f) == 0) {
         start_set_examined (e, true);
         return;
     }
@@ -200,7 +204,7 @@ static const char *exception_of (const char *reason)
 static bool is_to_be_queued_again (const struct broker *b, const struct entry *e,
                                    const char *reason)
 {
-    return strcmp (reason, "lost") == 0 && e->job->state == JOB_RUN && e->js
+    return strcmp (reason, "lost") == 0 && entry_job (e)->state == JOB_RUN && e->js
            && start_may_run_again (b, e->js);
 }
 
@@ -208,7 +212,7 @@ static bool is_to_be_queued_again (const struct broker *b, const struct entry *e
 static bool survives (struct broker *b, struct entry *e, const char *text, char *buf,
                       size_t size)
 {
-    const struct job *job = e->job;
+    const struct job *job = entry_job (e);
     unsigned tries = job->started ? job->reruns : job->failed_starts;
 
     if (tries < b->config->start_retries) {
@@ -228,8 +232,8 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
     struct broker *b = arg;
     struct entry *e = entry_find (b, id);
 
-    if (!e || e->job->finished
-        || (e->job->state != JOB_RUN && e->job->state != JOB_CLEANUP))
+    if (!e || entry_job (e)->finished
+        || (entry_job (e)->state != JOB_RUN && entry_job (e)->state != JOB_CLEANUP))
         return;
     char lost[512];
     if (is_to_be_queued_again (b, e, reason)) {
@@ -239,8 +243,9 @@ static void host_finished (void *arg, uint64_t id, int status, const char *reaso
     }
     const char *type = exception_of (reason);
     services_call (attempt_ends, b, e);
-    int rc =
-        type && !e->job->has_exception ? broker_exception (b, e, type, b->uid, text) : 0;
+    int rc = type && !entry_job (e)->has_exception
+                 ? broker_exception (b, e, type, b->uid, text)
+                 : 0;
     if (rc != -ENOMEM)
         rc = broker_emit (b, e, "finish",
                           json_pack ("{s:i s:o s:o}", "status", status & 0xffff, "reason",
@@ -253,7 +258,8 @@ static void host_released (void *arg, uint64_t id)
 {
     struct entry *e = entry_find (arg, id);
 
-    if (e && e->job->state == JOB_CLEANUP && e->job->allocated && !e->job->released)
+    if (e && entry_job (e)->state == JOB_CLEANUP && entry_job (e)->allocated
+        && !entry_job (e)->released)
         start_release (arg, e);
 }
 

@@ -87,11 +87,11 @@ void start_close_attempt (struct broker *b, struct entry *e)
     services_call (attempt_over, b, e);
     entry_drop_spec (e);
     e->recovered = slot_of (e)->again = false;
-    if (e->job->state != JOB_CLEANUP)
+    if (entry_job (e)->state != JOB_CLEANUP)
         return;
-    if (e->job->released)
-        broker_act (b, e, e->job->allocated ? JOB_ACT_FREE : JOB_ACT_CLEAN);
-    else if (e->job->allocated)
+    if (entry_job (e)->released)
+        broker_act (b, e, entry_job (e)->allocated ? JOB_ACT_FREE : JOB_ACT_CLEAN);
+    else if (entry_job (e)->allocated)
         start_release (b, e);
     else
         broker_emit (b, e, "clean", NULL);
@@ -102,7 +102,7 @@ void start_close_attempt (struct broker *b, struct entry *e)
 static void hold (struct broker *b, struct entry *e, const char *text)
 {
     if (!e->note || strcmp (e->note, text) != 0)
-        log_warning ("job %ju: its start waits: %s", (uintmax_t)e->id, text);
+        log_warning ("job %ju: its start waits: %s", (uintmax_t)entry_id (e), text);
     entry_set_note (e, text);
     e->starting = false;
     slot_of (e)->again = true;
@@ -132,7 +132,7 @@ static bool waits_for_pause (struct broker *b, struct entry *e)
 /* Ends a start that fails for a reason here, not in the executor. */
 static void give_up (struct broker *b, struct entry *e, const char *text)
 {
-    log_warning ("job %ju: cannot start: %s", (uintmax_t)e->id, text);
+    log_warning ("job %ju: cannot start: %s", (uintmax_t)entry_id (e), text);
     broker_exception (b, e, "start-failed", b->uid, text);
     start_close_attempt (b, e);
 }
@@ -193,34 +193,37 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     size_t size = strlen (b->jobs_dir) + 64;
     char *dir = malloc (size), *spool = malloc (size);
 
-    if (!x || !dir || !spool || (e->js && tell_restarts (e->js, e->job->restarts) < 0)
+    if (!x || !dir || !spool
+        || (e->js && tell_restarts (e->js, entry_job (e)->restarts) < 0)
         || users_copy (&x->user, user) < 0) {
         free (x);
         free (dir);
         free (spool);
         return NULL;
     }
-    snprintf (dir, size, "%s/%ju", b->jobs_dir, (uintmax_t)e->id);
-    snprintf (spool, size, "%s/%ju/spool-%u", b->jobs_dir, (uintmax_t)e->id,
-              e->job->restarts);
-    x->id = e->id;
-    x->attempt = e->job->restarts;
-    x->array_job = e->job->array_job;
-    x->array_task = e->job->array_task;
-    x->name = strdup (e->job->name);
-    x->queue = strdup (e->job->queue);
-    x->namespace_ = e->job->namespace_ ? strdup (e->job->namespace_) : NULL;
-    x->adopted = e->job->adopted ? strdup (e->job->adopted) : NULL;
-    x->adopted_key = e->job->adopted_key ? strdup (e->job->adopted_key) : NULL;
-    x->started = e->job->started ? e->job->t_start : 0;
-    x->t_submit = e->job->t_submit;
-    x->t_eligible = e->job->t_eligible;
-    x->t_alloc = e->job->t_alloc;
-    x->requeue_reason = e->job->requeue_reason ? strdup (e->job->requeue_reason) : NULL;
+    snprintf (dir, size, "%s/%ju", b->jobs_dir, (uintmax_t)entry_id (e));
+    snprintf (spool, size, "%s/%ju/spool-%u", b->jobs_dir, (uintmax_t)entry_id (e),
+              entry_job (e)->restarts);
+    x->id = entry_id (e);
+    x->attempt = entry_job (e)->restarts;
+    x->array_job = entry_job (e)->array_job;
+    x->array_task = entry_job (e)->array_task;
+    x->name = strdup (entry_job (e)->name);
+    x->queue = strdup (entry_job (e)->queue);
+    x->namespace_ = entry_job (e)->namespace_ ? strdup (entry_job (e)->namespace_) : NULL;
+    x->adopted = entry_job (e)->adopted ? strdup (entry_job (e)->adopted) : NULL;
+    x->adopted_key =
+        entry_job (e)->adopted_key ? strdup (entry_job (e)->adopted_key) : NULL;
+    x->started = entry_job (e)->started ? entry_job (e)->t_start : 0;
+    x->t_submit = entry_job (e)->t_submit;
+    x->t_eligible = entry_job (e)->t_eligible;
+    x->t_alloc = entry_job (e)->t_alloc;
+    x->requeue_reason =
+        entry_job (e)->requeue_reason ? strdup (entry_job (e)->requeue_reason) : NULL;
     x->js = e->js;
     x->r = e->r;
-    x->time_limit = e->job->duration;
-    x->limit_changed = e->job->limit_changed;
+    x->time_limit = entry_job (e)->duration;
+    x->limit_changed = entry_job (e)->limit_changed;
     x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
     x->grace = b->config->grace;
     x->once = !start_may_run_again (b, e->js);
@@ -233,9 +236,10 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
     x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
     x->admin_timeout = admin.timeout;
-    if (!x->name || !x->queue || !x->namespace_ != !e->job->namespace_
-        || !x->adopted != !e->job->adopted || !x->adopted_key != !e->job->adopted_key
-        || !x->prolog != !admin.prolog || !x->epilog != !admin.epilog) {
+    if (!x->name || !x->queue || !x->namespace_ != !entry_job (e)->namespace_
+        || !x->adopted != !entry_job (e)->adopted
+        || !x->adopted_key != !entry_job (e)->adopted_key || !x->prolog != !admin.prolog
+        || !x->epilog != !admin.epilog) {
         exec_job_free (x);
         return NULL;
     }
@@ -288,13 +292,13 @@ static void hand_over (struct broker *b, struct entry *e)
     }
     e->recovered = false;
     entry_set_note (e, NULL);
-    if (e->job->state == JOB_CLEANUP
-        && (e->job->finished || e->job->requeue || !e->js || !e->r)) {
+    if (entry_job (e)->state == JOB_CLEANUP
+        && (entry_job (e)->finished || entry_job (e)->requeue || !e->js || !e->r)) {
         b->ops->cleanup (b->exec, e->xjob);
         return;
     }
     b->ops->recover (b->exec, e->xjob);
-    if (e->job->state == JOB_CLEANUP)
+    if (entry_job (e)->state == JOB_CLEANUP)
         b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
     services_call (picked_up, b, e);
 }
@@ -306,8 +310,8 @@ static void postpone (struct broker *b, struct entry *e, const char *text)
     if (!e->recovered) {
         const struct exec_start_failure why = { .text = text, .retry = true };
         e->starting = false;
-        if (e->job->state == JOB_RUN)
-            b->host.start_failed (b, e->id, &why);
+        if (entry_job (e)->state == JOB_RUN)
+            b->host.start_failed (b, entry_id (e), &why);
         else
             start_close_attempt (b, e);
         return;
@@ -345,11 +349,11 @@ static void dir_made (uv_work_t *w, int status)
     if (status == 0 && e && e->starting) {
         if (p->rc < 0 && e->recovered)
             postpone (b, e, p->err.text);
-        else if (p->rc < 0 && p->pause_errno && e->job->state == JOB_RUN)
+        else if (p->rc < 0 && p->pause_errno && entry_job (e)->state == JOB_RUN)
             hold_short (b, e, p->err.text, p->pause_errno);
         else if (p->rc < 0)
             give_up (b, e, p->err.text);
-        else if (e->job->state == JOB_RUN || e->recovered)
+        else if (entry_job (e)->state == JOB_RUN || e->recovered)
             hand_over (b, e);
         else
             clean_up (b, e); /* cancelled meanwhile */
@@ -360,8 +364,9 @@ static void dir_made (uv_work_t *w, int status)
 /* The job was found running and cannot go on: it is ended and removed. */
 static void abandon (struct broker *b, struct entry *e, const char *text)
 {
-    log_error ("job %ju: cannot be picked up and is ended: %s", (uintmax_t)e->id, text);
-    if (e->job->state == JOB_RUN)
+    log_error ("job %ju: cannot be picked up and is ended: %s", (uintmax_t)entry_id (e),
+               text);
+    if (entry_job (e)->state == JOB_RUN)
         broker_exception (b, e, "start-failed", b->uid, text);
 }
 
@@ -380,7 +385,7 @@ static void prepare_dir (struct preparation *p, struct entry *e,
     p->uid = user->uid;
     p->gid = user->gid;
     p->chown = b->uid == 0;
-    p->first = e->job->restarts == 0 && !e->recovered;
+    p->first = entry_job (e)->restarts == 0 && !e->recovered;
     p->work.data = p;
     if (uv_queue_work (b->loop, &p->work, make_dir, dir_made) < 0) {
         hold_short (b, e, "out of memory", ENOMEM);
@@ -404,12 +409,12 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     } else if (rc == -ENOENT && e->recovered) {
         /* End and remove the job with the uid alone. */
         char empty[] = "", root[] = "/";
-        struct exec_user number = { .uid = e->job->userid,
-                                    .gid = e->job->groupid,
-                                    .name = e->job->user,
+        struct exec_user number = { .uid = entry_job (e)->userid,
+                                    .gid = entry_job (e)->groupid,
+                                    .name = entry_job (e)->user,
                                     .home = root,
                                     .shell = empty,
-                                    .groups = (gid_t[]){ e->job->groupid },
+                                    .groups = (gid_t[]){ entry_job (e)->groupid },
                                     .ngroups = 1 };
         abandon (b, e, "its user does not exist here any more");
         prepare_dir (p, e, &number);
@@ -418,7 +423,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
             give_up (b, e, "its user does not exist here, or no longer exists");
         else {
             snprintf (text, sizeof (text), "uid %u cannot be looked up: %s",
-                      (unsigned)e->job->userid, strerror (-rc));
+                      (unsigned)entry_job (e)->userid, strerror (-rc));
             if (rc == -EMFILE || rc == -ENFILE || rc == -ENOMEM)
                 hold_short (b, e, text, -rc);
             else
@@ -430,7 +435,7 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
 
 static void find_user (struct preparation *p, struct entry *e)
 {
-    users_find (p->b->users, e->job->userid, user_known, p);
+    users_find (p->b->users, entry_job (e)->userid, user_known, p);
 }
 
 static void spec_read (int rc, const struct journal_record *rec, void *arg)
@@ -484,7 +489,7 @@ void broker_start (struct broker *b, struct entry *e)
 {
     if (e->starting || e->xjob)
         return;
-    if (e->job->state != JOB_RUN && !e->recovered)
+    if (entry_job (e)->state != JOB_RUN && !e->recovered)
         return; /* cancelled before the start: end_job() or cleanup follows */
     if (waits_for_pause (b, e) || slot_of (e)->examined || is_held_back (b, e))
         return;
@@ -494,11 +499,12 @@ void broker_start (struct broker *b, struct entry *e)
         return;
     }
     p->b = b;
-    p->id = e->id;
+    p->id = entry_id (e);
     e->starting = true;
     if (e->js) {
         find_user (p, e);
-    } else if (journal_read (b->journal, e->id, JOURNAL_JOBSPEC, spec_read, p) == 0) {
+    } else if (journal_read (b->journal, entry_id (e), JOURNAL_JOBSPEC, spec_read, p)
+               == 0) {
         b->under_way++;
     } else {
         preparation_free (p);

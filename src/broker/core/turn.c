@@ -62,7 +62,7 @@ static struct follow_up *follow_up (struct broker *b, struct entry *e)
     }
     e->turn = b->turns.serial;
     e->turn_slot = t->n;
-    t->list[t->n] = (struct follow_up){ .id = e->id };
+    t->list[t->n] = (struct follow_up){ .id = entry_id (e) };
     return &t->list[t->n++];
 }
 
@@ -90,7 +90,7 @@ static void note_event (struct broker *b, struct entry *e, const struct event *e
     autofree char *context = event_encode_context (ev);
     struct journal_txn *txn = b->turns.into ? b->turns.into : current_turn (b)->txn;
 
-    journal_txn_event (txn, e->id, ev->timestamp, ev->name,
+    journal_txn_event (txn, entry_id (e), ev->timestamp, ev->name,
                        context && *context ? context : NULL);
     change->txn = txn;
     change->now = ev->timestamp;
@@ -106,10 +106,10 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     struct error err = { 0 };
     unsigned actions = 0;
     struct job_change change = { .name = name,
-                                 .before = e->job->state,
-                                 .held = e->job->allocated,
-                                 .held_cores = e->job->ncores,
-                                 .held_since = e->job->t_cores };
+                                 .before = entry_job (e)->state,
+                                 .held = entry_job (e)->allocated,
+                                 .held_cores = entry_job (e)->ncores,
+                                 .held_since = entry_job (e)->t_cores };
     struct event *ev = event_create (clock_wall (), name, context);
 
     if (!ev)
@@ -118,15 +118,15 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
         event_destroy (ev);
         return -ESHUTDOWN;
     }
-    int rc = job_apply (e->job, ev, &actions, &err);
+    int rc = job_apply (entry_job (e), ev, &actions, &err);
     if (rc < 0) {
-        log_debug ("job %ju: %s: %s", (uintmax_t)e->id, name, err.text);
+        log_debug ("job %ju: %s: %s", (uintmax_t)entry_id (e), name, err.text);
     } else {
         note_event (b, e, ev, &change);
-        if (e->job->state != change.before)
+        if (entry_job (e)->state != change.before)
             entry_moved (b, e, change.before);
         services_call (event, b, e, &change);
-        if (e->job->finished && !e->job->requeue && !e->result_told)
+        if (entry_job (e)->finished && !entry_job (e)->requeue && !e->result_told)
             actions |= BROKER_ACT_RESULT;
         broker_act (b, e, actions);
     }
@@ -178,7 +178,7 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
 void broker_act (struct broker *b, struct entry *e, unsigned actions)
 {
     if (actions & JOB_ACT_INACTIVE)
-        journal_txn_inactive (current_turn (b)->txn, e->id);
+        journal_txn_inactive (current_turn (b)->txn, entry_id (e));
     if (actions & ~(unsigned)BROKER_INNER && !b->turns.into)
         follow_up (b, e)->actions |= actions & ~(unsigned)BROKER_INNER;
     act_inner (b, e, actions & BROKER_INNER);

@@ -467,7 +467,9 @@ static void exec_foreign_state (struct exec *x, const struct exec_foreign_state 
 
     snprintf (more, sizeof (more), "%s%s%s%s%s", f->state, *f->reason ? " " : "",
               f->reason, f->active ? " active" : "",
-              f->cancelled ? " cancelled" : f->ended ? " ended" : "");
+              f->cancelled ? " cancelled"
+              : f->ended   ? " ended"
+                           : "");
     tell (x, "state", f->id, more);
 }
 
@@ -760,7 +762,7 @@ struct entry *small_submit (struct small *s, const char *system)
     entry_insert (b, e);
     entry_count (b, e);
     services_call (comes, b, e);
-    if (e->job->state == JOB_DEPEND)
+    if (entry_job (e)->state == JOB_DEPEND)
         broker_act (b, e, JOB_ACT_DEPEND);
     else
         broker_enqueue (b, e);

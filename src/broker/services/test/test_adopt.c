@@ -41,8 +41,8 @@ static void test_life (void **unused)
 
     (void)unused;
     adopt (s, "a", "user", JOB);
-    assert_string_equal (entry_find (s->b, 1)->job->adopted, "Job team/train");
-    assert_int_equal (entry_find (s->b, 1)->job->userid, 1000);
+    assert_string_equal (entry_job (entry_find (s->b, 1))->adopted, "Job team/train");
+    assert_int_equal (entry_job (entry_find (s->b, 1))->userid, 1000);
     const char *text = told (s);
     assert_non_null (strstr (text, "adopted 1 a, state 1 PENDING"));
     assert_non_null (strstr (text, "active, start 1"));
@@ -108,7 +108,8 @@ static void test_gone (void **unused)
     s->b->host.adopt_gone (s->b, 9, "it was deleted");
     small_turn (s);
     assert_non_null (strstr (told (s), "cancelled"));
-    assert_string_equal (entry_find (s->b, 1)->job->exception_note, "it was deleted");
+    assert_string_equal (entry_job (entry_find (s->b, 1))->exception_note,
+                         "it was deleted");
     assert_null (strstr (small_events (s, 2), "exception"));
     small_finish (s, 1, "cancelled");
     s->b->host.adopt_gone (s->b, 1, "it was deleted"); /* it has ended */

@@ -35,7 +35,7 @@ static struct client *cancel (struct small *s, uid_t uid, const char *body)
 
 static enum job_state state_of (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->state;
+    return entry_job (entry_find (s->b, id))->state;
 }
 
 /* "1,5" of the answer's ids that are done. */
@@ -133,7 +133,7 @@ static void test_filter (void **unused)
     struct small *s = some (3);
 
     (void)unused;
-    entry_find (s->b, 5)->job->userid = OTHER;
+    entry_job (entry_find (s->b, 5))->userid = OTHER;
     small_finish (s, 1, "ended"); /* job 5 starts */
     struct client *c = cancel (s, USER, "{\"state\":\"pending\"}");
     assert_string_equal (done (c), "6,7");
@@ -155,7 +155,7 @@ static void test_array (void **unused)
     small_submit (s, "duration: 0, fluxq: {array: \"1-4\"}");
     small_turn (s);
     assert_string_equal (done (cancel (s, USER, "{\"ids\":\"5_[2-3]\"}")), "5");
-    const struct job_array *a = entry_find (s->b, 5)->job->array;
+    const struct job_array *a = entry_job (entry_find (s->b, 5))->array;
     assert_int_equal (idset_count (a->cancelled), 2);
     assert_true (idset_has (a->waiting, 1) && idset_has (a->waiting, 4));
     assert_string_equal (failure (cancel (s, USER, "{\"ids\":\"5_9\"}")),

@@ -123,7 +123,7 @@ static void test_no_trace (void **unused)
     assert_string_equal (small_events (s, 0), "");
     assert_int_equal (s->b->table.next_id, 1);
     submit (s, 4, "duration: 60");
-    assert_int_equal (entry_find (s->b, 4)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, 4))->state, JOB_RUN);
     small_destroy (s);
 }
 

@@ -58,7 +58,7 @@ static uint64_t submit (struct small *s, unsigned cores, const char *system)
 {
     s->slots = cores;
     const struct entry *e = small_submit (s, system);
-    uint64_t id = e ? e->id : 0;
+    uint64_t id = e ? entry_id (e) : 0;
     small_turn (s);
     return id;
 }
@@ -254,7 +254,7 @@ static void scenario (struct small *s)
     small_advance (s, 30);
     HASH_ITER (hh, s->b->table.all, e, next)
         if (!pause_reason (s->b)) /* the broker itself may be short of memory */
-            assert_int_not_equal (e->job->state, JOB_SCHED);
+            assert_int_not_equal (entry_job (e)->state, JOB_SCHED);
     small_resume (countdown);
 }
 

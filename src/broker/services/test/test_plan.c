@@ -10,7 +10,7 @@
 
 static enum job_state state_of (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->state;
+    return entry_job (entry_find (s->b, id))->state;
 }
 
 static void submit (struct small *s, int n, const char *system)
@@ -75,8 +75,8 @@ static void test_deadline (void **unused)
     autojson json_t *alloc = json_loads (small_context (1, "alloc"), 0, NULL);
     assert_in_range (number (alloc, "duration"), 35, 40);
     const struct entry *e = entry_find (s->b, 1);
-    assert_true (e->job->duration == number (alloc, "duration"));
-    assert_true (e->r->expiration == e->r->starttime + e->job->duration);
+    assert_true (entry_job (e)->duration == number (alloc, "duration"));
+    assert_true (e->r->expiration == e->r->starttime + entry_job (e)->duration);
     small_destroy (s);
 }
 
@@ -189,10 +189,10 @@ static void scenario (struct small *s)
     long countdown = small_spare ();
     small_advance (s, 600);
     HASH_ITER (hh, s->b->table.all, e, next) {
-        assert_true ((e->job->state == JOB_RUN) == (e->r != NULL) || e->job->finished
-                     || e->job->state == JOB_CLEANUP);
-        running += e->job->state == JOB_RUN;
-        waiting += e->job->state == JOB_SCHED;
+        assert_true ((entry_job (e)->state == JOB_RUN) == (e->r != NULL)
+                     || entry_job (e)->finished || entry_job (e)->state == JOB_CLEANUP);
+        running += entry_job (e)->state == JOB_RUN;
+        waiting += entry_job (e)->state == JOB_SCHED;
     }
     assert_true (waiting == 0 || running == 4 || pause_reason (s->b));
     small_resume (countdown);
@@ -207,7 +207,7 @@ static void one_job (struct small *s)
     long countdown = small_spare ();
     small_advance (s, 5);
     HASH_ITER (hh, s->b->table.all, e, next)
-        assert_true (e->job->state != JOB_SCHED || pause_reason (s->b));
+        assert_true (entry_job (e)->state != JOB_SCHED || pause_reason (s->b));
     small_resume (countdown);
 }
 

@@ -124,15 +124,15 @@ static void test_order (void **unused)
 
     (void)unused;
     submit (s, 6);
-    entry_find (s->b, 6)->job->userid = OTHER;
-    assert_true (entry_find (s->b, 5)->job->priority
-                 >= entry_find (s->b, 6)->job->priority);
+    entry_job (entry_find (s->b, 6))->userid = OTHER;
+    assert_true (entry_job (entry_find (s->b, 5))->priority
+                 >= entry_job (entry_find (s->b, 6))->priority);
     small_advance (s, 10 * s->config->priority.interval);
-    assert_true (entry_find (s->b, 5)->job->priority
-                 < entry_find (s->b, 6)->job->priority);
+    assert_true (entry_job (entry_find (s->b, 5))->priority
+                 < entry_job (entry_find (s->b, 6))->priority);
     small_finish (s, 1, "ended");
-    assert_int_equal (entry_find (s->b, 6)->job->state, JOB_RUN);
-    assert_int_equal (entry_find (s->b, 5)->job->state, JOB_SCHED);
+    assert_int_equal (entry_job (entry_find (s->b, 6))->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, 5))->state, JOB_SCHED);
     small_destroy (s);
 }
 
@@ -165,11 +165,11 @@ static void test_setback (void **unused)
     small_turn (s);
     autojson json_t *context = json_loads (small_context (1, "requeue"), 0, NULL);
     assert_true (number (context, "setback") >= 0);
-    assert_int_equal (entry_find (s->b, 5)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, 5))->state, JOB_RUN);
     submit (s, 1);
     small_advance (s, 3600);
-    assert_true (entry_find (s->b, 1)->job->priority
-                 <= entry_find (s->b, 6)->job->priority);
+    assert_true (entry_job (entry_find (s->b, 1))->priority
+                 <= entry_job (entry_find (s->b, 6))->priority);
     small_destroy (s);
 }
 
@@ -188,7 +188,7 @@ static void test_round_goes_on (void **unused)
     }
     small_advance (s, 10 * s->config->priority.interval);
     for (uint64_t id = 6; id <= 50; id += 2)
-        assert_int_equal (entry_find (s->b, id)->job->state, JOB_SCHED);
+        assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_SCHED);
     small_destroy (s);
 }
 

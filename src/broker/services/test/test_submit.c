@@ -39,10 +39,10 @@ static void test_taken (void **unused)
     small_turn (s);
     assert_int_equal (c->status, 201);
     assert_string_equal (c->text, "{\"id\":1}");
-    assert_int_equal (entry_find (s->b, 1)->job->userid, USER);
+    assert_int_equal (entry_job (entry_find (s->b, 1))->userid, USER);
     assert_string_equal (s->told, "start 1");
     assert_string_equal (submit (s, "?urgency=3", JOB)->text, "{\"id\":2}");
-    assert_int_equal (entry_find (s->b, 2)->job->urgency, 3);
+    assert_int_equal (entry_job (entry_find (s->b, 2))->urgency, 3);
     assert_int_equal (s->b->under_way, 0);
     small_destroy (s);
 }

@@ -120,7 +120,7 @@ static void test_output (void **unused)
         assert_int_equal (chown (job, owner, owner), 0);
 
     struct small *s = small_create (1);
-    uint64_t id = small_submit (s, "duration: 0")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 0"));
     small_turn (s);
     small_ready (s, id);
     free (s->b->jobs_dir);

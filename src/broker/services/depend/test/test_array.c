@@ -200,7 +200,7 @@ static void scenario (struct small *s)
     for (uint64_t id = 1; id <= 6; id += 5)
         if ((e = entry_find (s->b, id)) && entry_job (e)->state == JOB_INACTIVE)
             assert_int_equal (idset_count (entry_job (e)->array->waiting)
-                                  + idset_count (e->job->array->running),
+                                  + idset_count (entry_job (e)->array->running),
                               0);
 }
 

@@ -217,7 +217,7 @@ static void scenario (struct small *s)
     /* Whatever failed, no task starts whose counterpart did not complete. */
     if (id == 5 && (e = entry_find (s->b, id)) && entry_job (e)->array)
         assert_false (idset_has (entry_job (e)->array->running, 2)
-                      || idset_has (e->job->array->running, 4));
+                      || idset_has (entry_job (e)->array->running, 4));
     small_finish (s, 6, "startfail");
     s->config->keep_finished = 0;
     submit_after (s, "1-2");

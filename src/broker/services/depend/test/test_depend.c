@@ -9,7 +9,7 @@
 
 static enum job_state state_of_job (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->state;
+    return entry_job (entry_find (s->b, id))->state;
 }
 
 /* A job with this dependency, KIND:ID. more: of attributes.system. */
@@ -29,7 +29,7 @@ static struct small *begin (void)
 {
     struct small *s = small_create (2);
 
-    assert_int_equal (small_submit (s, "duration: 60")->id, 1);
+    assert_int_equal (entry_id (small_submit (s, "duration: 60")), 1);
     small_turn (s);
     small_ready (s, 1);
     return s;
@@ -70,7 +70,7 @@ static void test_kinds (void **unused)
     (void)unused;
     for (size_t i = 0; i < ARRAY_SIZE (table); i++) {
         struct small *s = begin ();
-        uint64_t id = submit (s, table[i].kind, "1", "")->id;
+        uint64_t id = entry_id (submit (s, table[i].kind, "1", ""));
         small_advance (s, 1);
         assert_int_equal (state_of_job (s, id), JOB_DEPEND);
         small_finish (s, 1, table[i].end);
@@ -92,9 +92,9 @@ static void test_explained (void **unused)
     (void)unused;
     small_advance (s, 1);
     assert_string_equal (depend_reason (s->b, e), "Dependency");
-    depend_explain (s->b, e->id, text, sizeof (text));
+    depend_explain (s->b, entry_id (e), text, sizeof (text));
     assert_string_equal (text, "waits for job 1 to succeed");
-    assert_int_equal (depend_blockers (s->b, e->id, ids, 4), 1);
+    assert_int_equal (depend_blockers (s->b, entry_id (e), ids, 4), 1);
     assert_int_equal (ids[0], 1);
     const uint64_t *needs = depend_needs (e, &n);
     assert_true (n == 2 && needs[0] == 1 && needs[1] == 0);
@@ -102,7 +102,7 @@ static void test_explained (void **unused)
     assert_true (depend_keeps_invalid (e));
     small_finish (s, 1, "timeout");
     small_advance (s, 1);
-    assert_int_equal (e->job->state, JOB_DEPEND); /* it waits on */
+    assert_int_equal (entry_job (e)->state, JOB_DEPEND); /* it waits on */
     assert_string_equal (depend_reason (s->b, e), "DependencyNeverSatisfied");
     small_destroy (s);
 }
@@ -111,9 +111,9 @@ static void test_explained (void **unused)
 static void test_delay (void **unused)
 {
     struct small *s = begin ();
-    uint64_t id = small_submit (s, "duration: 60, dependencies: [{scheme: after, value: "
-                                   "\"1\", delay: 120}]")
-                      ->id;
+    uint64_t id =
+        entry_id (small_submit (s, "duration: 60, dependencies: [{scheme: after, value: "
+                                   "\"1\", delay: 120}]"));
 
     (void)unused;
     small_advance (s, 119);
@@ -130,8 +130,8 @@ static void test_singleton (void **unused)
     const char *own = ", job: {name: own}";
 
     (void)unused;
-    uint64_t first = submit (s, "singleton", "", own)->id;
-    uint64_t second = submit (s, "singleton", "", own)->id;
+    uint64_t first = entry_id (submit (s, "singleton", "", own));
+    uint64_t second = entry_id (submit (s, "singleton", "", own));
     small_advance (s, 1);
     assert_int_equal (state_of_job (s, first), JOB_RUN); /* job 1 has another name */
     assert_int_equal (state_of_job (s, second), JOB_DEPEND);
@@ -149,7 +149,7 @@ static void test_any (void **unused)
     (void)unused;
     small_submit (s, "duration: 60");
     small_turn (s);
-    uint64_t id = submit (s, "any", "afterok:1?afterok:2", "")->id;
+    uint64_t id = entry_id (submit (s, "any", "afterok:1?afterok:2", ""));
     small_finish (s, 1, "timeout");
     small_advance (s, 1);
     assert_int_equal (state_of_job (s, id), JOB_DEPEND);
@@ -169,12 +169,12 @@ static void test_ended_long_ago (void **unused)
     s->config->keep_finished = 0;
     small_finish (s, 1, "exited");
     assert_null (entry_find (s->b, 1));
-    uint64_t good = submit (s, "afterok", "1", "")->id;
+    uint64_t good = entry_id (submit (s, "afterok", "1", ""));
     small_advance (s, 1);
     assert_int_equal (state_of_job (s, good), JOB_RUN);
     small_ready (s, good);
     s->config->keep_finished = 10;
-    uint64_t bad = submit (s, "afternotok", "1", "")->id;
+    uint64_t bad = entry_id (submit (s, "afternotok", "1", ""));
     small_advance (s, 1);
     assert_int_equal (state_of_job (s, bad), JOB_INACTIVE);
     small_destroy (s);
@@ -184,7 +184,7 @@ static void test_ended_long_ago (void **unused)
 static void test_unknown (void **unused)
 {
     struct small *s = begin ();
-    uint64_t id = submit (s, "afterok", "1000", "")->id;
+    uint64_t id = entry_id (submit (s, "afterok", "1000", ""));
 
     (void)unused;
     small_advance (s, 1);
@@ -199,12 +199,13 @@ static void test_tasks (void **unused)
     struct small *s = small_create (1);
 
     (void)unused;
-    assert_int_equal (small_submit (s, "duration: 60, fluxq: {array: 1-3%1}")->id, 1);
+    assert_int_equal (entry_id (small_submit (s, "duration: 60, fluxq: {array: 1-3%1}")),
+                      1);
     small_turn (s);
-    uint64_t first = submit (s, "afterok", "1_1", "")->id;
-    uint64_t third = submit (s, "afterok", "1_3", "")->id;
-    uint64_t none = submit (s, "afterok", "1_9", "")->id;
-    uint64_t whole = submit (s, "afterany", "1", "")->id;
+    uint64_t first = entry_id (submit (s, "afterok", "1_1", ""));
+    uint64_t third = entry_id (submit (s, "afterok", "1_3", ""));
+    uint64_t none = entry_id (submit (s, "afterok", "1_9", ""));
+    uint64_t whole = entry_id (submit (s, "afterany", "1", ""));
     small_advance (s, 1);
     assert_int_equal (state_of_job (s, none), JOB_INACTIVE);
     small_ready (s, 2);
@@ -284,7 +285,7 @@ static void test_vanishes (void **unused)
     s->config->keep_finished = 0;
     small_finish (s, 1, "exited");
     entry_remove (s->b, submit (s, "afterok", "1", ""));
-    uint64_t id = submit (s, "afterok", "1", "")->id;
+    uint64_t id = entry_id (submit (s, "afterok", "1", ""));
     small_advance (s, 1);
     assert_int_equal (state_of_job (s, id), JOB_RUN);
     small_destroy (s);
@@ -295,7 +296,7 @@ static uint64_t submit_afterok (struct small *s)
 {
     struct entry *e = submit (s, "afterok", "1", "");
 
-    return e ? e->id : 0;
+    return e ? entry_id (e) : 0;
 }
 
 static void scenario (struct small *s)
@@ -320,7 +321,7 @@ static void scenario (struct small *s)
     /* Whatever failed: job 1 did not complete, so these do not start. */
     for (size_t i = 0; first && i < 2; i++)
         if (waits[i] && (e = entry_find (s->b, waits[i])))
-            assert_int_not_equal (e->job->state, JOB_RUN);
+            assert_int_not_equal (entry_job (e)->state, JOB_RUN);
 }
 
 static void test_jobs_vanish (void **unused)

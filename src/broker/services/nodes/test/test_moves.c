@@ -411,14 +411,14 @@ static void test_passes_move (void **state)
     begin_to_prepare (s);
     assert_true (match_is_preparing (s->b->matcher));
     uint64_t id =
-        small_submit (s, "duration: 60, constraints: {hostlist: [later]}")->id;
+        entry_id (small_submit (s, "duration: 60, constraints: {hostlist: [later]}"));
     tell (s->b, "later", MACHINE_NODE_UP);
     s->b->host.node_gone (s->b, "node6");
     assert_false (is_there (s->b, "later"));
     assert_true (is_there (s->b, "node6"));
     small_turn (s);
     assert_false (is_there (s->b, "node6"));
-    assert_int_equal (entry_find (s->b, id)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_RUN);
     small_destroy (s);
 }
 

@@ -57,7 +57,7 @@ static void can_make (struct small *s, uint32_t possible)
 
 static uint64_t submit (struct small *s)
 {
-    uint64_t id = small_submit (s, "duration: 600")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 600"));
 
     small_turn (s);
     return id;
@@ -86,7 +86,7 @@ static void test_lacks_a_node (void **unused)
     assert_true (needs[0].job == id && needs[0].group == 0 && needs[0].nodes == 1);
     assert_int_equal (needs[0].cores, 1);
     add_node (s, "new0");
-    assert_int_equal (entry_find (s->b, id)->job->state, JOB_RUN);
+    assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_RUN);
     small_advance (s, 2);
     assert_int_equal (nneeds, 0); /* the list is sent as a whole */
     small_destroy (s);

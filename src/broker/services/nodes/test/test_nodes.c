@@ -51,7 +51,7 @@ static void resume (struct small *s, const char *name)
 
 static uint64_t submit (struct small *s)
 {
-    uint64_t id = small_submit (s, "duration: 60")->id;
+    uint64_t id = entry_id (small_submit (s, "duration: 60"));
 
     small_turn (s);
     return id;
@@ -59,7 +59,7 @@ static uint64_t submit (struct small *s)
 
 static bool runs (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->state == JOB_RUN;
+    return entry_job (entry_find (s->b, id))->state == JOB_RUN;
 }
 
 /* A node that comes gives waiting jobs its cores, also when it grows. */

@@ -55,7 +55,7 @@ static void make (struct small *s, double start, double end)
 
 static uint64_t submit (struct small *s, const char *system)
 {
-    uint64_t id = small_submit (s, system)->id;
+    uint64_t id = entry_id (small_submit (s, system));
 
     small_turn (s);
     return id;
@@ -231,7 +231,7 @@ static void test_ends_with_its_job (void **unused)
     make (s, 0, 100);
     struct entry *inside = entry_find (s->b, submit (s, INSIDE));
     struct entry *other = entry_find (s->b, submit (s, "duration: 60"));
-    small_ready (s, inside->id);
+    small_ready (s, entry_id (inside));
     small_advance (s, 101);
     assert_non_null (other->r);
     assert_int_not_equal (idset_first (inside->r->ranks[0].cores),
@@ -338,7 +338,7 @@ static void test_restart (void **unused)
     service_reserve.nodes_known (s->b);
     assert_null (reserve_find (s->b, "old")); /* it is over */
     assert_true (reserve_find (s->b, "r")->active);
-    reserve_unbook (s->b, e->id);
+    reserve_unbook (s->b, entry_id (e));
     assert_true (service_reserve.books (s->b, e));
     assert_false (service_reserve.books (s->b, entry_find (s->b, outside)));
     service_reserve.recovered (s->b);

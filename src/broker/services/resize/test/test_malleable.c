@@ -25,13 +25,13 @@ static void report (struct small *s, uint64_t id)
     struct entry *e = entry_find (s->b, id);
 
     if (e)
-        s->b->host.resized (s->b, id, e->job->resize.generation, true, "");
+        s->b->host.resized (s->b, id, entry_job (e)->resize.generation, true, "");
     small_turn (s);
 }
 
 static bool is_changing (struct small *s, uint64_t id)
 {
-    return entry_find (s->b, id)->job->resize.active;
+    return entry_job (entry_find (s->b, id))->resize.active;
 }
 
 static size_t size_of (struct small *s, uint64_t id)
@@ -136,7 +136,7 @@ static void test_not_offered (void **unused)
     broker_plan_due (s->b);
     small_advance (s, 100);
     assert_false (is_changing (s, 1)); /* by its user */
-    entry_find (s->b, 1)->job->resize.by_user = false;
+    entry_job (entry_find (s->b, 1))->resize.by_user = false;
     s->config->queues[0].max_nodes = 1;
     broker_plan_due (s->b);
     small_advance (s, 100);

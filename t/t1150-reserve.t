@@ -309,8 +309,8 @@ test_expect_success 'bad input: one line each, and nothing is made' '
     refused "cannot be the name" --start now --duration 10 --nodes 1 --users "$me" --name "a b" &&
     refused "cannot be the name" --start now --duration 10 --nodes 1 --users "$me" --name a/b &&
     refused "cannot be the name" --start now --duration 10 --nodes 1 --users "$me" --name $(printf %064d 0) &&
-    refused "one of the two" --start now --duration 10 --nodes 1 &&
-    refused "one of the two" --start now --duration 10 --nodes 1 --users "$me" --maintenance &&
+    refused "needs either --users or --maintenance" --start now --duration 10 --nodes 1 &&
+    refused "needs either --users or --maintenance" --start now --duration 10 --nodes 1 --users "$me" --maintenance &&
     refused "needs --start" --duration 10 --nodes 1 --users "$me" &&
     refused "needs --nodes" --start now --duration 10 --users "$me" &&
     test_must_fail fluxq-ctl status --name x 2>err && grep -e "--name is for reserve" err &&

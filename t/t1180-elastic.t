@@ -274,7 +274,7 @@ test_expect_success 'what cannot be is refused in one line, with the way out' '
     refused "deadline" --begin=now+1hour -t 30 --deadline=now+1hour &&
     refused "time-min is more than the time limit" -t 10 --time-min=20 &&
     id=$(fluxq-submit --begin=2020-01-01 -o /dev/null -- true 2>err) && grep -E "past" err && wait_job_state $id COMPLETED &&
-    printf "#!/bin/sh\n#SBATCH -N 4-15:4\n" >bad.sh && test_must_fail fluxq-submit bad.sh 2>err && grep "bad.sh:2: -N: .4-15:4.: .*say 4-12:4" err
+    printf "#!/bin/sh\n#SBATCH -N 4-15:4\n" >bad.sh && test_must_fail fluxq-submit bad.sh 2>err && grep "bad.sh:2: -N: .4-15:4.: .*use 4-12:4" err
 '
 
 test_done

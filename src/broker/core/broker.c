@@ -73,7 +73,7 @@ static void journal_ready (uv_async_t *h)
  * Staging files out adds time. */
 static bool is_late (const struct broker *b, const struct entry *e)
 {
-    double late = b->config->grace + LATE_SECONDS;
+    double late = broker_config (b)->grace + LATE_SECONDS;
 
     if (e->js && e->js->stage_out.n > 0)
         late += AGENT_STAGE_SECONDS;
@@ -96,7 +96,7 @@ static void sweep_cb (uv_timer_t *h)
     {
         live[n++] = entry_id (e);
         if (is_late (b, e))
-            b->ops->terminate (b->exec, e->xjob, "timeout", b->config->grace);
+            b->ops->terminate (b->exec, e->xjob, "timeout", broker_config (b)->grace);
     }
     qsort (live, n, sizeof (*live), compare_u64);
     b->ops->sweep (b->exec, live, n);
@@ -182,11 +182,12 @@ bool broker_is_operator (const struct broker *b, uid_t uid)
 static int load_queue_setting (const char *name, const char *value, void *arg)
 {
     struct broker *b = arg;
-    int i =
-        strncmp (name, "queue/", 6) ? -ENOENT : config_queue_index (b->config, name + 6);
+    int i = strncmp (name, "queue/", 6)
+                ? -ENOENT
+                : config_queue_index (broker_config (b), name + 6);
     if (i >= 0) {
-        b->config->queues[i].started = strcmp (value, "stopped") != 0;
-        b->config->queues[i].operated = true;
+        broker_config (b)->queues[i].started = strcmp (value, "stopped") != 0;
+        broker_config (b)->queues[i].operated = true;
     }
     return 0;
 }
@@ -195,18 +196,19 @@ static int init_queues (struct broker *b, struct error *err)
 {
     if (journal_load_settings (b->journal, load_queue_setting, b, err) < 0)
         return -EIO;
-    for (size_t i = 0; i < b->config->nqueues; i++)
-        if (sched_queue_set (b->sched, (unsigned)i, b->config->queues[i].started) < 0)
+    for (size_t i = 0; i < broker_config (b)->nqueues; i++)
+        if (sched_queue_set (b->sched, (unsigned)i, broker_config (b)->queues[i].started)
+            < 0)
             return error_set (err, ENOMEM, "out of memory");
     return 0;
 }
 
 static int init_plan (struct broker *b, struct error *err)
 {
-    if (!(b->graph = machine_create (b->config->cluster_id))
-        || !(b->matcher = matcher_create (b->graph, b->config->match_policy))
-        || !(b->sched = sched_create (b->matcher, b->config->queue_policy,
-                                      b->config->reservation_depth))
+    if (!(b->graph = machine_create (broker_config (b)->cluster_id))
+        || !(b->matcher = matcher_create (b->graph, broker_config (b)->match_policy))
+        || !(b->sched = sched_create (b->matcher, broker_config (b)->queue_policy,
+                                      broker_config (b)->reservation_depth))
         || !(b->users = users_create (b->loop)))
         return error_set (err, ENOMEM, "out of memory");
     return 0;
@@ -240,17 +242,17 @@ int exec_check_config (const struct config *c, struct error *err)
 
 static json_t *exec_section (const struct broker *b)
 {
-    return config_executor_section (b->config, b->config->executor);
+    return config_executor_section (broker_config (b), broker_config (b)->executor);
 }
 
 static int find_exec (struct broker *b, struct error *err)
 {
-    if (!(b->ops = find_executor (b->config, err))
-        || topology_read (b->config->doc, exec_section (b), b->ops->name,
+    if (!(b->ops = find_executor (broker_config (b), err))
+        || topology_read (broker_config (b)->doc, exec_section (b), b->ops->name,
                           b->ops->topology, &b->topology, err)
                < 0)
         return -EINVAL;
-    return services_check_config (b->config, err);
+    return services_check_config (broker_config (b), err);
 }
 
 /* Sets what executors learn about the broker, and claims the executor's resources: from
@@ -260,19 +262,20 @@ static int init_host (struct broker *b, struct error *err)
     b->host.arg = b;
     b->host.loop = b->loop;
     services_call (host, b, &b->host);
-    b->host.state_dir = b->config->state_dir;
-    b->host.runtime_dir = b->config->runtime_dir;
-    b->host.cluster_id = b->config->cluster_id;
-    b->host.shell_path = b->config->shell_path;
-    return b->ops->claim ? b->ops->claim (&b->host, b->config->doc, exec_section (b),
-                                          &b->host.claim, err)
+    b->host.state_dir = broker_config (b)->state_dir;
+    b->host.runtime_dir = broker_config (b)->runtime_dir;
+    b->host.cluster_id = broker_config (b)->cluster_id;
+    b->host.shell_path = broker_config (b)->shell_path;
+    return b->ops->claim ? b->ops->claim (&b->host, broker_config (b)->doc,
+                                          exec_section (b), &b->host.claim, err)
                          : 0;
 }
 
 static int init_exec (struct broker *b, struct error *err)
 {
     exec_claim_begin (b->host.claim);
-    return b->ops->create (&b->host, b->config->doc, exec_section (b), &b->exec, err);
+    return b->ops->create (&b->host, broker_config (b)->doc, exec_section (b), &b->exec,
+                           err);
 }
 
 /* The hooks `init`, `load` or `begin` of all services. */
@@ -335,7 +338,7 @@ static int settle_dir (char **dir, mode_t mode, struct error *err)
  * listed. */
 static int init_dirs (struct broker *b, struct error *err)
 {
-    struct config *c = b->config;
+    struct config *c = broker_config (b);
     bool root = b->uid == 0;
 
     if (settle_dir (&c->state_dir, root ? 0711 : 0700, err) < 0
@@ -358,7 +361,7 @@ static bool wait_for_journal (struct broker *b, int tries)
         return tries < LOCK_TRIES && nanosleep (&pause, NULL) == 0;
     if (tries == LOCK_TRIES)
         log_warning ("waiting: another broker has the journal in %s, and no claim to it",
-                     b->config->state_dir);
+                     broker_config (b)->state_dir);
     uv_run (b->loop, UV_RUN_NOWAIT); /* keeps the claim alive */
     exec_claim_check (b->host.claim);
     return nanosleep (&pause, NULL) == 0;
@@ -369,7 +372,7 @@ static bool wait_for_journal (struct broker *b, int tries)
  * recognized by their command lines. */
 static int init_journal (struct broker *b, struct error *err)
 {
-    autofree char *path = join (b->config->state_dir, "journal.db");
+    autofree char *path = join (broker_config (b)->state_dir, "journal.db");
     int tries = 0;
 
     if (!path)
@@ -386,15 +389,15 @@ static int init_http (struct broker *b, http_handler_f handle, struct error *err
     start_signals (b);
     if (!(b->http = http_server_create (b->loop, handle, b, err)))
         return -EIO;
-    http_server_set_names (b->http, b->config->listen_names);
-    if (b->config->munge_socket)
-        http_server_set_munge_socket (b->http, b->config->munge_socket);
+    http_server_set_names (b->http, broker_config (b)->listen_names);
+    if (broker_config (b)->munge_socket)
+        http_server_set_munge_socket (b->http, broker_config (b)->munge_socket);
     if (http_server_listen_unix (b->http, b->socket_path, b->uid == 0 ? 0666 : 0600, err)
         < 0)
         return -EIO;
-    if (b->config->listen_host
-        && http_server_listen_tcp (b->http, b->config->listen_host,
-                                   b->config->listen_port, err)
+    if (broker_config (b)->listen_host
+        && http_server_listen_tcp (b->http, broker_config (b)->listen_host,
+                                   broker_config (b)->listen_port, err)
                < 0)
         return -EIO;
     return 0;
@@ -416,7 +419,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
         return NULL;
     }
     b->loop = loop;
-    b->config = config;
+    b->head.config = config;
     b->uid = geteuid ();
     b->started = clock_wall ();
     b->recovering = true;
@@ -502,7 +505,7 @@ void broker_destroy (struct broker *b)
     machine_destroy (b->graph);
     topology_release (&b->topology);
     users_destroy (b->users);
-    config_destroy (b->config);
+    config_destroy (broker_config (b));
     config_destroy (b->first);
     free (b->operators);
     free (b->states);

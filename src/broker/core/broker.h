@@ -41,9 +41,18 @@ int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
 void broker_stop (struct broker *b);
 void broker_destroy (struct broker *b);
 
-/* Its parts; a reload replaces the configuration. The broker owns all of them. */
+/* What is read for each job of a listing: the first member of struct broker. */
+struct broker_head {
+    struct config *config; /* a reload replaces it */
+};
+
+static inline struct config *broker_config (const struct broker *b)
+{
+    return ((const struct broker_head *)b)->config;
+}
+
+/* Its other parts; the broker owns all of them. */
 uv_loop_t *broker_loop (const struct broker *b);
-struct config *broker_config (const struct broker *b);
 struct journal *broker_journal (const struct broker *b);
 struct http_server *broker_http (const struct broker *b);
 struct machine *broker_graph (const struct broker *b);

@@ -60,10 +60,10 @@ struct entry {
 };
 
 struct broker {
+    struct broker_head head;
     uv_loop_t *loop;
     char *states;                /* of the services, see service.h */
     struct broker_timer *timers; /* of the services */
-    struct config *config;
     struct config *first; /* the configuration of the start, after a reload replaced it */
     struct journal *journal;
     struct http_server *http;

@@ -231,9 +231,9 @@ static bool is_active_array (const struct job *job, enum job_state state)
 
 void entry_find_queue (struct broker *b, struct entry *e)
 {
-    int i = config_queue_index (b->config, entry_job (e)->queue);
+    int i = config_queue_index (broker_config (b), entry_job (e)->queue);
     if (i < 0)
-        i = (int)(config_default_queue (b->config) - b->config->queues);
+        i = (int)(config_default_queue (broker_config (b)) - broker_config (b)->queues);
     e->queue = (unsigned)i;
 }
 
@@ -267,8 +267,9 @@ void entry_retire (struct broker *b, struct entry *e)
     struct entry *old;
 
     list_done (b, e, true);
-    for (int i = 0; i < RETIRE_MAX && b->table.nfinished > b->config->keep_finished
-                    && (old = b->table.done) && old->result_told;
+    for (int i = 0;
+         i < RETIRE_MAX && b->table.nfinished > broker_config (b)->keep_finished
+         && (old = b->table.done) && old->result_told;
          i++) {
         b->table.nfinished--;
         job_dirs_remove (b, entry_id (old));

@@ -8,11 +8,6 @@ uv_loop_t *broker_loop (const struct broker *b)
     return b->loop;
 }
 
-struct config *broker_config (const struct broker *b)
-{
-    return b->config;
-}
-
 struct journal *broker_journal (const struct broker *b)
 {
     return b->journal;

@@ -390,7 +390,7 @@ static void look_due (uv_timer_t *t)
     DL_FOREACH (p->examinations, x)
         x->asked = true;
     p->look = (struct look){ .probe = p->errnum != 0 || p->examinations,
-                             .reserve = p->b->config->disk_reserve };
+                             .reserve = broker_config (p->b)->disk_reserve };
     p->work.data = p;
     if (uv_queue_work (p->b->loop, &p->work, look_work, look_done) < 0) {
         p->looking = false;
@@ -481,7 +481,7 @@ static int init (struct broker *b, struct error *err)
         return error_set (err, ENOMEM, "out of memory");
     }
     p->b = b;
-    p->state_dir = b->config->state_dir; /* a reload keeps the string */
+    p->state_dir = broker_config (b)->state_dir; /* a reload keeps the string */
     p->jobs_dir = b->jobs_dir;
     uv_timer_init (b->loop, &p->timer);
     p->timer.data = p;

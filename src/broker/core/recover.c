@@ -143,7 +143,8 @@ int broker_recover (struct broker *b, struct error *err)
     struct loading l = { b, NULL };
     size_t n = 0;
 
-    if (journal_load (b->journal, b->config->keep_finished, on_job, on_event, &l, err)
+    if (journal_load (b->journal, broker_config (b)->keep_finished, on_job, on_event, &l,
+                      err)
         < 0)
         return -EIO;
     settle (&l);

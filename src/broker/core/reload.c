@@ -65,7 +65,7 @@ static int check_queues (struct broker *b, const struct config *new, struct erro
     struct entry *e, *next;
 
     HASH_ITER (hh, b->table.all, e, next) {
-        const char *name = b->config->queues[e->queue].name;
+        const char *name = broker_config (b)->queues[e->queue].name;
         if (entry_job (e)->state != JOB_INACTIVE && config_queue_index (new, name) < 0)
             return error_set (err, EBUSY, "%s: queue '%s' cannot go: job %ju is in it",
                               new->path, name, (uintmax_t)entry_id (e));
@@ -115,7 +115,7 @@ static void list_changes (const struct config *old, const struct config *new,
 
 static void take_over (struct broker *b, struct config *new, json_t *applied)
 {
-    struct config *old = b->config;
+    struct config *old = broker_config (b);
     struct entry *e, *next;
 
     /* Directories were set at the start, perhaps by options. */
@@ -130,7 +130,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     }
     list_changes (old, new, applied);
     keep_queues (old, new);
-    b->config = new;
+    b->head.config = new;
     http_server_set_names (b->http, new->listen_names);
     log_set_level (new->log_level);
     services_call (reloaded, b, old);
@@ -163,16 +163,16 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
     uid_t *operators;
     size_t n;
 
-    if (!b->config->path)
+    if (!broker_config (b)->path)
         return error_set (err, ENOENT, "there is no configuration file to read again");
-    if (!(new = config_load (b->config->path, err)))
+    if (!(new = config_load (broker_config (b)->path, err)))
         return -EINVAL;
-    if (config_keep_options (new, b->config) < 0) {
+    if (config_keep_options (new, broker_config (b)) < 0) {
         config_destroy (new);
         return error_set (err, ENOMEM, "out of memory");
     }
-    if (check_fixed (b->config, new, err) < 0 || services_check_config (new, err) < 0
-        || check_queues (b, new, err) < 0
+    if (check_fixed (broker_config (b), new, err) < 0
+        || services_check_config (new, err) < 0 || check_queues (b, new, err) < 0
         || broker_find_operators (new, &operators, &n, err) < 0) {
         config_destroy (new);
         return -EINVAL;

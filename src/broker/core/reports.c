@@ -42,8 +42,8 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
                         const char *nodes, enum requeue_as how)
 {
     bool at_once = how != REQUEUE_LATER;
-    bool at_end = b->config->requeue_at_end && how != REQUEUE_IN_PLACE;
-    const struct config *c = b->config;
+    bool at_end = broker_config (b)->requeue_at_end && how != REQUEUE_IN_PLACE;
+    const struct config *c = broker_config (b);
     unsigned failed =
         entry_job (e)->started || at_once ? 0 : entry_job (e)->failed_starts + 1;
     double wait = job_backoff (failed, c->start_backoff, c->start_backoff_max);
@@ -88,7 +88,7 @@ static void judge_failure (struct broker *b, struct entry *e,
         services_call (start_failed, b, e, why);
     if (entry_job (e)->state == JOB_RUN && why->retry
         && (!entry_job (e)->started || start_may_run_again (b, e->js))
-        && entry_job (e)->failed_starts < b->config->start_retries) {
+        && entry_job (e)->failed_starts < broker_config (b)->start_retries) {
         queue_again (b, e, why->text, why->nodes, REQUEUE_LATER);
         return;
     }
@@ -215,14 +215,14 @@ static bool survives (struct broker *b, struct entry *e, const char *text, char 
     const struct job *job = entry_job (e);
     unsigned tries = job->started ? job->reruns : job->failed_starts;
 
-    if (tries < b->config->start_retries) {
+    if (tries < broker_config (b)->start_retries) {
         snprintf (buf, size, "node lost: %s", text);
         return queue_again (b, e, buf, NULL, REQUEUE_LATER) == 0;
     }
     snprintf (buf, size, "%s", text);
     if (tries > 0)
         snprintf (buf, size, "%s (try %u of %u)", text, tries + 1,
-                  b->config->start_retries + 1);
+                  broker_config (b)->start_retries + 1);
     return false;
 }
 

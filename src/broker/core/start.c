@@ -168,11 +168,11 @@ static int tell_restarts (struct jobspec *js, unsigned restarts)
 
 static struct exec_limits limits_of (const struct broker *b, const struct entry *e)
 {
-    const struct config_timeouts t =
-        config_timeouts_of (b->config, e->queue, e->js ? e->js->start_timeout : 0);
+    const struct config_timeouts t = config_timeouts_of (
+        broker_config (b), e->queue, e->js ? e->js->start_timeout : 0);
 
     /* The time of the administrator's program does not count for the job. */
-    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    const struct config_admin admin = config_admin_of (broker_config (b), e->queue);
     double more = admin.prolog ? admin.timeout : 0;
 
     return (
@@ -182,7 +182,7 @@ static struct exec_limits limits_of (const struct broker *b, const struct entry 
 bool start_may_run_again (const struct broker *b, const struct jobspec *js)
 {
     if (!js || js->requeue == JOBSPEC_UNSET)
-        return b->config->requeue;
+        return broker_config (b)->requeue;
     return js->requeue == JOBSPEC_TRUE;
 }
 
@@ -224,15 +224,16 @@ static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
     x->r = e->r;
     x->time_limit = entry_job (e)->duration;
     x->limit_changed = entry_job (e)->limit_changed;
-    x->nice = b->config->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
-    x->grace = b->config->grace;
+    x->nice =
+        broker_config (b)->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
+    x->grace = broker_config (b)->grace;
     x->once = !start_may_run_again (b, e->js);
-    x->output_max = b->config->output_max;
+    x->output_max = broker_config (b)->output_max;
     x->limits = limits_of (b, e);
-    x->mounts = json_incref (b->config->queues[e->queue].mounts);
+    x->mounts = json_incref (broker_config (b)->queues[e->queue].mounts);
     x->dir = dir;
     x->spool = spool;
-    const struct config_admin admin = config_admin_of (b->config, e->queue);
+    const struct config_admin admin = config_admin_of (broker_config (b), e->queue);
     x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
     x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
     x->admin_timeout = admin.timeout;
@@ -299,7 +300,7 @@ static void hand_over (struct broker *b, struct entry *e)
     }
     b->ops->recover (b->exec, e->xjob);
     if (entry_job (e)->state == JOB_CLEANUP)
-        b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+        b->ops->terminate (b->exec, e->xjob, "cancelled", broker_config (b)->grace);
     services_call (picked_up, b, e);
 }
 
@@ -519,7 +520,7 @@ static void end_job (struct broker *b, struct entry *e)
     if (!e->xjob)
         start_close_attempt (b, e);
     else
-        b->ops->terminate (b->exec, e->xjob, "cancelled", b->config->grace);
+        b->ops->terminate (b->exec, e->xjob, "cancelled", broker_config (b)->grace);
 }
 
 static void clean_up (struct broker *b, struct entry *e)

@@ -558,24 +558,24 @@ struct small *small_create (int nodes)
     assert_non_null (b);
     b->states = calloc (1, services_state_size () + 1);
     b->loop = &s->loop;
-    b->config = s->config = config_default ();
+    b->head.config = s->config = config_default ();
     b->ops = &with_sweep;
     b->exec = calloc (1, sizeof (*b->exec));
     b->exec->small = s;
     b->host.arg = b;
     b->jobs_dir = strdup ("/");
     b->socket_path = strdup ("/");
-    free (b->config->state_dir);
-    b->config->state_dir = strdup ("/");
+    free (broker_config (b)->state_dir);
+    broker_config (b)->state_dir = strdup ("/");
     b->uid = 999;
     b->table.next_id = 1;
     b->started = state.now;
     b->recovering = true;
     b->graph = machine_create ("small");
-    b->matcher = matcher_create (b->graph, b->config->match_policy);
-    b->sched =
-        sched_create (b->matcher, b->config->queue_policy, b->config->reservation_depth);
-    for (size_t i = 0; i < b->config->nqueues; i++)
+    b->matcher = matcher_create (b->graph, broker_config (b)->match_policy);
+    b->sched = sched_create (b->matcher, broker_config (b)->queue_policy,
+                             broker_config (b)->reservation_depth);
+    for (size_t i = 0; i < broker_config (b)->nqueues; i++)
         sched_queue_set (b->sched, (unsigned)i, true);
     call_init (b);
     add_nodes (b, nodes);
@@ -862,7 +862,7 @@ void small_destroy (struct small *s)
     matcher_destroy (b->matcher);
     machine_destroy (b->graph);
     topology_release (&b->topology);
-    config_destroy (b->config);
+    config_destroy (broker_config (b));
     free (b->jobs_dir);
     free (b->socket_path);
     free (b->states);

@@ -76,18 +76,32 @@ BROKER_PID=
 BROKER_ARGS=
 export FLUXQ_RUN
 
-# The broker leaves its running jobs alone when it goes, so they are cancelled first.
+lib_idle()
+{
+    [ -z "$(timeout 5 fluxq-queue --no-header 2>/dev/null)" ]
+}
+
+# The broker leaves its running jobs alone when it goes, so they are cancelled first, and before
+# test_done removes the broker's directories.
+lib_end_broker()
+{
+    if [ -n "$BROKER_PID" ] && kill -0 "$BROKER_PID" 2>/dev/null; then
+        timeout 5 fluxq-cancel --state PENDING,RUNNING >/dev/null 2>&1
+        wait_until 5 lib_idle 2>/dev/null
+        timeout 10 fluxq-ctl shutdown >/dev/null 2>&1
+        kill -TERM "$BROKER_PID" 2>/dev/null
+        wait_until 5 lib_gone "$BROKER_PID" || kill -KILL "$BROKER_PID" 2>/dev/null
+    fi
+    BROKER_PID=
+}
+cleanup lib_end_broker
+
 lib_finish()
 {
     status=$?
     trap - EXIT
     trap '' INT TERM HUP
-    if [ -n "$BROKER_PID" ] && kill -0 "$BROKER_PID" 2>/dev/null; then
-        timeout 5 fluxq-cancel --state PENDING,RUNNING >/dev/null 2>&1
-        timeout 10 fluxq-ctl shutdown >/dev/null 2>&1
-        kill -TERM "$BROKER_PID" 2>/dev/null
-        wait_until 5 lib_gone "$BROKER_PID" || kill -KILL "$BROKER_PID" 2>/dev/null
-    fi
+    lib_end_broker
     rm -rf "$FLUXQ_RUN"
     (exit $status)
     die

@@ -40,7 +40,7 @@ configure "user-jobs-max: 5" "user-bytes-max: 1Mi" && start_broker --config limi
 test_expect_success 'more waiting jobs than user-jobs-max are refused: the limit and the usage are named' '
     for i in 1 2 3 4 5; do submit_as nobody --hold -- true >>held || return 1; done &&
     test_must_fail submit_as nobody --hold -- true 2>err &&
-    grep "may have 5 jobs waiting.*user-jobs-max.*you have 5" err &&
+    grep "may have 5 waiting jobs.*user-jobs-max.*you have 5" err &&
     test $(usage_of nobody jobs) = 5 && test $(usage_of nobody jobs_max) = 5
 '
 test_expect_success '... another user, and root, go on; what ends makes room' '

@@ -156,7 +156,7 @@ test_expect_success 'SLURM_NTASKS_PER_NODE is what fluxq-run and fluxq-alloc wer
 
 test_expect_success 'inside an allocation: options of a job are refused, and so is another allocation' '
     test_expect_code 2 fluxq-alloc fluxq-run -t 1 true 2>err && grep "new job" err &&
-    test_expect_code 1 fluxq-alloc fluxq-alloc true 2>err && grep "held already" err &&
+    test_expect_code 1 fluxq-alloc fluxq-alloc true 2>err && grep "inside the allocation of job" err &&
     test_expect_code 127 fluxq-alloc ./nothing 2>err && wait_job_state $(newest) FAILED
 '
 

@@ -121,7 +121,7 @@ test_expect_success 'standard input is sent along: one file, or one for each tas
 test_expect_success '... as much as a ConfigMap carries; more, or a file that is missing, fails before anything starts' '
     head -c 1000000 /dev/urandom >much.bin && fluxq-submit --wait -i much.bin -o much.out -- cat && cmp much.bin much.out &&
     head -c 1100000 /dev/urandom >more.bin && id=$(fluxq-submit -i more.bin -o more.out -- cat) &&
-    wait_job_state "$id" FAILED 20 && said "$id" "more.bin.*the pods do not see it" &&
+    wait_job_state "$id" FAILED 20 && said "$id" "more.bin.*the pods do not see" &&
     id=$(fluxq-submit -i no-such-file -o more.out -- cat) && wait_job_state "$id" FAILED 20 &&
     said "$id" "input file: no-such-file: No such file" && [ "$(count_events "$id" start)" = 0 ]
 '

@@ -116,7 +116,7 @@ test_expect_success 'more than a node has is refused, with the amount as it was 
 
 test_expect_success 'where the administrator says so they cannot be asked for' '
     stop_broker && broker "  fractional-cpu: false" && wait_until 30 node_has cores_free $whole &&
-    test_must_fail fluxq-submit -c 0.5 -- true 2>why && grep "ask for whole ones.*the administrator.*kube.fractional-cpu" why &&
+    test_must_fail fluxq-submit -c 0.5 -- true 2>why && grep "request whole ones.*the administrator.*kube.fractional-cpu" why &&
     id=$(fluxq-submit -c 2000m -- true) && wait_job_state $id COMPLETED 60
 '
 

@@ -160,9 +160,9 @@ test_expect_success MUNGE 'files of users are none of the broker: a job that nee
     id=$(as daemon submit -o /tmp/x.out -- true) && wait_until 60 is_state "$id" FAILED &&
     events_of "$id" >events && grep "/tmp/x.out: the pods do not see this file, and the broker runs without root" events &&
     id=$(as daemon submit -o /dev/null -i /etc/hostname -- cat) && wait_until 60 is_state "$id" FAILED &&
-    events_of "$id" >events && grep "input file: /etc/hostname: the pods do not see it" events && ! grep " start\$" events &&
+    events_of "$id" >events && grep "input file: /etc/hostname: the pods do not see" events && ! grep " start\$" events &&
     id=$(as daemon submit -o /dev/null --stage-out /etc/hostname:/tmp/here -- true) && wait_until 60 is_state "$id" FAILED &&
-    events_of "$id" >events && grep "stage-out: .*the pods do not see it" events
+    events_of "$id" >events && grep "stage-out: .*the pods do not see" events
 '
 
 counting="[ \$FLUXQ_PROCID = 0 ] || exec sleep 97460; n=0; while :; do echo \$n; n=\$((n + 1)); sleep 0.1; done"

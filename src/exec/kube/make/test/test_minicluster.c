@@ -210,11 +210,11 @@ static void test_refused (void **state)
     refused ("{}", "[{\"path\":\"/a\",\"volume\":{\"emptyDir\":{}}}]", "volume at /a");
     refused ("{}",
              "[{\"path\":\"/mnt/flux\",\"volume\":{\"hostPath\":{\"path\":\"/b\"}}}]",
-             "is the Flux operator's");
+             "belongs to the Flux operator");
     refused ("{}",
              "[{\"path\":\"/a\",\"volume\":{\"hostPath\":{\"path\":\"/b\",\"type\":"
              "\"File\"}}}]",
-             "directories alone");
+             "only directories");
     refused ("{}",
              "[{\"path\":\"/a\",\"volume\":{\"configMap\":{\"name\":\"m\"}}},"
              "{\"path\":\"/b\",\"volume\":{\"configMap\":{\"name\":\"m\"}}}]",

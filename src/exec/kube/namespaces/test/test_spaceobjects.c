@@ -135,7 +135,7 @@ static void test_refusal (void **state)
     assert_null (space_refusal (&all, everybodys, false));
     assert_non_null (strstr (space_refusal (&bob, anns, false), "another user"));
     assert_non_null (strstr (space_refusal (&all, anns, false), "another user"));
-    assert_non_null (strstr (space_refusal (&ann, everybodys, false), "for whom"));
+    assert_non_null (strstr (space_refusal (&ann, everybodys, false), "names no user"));
     assert_non_null (strstr (space_refusal (&ann, foreign, false), "not for fluxq"));
     assert_null (space_refusal (&ann, foreign, true));
     assert_non_null (strstr (space_refusal (&ann, going, false), "deleted"));

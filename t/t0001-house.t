@@ -97,6 +97,17 @@ test_expect_success 'a folder may not include one below it in the law' '
     refused src/match/graph/planted.c "#include \"match/index/index.h\"" "include room match/index"
 '
 
+test_expect_success 'only the core of the broker and unit tests see inside the broker and its jobs' '
+    refused src/broker/services/planted.c "#include \"broker/core/inside.h\"" "include .*inside.h" &&
+    refused src/broker/api/planted.c "#include \"broker/core/inside.h\"" "include .*inside.h" &&
+    plant src/broker/core/planted.c "#include \"broker/core/inside.h\"" && check_includes &&
+    plant src/broker/services/test/planted.c "#include \"broker/core/inside.h\"" && check_includes &&
+    plant src/broker/services/planted.c "#include \"broker/core/broker.h\"
+int peep (struct broker *b) { return b->stopping; }" &&
+    test_must_fail gcc -std=gnu11 -D_GNU_SOURCE -I "$FLUXQ_BUILD_DIR" -Icopy/src -fsyntax-only copy/src/broker/services/planted.c 2>err &&
+    grep "struct broker" err
+'
+
 test_expect_success 'a room may include of its folder only what the law names, and is named itself' '
     cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
     printf "%s\n" "folder house: common" "room house/." "room house/attic: cellar ." "room house/cellar: ." \

@@ -299,7 +299,7 @@ test_expect_success 'the API server is away for 30 s: jobs run on, end and are s
     wait_job_state "$short" FAILED 60 && [ "$(job_field "$short" exit_code)" = 3 ] &&
     wait_job_state "$late" COMPLETED 90 && wait_job_state "$long" COMPLETED 90 &&
     printf "begin\nend\n" >expected && test_cmp expected short.out &&
-    counts_up long-0.out 400 && counts_up long-1.out 400 && [ "$(cat late.out)" = late ] && [ "$(count_events "$late" requeue)" = 0 ] &&
+    counts_up long-0.out 400 && counts_up long-1.out 400 && [ "$(cat late.out)" = late ] && [ "$(count_events "$late" start)" = 1 ] &&
     [ "$(count_events "$long" alloc)" = 1 ] && [ "$(count_events "$short" alloc)" = 1 ] &&
     wait_until 60 no_jobs_of_ours
 '

@@ -105,10 +105,10 @@ static int hold (struct broker *b, struct entry *e, struct rset *r)
 static int add_held (json_t *context, const struct entry *e)
 {
     autofree char *nodelist = rset_nodelist (entry_alloc (e));
-    json_t *r = rset_to_json (entry_alloc (e));
     const struct sched_size fixed = { .code = SCHED_SIZE_FIXED };
 
-    if (!nodelist || !r || json_object_set_new (context, "R", r) < 0
+    if (!nodelist
+        || json_object_set_new (context, "R", rset_to_json (entry_alloc (e))) < 0
         || json_object_set_new (context, "nodelist", json_string (nodelist)) < 0)
         return -ENOMEM;
     return sizes_to_alloc (context, e, &fixed) < 0 ? -ENOMEM : 0;

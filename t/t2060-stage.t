@@ -144,8 +144,8 @@ test_expect_success 'a job that copies when the broker dies goes on, and tells i
 '
 test_expect_success 'what is refused when it is submitted' '
     refused() { text=$1; shift; test_must_fail fluxq-submit "$@" -- true 2>err && cat err && grep -- "$text" err; } &&
-    refused "%t means nothing here" --stage-in "in-%t" && refused "%s means nothing here" --stage-out "x:o-%s" &&
-    refused "%J means nothing here" --stage-out "x:o-%J" && refused "%q" --stage-in "in-%q" &&
+    refused "%t has no meaning here" --stage-in "in-%t" && refused "%s has no meaning here" --stage-out "x:o-%s" &&
+    refused "%J has no meaning here" --stage-out "x:o-%J" && refused "%q" --stage-in "in-%q" &&
     refused "cannot be the name of a file" --stage-in "" && refused "cannot be the name of a file" --stage-in "a:" &&
     refused "is a directory; name a file" --stage-in "a/" && refused "is a directory; name a file" --stage-out "a:.." &&
     refused "would both become .x." --stage-in a:x --stage-in b:x &&

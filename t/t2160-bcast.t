@@ -93,7 +93,7 @@ test_expect_success 'in a shell of fluxq-alloc a file goes from here to the node
 	END
     fluxq-alloc -N 2 ./held.sh >held.out 2>held.err && printf "whole\n1\n1\nforced\n" >expected &&
     test_cmp expected held.out && grep "^fluxq-bcast: nosuch: No such file or directory" held.err &&
-    grep "big is there already" held.err
+    grep "big already exists" held.err
 '
 test_expect_success 'fluxq-bcast outside of any job says so' '
     test_must_fail fluxq-bcast held.sh x 2>err && grep "neither inside a job nor in a shell of fluxq-alloc" err

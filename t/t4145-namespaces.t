@@ -186,7 +186,7 @@ test_expect_success 'a namespace that is not for fluxq, or for another user, is 
 '
 
 test_expect_success 'one that nobody made: waited for where the queue does not make it' '
-    submit daemon -q closed -- true && wait_until 60 reason_has "$id" "namespace closed-1: it is not there" &&
+    submit daemon -q closed -- true && wait_until 60 reason_has "$id" "namespace closed-1: it does not exist" &&
     printf "%s\n" "apiVersion: v1" "kind: Namespace" "metadata:" "  name: closed-1" \
         "  labels: {app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: $CLUSTER_ID, fluxq.io/uid: \"1\"}" >space.yaml &&
     k apply -f - <space.yaml && k create rolebinding -n closed-1 fluxq-runner --clusterrole=fluxq-runner --user=fluxq &&

@@ -98,20 +98,17 @@ test_expect_success 'a taint that pods do not tolerate, on the node of rank 0' '
 
 test_expect_success 'a pod of higher priority takes its place' '
     id=$(fluxq-submit --no-requeue -c 4 -o preempt.out -- sleep 300) && runs $id && n=$(node_of $id 0) &&
-    k create -f - <<-END &&
+    k create priorityclass t4205 --value=1000 && cat >first.yaml <<-END &&
 	apiVersion: v1
-	kind: List
-	items:
-	- {apiVersion: scheduling.k8s.io/v1, kind: PriorityClass, metadata: {name: t4205}, value: 1000}
-	- apiVersion: v1
-	  kind: Pod
-	  metadata: {name: first}
-	  spec:
-	    priorityClassName: t4205
-	    nodeSelector: {kubernetes.io/hostname: $n}
-	    terminationGracePeriodSeconds: 0
-	    containers: [{name: c, image: "busybox:1", command: [sleep, "600"], resources: {requests: {cpu: "3"}}}]
+	kind: Pod
+	metadata: {name: first}
+	spec:
+	  priorityClassName: t4205
+	  nodeSelector: {kubernetes.io/hostname: $n}
+	  terminationGracePeriodSeconds: 0
+	  containers: [{name: c, image: "busybox:1", command: [sleep, "600"], resources: {requests: {cpu: "3"}}}]
 	END
+    wait_until 30 k create -f "$HERE/first.yaml" && # admission learns of the class from a watch
     ends_lost $id "node $n: the pod of rank 0 was evicted: PreemptionByScheduler" &&
     k delete pod first && k delete priorityclass t4205
 '

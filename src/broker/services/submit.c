@@ -538,6 +538,8 @@ void submit_foreign (struct broker *b, struct submit_foreign *f)
     if (!s || !s->foreign.name || !s->key || !s->e || full) {
         if (s)
             submission_free (s);
+        else
+            free (f->jobspec);
         f->done (0, 429, full ? "the queue is full" : "out of memory", f->arg);
         return;
     }

@@ -105,7 +105,7 @@ enum column_kind {
     COLUMN_TEXT,   /* in JSON: a string */
     COLUMN_IDS,    /* "3,7"; in JSON: an array of numbers */
 };
-/* What a column shows of a job, and where to. */
+/* The job that a column shows, and the text to which the column adds. */
 struct cell {
     struct broker *b;
     struct entry *e;

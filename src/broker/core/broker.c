@@ -281,11 +281,11 @@ static int init_exec (struct broker *b, struct error *err)
 /* The hooks `init`, `load` or `begin` of all services. */
 static int init_services (struct broker *b, size_t hook, struct error *err)
 {
-    typedef int (*hook_f) (struct broker * b, struct error * err);
+    typedef int hook_f (struct broker *b, struct error *err);
     int rc = 0;
 
     for (const struct broker_service **s = services_with (hook); *s && rc == 0; s++)
-        rc = (*(const hook_f *)((const char *)*s + hook)) (b, err);
+        rc = (*(hook_f *const *)((const char *)*s + hook)) (b, err);
     return rc;
 }
 

@@ -41,7 +41,7 @@ int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
 void broker_stop (struct broker *b);
 void broker_destroy (struct broker *b);
 
-/* What is read for each job of a listing: the first member of struct broker. */
+/* The first member of struct broker: listings read it for each job, so without a call. */
 struct broker_head {
     struct config *config; /* a reload replaces it */
 };

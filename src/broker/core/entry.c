@@ -45,16 +45,6 @@ double entry_time_min (const struct entry *e)
     return e->time_min;
 }
 
-int64_t entry_tasks_total (const struct entry *e)
-{
-    return e->tasks_total;
-}
-
-int64_t entry_tasks_per_slot (const struct entry *e)
-{
-    return e->tasks_per_slot;
-}
-
 size_t entry_spec_bytes (const struct entry *e)
 {
     return e->spec_bytes;

@@ -13,7 +13,7 @@
 
 /* -- a job -- */
 
-/* What listings read of each job: the first member of struct entry. */
+/* The first member of struct entry: listings read it for each job, so without a call. */
 struct entry_head {
     struct job *job;
     uint64_t id;
@@ -33,7 +33,7 @@ static inline uint64_t entry_id (const struct entry *e)
 unsigned entry_queue (const struct entry *e); /* index in the configuration */
 /* Only while the job is fresh or runs; else NULL, and the journal has it. */
 struct jobspec *entry_jobspec (const struct entry *e);
-/* What the job asks of the matcher, while it may be scheduled; else NULL. */
+/* The request to the matcher, while the job may be scheduled; else NULL. */
 struct match_request *entry_request (const struct entry *e);
 /* The allocation, while there is one; else NULL. */
 struct rset *entry_alloc (const struct entry *e);
@@ -41,13 +41,11 @@ struct rset *entry_alloc (const struct entry *e);
 struct exec_job *entry_exec_job (const struct entry *e);
 /* The executor's latest note ("pulling image"), or NULL. */
 const char *entry_note (const struct entry *e);
-/* Of the jobspec, in seconds; 0: none. */
+/* The jobspec's limits, in seconds; 0: the jobspec has none. */
 double entry_max_wait (const struct entry *e);
 double entry_time_min (const struct entry *e);
-/* Of the jobspec; one of them is 0. */
-int64_t entry_tasks_total (const struct entry *e);
-int64_t entry_tasks_per_slot (const struct entry *e);
-/* Bytes of the jobspec in the journal; 0: the record uses another job's. */
+/* The size of the jobspec in the journal, in bytes; 0: the record uses the jobspec of
+ * another job. */
 size_t entry_spec_bytes (const struct entry *e);
 /* The first transaction is not on disk yet. */
 bool entry_is_submitting (const struct entry *e);
@@ -112,7 +110,7 @@ void exec_job_free (struct exec_job *x);
 void entry_insert (struct broker *b, struct entry *e);
 void entry_remove (struct broker *b, struct entry *e);        /* also destroys e */
 int entry_cmp (const struct entry *a, const struct entry *b); /* by id */
-/* Sets e->queue from the queue's name. A name that the configuration does not have any
+/* Sets the queue's index from its name. A name that the configuration does not have any
  * more becomes the default queue. */
 void entry_find_queue (struct broker *b, struct entry *e);
 void entry_count (struct broker *b, struct entry *e); /* call once, at insertion */

@@ -98,8 +98,8 @@ struct broker_service {
     void (*reloaded) (struct broker *b, const struct config *old);
 
     /* -- a job -- */
-    /* e->js exists, for a new job and for one read from the journal: copies or moves what
-     * the service needs later. task: the job is a task of an array. */
+    /* The jobspec exists, for a new job and for one read from the journal: copies or moves
+     * what the service needs later. task: the job is a task of an array. */
     void (*take) (struct broker *b, struct entry *e, bool task);
     /* A task of an array becomes a job: copies what the service keeps of the array. */
     void (*splits) (struct entry *task, const struct entry *array);
@@ -146,7 +146,7 @@ struct broker_service {
     void (*cleaned) (struct broker *b, uint64_t id);
 
     /* -- recovery, in this order -- */
-    /* All events of a job from the journal are applied; e->js may exist. */
+    /* All events of a job from the journal are applied; the jobspec may exist. */
     void (*replayed) (struct broker *b, struct entry *e);
     /* A job that was in the queue waits again. */
     void (*waits_again) (struct broker *b, struct entry *e);

@@ -14,7 +14,7 @@ void sizes_add_granted (struct strbuf *sb, const struct job *job);
 /* -EINVAL: the jobspec names several node counts, and some exceed the queue's maximum. */
 int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
                       struct error *err);
-/* Add the sizes to the contexts of submit and alloc (e->r is set). 0, or -1: no
+/* Add the sizes to the contexts of submit and alloc (the allocation exists). 0, or -1: no
  * memory. */
 int sizes_to_submit (json_t *context, const struct jobspec *js);
 int sizes_to_alloc (json_t *context, const struct entry *e,

@@ -250,7 +250,7 @@ static int collect_named (struct cancelling *c, const struct job_ids *ids)
 static int collect (struct cancelling *c, const struct api_filter *f)
 {
     struct entry *e;
-    bool operator= api_is_operator (c->b, c->req);
+    bool by_operator = api_is_operator (c->b, c->req);
 
     if (f->ids && collect_named (c, f->ids) < 0)
         return -ENOMEM;
@@ -259,7 +259,7 @@ static int collect (struct cancelling *c, const struct api_filter *f)
     entries_each (ENTRIES_ALL, c->b, e) {
         if (!f->ids
             && (entry_job (e)->state == JOB_INACTIVE
-                || (!operator&& entry_job (e)->userid != http_request_uid (c->req))))
+                || (!by_operator && entry_job (e)->userid != http_request_uid (c->req))))
             continue;
         if (api_filter_match (f, e)
             && (!f->ids || job_ids_has_given (f->ids, entry_id (e)))

@@ -422,7 +422,7 @@ static void release (struct broker *b)
 
 const struct broker_service service_placing = {
     .name = "placing",
-    .order = SERVICE_FIRST, /* makes e->req */
+    .order = SERVICE_FIRST, /* makes the request */
     .place = &place,
     .state_size = sizeof (struct due_heap),
     .slot_size = sizeof (struct slot),

@@ -4,8 +4,8 @@
 
 #include "broker/core/broker.h"
 
-/* Makes e->req and the placement from e->js; queue: its index. -EINVAL: the jobspec is
- * wrong, or names an unknown level; -ENOMEM. */
+/* Makes the request and the placement from the jobspec; queue: its index. -EINVAL: the
+ * jobspec is wrong, or names an unknown level; -ENOMEM. */
 int placing_make (struct broker *b, struct entry *e, unsigned queue, struct error *err);
 /* For jobs that wait for their placement without limit: whether the machine could ever
  * meet it. Returns as match_satisfiability(). */

@@ -15,14 +15,14 @@
 
 #include "broker/core/test/small.h"
 
-/* What the client of a request sees. */
+/* The client of a request, and the answer that it sees. */
 struct client {
     int status;       /* 0: no answer yet; of a stream 200 */
     bool ended;       /* nothing follows */
     const char *text; /* the body so far; of a problem "CODE: DETAIL" */
     char header[80];  /* the last one of the answer: "Retry-After: 1" */
     int fd;           /* after a 101: the client's end of the connection; else -1.
-                      * Who closes it sets it to -1 */
+                      * A test that closes it sets it to -1 */
 };
 
 /* Hands a request to the broker. head: its first line, and header lines; body may be

@@ -5,7 +5,8 @@
 
 #include "broker/core/broker.h"
 
-/* As match_satisfiability() of b->matcher, but counts nodes that could be made, too. */
+/* As match_satisfiability() of the broker's matcher, but counts nodes that could be made,
+ * too. */
 int nodegroups_could_run (struct broker *b, const struct match_request *req,
                           struct error *err);
 /* Appends the reason of a job that waits for nodes to be made; false: it does not. */

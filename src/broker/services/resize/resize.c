@@ -33,7 +33,7 @@
 #define REPORT "the new size of a job"
 
 struct slot {
-    struct rset **retired; /* earlier values of e->r, before resizes */
+    struct rset **retired; /* earlier allocations, before resizes */
     size_t n;
 };
 
@@ -123,17 +123,17 @@ static struct match_request *request_more (struct broker *b, const struct entry 
     struct jobspec_resource nodes = *jobspec_malleable (entry_jobspec (e));
     struct jobspec asked = *entry_jobspec (e);
     autofree char *own = rset_nodelist (entry_alloc (e));
-    autojson json_t *not =
+    autojson json_t *others =
         own ? json_pack ("{s:[{s:[s]}]}", "not", "hostlist", own) : NULL;
 
-    if (!not ) {
+    if (!others) {
         error_set (err, ENOMEM, "out of memory");
         return NULL;
     }
     nodes.count = (struct jobspec_count){ n, n, '+', 1 };
     nodes.sizes = NULL;
     asked.resources = &nodes;
-    return queuenodes_request (b, &asked, entry_job (e)->queue, not, err);
+    return queuenodes_request (b, &asked, entry_job (e)->queue, others, err);
 }
 
 /* The allocation with n more nodes, not booked. 0; -EBUSY: not now. */

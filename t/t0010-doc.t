@@ -83,7 +83,7 @@ test_expect_success 'every column of the listing is described, and nothing else'
 keys_in_code ()
 {
     {
-        sed -n '/keys\[\] = {/,/};/p' "$src/src/broker/config/config.c" "$src/src/broker/config/queue.c" \
+        sed -n '/\(keys\|struct config_key .*\)\[\] = {/,/};/p' $(grep -l 'struct config_key .*\[\] = {' -r "$src/src/broker" --include=*.c | grep -v /test/) \
             "$src/src/exec/kube/core/config.c" "$src/src/exec/kube/core/adoptconfig.c" | sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'
         sed -n '/set_keys\[\] = {/,/};/p' "$src/src/exec/podset.c" "$src/src/exec/spaceset.c" |
             sed -n 's/^ *{ "\([a-z-]*\)",.*/\1/p'

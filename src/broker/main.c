@@ -11,6 +11,7 @@
 #include "broker/config/config.h"
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
+#include "broker/core/service.h"
 #include "broker/watchdog.h"
 #include "common/log.h"
 #include "common/option.h"
@@ -323,7 +324,8 @@ static struct config *load (const struct arguments *a, struct error *err)
 {
     const char *path = a->config ? a->config : FLUXQ_SYSCONFDIR "/fluxq.yaml";
     bool wanted = a->config || (!a->personal && access (path, F_OK) == 0);
-    struct config *c = wanted ? config_load (path, err) : config_default ();
+    struct config *c = wanted ? config_load (path, services_settings (), err)
+                              : config_default (services_settings ());
 
     if (!c || apply_arguments (c, a, err) < 0
         || default_dirs (c, a->personal && !wanted, err) < 0) {

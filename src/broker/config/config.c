@@ -12,42 +12,9 @@
 #include "net/authority.h"
 #include "protocol/spool_gap.h"
 
-#define SERIALIZE_MAX 1000000
-#define YEARS_MAX (INT64_C (10) * 365 * 86400)
-
-/* 0, or at least key->min. */
-static int set_bytes (const struct key *key, void *field, json_t *value,
-                      const struct place *p)
-{
-    int64_t bytes = json_is_integer (value) ? json_integer_value (value) : -1;
-
-    if (json_is_string (value)
-        && parse_bytes (json_string_value (value), &bytes, p->key, NULL) < 0)
-        bytes = -1;
-    if (bytes != 0 && (bytes < key->min || bytes > key->max))
-        return FAIL (p, "%s: expected 0 or an amount from %jd MiB on, such as 512Mi",
-                     p->key, (intmax_t)key->min >> 20);
-    *(uint64_t *)field = (uint64_t)bytes;
-    return 0;
-}
-
-/* Names of the broker, each HOST or HOST:PORT. */
-static int set_names (const struct key *key, void *field, json_t *value,
-                      const struct place *p)
-{
-    char name[AUTHORITY_SIZE];
-    struct error why = { 0 };
-    int rc = value_strings (key, field, value, p);
-
-    for (char **s = *(char ***)field; rc == 0 && *s; s++)
-        if (authority_parse (*s, 1, name, p->key, &why) < 0)
-            return FAIL (p, "%s", why.text);
-    return rc;
-}
-
 /* "host:port"; an IPv6 host is in brackets. */
-static int set_listen (const struct key *key, void *field, json_t *value,
-                       const struct place *p)
+static int set_listen (const struct config_key *key, void *field, json_t *value,
+                       const struct config_place *p)
 {
     struct config *c = (struct config *)((char *)field - key->offset);
     const char *text = json_string_value (value);
@@ -64,7 +31,7 @@ static int set_listen (const struct key *key, void *field, json_t *value,
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-static int refuse_policy (const struct place *p)
+static int refuse_policy (const struct config_place *p)
 {
     autostrbuf struct strbuf names;
 
@@ -74,8 +41,8 @@ static int refuse_policy (const struct place *p)
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
 }
 
-static int set_policy (const struct key *key, void *field, json_t *value,
-                       const struct place *p)
+static int set_policy (const struct config_key *key, void *field, json_t *value,
+                       const struct config_place *p)
 {
     const struct match_policy *policy =
         json_is_string (value) ? match_policy_find (json_string_value (value)) : NULL;
@@ -87,7 +54,7 @@ static int set_policy (const struct key *key, void *field, json_t *value,
     return 0;
 }
 
-static int refuse_queue_policy (const struct place *p)
+static int refuse_queue_policy (const struct config_place *p)
 {
     autostrbuf struct strbuf names;
 
@@ -97,8 +64,8 @@ static int refuse_queue_policy (const struct place *p)
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
 }
 
-static int set_queue_policy (const struct key *key, void *field, json_t *value,
-                             const struct place *p)
+static int set_queue_policy (const struct config_key *key, void *field, json_t *value,
+                             const struct config_place *p)
 {
     const struct queue_policy *policy =
         json_is_string (value) ? queue_policy_find (json_string_value (value)) : NULL;
@@ -110,8 +77,8 @@ static int set_queue_policy (const struct key *key, void *field, json_t *value,
     return 0;
 }
 
-static int set_requeue_order (const struct key *key, void *field, json_t *value,
-                              const struct place *p)
+static int set_requeue_order (const struct config_key *key, void *field, json_t *value,
+                              const struct config_place *p)
 {
     const char *text = json_string_value (value);
 
@@ -122,8 +89,8 @@ static int set_requeue_order (const struct key *key, void *field, json_t *value,
     return 0;
 }
 
-static int set_level (const struct key *key, void *field, json_t *value,
-                      const struct place *p)
+static int set_level (const struct config_key *key, void *field, json_t *value,
+                      const struct config_place *p)
 {
     int level =
         json_is_string (value) ? log_level_from_name (json_string_value (value)) : -1;
@@ -135,118 +102,68 @@ static int set_level (const struct key *key, void *field, json_t *value,
     return 0;
 }
 
-/* The mappings of settings. */
-#define AT(field) KEY_FIELD (struct config_priority, field)
-static const struct key priority_keys[] = {
-    { "queue", value_int, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX },
-    { "age", value_int, AT (weights.age), 0, PRIORITY_WEIGHT_MAX },
-    { "age-max", value_seconds, AT (weights.age_max), 1, YEARS_MAX },
-    { "size", value_int, AT (weights.size), -PRIORITY_WEIGHT_MAX, PRIORITY_WEIGHT_MAX },
-    { "fair-share", value_int, AT (weights.fair_share), 0, PRIORITY_WEIGHT_MAX },
-    { "half-life", value_seconds, AT (half_life), 0, YEARS_MAX },
-    { "interval", value_seconds, AT (interval), 1, 86400 },
+#define AT(field) CONFIG_FIELD (struct config_clients, field)
+static const struct config_key clients_keys[] = {
+    { "connections", value_int, AT (connections), 8, 4096, NULL },
+    { "reserve", value_int, AT (reserve), 0, 1024, NULL },
+    { "requests", value_int, AT (requests), 0, 1000000, NULL },
+    { "burst", value_int, AT (burst), 1, 10000000, NULL },
+    { 0 },
 };
 #undef AT
 
-static int set_priority (const struct key *key, void *field, json_t *value,
-                         const struct place *p)
-{
-    (void)key;
-    return config_read_mapping (field, priority_keys, ARRAY_SIZE (priority_keys), value,
-                                p->key, p);
-}
-
-#define AT(field) KEY_FIELD (struct config_history, field)
-static const struct key history_keys[] = {
-    { "keep", value_seconds, AT (keep), 0, YEARS_MAX },
-    { "jobs", value_int, AT (jobs), 0, INT64_C (1000000000) },
+#define AT(field) CONFIG_FIELD (struct config, field)
+static const struct config_key keys[] = {
+    { "executor", value_string, AT (executor), 0, 0, NULL },
+    { "state-dir", value_string, AT (state_dir), 0, 0, NULL },
+    { "runtime-dir", value_string, AT (runtime_dir), 0, 0, NULL },
+    { "cluster-id", value_string, AT (cluster_id), 0, 0, NULL },
+    { "shell-path", value_string, AT (shell_path), 0, 0, NULL },
+    { "listen", set_listen, AT (listen_host), 0, 0, NULL },
+    { "listen-names", value_strings, AT (listen_names), 0, 0, NULL },
+    { "munge-socket", value_string, AT (munge_socket), 0, 0, NULL },
+    { "operators", value_strings, AT (operators), 0, 0, NULL },
+    { "subuid-file", value_string, AT (subuid_file), 0, 0, NULL },
+    { "log-level", set_level, AT (log_level), 0, 0, NULL },
+    { "match-policy", set_policy, AT (match_policy), 0, 0, NULL },
+    { "queue-policy", set_queue_policy, AT (queue_policy), 0, 0, NULL },
+    { "reservation-depth", value_int, AT (reservation_depth), 1, QUEUE_DEPTH_MAX, NULL },
+    { "start-backoff", value_duration, AT (start_backoff), 0, 0, NULL },
+    { "start-backoff-max", value_duration, AT (start_backoff_max), 0, 0, NULL },
+    { "start-retries", value_int, AT (start_retries), 0, 1000, NULL },
+    { "start-timeout", value_timeout, AT (timeouts.start), 0, 0, NULL },
+    { "place-timeout", value_timeout, AT (timeouts.place), 0, 0, NULL },
+    { "pull-timeout", value_timeout, AT (timeouts.pull), 0, 0, NULL },
+    { "propagate-nice", value_bool, AT (propagate_nice), 0, 0, NULL },
+    { "requeue", value_bool, AT (requeue), 0, 0, NULL },
+    { "requeue-order", set_requeue_order, AT (requeue_at_end), 0, 0, NULL },
+    { "grace", value_duration, AT (grace), 0, 0, NULL },
+    { "prolog", value_program, AT (admin.prolog), 0, 0, NULL },
+    { "epilog", value_program, AT (admin.epilog), 0, 0, NULL },
+    { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0, NULL },
+    { "keep-finished", value_int, AT (keep_finished), 0, 10000000, NULL },
+    { "private", value_private, AT (private_parts), 0, 0, NULL },
+    { "disk-reserve", value_bytes, AT (disk_reserve), INT64_C (1) << 20,
+      INT64_C (1) << 50, NULL },
+    { "output-max", value_bytes, AT (output_max), SPOOL_MAX_LEAST, INT64_C (1) << 50,
+      NULL },
+    { "queues", config_read_queues, AT (queues), 0, 0, NULL },
+    { "clients", value_mapping, AT (clients), 0, 0, clients_keys },
+    { 0 },
 };
 #undef AT
 
-static int set_history (const struct key *key, void *field, json_t *value,
-                        const struct place *p)
+struct config *config_default (const struct config_layout *layout)
 {
-    (void)key;
-    return config_read_mapping (field, history_keys, ARRAY_SIZE (history_keys), value,
-                                p->key, p);
-}
-
-#define AT(field) KEY_FIELD (struct config_clients, field)
-static const struct key clients_keys[] = {
-    { "connections", value_int, AT (connections), 8, 4096 },
-    { "reserve", value_int, AT (reserve), 0, 1024 },
-    { "requests", value_int, AT (requests), 0, 1000000 },
-    { "burst", value_int, AT (burst), 1, 10000000 },
-};
-#undef AT
-
-static int set_clients (const struct key *key, void *field, json_t *value,
-                        const struct place *p)
-{
-    (void)key;
-    return config_read_mapping (field, clients_keys, ARRAY_SIZE (clients_keys), value,
-                                p->key, p);
-}
-#define AT(field) KEY_FIELD (struct config, field)
-static const struct key keys[] = {
-    { "executor", value_string, AT (executor), 0, 0 },
-    { "state-dir", value_string, AT (state_dir), 0, 0 },
-    { "runtime-dir", value_string, AT (runtime_dir), 0, 0 },
-    { "cluster-id", value_string, AT (cluster_id), 0, 0 },
-    { "shell-path", value_string, AT (shell_path), 0, 0 },
-    { "listen", set_listen, AT (listen_host), 0, 0 },
-    { "listen-names", set_names, AT (listen_names), 0, 0 },
-    { "munge-socket", value_string, AT (munge_socket), 0, 0 },
-    { "operators", value_strings, AT (operators), 0, 0 },
-    { "subuid-file", value_string, AT (subuid_file), 0, 0 },
-    { "log-level", set_level, AT (log_level), 0, 0 },
-    { "match-policy", set_policy, AT (match_policy), 0, 0 },
-    { "queue-policy", set_queue_policy, AT (queue_policy), 0, 0 },
-    { "reservation-depth", value_int, AT (reservation_depth), 1, QUEUE_DEPTH_MAX },
-    { "start-backoff", value_duration, AT (start_backoff), 0, 0 },
-    { "start-backoff-max", value_duration, AT (start_backoff_max), 0, 0 },
-    { "start-retries", value_int, AT (start_retries), 0, 1000 },
-    { "start-timeout", value_timeout, AT (timeouts.start), 0, 0 },
-    { "place-timeout", value_timeout, AT (timeouts.place), 0, 0 },
-    { "pull-timeout", value_timeout, AT (timeouts.pull), 0, 0 },
-    { "start-serialize", value_int, AT (start_serialize), 0, SERIALIZE_MAX },
-    { "drain-after-failures", value_int, AT (drain_after_failures), 0, 1000 },
-    { "switches-wait", value_duration, AT (switches_wait), 0, 0 },
-    { "propagate-nice", value_bool, AT (propagate_nice), 0, 0 },
-    { "requeue", value_bool, AT (requeue), 0, 0 },
-    { "requeue-order", set_requeue_order, AT (requeue_at_end), 0, 0 },
-    { "grace", value_duration, AT (grace), 0, 0 },
-    { "resize-grow", value_bool, AT (resize_grow), 0, 0 },
-    { "resize-interval", value_duration, AT (resize_interval), 0, 0 },
-    { "resize-grace", value_duration, AT (resize_grace), 0, 0 },
-    { "prolog", value_program, AT (admin.prolog), 0, 0 },
-    { "epilog", value_program, AT (admin.epilog), 0, 0 },
-    { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0 },
-    { "array-max", value_int, AT (array_max), 1, ARRAY_TASKS_MAX },
-    { "keep-finished", value_int, AT (keep_finished), 0, 10000000 },
-    { "user-jobs-max", value_int, AT (user_jobs_max), 0, 1000000000 },
-    { "user-bytes-max", set_bytes, AT (user_bytes_max), INT64_C (1) << 20,
-      INT64_C (1) << 50 },
-    { "user-output-max", set_bytes, AT (user_output_max), INT64_C (1) << 20,
-      INT64_C (1) << 60 },
-    { "private", value_private, AT (private_parts), 0, 0 },
-    { "disk-reserve", set_bytes, AT (disk_reserve), INT64_C (1) << 20,
-      INT64_C (1) << 50 },
-    { "output-max", set_bytes, AT (output_max), SPOOL_MAX_LEAST, INT64_C (1) << 50 },
-    { "queues", config_read_queues, AT (queues), 0, 0 },
-    { "priority", set_priority, AT (priority), 0, 0 },
-    { "history", set_history, AT (history), 0, 0 },
-    { "clients", set_clients, AT (clients), 0, 0 },
-};
-#undef AT
-
-struct config *config_default (void)
-{
-    struct config *c = calloc (1, sizeof (*c));
+    struct config *c = calloc (1, sizeof (*c) + (layout ? layout->size : 0));
     if (!c || !(c->queues = calloc (1, sizeof (*c->queues)))) {
         free (c);
         return NULL;
     }
+    c->layout = layout;
+    for (size_t i = 0; layout && i < layout->n; i++)
+        memcpy (c->settings + layout->offsets[i], layout->parts[i]->defaults,
+                layout->parts[i]->size);
     c->nqueues = 1;
     c->queues[0].name = strdup ("batch");
     c->queues[0].is_default = true;
@@ -261,28 +178,15 @@ struct config *config_default (void)
     c->start_backoff_max = 3600;
     c->start_retries = 5;
     c->timeouts = (struct config_timeouts){ .start = 300, .pull = 1800 };
-    c->drain_after_failures = 3;
-    c->switches_wait = 300;
     c->admin.timeout = 60;
     c->requeue = true;
     c->grace = 30;
-    c->resize_grow = true;
-    c->resize_interval = 60;
-    c->resize_grace = 30;
-    c->array_max = 100000;
     c->keep_finished = 10000;
-    c->user_jobs_max = 100000;
-    c->user_bytes_max = UINT64_C (256) << 20;
-    c->user_output_max = UINT64_C (64) << 30;
     c->disk_reserve = UINT64_C (64) << 20;
     c->output_max = UINT64_C (1) << 30;
-    c->priority = (struct config_priority){ .weights = PRIORITY_WEIGHTS_DEFAULT,
-                                            .half_life = 7 * 86400.0,
-                                            .interval = 60 };
     c->clients = (struct config_clients){
         .connections = 512, .reserve = 64, .requests = 2000, .burst = 10000
     };
-    c->history = (struct config_history){ .keep = 90 * 86400.0, .jobs = 100000 };
     if (!c->queues[0].name || !c->executor || !c->cluster_id || !c->subuid_file) {
         config_destroy (c);
         return NULL;
@@ -297,6 +201,8 @@ static int check_whole (const struct config *c, struct error *err)
     const char *lack =
         ops && ops->no_admin ? ops->no_admin (json_object_get (root, c->executor)) : NULL;
     size_t len = strlen (c->cluster_id);
+    char name[AUTHORITY_SIZE];
+    struct error why = { 0 };
     if (len > 20 || strspn (c->cluster_id, "abcdefghijklmnopqrstuvwxyz0123456789-") != len
         || c->cluster_id[0] == '-' || c->cluster_id[len - 1] == '-')
         return yaml_error (c->doc, root, "cluster-id", err,
@@ -310,6 +216,9 @@ static int check_whole (const struct config *c, struct error *err)
                                "queue %s has a prolog or epilog: %s", c->queues[i].name,
                                lack);
     }
+    for (char **s = c->listen_names; s && *s; s++)
+        if (authority_parse (*s, 1, name, "listen-names", &why) < 0)
+            return yaml_error (c->doc, root, "listen-names", err, "%s", why.text);
     if (c->listen_names && !c->listen_host)
         return yaml_error (c->doc, root, "listen-names", err,
                            "listen-names needs an address in listen, which is not set");
@@ -325,45 +234,67 @@ static int check_whole (const struct config *c, struct error *err)
     return 0;
 }
 
-struct config *config_load (const char *path, struct error *err)
+/* Finds the key of the name, and what it is in: NULL: there is none. */
+static const struct config_key *find_key (struct config *c, const char *name, void **ret)
 {
-    const char *name;
-    json_t *value;
-    struct config *c = config_default ();
+    const struct config_layout *l = c->layout;
+    const struct config_key *key = config_find_key (keys, name);
 
-    if (!c || !(c->path = strdup (path))) {
-        error_set (err, ENOMEM, "out of memory");
-        goto fail;
+    *ret = c;
+    for (size_t i = 0; !key && l && i < l->n; i++) {
+        key = config_find_key (l->parts[i]->keys, name);
+        *ret = c->settings + l->offsets[i];
     }
-    if (!(c->doc = yaml_load_file (path, err)))
-        goto fail;
-    json_t *root = yaml_root (c->doc);
+    return key;
+}
+
+int config_set (struct config *c, const char *name, json_t *value,
+                const struct config_place *p)
+{
+    void *body;
+    const struct config_key *key = find_key (c, name, &body);
+
+    if (key)
+        return key->read (key, (char *)body + key->offset, value, p);
+    if (!exec_find (name))
+        return FAIL (p, "unknown key '%s' (see fluxq.yaml(5))", name);
+    /* the mapping of an executor, which reads it */
+    return json_is_object (value) || json_is_null (value)
+               ? 0
+               : FAIL (p, "%s: expected a mapping", name);
+}
+
+/* Reads the whole file; an empty one has the defaults. */
+static int read_file (struct config *c, struct error *err)
+{
+    json_t *value, *root;
+    const char *name;
+
+    if (!(c->doc = yaml_load_file (c->path, err)))
+        return -EINVAL;
+    root = yaml_root (c->doc);
     if (json_is_null (root))
-        return c; /* an empty file: defaults */
-    if (!json_is_object (root)) {
-        error_set (err, EINVAL, "%s:1:1: expected a mapping of settings", path);
-        goto fail;
-    }
+        return 0;
+    if (!json_is_object (root))
+        return error_set (err, EINVAL, "%s:1:1: expected a mapping of settings", c->path);
     json_object_foreach (root, name, value) {
-        struct place p = { c->doc, root, name, err };
-        const struct key *key = config_find_key (keys, ARRAY_SIZE (keys), name);
-        if (!key && exec_find (name)) { /* the mapping of an executor, which reads it */
-            if (json_is_object (value) || json_is_null (value))
-                continue;
-            FAIL (&p, "%s: expected a mapping", name);
-            goto fail;
-        }
-        if (!key) {
-            FAIL (&p, "unknown key '%s' (see fluxq.yaml(5))", name);
-            goto fail;
-        }
-        if (key->read (key, (char *)c + key->offset, value, &p) < 0)
-            goto fail;
+        struct config_place p = { c->doc, root, name, err };
+
+        if (config_set (c, name, value, &p) < 0)
+            return -EINVAL;
     }
-    if (check_whole (c, err) < 0)
-        goto fail;
-    return c;
-fail:
+    return check_whole (c, err);
+}
+
+struct config *config_load (const char *path, const struct config_layout *layout,
+                            struct error *err)
+{
+    struct config *c = config_default (layout);
+
+    if (!c || !(c->path = strdup (path)))
+        error_set (err, ENOMEM, "out of memory");
+    else if (read_file (c, err) == 0)
+        return c;
     config_destroy (c);
     return NULL;
 }
@@ -372,18 +303,12 @@ void config_destroy (struct config *c)
 {
     if (!c)
         return;
+    for (size_t i = 0; c->layout && i < c->layout->n; i++)
+        config_release (c->settings + c->layout->offsets[i], c->layout->parts[i]->keys);
+    config_release (c, keys);
     config_release_queues (c);
-    for (char **s = c->operators; s && *s; s++)
-        free (*s);
-    for (char **s = c->listen_names; s && *s; s++)
-        free (*s);
-    char *texts[] = { c->path,         c->executor,     c->state_dir,    c->runtime_dir,
-                      c->cluster_id,   c->listen_host,  c->munge_socket, c->shell_path,
-                      c->admin.prolog, c->admin.epilog, c->subuid_file };
-    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
-        free (texts[i]);
-    free (c->operators);
-    free (c->listen_names);
+    free (c->path);
+    free (c->listen_host);
     yaml_destroy (c->doc);
     json_decref (c->overrides);
     json_decref (c->options);

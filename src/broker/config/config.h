@@ -1,7 +1,7 @@
 /* config.h - the checked contents of fluxq.yaml
  *
- *     struct config *c = config_load ("/etc/fluxq/fluxq.yaml", &err);
- *     // or: struct config *c = config_default ();
+ *     struct config *c = config_load ("/etc/fluxq/fluxq.yaml", services_settings (), &err);
+ *     // or: struct config *c = config_default (services_settings ());
  *     const struct config_queue *q = config_find_queue (c, "debug");
  *     config_destroy (c);
  *
@@ -17,11 +17,12 @@
 
 #include "common/log.h"
 #include "common/yaml.h"
-#include "jobspec/attributes/array.h"
 #include "jobspec/attributes/placement.h"
 #include "match/policies/policy.h"
 #include "sched/policy.h"
-#include "sched/priority.h"
+
+struct config_layout;
+struct config_place;
 
 /* The time that a start may take, in seconds; 0: not set here. */
 struct config_timeouts {
@@ -37,7 +38,7 @@ struct config_admin {
 struct config_queue {
     char *name;
     bool is_default;
-    bool started;        /* as configured; fluxq-ctl can stop and start the queue */
+    bool started;  /* as configured; fluxq-ctl can stop and start the queue */
     bool operated; /* fluxq-ctl has set `started`, which survives restarts and reloads */
     double default_time; /* seconds, 0: unlimited */
     double max_time;     /* seconds, 0: unlimited */
@@ -53,25 +54,12 @@ struct config_queue {
     char **users, **groups; /* names of those who may submit; both NULL: everybody */
 };
 
-/* The mapping "history:": how long the journal keeps ended jobs. */
-struct config_history {
-    double keep;  /* seconds, 0: for ever */
-    int64_t jobs; /* maximum number, 0: unlimited */
-};
-
 /* The mapping "clients:": limits, of one user unless stated otherwise. */
 struct config_clients {
     int64_t connections; /* at a time */
     int64_t reserve;     /* connections kept for root and operators, in all */
     int64_t requests;    /* a second; 0: unlimited */
     int64_t burst;       /* requests at once */
-};
-
-/* The mapping "priority:". */
-struct config_priority {
-    struct priority_weights weights;
-    double half_life; /* of usage, seconds; 0: usage does not decay */
-    double interval;  /* seconds between two computations, >= 1 */
 };
 
 struct config {
@@ -87,9 +75,9 @@ struct config {
     char *listen_host; /* TCP, or NULL */
     uint16_t listen_port;
     char **listen_names; /* HOST or HOST:PORT, NULL-terminated, or NULL */
-    char *munge_socket; /* NULL: munge's default */
-    char **operators;   /* user names, NULL-terminated */
-    char *subuid_file;  /* format: subuid(5) */
+    char *munge_socket;  /* NULL: munge's default */
+    char **operators;    /* user names, NULL-terminated */
+    char *subuid_file;   /* format: subuid(5) */
     enum log_level log_level;
     const struct match_policy *match_policy;
     const struct queue_policy *queue_policy;
@@ -98,38 +86,31 @@ struct config {
     double start_backoff_max;   /* the delay doubles up to this */
     unsigned start_retries;
     struct config_timeouts timeouts; /* start and pull are set */
-    /* starts of this many ranks or more go one at a time; 0: none do */
-    size_t start_serialize;
-    unsigned drain_after_failures; /* jobs that must fail to start on a node; 0: never */
-    double switches_wait;      /* default for --switches, seconds */
-    bool propagate_nice;       /* tasks get the nice value of the submitting process */
+    bool propagate_nice; /* tasks get the nice value of the submitting process */
     bool requeue; /* jobs that lose a node are requeued, unless the jobspec decides */
     bool requeue_at_end;       /* at the end of the order, else at the old place */
     double grace;              /* seconds between SIGTERM and SIGKILL */
-    bool resize_grow; /* malleable jobs are offered nodes that no job waits for, */
-    double resize_interval;    /* ... this many seconds after their last change */
-    /* seconds from the notice to a malleable job until tasks on lost nodes end */
-    double resize_grace;
-    unsigned array_max;        /* maximum number of tasks of an array */
     struct config_admin admin; /* default of the queues; timeout is set */
     size_t keep_finished;      /* finished jobs kept in memory for listings */
-    /* of one user, 0: unlimited: waiting jobs, bytes of their jobspecs, bytes of kept
-     * output */
-    uint64_t user_jobs_max, user_bytes_max, user_output_max;
-    unsigned private_parts; /* bits of enum private_part */
+    unsigned private_parts;    /* bits of enum private_part */
     /* submits are refused when the state directory's disk has fewer bytes left; 0:
      * never */
     uint64_t disk_reserve;
-    uint64_t output_max;       /* bytes of a job's output kept for fluxq-logs; 0: all */
-    struct config_priority priority;
-    struct config_history history;
+    uint64_t output_max; /* bytes of a job's output kept for fluxq-logs; 0: all */
     struct config_clients clients;
     struct config_queue *queues;
     size_t nqueues;
+    const struct config_layout *layout;
+    _Alignas(max_align_t) char settings[]; /* of services, as layout says */
 };
 
-struct config *config_default (void);
-struct config *config_load (const char *path, struct error *err);
+/* layout: the keys of services (keys.h), borrowed; NULL: there are none. */
+struct config *config_default (const struct config_layout *layout);
+struct config *config_load (const char *path, const struct config_layout *layout,
+                            struct error *err);
+/* Reads one value, as of a file; p: its place. -EINVAL, -ENOMEM. */
+int config_set (struct config *c, const char *name, json_t *value,
+                const struct config_place *p);
 void config_destroy (struct config *c);
 const struct config_queue *config_find_queue (const struct config *c, const char *name);
 const struct config_queue *config_default_queue (const struct config *c);

@@ -8,11 +8,12 @@
 
 #include "exec/mounts.h"
 #include "exec/podset.h"
+#include "sched/priority.h"
 
 #define QUEUES_MAX 256
 
-static int set_placement (const struct key *key, void *field, json_t *value,
-                          const struct place *p)
+static int set_placement (const struct config_key *key, void *field, json_t *value,
+                          const struct config_place *p)
 {
     struct error why = { 0 };
     const char *text = json_string_value (value);
@@ -23,8 +24,8 @@ static int set_placement (const struct key *key, void *field, json_t *value,
                : 0;
 }
 
-static int set_mounts (const struct key *key, void *field, json_t *value,
-                       const struct place *p)
+static int set_mounts (const struct config_key *key, void *field, json_t *value,
+                       const struct config_place *p)
 {
     json_t **mounts = field;
     struct error why = { 0 };
@@ -36,8 +37,8 @@ static int set_mounts (const struct key *key, void *field, json_t *value,
     return *mounts ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-static int set_pods (const struct key *key, void *field, json_t *value,
-                     const struct place *p)
+static int set_pods (const struct config_key *key, void *field, json_t *value,
+                     const struct config_place *p)
 {
     struct config_queue *q = (struct config_queue *)((char *)field - key->offset);
     char where[128];
@@ -51,27 +52,28 @@ static int set_pods (const struct key *key, void *field, json_t *value,
     return q->pods ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-#define AT(field) KEY_FIELD (struct config_queue, field)
-static const struct key queue_keys[] = {
-    { "default", value_bool, AT (is_default), 0, 0 },
-    { "started", value_bool, AT (started), 0, 0 },
-    { "default-time", value_duration, AT (default_time), 0, 0 },
-    { "max-time", value_duration, AT (max_time), 0, 0 },
-    { "start-timeout", value_timeout, AT (timeouts.start), 0, 0 },
-    { "place-timeout", value_timeout, AT (timeouts.place), 0, 0 },
-    { "pull-timeout", value_timeout, AT (timeouts.pull), 0, 0 },
-    { "max-nodes", value_int, AT (max_nodes), 1, INT32_MAX },
-    { "placement", set_placement, AT (placement), 0, 0 },
-    { "priority", value_int, AT (priority), 0, PRIORITY_QUEUE_MAX },
-    { "image", value_string, AT (image), 0, 0 },
-    { "mounts", set_mounts, AT (mounts), 0, 0 },
-    { "pods", set_pods, AT (pods), 0, 0 },
-    { "private", value_private, AT (private_parts), 0, 0 },
-    { "users", value_strings, AT (users), 0, 0 },
-    { "groups", value_strings, AT (groups), 0, 0 },
-    { "prolog", value_program, AT (admin.prolog), 0, 0 },
-    { "epilog", value_program, AT (admin.epilog), 0, 0 },
-    { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0 },
+#define AT(field) CONFIG_FIELD (struct config_queue, field)
+static const struct config_key queue_keys[] = {
+    { "default", value_bool, AT (is_default), 0, 0, NULL },
+    { "started", value_bool, AT (started), 0, 0, NULL },
+    { "default-time", value_duration, AT (default_time), 0, 0, NULL },
+    { "max-time", value_duration, AT (max_time), 0, 0, NULL },
+    { "start-timeout", value_timeout, AT (timeouts.start), 0, 0, NULL },
+    { "place-timeout", value_timeout, AT (timeouts.place), 0, 0, NULL },
+    { "pull-timeout", value_timeout, AT (timeouts.pull), 0, 0, NULL },
+    { "max-nodes", value_int, AT (max_nodes), 1, INT32_MAX, NULL },
+    { "placement", set_placement, AT (placement), 0, 0, NULL },
+    { "priority", value_int, AT (priority), 0, PRIORITY_QUEUE_MAX, NULL },
+    { "image", value_string, AT (image), 0, 0, NULL },
+    { "mounts", set_mounts, AT (mounts), 0, 0, NULL },
+    { "pods", set_pods, AT (pods), 0, 0, NULL },
+    { "private", value_private, AT (private_parts), 0, 0, NULL },
+    { "users", value_strings, AT (users), 0, 0, NULL },
+    { "groups", value_strings, AT (groups), 0, 0, NULL },
+    { "prolog", value_program, AT (admin.prolog), 0, 0, NULL },
+    { "epilog", value_program, AT (admin.epilog), 0, 0, NULL },
+    { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0, NULL },
+    { 0 },
 };
 #undef AT
 
@@ -85,7 +87,7 @@ static bool name_is_good (const char *name)
 }
 
 static int read_queue (struct config_queue *q, const char *name, json_t *body,
-                       const struct place *p)
+                       const struct config_place *p)
 {
     char what[80];
 
@@ -99,23 +101,15 @@ static int read_queue (struct config_queue *q, const char *name, json_t *body,
     if (json_is_null (body))
         return 0;
     snprintf (what, sizeof (what), "queue %s", name);
-    return config_read_mapping (q, queue_keys, ARRAY_SIZE (queue_keys), body, what, p);
+    return config_read_mapping (q, queue_keys, body, what, p);
 }
 
 static void queue_release (struct config_queue *q)
 {
-    char **lists[] = { q->users, q->groups };
-    for (size_t i = 0; i < ARRAY_SIZE (lists); i++) {
-        for (char **name = lists[i]; name && *name; name++)
-            free (*name);
-        free (lists[i]);
-    }
+    config_release (q, queue_keys);
     free (q->name);
-    free (q->image);
     json_decref (q->mounts);
     json_decref (q->pods);
-    free (q->admin.prolog);
-    free (q->admin.epilog);
 }
 
 void config_release_queues (struct config *c)
@@ -127,8 +121,8 @@ void config_release_queues (struct config *c)
     c->nqueues = 0;
 }
 
-int config_read_queues (const struct key *key, void *field, json_t *value,
-                        const struct place *p)
+int config_read_queues (const struct config_key *key, void *field, json_t *value,
+                        const struct config_place *p)
 {
     struct config *c = (struct config *)((char *)field - key->offset);
     const char *name;
@@ -142,7 +136,7 @@ int config_read_queues (const struct key *key, void *field, json_t *value,
         return error_set (p->err, ENOMEM, "out of memory");
     size_t defaults = 0;
     json_object_foreach (value, name, body) {
-        struct place at = { p->doc, value, name, p->err };
+        struct config_place at = { p->doc, value, name, p->err };
         struct config_queue *q = &c->queues[c->nqueues++];
         if (read_queue (q, name, body, &at) < 0)
             return -EINVAL;

@@ -11,16 +11,16 @@
 
 #define TIMEOUT_MAX 86400.0
 
-const struct key *config_find_key (const struct key *table, size_t n, const char *name)
+const struct config_key *config_find_key (const struct config_key *keys, const char *name)
 {
-    for (size_t i = 0; i < n; i++)
-        if (!strcmp (table[i].name, name))
-            return &table[i];
+    for (; keys->name; keys++)
+        if (!strcmp (keys->name, name))
+            return keys;
     return NULL;
 }
 
-int config_read_mapping (void *c, const struct key *table, size_t n, json_t *body,
-                         const char *what, const struct place *p)
+int config_read_mapping (void *c, const struct config_key *keys, json_t *body,
+                         const char *what, const struct config_place *p)
 {
     const char *name;
     json_t *value;
@@ -28,8 +28,8 @@ int config_read_mapping (void *c, const struct key *table, size_t n, json_t *bod
     if (!json_is_object (body))
         return FAIL (p, "%s: expected a mapping of settings", what);
     json_object_foreach (body, name, value) {
-        struct place at = { p->doc, body, name, p->err };
-        const struct key *k = config_find_key (table, n, name);
+        struct config_place at = { p->doc, body, name, p->err };
+        const struct config_key *k = config_find_key (keys, name);
         if (!k)
             return FAIL (&at, "%s: unknown key '%s' (see fluxq.yaml(5))", what, name);
         if (k->read (k, (char *)c + k->offset, value, &at) < 0)
@@ -38,8 +38,35 @@ int config_read_mapping (void *c, const struct key *table, size_t n, json_t *bod
     return 0;
 }
 
-int value_string (const struct key *key, void *field, json_t *value,
-                  const struct place *p)
+static void free_names (char **names)
+{
+    for (char **s = names; s && *s; s++)
+        free (*s);
+    free (names);
+}
+
+void config_release (void *c, const struct config_key *keys)
+{
+    for (const struct config_key *k = keys; k->name; k++) {
+        void *field = (char *)c + k->offset;
+
+        if (k->read == value_string || k->read == value_program)
+            free (*(char **)field);
+        else if (k->read == value_strings)
+            free_names (*(char ***)field);
+        else if (k->read == value_mapping)
+            config_release (field, k->keys);
+    }
+}
+
+int value_mapping (const struct config_key *key, void *field, json_t *value,
+                   const struct config_place *p)
+{
+    return config_read_mapping (field, key->keys, value, p->key, p);
+}
+
+int value_string (const struct config_key *key, void *field, json_t *value,
+                  const struct config_place *p)
 {
     char **text_field = field;
     const char *text = json_string_value (value);
@@ -52,8 +79,8 @@ int value_string (const struct key *key, void *field, json_t *value,
     return *text_field ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-int value_duration (const struct key *key, void *field, json_t *value,
-                    const struct place *p)
+int value_duration (const struct config_key *key, void *field, json_t *value,
+                    const struct config_place *p)
 {
     double *seconds = field;
     struct error why = { 0 };
@@ -71,8 +98,8 @@ int value_duration (const struct key *key, void *field, json_t *value,
 
 /* An administrator's program. The file must exist: otherwise every node would be drained
  * because of it. */
-int value_program (const struct key *key, void *field, json_t *value,
-                   const struct place *p)
+int value_program (const struct config_key *key, void *field, json_t *value,
+                   const struct config_place *p)
 {
     const char *path = json_string_value (value);
     struct stat st;
@@ -87,8 +114,8 @@ int value_program (const struct key *key, void *field, json_t *value,
 }
 
 /* The timeout of a start, which must be finite. */
-int value_timeout (const struct key *key, void *field, json_t *value,
-                   const struct place *p)
+int value_timeout (const struct config_key *key, void *field, json_t *value,
+                   const struct config_place *p)
 {
     double seconds;
     int rc = value_duration (key, &seconds, value, p);
@@ -100,8 +127,8 @@ int value_timeout (const struct key *key, void *field, json_t *value,
     return rc;
 }
 
-int value_seconds (const struct key *key, void *field, json_t *value,
-                   const struct place *p)
+int value_seconds (const struct config_key *key, void *field, json_t *value,
+                   const struct config_place *p)
 {
     const double *seconds = field;
     int rc = value_duration (key, field, value, p);
@@ -112,7 +139,8 @@ int value_seconds (const struct key *key, void *field, json_t *value,
     return rc;
 }
 
-int value_int (const struct key *key, void *field, json_t *value, const struct place *p)
+int value_int (const struct config_key *key, void *field, json_t *value,
+               const struct config_place *p)
 {
     int64_t number = json_integer_value (value);
     int32_t small = (int32_t)number;
@@ -127,7 +155,23 @@ int value_int (const struct key *key, void *field, json_t *value, const struct p
     return 0;
 }
 
-int value_bool (const struct key *key, void *field, json_t *value, const struct place *p)
+int value_bytes (const struct config_key *key, void *field, json_t *value,
+                 const struct config_place *p)
+{
+    int64_t bytes = json_is_integer (value) ? json_integer_value (value) : -1;
+
+    if (json_is_string (value)
+        && parse_bytes (json_string_value (value), &bytes, p->key, NULL) < 0)
+        bytes = -1;
+    if (bytes != 0 && (bytes < key->min || bytes > key->max))
+        return FAIL (p, "%s: expected 0 or an amount from %jd MiB on, such as 512Mi",
+                     p->key, (intmax_t)key->min >> 20);
+    *(uint64_t *)field = (uint64_t)bytes;
+    return 0;
+}
+
+int value_bool (const struct config_key *key, void *field, json_t *value,
+                const struct config_place *p)
 {
     (void)key;
     if (!json_is_boolean (value))
@@ -136,8 +180,8 @@ int value_bool (const struct key *key, void *field, json_t *value, const struct 
     return 0;
 }
 
-int value_private (const struct key *key, void *field, json_t *value,
-                   const struct place *p)
+int value_private (const struct config_key *key, void *field, json_t *value,
+                   const struct config_place *p)
 {
     static const struct {
         const char *word;
@@ -164,8 +208,8 @@ int value_private (const struct key *key, void *field, json_t *value,
     return 0;
 }
 
-int value_strings (const struct key *key, void *field, json_t *value,
-                   const struct place *p)
+int value_strings (const struct config_key *key, void *field, json_t *value,
+                   const struct config_place *p)
 {
     (void)key;
     if (!json_is_array (value) || json_array_size (value) > 10000)

@@ -165,7 +165,7 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
 
     if (!broker_config (b)->path)
         return error_set (err, ENOENT, "there is no configuration file to read again");
-    if (!(new = config_load (broker_config (b)->path, err)))
+    if (!(new = config_load (broker_config (b)->path, services_settings (), err)))
         return -EINVAL;
     if (config_keep_options (new, broker_config (b)) < 0) {
         config_destroy (new);

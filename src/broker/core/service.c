@@ -11,6 +11,9 @@
 
 const struct broker_service *services[SERVICES_MAX + 1];
 static size_t states = 0, slots = 0;
+static const struct config_part *parts[SERVICES_MAX];
+static size_t offsets[SERVICES_MAX];
+static struct config_layout layout = { .parts = parts, .offsets = offsets };
 
 /* For each member that is a pointer, the services that have it: most hooks are those of a
  * few services, and some are called several times for each event. */
@@ -57,12 +60,23 @@ void services_arrange (void)
         services[n] = s;
         if (!s->place)
             continue;
-        *s->place = (struct service_place){ states, slots };
+        *s->place = (struct service_place){ states, slots, layout.size };
+        if (s->settings) {
+            parts[layout.n] = s->settings;
+            offsets[layout.n++] = layout.size;
+            layout.size += aligned (s->settings->size);
+        }
         states += aligned (s->state_size);
         slots += aligned (s->slot_size);
     }
     qsort (services, n, sizeof (services[0]), by_order);
     list_members (n);
+}
+
+const struct config_layout *services_settings (void)
+{
+    services_arrange ();
+    return &layout;
 }
 
 size_t services_state_size (void)

@@ -31,14 +31,16 @@
 #ifndef FLUXQ_BROKER_CORE_SERVICE_H
 #define FLUXQ_BROKER_CORE_SERVICE_H
 
+#include "broker/config/keys.h"
 #include "broker/core/broker.h"
 
 /* For `order`: most services have none. */
 enum { SERVICE_FIRST = -1, SERVICE_AFTER = 1 };
 
-/* Where the core put a service's state and slots, in bytes; the same in every broker. */
+/* Where the core put a service's state, slots and settings, in bytes; the same in every
+ * broker. */
 struct service_place {
-    size_t state, slot;
+    size_t state, slot, settings;
 };
 
 /* The changes that an event made to a job. */
@@ -74,6 +76,7 @@ struct broker_service {
     int order; /* SERVICE_FIRST, 0, SERVICE_AFTER; the reason beside it */
     struct service_place *place;
     size_t state_size, slot_size;
+    const struct config_part *settings; /* its keys in fluxq.yaml */
 
     /* -- life of the broker -- */
     /* Before the journal is open. */
@@ -134,8 +137,8 @@ struct broker_service {
     /* The attempt ends with a `finish` or `requeue` event, which follows. */
     void (*attempt_ends) (struct broker *b, struct entry *e);
     /* Adds to the context of a `requeue` event. */
-    void (*requeues) (struct broker *b, struct entry *e, const struct service_requeue *how,
-                      json_t *context);
+    void (*requeues) (struct broker *b, struct entry *e,
+                      const struct service_requeue *how, json_t *context);
     /* Nothing of the attempt is left. */
     void (*attempt_over) (struct broker *b, struct entry *e);
     /* The executor has picked up a job that ran before the broker started. */
@@ -183,6 +186,8 @@ extern const struct broker_service *services[];
 /* Gives each service its place; call before a broker is made. Repeated calls change
  * nothing. */
 void services_arrange (void);
+/* The keys of all services, for config_load(). Calls services_arrange(). */
+const struct config_layout *services_settings (void);
 /* check_config of all services. */
 int services_check_config (const struct config *c, struct error *err);
 size_t services_state_size (void);
@@ -190,9 +195,17 @@ size_t services_slot_size (void); /* of an entry with all slots */
 
 /* The service's state, and its slot on the job. */
 void *service_state (const struct broker *b, const struct service_place *place);
-static inline void *service_slot (const struct entry *e, const struct service_place *place)
+static inline void *service_slot (const struct entry *e,
+                                  const struct service_place *place)
 {
     return (char *)e + place->slot;
+}
+
+/* The service's settings in a configuration: the struct of .settings. */
+static inline const void *service_settings (const struct config *c,
+                                            const struct service_place *place)
+{
+    return c->settings + place->settings;
 }
 
 /* The services that have the hook (an offset in the structure), in the order of calls;

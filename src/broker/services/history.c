@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
-#include "broker/config/config.h"
+#include "broker/config/keys.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
@@ -31,6 +31,34 @@ struct state {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    double keep;  /* seconds, 0: for ever */
+    int64_t jobs; /* maximum number, 0: unlimited */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key mapping[] = {
+    { "keep", value_seconds, AT (keep), 0, CONFIG_YEARS_MAX, NULL },
+    { "jobs", value_int, AT (jobs), 0, INT64_C (1000000000), NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct config_key keys[] = {
+    { "history", value_mapping, 0, sizeof (struct settings), 0, 0, mapping },
+    { 0 },
+};
+
+static const struct settings defaults = { .keep = 90 * 86400.0, .jobs = 100000 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 static struct state *state_of (const struct broker *b)
 {
@@ -120,7 +148,7 @@ static void listed (int rc, const uint64_t *ids, size_t n, void *arg)
 
 static void look (struct broker *b, uint64_t after)
 {
-    const struct config_history *h = &broker_config (b)->history;
+    const struct settings *h = settings_of (b);
     struct state *state = state_of (b);
 
     if (state->busy || broker_is_recovering (b) || broker_is_stopping (b))
@@ -162,5 +190,6 @@ const struct broker_service service_history = {
     .name = "history",
     .place = &place,
     .state_size = sizeof (struct state),
+    .settings = &settings,
     .begin = begin,
 };

@@ -11,6 +11,7 @@
  * counts from the job's first possible start, and does not start over for a second
  * attempt.
  */
+#include "broker/config/keys.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
@@ -48,6 +49,27 @@ struct slot {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    double switches_wait; /* for --switches without a time, seconds */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key keys[] = {
+    { "switches-wait", value_duration, AT (switches_wait), 0, 0, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { .switches_wait = 300 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 /* The ends of the waits for a placement: the whole state. */
 static struct due_heap *waits_of (const struct broker *b)
@@ -178,8 +200,7 @@ static int make_close (struct broker *b, struct placing *p, const struct jobspec
     snprintf (pack.level, sizeof (pack.level), "%s", last);
     p->level = last;
     p->most = js->switches.count;
-    p->wait =
-        js->switches.wait < 0 ? broker_config (b)->switches_wait : js->switches.wait;
+    p->wait = js->switches.wait < 0 ? settings_of (b)->switches_wait : js->switches.wait;
     p->close = make_request (b, js, queue, &pack, p->most, true, err);
     return p->close ? 0 : -EINVAL;
 }
@@ -426,6 +447,7 @@ const struct broker_service service_placing = {
     .place = &place,
     .state_size = sizeof (struct due_heap),
     .slot_size = sizeof (struct slot),
+    .settings = &settings,
     .check_config = check_config,
     .release = release,
     .replayed = replayed,

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/config/keys.h"
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
@@ -46,6 +47,43 @@ struct priorities {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    struct priority_weights weights;
+    double half_life; /* of usage, seconds; 0: usage does not decay */
+    double interval;  /* seconds between two computations, >= 1 */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key mapping[] = {
+    { "queue", value_int, AT (weights.queue), 0, PRIORITY_WEIGHT_MAX, NULL },
+    { "age", value_int, AT (weights.age), 0, PRIORITY_WEIGHT_MAX, NULL },
+    { "age-max", value_seconds, AT (weights.age_max), 1, CONFIG_YEARS_MAX, NULL },
+    { "size", value_int, AT (weights.size), -PRIORITY_WEIGHT_MAX, PRIORITY_WEIGHT_MAX,
+      NULL },
+    { "fair-share", value_int, AT (weights.fair_share), 0, PRIORITY_WEIGHT_MAX, NULL },
+    { "half-life", value_seconds, AT (half_life), 0, CONFIG_YEARS_MAX, NULL },
+    { "interval", value_seconds, AT (interval), 1, 86400, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct config_key keys[] = {
+    { "priority", value_mapping, 0, sizeof (struct settings), 0, 0, mapping },
+    { 0 },
+};
+
+static const struct settings defaults = { .weights = PRIORITY_WEIGHTS_DEFAULT,
+                                          .half_life = 7 * 86400.0,
+                                          .interval = 60 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 static struct priorities *state_of (const struct broker *b)
 {
@@ -82,8 +120,8 @@ static int64_t setback (const struct broker *b, const struct entry *e)
 
     job.since = now;
     job.setback = 0;
-    int64_t own = priority_rank (&broker_config (b)->priority.weights, &job, now,
-                                 broker_started_at (b));
+    int64_t own =
+        priority_rank (&settings_of (b)->weights, &job, now, broker_started_at (b));
     int64_t last = own;
     entries_each (ENTRIES_WAITING, b, w)
         if (entry_queue (w) == entry_queue (e)
@@ -99,7 +137,7 @@ int64_t priority_of (const struct broker *b, const struct entry *e, struct prior
     struct priority_job job = describe (b, e, now);
     struct priority p;
 
-    priority_sum (&broker_config (b)->priority.weights, &job, now, &p);
+    priority_sum (&settings_of (b)->weights, &job, now, &p);
     if (ret)
         *ret = p;
     return p.sum;
@@ -110,8 +148,8 @@ void priority_set_rank (const struct broker *b, struct entry *e)
     double now = clock_wall ();
     struct priority_job job = describe (b, e, now);
 
-    entry_job (e)->priority = priority_rank (&broker_config (b)->priority.weights, &job,
-                                             now, broker_started_at (b));
+    entry_job (e)->priority =
+        priority_rank (&settings_of (b)->weights, &job, now, broker_started_at (b));
 }
 
 /* -- usage -- */
@@ -277,8 +315,7 @@ static void slice (struct broker *b)
         p->round.under_way = false;
         drop_idle_users (b);
     }
-    broker_timer_set (&p->timer,
-                      more ? SLICE_PAUSE : broker_config (b)->priority.interval);
+    broker_timer_set (&p->timer, more ? SLICE_PAUSE : settings_of (b)->interval);
 }
 
 static void round_due (struct broker *b)
@@ -294,7 +331,7 @@ static int load (struct broker *b, struct error *err)
     struct priorities *p = state_of (b);
 
     broker_timer_init (b, &p->timer, slice);
-    if (!(p->usage = usage_create (broker_config (b)->priority.half_life)))
+    if (!(p->usage = usage_create (settings_of (b)->half_life)))
         return error_set (err, ENOMEM, "out of memory");
     return journal_load_settings (broker_journal (b), load_usage, p->usage, err);
 }
@@ -302,8 +339,7 @@ static int load (struct broker *b, struct error *err)
 static void reloaded (struct broker *b, const struct config *old)
 {
     (void)old;
-    usage_set_half_life (state_of (b)->usage, broker_config (b)->priority.half_life,
-                         clock_wall ());
+    usage_set_half_life (state_of (b)->usage, settings_of (b)->half_life, clock_wall ());
     round_due (b);
 }
 
@@ -333,7 +369,7 @@ static void moved (struct broker *b, struct entry *e, enum job_state before)
 static json_t *describe_terms (const struct broker *b, const struct entry *e,
                                const struct priority *p, const struct priority_job *job)
 {
-    const struct priority_weights *w = &broker_config (b)->priority.weights;
+    const struct priority_weights *w = &settings_of (b)->weights;
     const struct {
         const char *name;
         int64_t weight;
@@ -372,18 +408,17 @@ static json_t *describe_priority (const struct broker *b, const struct entry *e)
     const struct priority_job job = describe (b, e, now);
     struct priority p;
 
-    priority_sum (&broker_config (b)->priority.weights, &job, now, &p);
+    priority_sum (&settings_of (b)->weights, &job, now, &p);
     return json_pack (
         "{s:I s:s s:I s:s s:b s:I s:o s:f s:f s:I s:I s:I s:I s:f s:f s:f s:I}", "id",
         (json_int_t)entry_id (e), "user", entry_job (e)->user, "userid",
         (json_int_t)entry_job (e)->userid, "queue", entry_job (e)->queue, "held",
         (int)(entry_job (e)->urgency == 0), "priority", (json_int_t)p.sum, "terms",
         describe_terms (b, e, &p, &job), "age", MAX (0.0, now - job.since), "age_max",
-        broker_config (b)->priority.weights.age_max, "cores",
-        (json_int_t)entry_job (e)->ncores, "cores_all", (json_int_t)all->all_cores,
-        "nodes", (json_int_t)entry_job (e)->nnodes, "nodes_all",
-        (json_int_t)all->all_nodes, "usage",
-        usage_of (all->usage, entry_job (e)->userid, now), "usage_all",
+        settings_of (b)->weights.age_max, "cores", (json_int_t)entry_job (e)->ncores,
+        "cores_all", (json_int_t)all->all_cores, "nodes",
+        (json_int_t)entry_job (e)->nnodes, "nodes_all", (json_int_t)all->all_nodes,
+        "usage", usage_of (all->usage, entry_job (e)->userid, now), "usage_all",
         usage_all (all->usage, now), "share", usage_share (all->usage), "users",
         (json_int_t)usage_count (all->usage));
 }
@@ -454,7 +489,7 @@ static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t aft
     json_t *o = json_pack ("{s:o s:o s:I s:f s:f}", "users", list, "next",
                            next < 0 ? json_null () : json_integer ((json_int_t)next),
                            "total", (json_int_t)n, "usage_all", all, "half_life",
-                           broker_config (b)->priority.half_life);
+                           settings_of (b)->half_life);
     if (!privacy_sees_usage (b, viewer, PRIVACY_ANYONE)) {
         json_object_set_new (o, "usage_all", json_null ());
         json_object_set_new (o, "total",
@@ -514,6 +549,7 @@ const struct broker_service service_priority = {
     .order = SERVICE_FIRST, /* before the events that an event causes */
     .place = &place,
     .state_size = sizeof (struct priorities),
+    .settings = &settings,
     .load = load,
     .release = release,
     .reloaded = reloaded,

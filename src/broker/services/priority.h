@@ -4,6 +4,7 @@
 #define FLUXQ_BROKER_SERVICES_PRIORITY_H
 
 #include "broker/core/broker.h"
+#include "sched/priority.h"
 
 /* The present priority of a waiting job; ret may be NULL. */
 int64_t priority_of (const struct broker *b, const struct entry *e, struct priority *ret);

@@ -8,14 +8,39 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/config/keys.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 
+static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    /* starts of this many ranks or more go one at a time; 0: none do */
+    size_t start_serialize;
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key keys[] = {
+    { "start-serialize", value_int, AT (start_serialize), 0, 1000000, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { 0 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
+
 static bool is_large (const struct broker *b, const struct entry *e)
 {
-    size_t limit = broker_config (b)->start_serialize;
+    size_t limit = settings_of (b)->start_serialize;
 
     return limit > 0 && entry_job (e)->nnodes >= (int64_t)limit;
 }
@@ -53,7 +78,7 @@ static bool holds_start (struct broker *b, struct entry *e)
         snprintf (text, sizeof (text),
                   "waits until job %ju is ready: starts of %zu or more ranks go one at a "
                   "time",
-                  (uintmax_t)entry_id (other), broker_config (b)->start_serialize);
+                  (uintmax_t)entry_id (other), settings_of (b)->start_serialize);
         entry_set_note (e, text);
         return true;
     }
@@ -65,19 +90,21 @@ static bool holds_start (struct broker *b, struct entry *e)
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
     (void)e;
-    if (before == JOB_RUN && broker_config (b)->start_serialize > 0)
+    if (before == JOB_RUN && settings_of (b)->start_serialize > 0)
         broker_starts_due (b);
 }
 
 static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
 {
     (void)e;
-    if (broker_config (b)->start_serialize > 0 && !strcmp (change->name, "start"))
+    if (settings_of (b)->start_serialize > 0 && !strcmp (change->name, "start"))
         broker_starts_due (b);
 }
 
 const struct broker_service service_serialize = {
     .name = "serialize",
+    .place = &place,
+    .settings = &settings,
     .moved = moved,
     .event = on_event,
     .holds_start = holds_start,

@@ -7,6 +7,7 @@
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
 #include "broker/services/deadline.h"
+#include "broker/services/depend/array.h"
 #include "broker/services/nodes/nodegroups.h"
 #include "broker/services/nodes/queuenodes.h"
 #include "broker/services/placing.h"
@@ -106,12 +107,11 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
                           "--nice: only operators may raise a job's priority");
     }
     if (entry_jobspec (e)->array.tasks
-        && idset_count (entry_jobspec (e)->array.tasks) > broker_config (b)->array_max)
+        && idset_count (entry_jobspec (e)->array.tasks) > array_max (b))
         return error_set (err, EINVAL,
                           "array: %u tasks are asked for, an array may have at most %u "
                           "here (array-max)",
-                          idset_count (entry_jobspec (e)->array.tasks),
-                          broker_config (b)->array_max);
+                          idset_count (entry_jobspec (e)->array.tasks), array_max (b));
     if (deadline_check (entry_jobspec (e), clock_wall (), err) < 0)
         return -EINVAL;
     if (placing_make (b, e,

@@ -1,5 +1,6 @@
 /* userlimits.c - see userlimits.h
  */
+#include "broker/config/keys.h"
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 #include <utlist.h>
 
-#include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
@@ -49,6 +49,34 @@ struct userlimits {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    /* of one user, 0: unlimited: waiting jobs, bytes of their jobspecs, bytes of kept
+     * output */
+    uint64_t jobs_max, bytes_max, output_max;
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+#define MIB (INT64_C (1) << 20)
+static const struct config_key keys[] = {
+    { "user-jobs-max", value_int, AT (jobs_max), 0, 1000000000, NULL },
+    { "user-bytes-max", value_bytes, AT (bytes_max), MIB, MIB << 30, NULL },
+    { "user-output-max", value_bytes, AT (output_max), MIB, MIB << 40, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { .jobs_max = 100000,
+                                          .bytes_max = MIB << 8,
+                                          .output_max = MIB << 16 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 static struct userlimits *state_of (const struct broker *b)
 {
@@ -101,32 +129,30 @@ static uint64_t jobs_of (struct broker *b, const struct tally *t, uid_t uid)
 int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes,
                       struct error *err)
 {
-    const struct config *c = broker_config (b);
+    const struct settings *c = settings_of (b);
     const struct tally *t = tally_of (state_of (b), uid, false);
     uint64_t waiting = jobs_of (b, t, uid), held = t ? (uint64_t)MAX (t->bytes, 0) : 0;
 
     if (broker_is_operator (b, uid))
         return 0;
-    if (c->user_jobs_max > 0 && waiting + jobs > c->user_jobs_max)
+    if (c->jobs_max > 0 && waiting + jobs > c->jobs_max)
         return error_set (err, EDQUOT,
                           "a user may have %ju waiting jobs (user-jobs-max): you have "
                           "%ju, and this submit adds %ju",
-                          (uintmax_t)c->user_jobs_max, (uintmax_t)waiting,
-                          (uintmax_t)jobs);
-    if (c->user_bytes_max > 0 && held + bytes > c->user_bytes_max)
+                          (uintmax_t)c->jobs_max, (uintmax_t)waiting, (uintmax_t)jobs);
+    if (c->bytes_max > 0 && held + bytes > c->bytes_max)
         return error_set (err, EDQUOT,
                           "the scripts and environments of a user's waiting jobs may "
                           "have %ju KiB (user-bytes-max): yours have %ju, and this "
                           "submit adds %ju",
-                          (uintmax_t)c->user_bytes_max >> 10, (uintmax_t)held >> 10,
+                          (uintmax_t)c->bytes_max >> 10, (uintmax_t)held >> 10,
                           (uintmax_t)bytes >> 10);
-    if (c->user_output_max > 0 && t && t->output > c->user_output_max)
+    if (c->output_max > 0 && t && t->output > c->output_max)
         return error_set (err, EDQUOT,
                           "the kept output of a user's jobs may have %ju MiB "
                           "(user-output-max): yours has %ju; it is removed with your "
                           "oldest jobs, or ask an operator",
-                          (uintmax_t)c->user_output_max >> 20,
-                          (uintmax_t)t->output >> 20);
+                          (uintmax_t)c->output_max >> 20, (uintmax_t)t->output >> 20);
     return 0;
 }
 
@@ -146,9 +172,9 @@ json_t *userlimits_json (struct broker *b, uid_t uid)
 
     if (!o)
         return NULL;
-    add_limit (o, "jobs_max", none ? 0 : broker_config (b)->user_jobs_max);
-    add_limit (o, "bytes_max", none ? 0 : broker_config (b)->user_bytes_max);
-    add_limit (o, "output_max", none ? 0 : broker_config (b)->user_output_max);
+    add_limit (o, "jobs_max", none ? 0 : settings_of (b)->jobs_max);
+    add_limit (o, "bytes_max", none ? 0 : settings_of (b)->bytes_max);
+    add_limit (o, "output_max", none ? 0 : settings_of (b)->output_max);
     return o;
 }
 
@@ -257,7 +283,7 @@ static void measure_soon (struct broker *b)
 {
     struct userlimits *u = state_of (b);
 
-    if (broker_is_dead (b) || broker_config (b)->user_output_max == 0)
+    if (broker_is_dead (b) || settings_of (b)->output_max == 0)
         return;
     u->again = true;
     if (!u->measuring && !u->timer.is_set)
@@ -315,6 +341,7 @@ const struct broker_service service_userlimits = {
     .name = "userlimits",
     .place = &place,
     .state_size = sizeof (struct userlimits),
+    .settings = &settings,
     .init = init,
     .release = release,
     .moved = moved,

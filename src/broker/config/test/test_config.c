@@ -5,11 +5,13 @@
 #include <stdint.h>
 
 #include <cmocka.h>
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "broker/config/config.h"
+#include "broker/config/keys.h"
+#include "broker/core/service.h"
 #include "common/io.h"
 
 static char path[] = "/tmp/fluxq-test-config-XXXXXX";
@@ -33,7 +35,7 @@ static int drop_file (void **state)
 static struct config *load (const char *text, struct error *err)
 {
     assert_int_equal (io_write_file_atomic (path, text, strlen (text), 0600, err), 0);
-    return config_load (path, err);
+    return config_load (path, services_settings (), err);
 }
 
 static void test_defaults (void **state)
@@ -50,11 +52,9 @@ static void test_defaults (void **state)
     assert_string_equal (c->match_policy->name, "lonode");
     assert_string_equal (c->queue_policy->name, "easy");
     assert_null (config_executor_section (c, "local"));
-    assert_true (c->priority.weights.fair_share == 3000 && c->priority.interval == 60);
     assert_true (c->requeue && !c->requeue_at_end && c->start_retries == 5);
     struct config_timeouts t = config_timeouts_of (c, 0, 0);
     assert_true (t.start == 300 && t.place == 300 && t.pull == 1800);
-    assert_true (c->start_serialize == 0 && c->drain_after_failures == 3);
     config_destroy (c);
 }
 
@@ -91,35 +91,36 @@ static void test_prolog_of_queues (void **state)
 static void test_all_keys (void **state)
 {
     struct error err = { 0 };
-    struct config *c = load ("executor: kube\n"
-                             "state-dir: /s\n"
-                             "listen: '[::1]:7718'\n"
-                             "operators: [ann, bob]\n"
-                             "log-level: debug\n"
-                             "match-policy: bestfit\n"
-                             "start-backoff: 5s\n"
-                             "start-backoff-max: 1m\n"
-                             "start-retries: 2\n"
-                             "start-timeout: 2m\n"
-                             "pull-timeout: 1h\n"
-                             "start-serialize: 64\n"
-                             "drain-after-failures: 0\n"
-                             "requeue: false\n"
-                             "requeue-order: end\n"
-                             "grace: 1.5\n"
-                             "keep-finished: 7\n"
-                             "output-max: 64Mi\n"
-                             "clients: {connections: 20, reserve: 5, requests: 7, burst: 9}\n"
-                             "subuid-file: /x/subuid\n"
-                             "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
-                             "  fair-share: 5, half-life: infinity, interval: 90}\n"
-                             "queues:\n"
-                             "  short: {max-time: 30m, max-nodes: 4, priority: 10,\n"
-                             "    start-timeout: 30, place-timeout: 10s}\n"
-                             "  long: {default: true, default-time: 1h, started: false,\n"
-                             "    mounts: [{path: /home, volume: {emptyDir: {}}}]}\n"
-                             "kube: {image: 'busybox:1'}\n",
-                             &err);
+    struct config *c =
+        load ("executor: kube\n"
+              "state-dir: /s\n"
+              "listen: '[::1]:7718'\n"
+              "operators: [ann, bob]\n"
+              "log-level: debug\n"
+              "match-policy: bestfit\n"
+              "start-backoff: 5s\n"
+              "start-backoff-max: 1m\n"
+              "start-retries: 2\n"
+              "start-timeout: 2m\n"
+              "pull-timeout: 1h\n"
+              "start-serialize: 64\n"
+              "drain-after-failures: 0\n"
+              "requeue: false\n"
+              "requeue-order: end\n"
+              "grace: 1.5\n"
+              "keep-finished: 7\n"
+              "output-max: 64Mi\n"
+              "clients: {connections: 20, reserve: 5, requests: 7, burst: 9}\n"
+              "subuid-file: /x/subuid\n"
+              "priority: {queue: 2, age: 3, age-max: 1d, size: -4,\n"
+              "  fair-share: 5, half-life: infinity, interval: 90}\n"
+              "queues:\n"
+              "  short: {max-time: 30m, max-nodes: 4, priority: 10,\n"
+              "    start-timeout: 30, place-timeout: 10s}\n"
+              "  long: {default: true, default-time: 1h, started: false,\n"
+              "    mounts: [{path: /home, volume: {emptyDir: {}}}]}\n"
+              "kube: {image: 'busybox:1'}\n",
+              &err);
 
     (void)state;
     assert_non_null (c);
@@ -138,13 +139,8 @@ static void test_all_keys (void **state)
     assert_true (c->start_backoff == 5 && c->start_backoff_max == 60 && c->grace == 1.5);
     assert_int_equal (c->start_retries, 2);
     assert_true (!c->requeue && c->requeue_at_end);
-    assert_true (c->start_serialize == 64 && c->drain_after_failures == 0);
     assert_int_equal (c->keep_finished, 7);
     assert_int_equal (c->output_max, 64 << 20);
-    const struct priority_weights *w = &c->priority.weights;
-    assert_true (w->queue == 2 && w->age == 3 && w->size == -4 && w->fair_share == 5);
-    assert_true (w->age_max == 86400 && c->priority.half_life == 0);
-    assert_true (c->priority.interval == 90);
     assert_string_equal (config_default_queue (c)->name, "long");
     assert_false (config_default_queue (c)->started);
     assert_int_equal (json_array_size (config_default_queue (c)->mounts), 1);
@@ -160,6 +156,82 @@ static void test_all_keys (void **state)
     assert_true (t.start == 900 && t.place == 900 && t.pull == 3600);
     assert_null (config_find_queue (c, "shor"));
     assert_non_null (config_executor_section (c, "kube"));
+    config_destroy (c);
+}
+
+/* The settings of two services: each key sets its own field, the others keep theirs. */
+struct one {
+    char *text, **names;
+    double wait;
+};
+struct two {
+    bool flag;
+    struct inner {
+        int32_t small;
+        int64_t large;
+        uint64_t bytes;
+    } inner;
+};
+
+#define ONE(field) CONFIG_FIELD (struct one, field)
+#define INNER(field) CONFIG_FIELD (struct inner, field)
+static const struct config_key one_keys[] = {
+    { "text", value_string, ONE (text), 0, 0, NULL },
+    { "names", value_strings, ONE (names), 0, 0, NULL },
+    { "wait", value_seconds, ONE (wait), 1, 60, NULL },
+    { 0 },
+};
+static const struct config_key inner_keys[] = {
+    { "small", value_int, INNER (small), -1, 5, NULL },
+    { "large", value_int, INNER (large), 0, INT64_MAX, NULL },
+    { "bytes", value_bytes, INNER (bytes), 1 << 20, INT64_MAX, NULL },
+    { 0 },
+};
+static const struct config_key two_keys[] = {
+    { "flag", value_bool, CONFIG_FIELD (struct two, flag), 0, 0, NULL },
+    { "inner", value_mapping, CONFIG_FIELD (struct two, inner), 0, 0, inner_keys },
+    { 0 },
+};
+static const struct one one_defaults = { .wait = 7 };
+static const struct two two_defaults = { .flag = true, .inner = { 1, 2, 3 } };
+static const struct config_part one = { one_keys, sizeof (struct one), &one_defaults };
+static const struct config_part two = { two_keys, sizeof (struct two), &two_defaults };
+static const struct config_part *const both[] = { &one, &two };
+static const size_t both_at[] = { 0, 64 };
+static const struct config_layout layout = { both, both_at, 2, 64 + sizeof (struct two) };
+
+static void test_settings_of_services (void **state)
+{
+    struct error err = { 0 };
+    struct config *c = config_default (&layout);
+
+    (void)state;
+    assert_non_null (c);
+    const struct one *x = (const void *)c->settings;
+    const struct two *y = (const void *)(c->settings + 64);
+    assert_true (!x->text && !x->names && x->wait == 7);
+    assert_true (y->flag && y->inner.small == 1 && y->inner.large == 2);
+    config_destroy (c);
+
+    const char *text =
+        "text: a\nnames: [b, c]\ninner: {small: -1, bytes: 2Mi}\ngrace: 3\n";
+    assert_int_equal (io_write_file_atomic (path, text, strlen (text), 0600, &err), 0);
+    assert_non_null (c = config_load (path, &layout, &err));
+    x = (const void *)c->settings;
+    y = (const void *)(c->settings + 64);
+    assert_string_equal (x->text, "a");
+    assert_string_equal (x->names[1], "c");
+    assert_true (x->wait == 7 && c->grace == 3 && y->flag);
+    assert_true (y->inner.small == -1 && y->inner.large == 2);
+    assert_int_equal (y->inner.bytes, 2 << 20);
+
+    json_t *bad = json_string ("6");
+    struct config_place p = { c->doc, yaml_root (c->doc), "inner", &err };
+    assert_int_equal (config_set (c, "inner", bad, &p), -EINVAL);
+    assert_non_null (strstr (err.text, "inner: expected a mapping"));
+    assert_int_equal (config_set (c, "small", bad, &p), -EINVAL);
+    assert_non_null (strstr (err.text, "unknown key 'small'"));
+    json_decref (bad);
     config_destroy (c);
 }
 
@@ -192,6 +264,10 @@ static void test_refusals (void **state)
         { "queues:\n  a: {start-timeout: 2d}\n", ":2:", "from 1s to 24h" },
         { "start-serialize: -1\n", ":1:1: ", "expected an integer from 0" },
         { "drain-after-failures: 1001\n", ":1:1: ", "from 0 to 1000" },
+        { "listen-names: [a b]\nlisten: 'a:1'\n", ":1:", "listen-names" },
+        { "user-bytes-max: 5\n", ":1:1: ", "expected 0 or an amount from 1 MiB" },
+        { "resize-grow: 1\n", ":1:1: ", "true or false" },
+        { "history: {keep: x}\n", ":1:11: ", "keep: expected a duration" },
         { "operators: ann\n", ":1:", "list" },
         { "clients: {connections: 0}\n", ":1:", "from 8" },
         { "clients: {nosuch: 1}\n", ":1:", "unknown key 'nosuch'" },
@@ -234,7 +310,7 @@ static void test_missing_file (void **state)
     struct error err = { 0 };
 
     (void)state;
-    assert_null (config_load ("/nonexistent/fluxq.yaml", &err));
+    assert_null (config_load ("/nonexistent/fluxq.yaml", NULL, &err));
     assert_non_null (strstr (err.text, "/nonexistent/fluxq.yaml"));
 }
 
@@ -243,7 +319,7 @@ static void test_executor_option (void **state)
 {
     struct error err = { 0 };
     struct config *with = load ("local: {nodes: 2, cores: 3}\n", &err);
-    struct config *without = config_default ();
+    struct config *without = config_default (NULL);
 
     (void)state;
     assert_int_equal (config_set_executor (with, "local", "nodes", json_integer (4)), 0);
@@ -274,8 +350,8 @@ static void test_options_outlive_reload (void **state)
     config_destroy (old);
     config_destroy (new);
 
-    old = config_default ();
-    new = config_default ();
+    old = config_default (NULL);
+    new = config_default (NULL);
     assert_int_equal (config_set_executor (old, "kube", NULL, NULL), 0);
     assert_int_equal (config_keep_options (new, old), 0);
     assert_string_equal (new->executor, "kube");
@@ -289,6 +365,7 @@ int main (void)
         cmocka_unit_test (test_defaults),
         cmocka_unit_test (test_prolog_of_queues),
         cmocka_unit_test (test_all_keys),
+        cmocka_unit_test (test_settings_of_services),
         cmocka_unit_test (test_refusals),
         cmocka_unit_test (test_missing_file),
         cmocka_unit_test (test_executor_option),

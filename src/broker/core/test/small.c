@@ -558,7 +558,7 @@ struct small *small_create (int nodes)
     assert_non_null (b);
     b->states = calloc (1, services_state_size () + 1);
     b->loop = &s->loop;
-    b->head.config = s->config = config_default ();
+    b->head.config = s->config = config_default (services_settings ());
     b->ops = &with_sweep;
     b->exec = calloc (1, sizeof (*b->exec));
     b->exec->small = s;
@@ -834,6 +834,15 @@ static void closed (uv_handle_t *h, void *arg)
     (void)arg;
     if (!uv_is_closing (h))
         uv_close (h, NULL);
+}
+
+void small_set (struct small *s, const char *key, json_t *value)
+{
+    struct error err = { 0 };
+    struct config_place p = { .owner = value, .key = key, .err = &err };
+
+    assert_int_equal (config_set (s->config, key, value, &p), 0);
+    json_decref (value);
 }
 
 void small_destroy (struct small *s)

@@ -39,6 +39,8 @@ struct small {
 /* A broker whose nodes, node0 ..., of four cores are known. */
 struct small *small_create (int nodes);
 void small_destroy (struct small *s);
+/* Sets a key of the configuration; takes value. */
+void small_set (struct small *s, const char *key, json_t *value);
 /* A job of uid 1000 in queue "batch" with one core and these keys of attributes.system
  * ("duration: 60, name: x"), as if its submit were on disk. NULL: no memory. */
 struct entry *small_submit (struct small *s, const char *system);

@@ -9,6 +9,7 @@
  *
  * The submit of the array reserves a job id for each task (job/array.h).
  */
+#include "broker/config/keys.h"
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
@@ -42,6 +43,32 @@ struct arrays {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    unsigned max; /* maximum number of tasks */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key keys[] = {
+    { "array-max", value_int, AT (max), 1, ARRAY_TASKS_MAX, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { .max = 100000 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
+
+unsigned array_max (const struct broker *b)
+{
+    return settings_of (b)->max;
+}
 
 static struct arrays *state_of (const struct broker *b)
 {
@@ -235,6 +262,7 @@ const struct broker_service service_array = {
     .place = &place,
     .state_size = sizeof (struct arrays),
     .slot_size = sizeof (struct slot),
+    .settings = &settings,
     .event = on_event,
     .goes = leave,
 };

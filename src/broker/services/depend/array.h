@@ -5,6 +5,8 @@
 
 #include "broker/core/broker.h"
 
+/* The largest number of tasks that an array may have (array-max). */
+unsigned array_max (const struct broker *b);
 /* Makes the array's next task the one to queue. Returns its job id, which the caller
  * gives to the scheduler, or 0: no task may start now. */
 uint64_t array_enqueue (struct broker *b, struct entry *e);

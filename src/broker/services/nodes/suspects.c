@@ -10,6 +10,7 @@
  * a fault of the whole cluster (no network). Counts are kept in memory only: a restart
  * counts anew, drained nodes stay drained.
  */
+#include "broker/config/keys.h"
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
@@ -43,6 +44,27 @@ struct state {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    unsigned failures; /* jobs that must fail to start on a node; 0: never drained */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key keys[] = {
+    { "drain-after-failures", value_int, AT (failures), 0, 1000, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { .failures = 3 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 static struct state *state_of (const struct broker *b)
 {
@@ -157,7 +179,7 @@ void suspects_drain (struct broker *b, const char *node, const char *why)
 
 static void drain_if_due (struct broker *b, struct suspect *s)
 {
-    unsigned limit = broker_config (b)->drain_after_failures;
+    unsigned limit = settings_of (b)->failures;
     char reason[REASON_MAX];
 
     if (limit == 0 || s->njobs < limit || !s->confirmed || !s->several
@@ -177,8 +199,7 @@ static void failed_on (struct broker *b, const struct entry *e, const char *node
 
     if (!s)
         return;
-    if (!has (s, entry_id (e))
-        && add (s, entry_id (e), broker_config (b)->drain_after_failures) < 0)
+    if (!has (s, entry_id (e)) && add (s, entry_id (e), settings_of (b)->failures) < 0)
         return;
     if (s->njobs == 1 && !s->several)
         s->user = job->userid;
@@ -196,7 +217,7 @@ static void start_failed (struct broker *b, struct entry *e,
         why->suspects ? hostlist_decode (why->suspects, HOSTLIST_MAX, NULL) : NULL;
     const char *name;
 
-    if (broker_config (b)->drain_after_failures > 0)
+    if (settings_of (b)->failures > 0)
         for (size_t i = 0; hl && (name = hostlist_nth (hl, i)); i++)
             failed_on (b, e, name, why->text);
     hostlist_destroy (hl);
@@ -234,6 +255,7 @@ const struct broker_service service_suspects = {
     .name = "suspects",
     .place = &place,
     .state_size = sizeof (struct state),
+    .settings = &settings,
     .release = release,
     .start_failed = start_failed,
     .ready = ready,

@@ -15,6 +15,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/config/keys.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
@@ -51,6 +52,29 @@ struct state {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    bool grow;       /* jobs are offered nodes that no job waits for, */
+    double interval; /* ... this many seconds after their last change */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key keys[] = {
+    { "resize-grow", value_bool, AT (grow), 0, 0, NULL },
+    { "resize-interval", value_duration, AT (interval), 0, 0, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { .grow = true, .interval = 60 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 static struct state *state_of (const struct broker *b)
 {
@@ -201,12 +225,12 @@ static double offered_in (const struct round *r, const struct entry *e)
     const struct job_resize *last = &job->resize;
     double since = last->at > 0 ? last->at : job->t_start;
 
-    if (!broker_config (r->b)->resize_grow || last->by_user || job->resize.failed
+    if (!settings_of (r->b)->grow || last->by_user || job->resize.failed
         || giveback_larger (jobspec_malleable (entry_jobspec (e)),
                             (int64_t)entry_alloc (e)->nranks)
                == 0)
         return -1;
-    return MAX (since + broker_config (r->b)->resize_interval - clock_wall (), 0);
+    return MAX (since + settings_of (r->b)->interval - clock_wall (), 0);
 }
 
 /* Offers the largest size for which there are nodes. */
@@ -325,6 +349,7 @@ const struct broker_service service_malleable = {
     .name = "malleable",
     .place = &place,
     .state_size = sizeof (struct state),
+    .settings = &settings,
     .init = init,
     .pass_ends = round_due,
 };

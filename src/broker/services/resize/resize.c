@@ -12,6 +12,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/config/keys.h"
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
@@ -38,6 +39,27 @@ struct slot {
 };
 
 static struct service_place place;
+
+/* -- settings -- */
+
+struct settings {
+    double grace; /* seconds from the notice until tasks on lost nodes end */
+};
+
+#define AT(field) CONFIG_FIELD (struct settings, field)
+static const struct config_key keys[] = {
+    { "resize-grace", value_duration, AT (grace), 0, 0, NULL },
+    { 0 },
+};
+#undef AT
+
+static const struct settings defaults = { .grace = 30 };
+static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
+
+static const struct settings *settings_of (const struct broker *b)
+{
+    return service_settings (broker_config (b), &place);
+}
 
 static struct slot *slot_of (const struct entry *e)
 {
@@ -233,12 +255,11 @@ static void tell_executor (struct broker *b, struct entry *e)
         || !broker_ops (b)->resize)
         return;
     entry_exec_job (e)->r = entry_alloc (e);
-    entry_exec_job (e)->resize =
-        (struct exec_resize){ .active = true,
-                              .generation = to->generation,
-                              .nodes = (uint32_t)to->nnodes,
-                              .from = (uint32_t)to->from,
-                              .grace = broker_config (b)->resize_grace };
+    entry_exec_job (e)->resize = (struct exec_resize){ .active = true,
+                                                       .generation = to->generation,
+                                                       .nodes = (uint32_t)to->nnodes,
+                                                       .from = (uint32_t)to->from,
+                                                       .grace = settings_of (b)->grace };
     broker_ops (b)->resize (broker_exec (b), entry_exec_job (e));
 }
 
@@ -364,14 +385,14 @@ static json_t *answer (const struct entry *e, int64_t from)
 static void api_job_resize (struct broker *b, struct http_request *req,
                             const struct api_path *path)
 {
-    static const char *const keys[] = { "nodes", NULL };
+    static const char *const members[] = { "nodes", NULL };
     struct error err = { 0 };
     struct entry *e = api_entry (b, req, path, NULL);
     int64_t nnodes = 0;
 
     if (!e || !api_require (b, req, e))
         return;
-    autojson json_t *body = api_body (req, keys);
+    autojson json_t *body = api_body (req, members);
     if (!body)
         return;
     const char *why = unfit (e);
@@ -420,6 +441,7 @@ const struct broker_service service_resize = {
     .name = "resize",
     .place = &place,
     .slot_size = sizeof (struct slot),
+    .settings = &settings,
     .host = host_init,
     .acts = acts,
     .attempt_over = attempt_over,

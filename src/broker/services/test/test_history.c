@@ -94,8 +94,7 @@ static void begin (struct small *s)
     struct error err = { 0 };
 
     memset (&old, 0, sizeof (old));
-    s->config->history.jobs = 7;
-    s->config->history.keep = 3600;
+    small_set (s, "history", json_pack ("{s:i s:i}", "jobs", 7, "keep", 3600));
     assert_int_equal (service_history.begin (s->b, &err), 0);
 }
 

@@ -164,7 +164,7 @@ static void test_wait_default (void **unused)
     struct small *s = half ();
 
     (void)unused;
-    s->config->switches_wait = 30;
+    small_set (s, "switches-wait", json_integer (30));
     uint64_t id = submit (s, 8, "duration: 60, fluxq: {switches: 1}");
     small_advance (s, 29);
     assert_string_equal (places (id), "waits");

@@ -13,6 +13,8 @@
 
 extern const struct broker_service service_priority;
 
+#define INTERVAL 60 /* between two computations, the default */
+
 static json_t *get (struct small *s, uid_t uid, const char *head, int status)
 {
     struct client *c = client_call (s, uid, head, NULL);
@@ -43,7 +45,7 @@ static void test_job (void **unused)
 
     (void)unused;
     submit (s, 9);
-    small_advance (s, s->config->priority.interval + 1);
+    small_advance (s, INTERVAL + 1);
     autojson json_t *o = get (s, USER, "GET /v1/jobs/9/priority", 200);
     assert_true (number (o, "cores_all") == 8);
     assert_true (number (o, "nodes_all") == 2);
@@ -64,7 +66,7 @@ static void test_usage (void **unused)
     struct small *s = small_create (1);
 
     (void)unused;
-    s->config->priority.half_life = 0;
+    small_set (s, "priority", json_pack ("{s:i}", "half-life", 0));
     service_priority.reloaded (s->b, s->config);
     submit (s, 2);
     small_advance (s, 100);
@@ -127,7 +129,7 @@ static void test_order (void **unused)
     entry_job (entry_find (s->b, 6))->userid = OTHER;
     assert_true (entry_job (entry_find (s->b, 5))->priority
                  >= entry_job (entry_find (s->b, 6))->priority);
-    small_advance (s, 10 * s->config->priority.interval);
+    small_advance (s, 10 * INTERVAL);
     assert_true (entry_job (entry_find (s->b, 5))->priority
                  < entry_job (entry_find (s->b, 6))->priority);
     small_finish (s, 1, "ended");
@@ -144,7 +146,7 @@ static void test_idle (void **unused)
     small_keep ("usage/2001", "5000 1000000 carol");
     struct small *s = small_create (1);
     assert_non_null (small_setting ("usage/2000"));
-    small_advance (s, 3 * s->config->priority.interval);
+    small_advance (s, 3 * INTERVAL);
     assert_null (small_setting ("usage/2000"));
     assert_non_null (small_setting ("usage/2001"));
     small_destroy (s);
@@ -186,7 +188,7 @@ static void test_round_goes_on (void **unused)
         broker_act (s->b, entry_find (s->b, id), JOB_ACT_DEQUEUE);
         entry_remove (s->b, entry_find (s->b, id));
     }
-    small_advance (s, 10 * s->config->priority.interval);
+    small_advance (s, 10 * INTERVAL);
     for (uint64_t id = 6; id <= 50; id += 2)
         assert_int_equal (entry_job (entry_find (s->b, id))->state, JOB_SCHED);
     small_destroy (s);
@@ -196,11 +198,11 @@ static void scenario (struct small *s)
 {
     submit (s, 6);
     small_ready (s, 1);
-    small_advance (s, s->config->priority.interval + 1);
+    small_advance (s, INTERVAL + 1);
     struct client *job = client_ask (s, USER, "GET /v1/jobs/6/priority", NULL);
     small_finish (s, 1, "ended");
     struct client *users = client_ask (s, USER, "GET /v1/fair-share", NULL);
-    small_advance (s, s->config->priority.interval + 1);
+    small_advance (s, INTERVAL + 1);
     assert_true (job->ended && users->ended);
     long countdown = small_spare ();
     autojson json_t *o = get (s, USER, "GET /v1/fair-share", 200);

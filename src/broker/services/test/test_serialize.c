@@ -9,7 +9,7 @@ static struct small *two_large (void)
 {
     struct small *s = small_create (2);
 
-    s->config->start_serialize = 1;
+    small_set (s, "start-serialize", json_integer (1));
     assert_int_equal (entry_id (small_submit (s, "duration: 60")), 1);
     small_turn (s);
     assert_int_equal (entry_id (small_submit (s, "duration: 60")), 2);
@@ -75,7 +75,7 @@ static void test_off (void **unused)
 
 static void scenario (struct small *s)
 {
-    s->config->start_serialize = 1;
+    small_set (s, "start-serialize", json_integer (1));
     for (int i = 0; i < 3; i++)
         small_submit (s, "duration: 60");
     small_turn (s);

@@ -14,6 +14,8 @@
 #define OTHER 1001
 #define OPERATOR 0
 
+#define MIB (1024 * 1024)
+
 static int check (struct small *s, uid_t uid, uint64_t jobs, uint64_t bytes)
 {
     struct error err = { 0 };
@@ -38,7 +40,7 @@ static void test_jobs (void **unused)
     struct small *s = small_create (1);
 
     (void)unused;
-    s->config->user_jobs_max = 3;
+    small_set (s, "user-jobs-max", json_integer (3));
     for (int i = 0; i < 6; i++)
         small_submit (s, "duration: 0");
     assert_int_equal (number (s, USER, "jobs"), 6);
@@ -63,7 +65,7 @@ static void test_array (void **unused)
     struct small *s = small_create (1);
 
     (void)unused;
-    s->config->user_jobs_max = 10;
+    small_set (s, "user-jobs-max", json_integer (10));
     for (int i = 0; i < 4; i++)
         small_submit (s, "duration: 0");
     small_turn (s);
@@ -81,21 +83,21 @@ static void test_bytes (void **unused)
     struct small *s = small_create (1);
 
     (void)unused;
-    s->config->user_bytes_max = 100000;
-    userlimits_reserve (s->b, USER, 1, 60000);
-    assert_int_equal (check (s, USER, 1, 40000), 0);
-    assert_int_equal (check (s, USER, 1, 40001), -EDQUOT);
-    assert_int_equal (number (s, USER, "bytes"), 60000);
-    userlimits_reserve (s->b, USER, -1, -60000);
-    assert_int_equal (check (s, USER, 1, 100000), 0);
-    s->config->user_bytes_max = 0; /* none */
-    assert_int_equal (check (s, USER, 1, 1000000), 0);
+    small_set (s, "user-bytes-max", json_integer (10000000));
+    userlimits_reserve (s->b, USER, 1, 6000000);
+    assert_int_equal (check (s, USER, 1, 4000000), 0);
+    assert_int_equal (check (s, USER, 1, 4000001), -EDQUOT);
+    assert_int_equal (number (s, USER, "bytes"), 6000000);
+    userlimits_reserve (s->b, USER, -1, -6000000);
+    assert_int_equal (check (s, USER, 1, 10000000), 0);
+    small_set (s, "user-bytes-max", json_integer (0)); /* none */
+    assert_int_equal (check (s, USER, 1, 100000000), 0);
     small_destroy (s);
 }
 
 static void write_file (const char *path, size_t size)
 {
-    static char block[256 * 1024];
+    static char block[2 * MIB];
     int fd = open (path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
 
     assert_true (fd >= 0 && size <= sizeof (block));
@@ -115,7 +117,7 @@ static void test_output (void **unused)
     snprintf (spool, sizeof (spool), "%s/spool-0", job);
     snprintf (other, sizeof (other), "%s/data", job);
     assert_int_equal (mkdir (job, 0700), 0);
-    write_file (other, 256 * 1024); /* the user's own file does not count */
+    write_file (other, 2 * MIB); /* the user's own file does not count */
     if (getuid () == 0)
         assert_int_equal (chown (job, owner, owner), 0);
 
@@ -126,14 +128,14 @@ static void test_output (void **unused)
     free (s->b->jobs_dir);
     s->b->jobs_dir = strdup (dir);
     s->works = true;
-    s->config->user_output_max = 100 * 1024;
+    small_set (s, "user-output-max", json_integer (MIB));
     small_advance (s, 10);
-    write_file (spool, 256 * 1024);
+    write_file (spool, 2 * MIB);
     small_advance (s, 10);
     assert_int_equal (number (s, owner, "output"), 0);
     small_finish (s, id, "ended");
     small_advance (s, 2);
-    assert_in_range (number (s, owner, "output"), 256 * 1024, 400 * 1024);
+    assert_in_range (number (s, owner, "output"), 2 * MIB, 3 * MIB);
     assert_int_equal (check (s, owner, 1, 0), -EDQUOT);
     assert_int_equal (check (s, owner + 1, 1, 0), 0);
     unlink (spool);
@@ -153,8 +155,8 @@ static void scenario (struct small *s)
     const struct entry *e, *next;
     int64_t waiting = 0;
 
-    s->config->user_jobs_max = 3;
-    s->config->user_output_max = 1;
+    small_set (s, "user-jobs-max", json_integer (3));
+    small_set (s, "user-output-max", json_integer (MIB));
     for (int i = 0; i < 6; i++)
         small_submit (s, "duration: 0");
     small_turn (s);

@@ -135,7 +135,7 @@ static void test_executor_is_told (void **unused)
     static const char first[] = "{\"batch\":{\"node-selector\":{\"pool\":\"a\"}}}";
     static const char second[] = "{\"batch\":{\"node-selector\":{\"pool\":\"b\"}}}";
     struct small *s = small_create (1);
-    struct config *c = config_default ();
+    struct config *c = config_default (services_settings ());
     struct error err = { 0 };
 
     (void)unused;
@@ -160,7 +160,7 @@ static void test_executor_is_told (void **unused)
 static void test_first_selection (void **unused)
 {
     struct small *s = small_create (1);
-    struct config *c = config_default ();
+    struct config *c = config_default (services_settings ());
     struct error err = { 0 };
 
     (void)unused;

@@ -11,7 +11,7 @@ static struct small *begin (void)
 {
     struct small *s = small_create (2);
 
-    s->config->drain_after_failures = FAILURES;
+    small_set (s, "drain-after-failures", json_integer (FAILURES));
     return s;
 }
 
@@ -111,7 +111,7 @@ static void test_forgotten (void **unused)
 
 static void scenario (struct small *s)
 {
-    s->config->drain_after_failures = FAILURES;
+    small_set (s, "drain-after-failures", json_integer (FAILURES));
     for (int i = 0; i < FAILURES; i++)
         small_submit (s, "duration: 60");
     small_turn (s);

@@ -278,7 +278,7 @@ static void test_nodes_change (void **unused)
 static void test_settings (void **unused)
 {
     struct small *s = small_create (1);
-    struct config *old = config_default ();
+    struct config *old = config_default (services_settings ());
 
     (void)unused;
     make (s, 0, 1000);

@@ -103,7 +103,7 @@ static void test_offered (void **unused)
     for (int i = 0; i < 8; i++)
         small_submit (s, "duration: 6000");
     small_turn (s);
-    s->config->resize_interval = 100;
+    small_set (s, "resize-interval", json_integer (100));
     uint64_t id = start_malleable (s);
     assert_int_equal (size_of (s, id), 1);
     for (uint64_t other = 1; other <= 8; other++)
@@ -123,8 +123,8 @@ static void test_not_offered (void **unused)
     struct small *s = small_create (2);
 
     (void)unused;
-    s->config->resize_interval = 10;
-    s->config->resize_grow = false;
+    small_set (s, "resize-interval", json_integer (10));
+    small_set (s, "resize-grow", json_false ());
     start_malleable (s);
     client_ask (s, USER, "POST /v1/jobs/1/resize", "{\"nodes\": 1}");
     small_turn (s);
@@ -132,7 +132,7 @@ static void test_not_offered (void **unused)
     assert_int_equal (size_of (s, 1), 1);
     small_advance (s, 100);
     assert_false (is_changing (s, 1));
-    s->config->resize_grow = true;
+    small_set (s, "resize-grow", json_true ());
     broker_plan_due (s->b);
     small_advance (s, 100);
     assert_false (is_changing (s, 1)); /* by its user */
@@ -154,7 +154,7 @@ static void test_newest_gives (void **unused)
     struct small *s = small_create (4);
 
     (void)unused;
-    s->config->resize_grow = false;
+    small_set (s, "resize-grow", json_false ());
     start_malleable (s);
     client_ask (s, USER, "POST /v1/jobs/1/resize", "{\"nodes\": 2}");
     small_turn (s);
@@ -171,7 +171,7 @@ static void test_newest_gives (void **unused)
 
 static void scenario (struct small *s)
 {
-    s->config->resize_interval = 10;
+    small_set (s, "resize-interval", json_integer (10));
     start_malleable (s);
     small_submit (s, "duration: 60");
     small_advance (s, 3);

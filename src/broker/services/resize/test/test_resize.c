@@ -12,7 +12,7 @@
 /* Job 1 has all of three nodes, and runs. */
 static void start_malleable (struct small *s)
 {
-    s->config->resize_grow = false;
+    small_set (s, "resize-grow", json_false ());
     client_ask (s, USER, "POST /v1/jobs", MALLEABLE_JOB);
     small_turn (s);
     small_ready (s, 1);

@@ -285,9 +285,26 @@ test_expect_success 'a new command is one new file' '
     test_must_fail grep planted copy/src/cmd/table.c
 '
 
+# example HEADING: the code under a heading of doc/developer.md.
+example ()
+{
+    sed -n "/^## $1/,/^\`\`\`$/p" copy/doc/developer.md | sed "1,/^\`\`\`c$/d; /^\`\`\`$/d"
+}
+
+# What the service does: src/broker/core/test/test_service_example.c, with the same file.
+test_expect_success 'a new service with a key, a timer, a route and a slot on each job is one new file' '
+    plant src/broker/services/delay.c "$(example "A service of your own")" &&
+    make -C copy src/broker/core/table.c >report 2>&1 &&
+    grep "&service_delay," copy/src/broker/core/table.c &&
+    make -C copy includes.stamp src/broker/services/delay.o src/broker/core/table.o >report 2>&1 &&
+    rm copy/src/broker/services/delay.c &&
+    make -C copy src/broker/core/table.c >report 2>&1 &&
+    test_must_fail grep delay copy/src/broker/core/table.c
+'
+
 # What the policy decides: src/sched/test/test_policy_example.c, with the same file.
 test_expect_success 'a new queue policy is one new file' '
-    plant src/sched/policies/shortest.c "$(sed -n "/^\`\`\`c$/,/^\`\`\`$/p" copy/doc/developer.md | sed "/^\`\`\`/d")" &&
+    plant src/sched/policies/shortest.c "$(example "A queue policy of your own")" &&
     make -C copy src/sched/policies/table.c >report 2>&1 &&
     grep "&queue_policy_shortest," copy/src/sched/policies/table.c &&
     make -C copy src/sched/policies/shortest.o src/sched/policies/table.o >report 2>&1 &&

@@ -44,6 +44,7 @@ SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
 BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
+	src/broker/core/test/test_service_example \
 	src/broker/services/depend/test/test_array \
 	src/broker/services/depend/test/test_correspond \
 	src/broker/services/depend/test/test_depend \
@@ -78,6 +79,16 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/test/test_userlimits
 check_PROGRAMS += $(BROKER_TESTS)
 UNIT_TESTS += $(BROKER_TESTS)
+# With a table of its own, in which the example is.
+nodist_src_broker_core_test_test_service_example_SOURCES = src/broker/core/test/table.c
+src_broker_core_test_test_service_example_SOURCES = \
+	src/broker/core/test/test_service_example.c
+src_broker_core_test_test_service_example_LDADD = $(SMALL_LIBS)
+src_broker_core_test_test_service_example_LDFLAGS = $(SMALL_FLAGS)
+src/broker/core/test/table.c: $(srcdir)/src/found.mk contrib/gen-table
+	$(AM_V_GEN)$(MKDIR_P) $(@D) && $(SHELL) $(srcdir)/contrib/gen-table broker_service service_ \
+	  broker_services broker/core/service.h $(SERVICES) delay >$@.tmp && mv $@.tmp $@
+CLEANFILES += src/broker/core/test/table.c
 src_broker_config_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_test_test_deadline_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_deadline_LDFLAGS = $(SMALL_FLAGS)

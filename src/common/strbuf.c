@@ -76,27 +76,19 @@ void strbuf_advance (struct strbuf *sb, size_t len)
 
 int strbuf_add (struct strbuf *sb, const void *data, size_t len)
 {
-    if (sb->err || len == 0)
+    if (len >= sb->alloc - sb->len && (len == 0 || grow (sb, len) < 0))
         return sb->err;
-    if (grow (sb, len) < 0)
+    if (sb->err)
         return sb->err;
     memcpy (sb->buf + sb->len, data, len);
-    strbuf_advance (sb, len);
+    sb->len += len;
+    sb->buf[sb->len] = '\0';
     return 0;
 }
 
 int strbuf_adds (struct strbuf *sb, const char *s)
 {
     return strbuf_add (sb, s, strlen (s));
-}
-
-int strbuf_addch (struct strbuf *sb, char c)
-{
-    if (sb->err || sb->len + 2 > sb->alloc)
-        return strbuf_add (sb, &c, 1);
-    sb->buf[sb->len] = c;
-    strbuf_advance (sb, 1);
-    return 0;
 }
 
 int strbuf_vaddf (struct strbuf *sb, const char *fmt, va_list ap)

@@ -32,7 +32,14 @@ void strbuf_release (struct strbuf *sb);
 void strbuf_reset (struct strbuf *sb);
 int strbuf_add (struct strbuf *sb, const void *data, size_t len);
 int strbuf_adds (struct strbuf *sb, const char *s);
-int strbuf_addch (struct strbuf *sb, char c);
+static inline int strbuf_addch (struct strbuf *sb, char c)
+{
+    if (sb->err || sb->len + 2 > sb->alloc)
+        return strbuf_add (sb, &c, 1);
+    sb->buf[sb->len++] = c;
+    sb->buf[sb->len] = '\0';
+    return 0;
+}
 int strbuf_addf (struct strbuf *sb, const char *fmt, ...) PRINTF_LIKE (2, 3);
 int strbuf_vaddf (struct strbuf *sb, const char *fmt, va_list ap);
 /* Make room for len more bytes at buf + sb->len; commit them with sb->len += n and

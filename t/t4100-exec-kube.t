@@ -280,7 +280,7 @@ test_expect_success 'a limit is extended while the pods run, also across a resta
     wait_job_state "$id" RUNNING 60 && wait_until 30 grep -q ready limit.out && grep -x 0027 limit.out &&
     fluxq-ctl extend "$id" +5 && restart_broker --kube --config "$HERE/kube.yaml" && wait_job_state "$id" RUNNING 60 &&
     test "$(job_field "$id" time_limit)" = 600 && ! grep USR1 limit.out &&
-    fluxq-cancel --signal=USR1 --batch "$id" && wait_until 30 grep -q "shell USR1" limit.out &&
+    wait_until 60 fluxq-cancel --signal=USR1 --batch "$id" && wait_until 30 grep -q "shell USR1" limit.out &&
     fluxq-ctl extend "$id" 0:01 && wait_job_state "$id" TIMEOUT 90 && wait_until 30 no_jobs_of_ours
 '
 

@@ -1,9 +1,11 @@
 #!/bin/sh
-test_description='contrib/check: the options that say how often the tests run, and beside what'
+test_description='contrib/check: how often the tests run, how many at a time, and beside what'
 . "$(dirname "$0")/lib.sh"
 
 # A tree in which all that contrib/check calls is there and nothing is to be built: its one suite
-# counts itself and notes the busy loops beside it.
+# counts itself and notes the busy loops beside it. Its unit tests have one name: the first and the
+# second need each other, the second fails, the third ends in a way that xargs takes for a reason to
+# stop, and the last comes after all.
 marks=$FLUXQ_RUN/marks
 mkdir -p tree/contrib tree/t "$marks"
 cp "$FLUXQ_SOURCE_DIR/contrib/check" "$FLUXQ_SOURCE_DIR/contrib/run-suite" tree/contrib/
@@ -14,7 +16,44 @@ for name in contrib/install-packages autogen.sh; do
 done
 write_script tree/configure <<'END'
 #!/bin/sh
-printf 'all build-tests:\n\t@:\n' >Makefile
+source=$(cd "$(dirname "$0")" && pwd)
+for name in a b c d; do
+    mkdir -p src/$name/test && cp "$source/contrib/unit-$name" src/$name/test/test_one
+done 2>/dev/null
+cat >Makefile <<MAKE
+all build-tests:
+	@:
+list-unit-tests:
+	@for name in a b c d; do echo src/\$\$name/test/test_one; done
+dist:
+	@mkdir -p fluxq-0 && cp $source/configure fluxq-0/ && tar czf fluxq-0.tar.gz fluxq-0
+MAKE
+END
+write_script tree/contrib/unit-a <<'END'
+#!/bin/sh
+: >begun-a
+for try in $(seq 400); do [ ! -e begun-b ] || break; sleep 0.05; done
+[ ! -e begun-b ] || echo "ok 1 - beside the other"
+echo 1..1
+sleep 0.3
+END
+write_script tree/contrib/unit-b <<'END'
+#!/bin/sh
+: >begun-b
+for try in $(seq 400); do [ ! -e begun-a ] || break; sleep 0.05; done
+echo "not ok 1 - what b is for"
+echo 1..1
+exit 1
+END
+write_script tree/contrib/unit-c <<'END'
+#!/bin/sh
+exit 255
+END
+write_script tree/contrib/unit-d <<'END'
+#!/bin/sh
+echo "ok 1 - one"
+echo "ok 2 - two"
+echo 1..2
 END
 write_script tree/t/t0100-once.t <<'END'
 #!/bin/sh
@@ -69,6 +108,14 @@ for signal in TERM KILL; do
         wait_until 10 loops_gone && rm -f "$FLUXQ_RUN/stopped"
     '
 done
+test_expect_success 'unit tests: two at a time, each counted by its path, in the order of their list' '
+    test_expect_code 1 env TMPDIR=$FLUXQ_RUN sh tree/contrib/check --unit >out && cat out &&
+    tail -n 1 out | grep -x "6 passed, 4 failed" &&
+    sed -n "s/^---- \(src[^:]*: [0-9]* failed\).*/\1/p" out >failed &&
+    for build in gcc sanitizers; do
+        echo "src-b-test-test_one: 1 failed" && echo "src-c-test-test_one: 1 failed"
+    done >expected && test_cmp expected failed
+'
 test_expect_success 'what is no number of times is refused' '
     for number in "" x 0 -1 1x; do
         test_expect_code 2 check --times "$number" || return 1

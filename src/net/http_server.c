@@ -195,6 +195,14 @@ static struct http_listener *listener_create (struct http_server *s, struct erro
     return l;
 }
 
+static void listener_free (struct http_listener *l)
+{
+    LL_DELETE (l->server->listeners, l);
+    free (l->path);
+    free (l->host);
+    free (l);
+}
+
 int http_server_listen_unix (struct http_server *s, const char *path, mode_t mode,
                              struct error *err)
 {
@@ -202,18 +210,14 @@ int http_server_listen_unix (struct http_server *s, const char *path, mode_t mod
 
     if (!l)
         return -ENOMEM;
-    int fd = http_listen_unix (path, mode, &l->dev, &l->ino, err);
+    l->path = strdup (path);
+    int fd = l->path ? http_listen_unix (path, mode, &l->dev, &l->ino, err)
+                     : error_no_memory (err, NULL);
     if (fd < 0) {
-        LL_DELETE (s->listeners, l);
-        free (l);
+        listener_free (l);
         return fd;
     }
     l->fd = fd;
-    l->path = strdup (path);
-    if (!l->path) {
-        unlink (path);
-        return error_set (err, ENOMEM, "out of memory");
-    }
     return listener_start (l, err);
 }
 
@@ -224,11 +228,13 @@ int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t po
 
     if (!l)
         return -ENOMEM;
-    if (!(l->host = strdup (host)))
-        return error_set (err, ENOMEM, "out of memory");
-    int fd = http_listen_tcp (host, port, &l->port, err);
-    if (fd < 0)
+    l->host = strdup (host);
+    int fd = l->host ? http_listen_tcp (host, port, &l->port, err)
+                     : error_no_memory (err, NULL);
+    if (fd < 0) {
+        listener_free (l);
         return fd;
+    }
     l->fd = fd;
     return listener_start (l, err);
 }
@@ -273,7 +279,8 @@ void http_server_set_limits (struct http_server *s, const struct http_limits *li
     s->limits = *limits;
 }
 
-void http_server_set_users (struct http_server *s, bool (*privileged) (uid_t uid, void *arg),
+void http_server_set_users (struct http_server *s,
+                            bool (*privileged) (uid_t uid, void *arg),
                             uid_t (*account) (uid_t uid, void *arg))
 {
     s->privileged = privileged;
@@ -302,10 +309,7 @@ static void server_free (struct http_server *s)
 {
     while (s->listeners) {
         struct http_listener *l = s->listeners;
-        LL_DELETE (s->listeners, l);
-        free (l->path);
-        free (l->host);
-        free (l);
+        listener_free (l);
     }
     free (s->munge_socket);
     free (s);

@@ -12,6 +12,7 @@
 #ifndef FLUXQ_COMMON_TEST_TORTURE_H
 #define FLUXQ_COMMON_TEST_TORTURE_H
 
+#include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
 
@@ -25,6 +26,7 @@ static bool torture_fails (void)
     if (torture_countdown < 0 || torture_countdown-- > 0)
         return false;
     torture_has_failed = true;
+    errno = ENOMEM;
     return true;
 }
 

@@ -110,16 +110,14 @@ static int inherit (json_t *env, const char *entry)
 {
     const char *equals = strchr (entry, '=');
     size_t name_len = equals ? (size_t)(equals - entry) : 0;
-    char name[256];
 
-    if (name_len == 0 || name_len >= sizeof (name) || is_of_fluxq (entry)
+    if (name_len == 0 || is_of_fluxq (entry)
         || strnlen (entry, JOBSPEC_STRING_MAX) >= JOBSPEC_STRING_MAX
         || !text_is_variable (entry, name_len)
         || !text_is_utf8 (equals + 1, strlen (equals + 1), NULL))
         return 0;
-    memcpy (name, entry, name_len);
-    name[name_len] = '\0';
-    return set_variable (env, name, equals + 1);
+    autofree char *name = strndup (entry, name_len);
+    return name ? set_variable (env, name, equals + 1) : -1;
 }
 
 static int inherit_all (json_t *env, char *const list[])

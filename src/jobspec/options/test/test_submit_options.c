@@ -606,6 +606,21 @@ static void test_export (void **state)
     free (text);
 }
 
+/* A name of any length arrives, as every program may have it. */
+static void test_export_long_name (void **state)
+{
+    char variable[1000], want[1100];
+    char *const list[] = { variable, NULL };
+
+    (void)state;
+    for (int len = 250; len < 990; len += 10) {
+        snprintf (variable, sizeof (variable), "%0*d=v", len, 0);
+        snprintf (want, sizeof (want), "{\"%0*d\":\"v\"}", len, 0);
+        autofree char *text = exported ("ALL", list);
+        assert_string_equal (text, want);
+    }
+}
+
 /* As sbatch: who leaves the environment of the submission out gets that of a login shell, but
  * with NIL. */
 static void test_export_and_login (void **state)
@@ -672,8 +687,8 @@ static void test_every_row_sets (void **state)
         struct submit_options so;
         struct error err = { 0 };
         submit_options_init (&so);
-        int rc = submit_options_set (&so, SUBMIT_FROM_COMMAND, o->name, o->arg ? "1" : NULL,
-                                     NULL, &err);
+        int rc = submit_options_set (&so, SUBMIT_FROM_COMMAND, o->name,
+                                     o->arg ? "1" : NULL, NULL, &err);
         if (rc < 0 && strstr (err.text, "sets nothing"))
             fail_msg ("%s", err.text);
         submit_options_release (&so);
@@ -739,14 +754,24 @@ static void test_placement (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_export_file),    cmocka_unit_test (test_export_and_login),
-        cmocka_unit_test (test_refusals),       cmocka_unit_test (test_precedence),
-        cmocka_unit_test (test_gpus_by_source), cmocka_unit_test (test_from_environ),
-        cmocka_unit_test (test_attributes),     cmocka_unit_test (test_stages),
-        cmocka_unit_test (test_reservation),    cmocka_unit_test (test_script),
-        cmocka_unit_test (test_bad_program),    cmocka_unit_test (test_waiting),
-        cmocka_unit_test (test_add_dependency), cmocka_unit_test (test_export),
-        cmocka_unit_test (test_every_row_sets), cmocka_unit_test (test_table),          cmocka_unit_test (test_requeue),
+        cmocka_unit_test (test_export_file),
+        cmocka_unit_test (test_export_and_login),
+        cmocka_unit_test (test_refusals),
+        cmocka_unit_test (test_precedence),
+        cmocka_unit_test (test_gpus_by_source),
+        cmocka_unit_test (test_from_environ),
+        cmocka_unit_test (test_attributes),
+        cmocka_unit_test (test_stages),
+        cmocka_unit_test (test_reservation),
+        cmocka_unit_test (test_script),
+        cmocka_unit_test (test_bad_program),
+        cmocka_unit_test (test_waiting),
+        cmocka_unit_test (test_add_dependency),
+        cmocka_unit_test (test_export),
+        cmocka_unit_test (test_export_long_name),
+        cmocka_unit_test (test_every_row_sets),
+        cmocka_unit_test (test_table),
+        cmocka_unit_test (test_requeue),
         cmocka_unit_test (test_placement),
     };
 

@@ -7,9 +7,12 @@
 json_t *json_parse (const char *text, size_t len, const char *what, struct error *err)
 {
     json_error_t e;
+    errno = 0; /* jansson reports a lack of memory as a fault of the text, or not at all */
     json_t *v = json_loadb (text, len, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
 
-    if (!v)
+    if (!v && errno == ENOMEM)
+        error_no_memory (err, what);
+    else if (!v)
         error_set (err, EINVAL, "%s: line %d column %d: %s", what, e.line, e.column,
                    e.text);
     return v;

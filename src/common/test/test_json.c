@@ -211,11 +211,46 @@ static void test_text (void **state)
     assert_string_equal (json_text (NULL, "a"), "");
 }
 
+/* -- no memory -- */
+
+static long countdown = -1; /* allocations until one fails; < 0: none does */
+
+static void *allocate (size_t size)
+{
+    if (countdown < 0 || countdown-- > 0)
+        return malloc (size);
+    errno = ENOMEM;
+    return NULL;
+}
+
+/* No memory is not a fault of the text. */
+static void test_parse_no_memory (void **state)
+{
+    static const char text[] = "{\"a\": [\"a text\", null], \"b\": {\"c\": true}}";
+    json_t *v = NULL;
+    long n = 0;
+
+    (void)state;
+    json_set_alloc_funcs (allocate, free);
+    for (; !v; n++) {
+        struct error err = { 0 };
+        countdown = n;
+        v = json_parse (text, strlen (text), "text", &err);
+        countdown = -1;
+        if (!v && err.code != ENOMEM)
+            fail_msg ("allocation %ld: %d, %s", n, err.code, err.text);
+    }
+    assert_true (n > 3);
+    json_decref (v);
+    json_set_alloc_funcs (malloc, free);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_parse_refuses),
         cmocka_unit_test (test_parse_tells_the_place),
+        cmocka_unit_test (test_parse_no_memory),
         cmocka_unit_test (test_getters),
         cmocka_unit_test (test_text),
         cmocka_unit_test (test_getters_refuse),

@@ -381,15 +381,22 @@ static int on_jobspec_update (struct job *job, const struct event *e, struct out
     return 0;
 }
 
-/* R with another expiration; NULL: text is no R, or no memory. The caller frees. */
-static char *with_expiration (const char *text, double expiration)
+/* *ret is R with another expiration; the caller frees. -EINVAL: text is no R; -ENOMEM. */
+static int with_expiration (const char *text, double expiration, char **ret,
+                            struct error *err)
 {
-    autojson json_t *r = json_loads (text, 0, NULL);
+    struct error why = { 0 };
+    autojson json_t *r = json_parse (text, strlen (text), "its R", &why);
     json_t *execution = json_object_get (r, "execution");
 
-    if (json_object_set_new (execution, "expiration", json_real (expiration)) < 0)
-        return NULL;
-    return json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
+    if (!r)
+        return error_set (err, why.code, "%s", why.text);
+    if (!execution)
+        return error_set (err, EINVAL, "its R has no execution");
+    if (json_object_set_new (execution, "expiration", json_real (expiration)) < 0
+        || !(*ret = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16))))
+        return error_no_memory (err, NULL);
+    return 0;
 }
 
 static int on_resource_update (struct job *job, const struct event *e,
@@ -410,9 +417,9 @@ static int on_resource_update (struct job *job, const struct event *e,
                                   JSON_REQUIRED, e->name, err))
                < 0)
         return rc;
-    char *r = with_expiration (job->r, expiration);
-    if (!r)
-        return error_set (err, EINVAL, "%s: its R has no execution", e->name);
+    char *r;
+    if ((rc = with_expiration (job->r, expiration, &r, err)) < 0)
+        return error_prefix (err, e->name);
     string_set (&job->r, r);
     job->duration = job->asked.duration = duration;
     job->limit_changed = true;
@@ -421,22 +428,34 @@ static int on_resource_update (struct job *job, const struct event *e,
 
 /* -- the way out -- */
 
-static int exception_record (struct job *job, int64_t severity, const char *type,
-                             const char *note, struct error *err)
+struct cause {
+    char *type, *note; /* note NULL: none */
+};
+
+static int cause_copy (struct cause *c, const char *type, const char *note,
+                       struct error *err)
 {
-    if (job->has_exception && job->exception_severity <= severity)
-        return 0; /* the first of the most severe exceptions is the cause */
-    char *type_copy = strdup (type), *note_copy = *note ? strdup (note) : NULL;
-    if (!type_copy || (*note && !note_copy)) {
-        free (type_copy);
-        free (note_copy);
-        return error_no_memory (err, NULL);
-    }
-    string_set (&job->exception_type, type_copy);
-    string_set (&job->exception_note, note_copy);
+    *c = (struct cause){ strdup (type), *note ? strdup (note) : NULL };
+    if (c->type && (!*note || c->note))
+        return 0;
+    free (c->type);
+    free (c->note);
+    return error_no_memory (err, NULL);
+}
+
+/* The first of the most severe exceptions is the cause. */
+static bool is_cause (const struct job *job, int64_t severity)
+{
+    return !job->has_exception || severity < job->exception_severity;
+}
+
+/* Takes c. */
+static void exception_record (struct job *job, int64_t severity, struct cause *c)
+{
+    string_set (&job->exception_type, c->type);
+    string_set (&job->exception_note, c->note);
     job->has_exception = true;
     job->exception_severity = (int)severity;
-    return 0;
 }
 
 /* The state and the actions in out are those of severity 0. */
@@ -445,20 +464,27 @@ static int on_exception (struct job *job, const struct event *e, struct outcome 
 {
     int64_t severity, userid;
     const char *type, *note = "";
+    struct cause cause = { 0 };
     int rc;
     if ((rc = get_string (e, "type", &type, JSON_REQUIRED, err)) < 0
         || (rc = get_int (e, "severity", 0, 7, &severity, JSON_REQUIRED, err)) < 0
         || (rc = get_string (e, "note", &note, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_OPTIONAL_KEY, err))
                < 0
-        || (rc = exception_record (job, severity, type, note, err)) < 0)
+        || (is_cause (job, severity) && (rc = cause_copy (&cause, type, note, err)) < 0))
         return rc;
-    if (severity > 0) {
-        *out = (struct outcome){ job->state, 0 };
-        return 0;
+    if (severity == 0 && job->array
+        && (rc = edge_array_exception (job, e->timestamp, out, err)) < 0) {
+        free (cause.type);
+        free (cause.note);
+        return rc;
     }
-    if (job->array)
-        return edge_array_exception (job, e->timestamp, out, err);
+    if (cause.type)
+        exception_record (job, severity, &cause);
+    if (severity > 0)
+        *out = (struct outcome){ job->state, 0 };
+    if (severity > 0 || job->array)
+        return 0;
     job->kill_sent = job->kill_sent || job->state == JOB_RUN;
     job->requeue = false; /* a job cancelled during the clean-up is not requeued */
     return 0;

@@ -123,8 +123,9 @@ int edge_resize (struct job *job, const struct event *e, struct outcome *out,
     return 0;
 }
 
-/* Set the reason why the job has its size. */
-static int say_size (struct job *job, struct error *err)
+/* The reason why the job has its size, and the sentence; the caller frees both. */
+static int explain_size (const struct job *job, char **ret_reason, char **ret_text,
+                         struct error *err)
 {
     char *reason = strdup ("resized"), *text = NULL;
 
@@ -135,10 +136,8 @@ static int say_size (struct job *job, struct error *err)
         free (reason);
         return error_set (err, ENOMEM, "out of memory");
     }
-    free (job->size_reason);
-    free (job->size_text);
-    job->size_reason = reason;
-    job->size_text = text;
+    *ret_reason = reason;
+    *ret_text = text;
     return 0;
 }
 
@@ -157,9 +156,18 @@ int edge_resized (struct job *job, const struct event *e, struct outcome *out,
                           (intmax_t)generation);
     if ((job->resize.nnodes < job->resize.from) != (held.r != NULL))
         return error_set (err, EINVAL, "resized: R is for what shrinks");
-    if ((rc = take_held (job, &held, e->timestamp, err)) < 0
-        || (rc = say_size (job, err)) < 0)
+    char *reason = NULL, *text = NULL;
+    if ((rc = explain_size (job, &reason, &text, err)) < 0)
         return rc;
+    if ((rc = take_held (job, &held, e->timestamp, err)) < 0) {
+        free (reason);
+        free (text);
+        return rc;
+    }
+    free (job->size_reason);
+    free (job->size_text);
+    job->size_reason = reason;
+    job->size_text = text;
     job->resize.active = false;
     job->resize.at = e->timestamp;
     return 0;

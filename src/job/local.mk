@@ -13,7 +13,8 @@ src_job_libjob_a_SOURCES = \
 
 if HAVE_CMOCKA
 JOB_TESTS = src/job/test/test_array src/job/test/test_deps src/job/test/test_deps_torture src/job/test/test_event \
-	src/job/test/test_job src/job/test/test_job_attempts src/job/test/test_job_edges
+	src/job/test/test_job src/job/test/test_job_attempts src/job/test/test_job_edges \
+	src/job/test/test_job_torture
 check_PROGRAMS += $(JOB_TESTS)
 UNIT_TESTS += $(JOB_TESTS)
 JOB_TEST_LIBS = $(JOB_LIBS) $(CMOCKA_LIBS)
@@ -28,4 +29,7 @@ src_job_test_test_job_attempts_SOURCES = src/job/test/test_job_attempts.c src/jo
 src_job_test_test_job_attempts_LDADD = $(JOB_TEST_LIBS)
 src_job_test_test_job_edges_SOURCES = src/job/test/test_job_edges.c src/job/test/job_events.c
 src_job_test_test_job_edges_LDADD = $(JOB_TEST_LIBS)
+src_job_test_test_job_torture_SOURCES = src/job/test/test_job_torture.c src/job/test/job_events.c
+src_job_test_test_job_torture_LDADD = $(JOB_TEST_LIBS)
+src_job_test_test_job_torture_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 endif

@@ -38,13 +38,21 @@ src_broker_fluxqd_LDADD = $(BROKER_LIBS)
 
 if HAVE_CMOCKA
 check_LIBRARIES += src/broker/core/test/libsmall.a
-src_broker_core_test_libsmall_a_SOURCES = src/broker/core/test/small.c \
-	src/broker/core/test/fake_http.c
+src_broker_core_test_libsmall_a_SOURCES = \
+	src/broker/core/test/fake_agent.c \
+	src/broker/core/test/fake_http.c \
+	src/broker/core/test/small.c \
+	src/broker/core/test/small_clock.c \
+	src/broker/core/test/small_executor.c \
+	src/broker/core/test/small_faults.c \
+	src/broker/core/test/small_journal.c \
+	src/broker/core/test/small_submit.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
 BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/core/test/test_service_example \
+	src/broker/core/test/test_small \
 	src/broker/services/depend/test/test_array \
 	src/broker/services/depend/test/test_correspond \
 	src/broker/services/depend/test/test_depend \
@@ -129,6 +137,8 @@ src_broker_services_nodes_test_test_moves_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_moves_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_queueusers_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_queueusers_LDFLAGS = $(SMALL_FLAGS)
+src_broker_core_test_test_small_LDADD = $(SMALL_LIBS)
+src_broker_core_test_test_small_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_stream_test_test_watch_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_watch_LDFLAGS = $(SMALL_FLAGS)

@@ -118,7 +118,7 @@ void client_take (struct client *c)
         r->on_drain (r, r->arg);
 }
 
-void client_switch (struct client *c)
+void client_switch (struct client *c, const char *early)
 {
     struct http_request *r = (struct http_request *)c;
     int fds[2];
@@ -130,7 +130,7 @@ void client_switch (struct client *c)
     r->client.status = 101;
     r->client.fd = fds[0];
     r->fd = fds[1];
-    r->on_switched (r, r->fd, "", 0, r->arg);
+    r->on_switched (r, r->fd, early, strlen (early), r->arg);
 }
 
 static void answered (struct http_request *r, int status)

@@ -34,8 +34,9 @@ struct client *client_call (struct small *s, uid_t uid, const char *head,
                             const char *body);
 /* The client takes all that was written to its stream: the text is empty again. */
 void client_take (struct client *c);
-/* The answer 101 has been sent: the connection has another protocol now. */
-void client_switch (struct client *c);
+/* The answer 101 has been sent: the connection has another protocol now. early: bytes that
+ * the client has sent with its request. */
+void client_switch (struct client *c, const char *early);
 /* The client goes; of an upgraded connection it closes fd instead. */
 void client_leave (struct client *c);
 

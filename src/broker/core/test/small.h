@@ -12,7 +12,7 @@
  * users and worker threads here instead: commits succeed at small_turn(), or fail when
  * told so; time is what small_advance() says; each user exists; a worker's work counts as
  * done. The executor records what it is told, and reports when the test says so. For
- * requests of the HTTP API see fake_http.h.
+ * requests of the HTTP API see fake_http.h, for streams to agents fake_agent.h.
  */
 #ifndef FLUXQ_BROKER_CORE_TEST_SMALL_H
 #define FLUXQ_BROKER_CORE_TEST_SMALL_H
@@ -28,9 +28,9 @@ struct small {
     struct broker *b;
     struct config *config; /* may be changed */
     uv_loop_t loop;
-    char *told; /* what the executor was told: "start 1, terminate 1 timeout, ..." */
-    unsigned slots;   /* of a core each that small_submit() asks for; 0 counts as 1 */
-    bool agents_away; /* the executor refuses signals with -EBUSY */
+    char *told;     /* what the executor was told: "start 1, terminate 1 timeout, ..." */
+    unsigned slots; /* of a core each that small_submit() asks for; 0 counts as 1 */
+    bool agents_away; /* the executor refuses signals and connections with -EBUSY */
     bool works;       /* a worker does its work, and is done at the next completion */
 };
 

@@ -69,6 +69,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/services/resize/test/test_malleable \
 	src/broker/services/resize/test/test_resize \
 	src/broker/services/stream/test/test_follow \
+	src/broker/services/stream/test/test_relay \
 	src/broker/services/stream/test/test_watch \
 	src/broker/services/test/test_adopt \
 	src/broker/services/test/test_cancel \
@@ -144,6 +145,8 @@ src_broker_services_stream_test_test_watch_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_watch_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_stream_test_test_follow_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_follow_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_stream_test_test_relay_LDADD = $(SMALL_LIBS)
+src_broker_services_stream_test_test_relay_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=uv_timer_start
 src_broker_services_resize_test_test_resize_LDADD = $(SMALL_LIBS)
 src_broker_services_resize_test_test_resize_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_depend_LDADD = $(SMALL_LIBS)

@@ -250,7 +250,9 @@ static void on_connected (const struct httpc_response *resp, void *arg)
         return;
     }
     if (start_poll (s, fd) < 0) {
-        trouble (s, "out of memory");
+        struct error err = { 0 };
+        error_no_memory (&err, NULL);
+        fail (s, &err);
         return;
     }
     s->state = STREAM_ASKING;

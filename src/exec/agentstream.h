@@ -25,7 +25,7 @@ struct agentstream;
 struct agentstream_events {
     /* Called once: the agent accepts us as a client (err NULL), or the reason; then only
      * close remains. err->code: ESRCH the job does not run (any more), EAGAIN the agent
-     * has too many clients, ETIMEDOUT no answer for 15 s, others: the agent was not
+     * has too many clients, ETIMEDOUT no answer for 15 s, ENOMEM, others: the agent was not
      * reached. */
     void (*opened) (const struct error *err, void *arg);
     /* A wanted operation may be possible now. */

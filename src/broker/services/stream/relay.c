@@ -63,6 +63,7 @@ struct relay {
     bool reading;    /* poll waits for data of the client */
     uv_timer_t linger;
     struct way up, down; /* to the agent, to the client */
+    bool job_gone;       /* what the agent has sent is here; nothing more comes */
     bool is_session;
     uint8_t token[SESSION_TOKEN];
     struct relay *prev, *next;
@@ -177,7 +178,9 @@ static ssize_t give_client (struct relay *r, const char *buf, size_t len)
 
 static ssize_t take_agent (struct relay *r, char *buf, size_t len)
 {
-    return r->agent ? agentstream_read (r->agent, buf, len) : 0;
+    ssize_t n = r->agent ? agentstream_read (r->agent, buf, len) : 0;
+
+    return n == -EAGAIN && r->job_gone ? 0 : n;
 }
 
 static ssize_t give_agent (struct relay *r, const char *buf, size_t len)
@@ -393,11 +396,9 @@ static const struct {
     int errnum, status;
     const char *code;
 } refusals[] = {
-    { ESRCH, 409, "job-ended" },
-    { EAGAIN, 429, "too-many-connections" },
-    { EBUSY, 503, "busy" },
-    { EOPNOTSUPP, 501, "no-agent" },
-    { ETIMEDOUT, 504, "agent-unreachable" },
+    { ESRCH, 409, "job-ended" },     { EAGAIN, 429, "too-many-connections" },
+    { EBUSY, 503, "busy" },          { EOPNOTSUPP, 501, "no-agent" },
+    { ENOMEM, 503, "busy" },         { ETIMEDOUT, 504, "agent-unreachable" },
     { 0, 502, "agent-unreachable" },
 };
 
@@ -545,8 +546,7 @@ static void agent_is_gone (struct relay *r)
         relay_end (r);
         return;
     }
-    agentstream_close (r->agent);
-    r->agent = NULL;
+    r->job_gone = true;
     if (r->state == RELAY_OPEN)
         pump (r); /* carries what is under way, then the end */
 }

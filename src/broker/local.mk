@@ -53,6 +53,7 @@ BROKER_TESTS = src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/core/test/test_service_example \
 	src/broker/core/test/test_small \
+	src/broker/core/test/test_start \
 	src/broker/services/depend/test/test_array \
 	src/broker/services/depend/test/test_correspond \
 	src/broker/services/depend/test/test_depend \
@@ -140,6 +141,8 @@ src_broker_services_test_test_queueusers_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_queueusers_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_small_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_small_LDFLAGS = $(SMALL_FLAGS)
+src_broker_core_test_test_start_LDADD = $(SMALL_LIBS)
+src_broker_core_test_test_start_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_stream_test_test_watch_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_watch_LDFLAGS = $(SMALL_FLAGS)

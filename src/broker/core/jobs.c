@@ -83,8 +83,10 @@ struct entry *entry_replay (const struct journal_record *rec)
         const char *context = rec->events[i].context;
         json_t *value =
             context ? json_parse (context, strlen (context), "event", &err) : NULL;
+        bool lost = context && !value && err.code == ENOMEM;
         struct event *ev =
-            event_create (rec->events[i].timestamp, rec->events[i].name, value);
+            lost ? NULL
+                 : event_create (rec->events[i].timestamp, rec->events[i].name, value);
         unsigned actions;
         int rc = ev ? job_apply (entry_job (e), ev, &actions, &err) : -ENOMEM;
         event_destroy (ev);

@@ -55,7 +55,10 @@ static int on_job (const struct journal_job_row *row, void *arg)
     entry_insert (b, e);
     if (row->inactive)
         return 0;
-    if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err)))
+    if (!(e->js = jobspec_parse (row->jobspec, row->jobspec_len, &err))
+        && err.code == ENOMEM)
+        return -ENOMEM;
+    if (!e->js)
         log_error ("job %ju: %s", (uintmax_t)row->id, err.text);
     if (e->js)
         entry_take_sizes (e);
@@ -75,17 +78,23 @@ static int on_event (uint64_t id, double timestamp, const char *name, const char
 
     if (context && *context
         && !(value = json_parse (context, strlen (context), "event", &err))) {
+        if (err.code == ENOMEM)
+            return -ENOMEM;
         log_error ("job %ju: event %s: %s", (uintmax_t)id, name, err.text);
         return 0;
     }
     struct event *ev = event_create (timestamp, name, value);
     if (!ev)
         return -ENOMEM;
-    if (!l->last || entry_id (l->last) != id
-        || job_apply (entry_job (l->last), ev, &actions, &err) < 0)
+    int rc = l->last && entry_id (l->last) == id
+                 ? job_apply (entry_job (l->last), ev, &actions, &err)
+                 : -EPROTO;
+    event_destroy (ev);
+    if (rc == -ENOMEM) /* without this event, the record would be another one */
+        return rc;
+    if (rc < 0)
         log_error ("job %ju: event %s cannot be replayed: %s", (uintmax_t)id, name,
                    err.text);
-    event_destroy (ev);
     return 0;
 }
 
@@ -143,9 +152,11 @@ int broker_recover (struct broker *b, struct error *err)
     struct loading l = { b, NULL };
     size_t n = 0;
 
-    if (journal_load (b->journal, broker_config (b)->keep_finished, on_job, on_event, &l,
-                      err)
-        < 0)
+    int rc = journal_load (b->journal, broker_config (b)->keep_finished, on_job, on_event,
+                           &l, err);
+    if (rc == -ENOMEM)
+        return error_no_memory (err, "the jobs of the journal");
+    if (rc < 0)
         return -EIO;
     settle (&l);
     /* The spool in a directory of a job unknown to the journal is not the broker's. */
@@ -313,6 +324,8 @@ static void book (struct broker *b, struct entry *e)
 
     if (entry_job (e)->r)
         e->r = rset_decode (entry_job (e)->r, strlen (entry_job (e)->r), &err);
+    if (!e->r && err.code == ENOMEM)
+        broker_no_memory ("the allocation of a job");
     if (!e->r)
         log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)entry_id (e),
                    err.text);
@@ -324,8 +337,11 @@ static void resume_running (struct broker *b, struct entry *e)
 {
     if (entry_job (e)->allocated)
         book (b, e);
-    if (!e->r && entry_job (e)->state == JOB_RUN)
-        broker_exception (b, e, "start-failed", b->uid, "its allocation cannot be read");
+    if (!e->r && entry_job (e)->state == JOB_RUN
+        && broker_exception (b, e, "start-failed", b->uid,
+                             "its allocation cannot be read")
+               == -ENOMEM)
+        broker_no_memory ("the end of a job");
     broker_start (b, e); /* looks everything up, then calls exec recover */
 }
 
@@ -343,9 +359,11 @@ void broker_recovered_nodes (struct broker *b)
     autofree struct entry **list = sorted (b, &n);
     autofree uint64_t *live = calloc (n + 1, sizeof (*live));
 
+    if (!list || !live)
+        broker_no_memory ("the running jobs");
     b->recovering = false;
     services_call (nodes_known, b);
-    for (size_t i = 0; list && live && i < n; i++) {
+    for (size_t i = 0; i < n; i++) {
         enum job_state state = entry_job (list[i])->state;
         if ((state != JOB_RUN && state != JOB_CLEANUP)
             || (state == JOB_RUN && entry_job (list[i])->array))
@@ -357,8 +375,7 @@ void broker_recovered_nodes (struct broker *b)
         live[nlive++] = entry_id (list[i]);
         resume_running (b, list[i]);
     }
-    if (live)
-        b->ops->sweep (b->exec, live, nlive);
+    b->ops->sweep (b->exec, live, nlive);
     services_call (recovered, b);
     broker_plan_due (b);
 }

@@ -26,7 +26,7 @@ static void host_ready (void *arg, uint64_t id)
         return;
     entry_set_note (e, NULL);
     services_call (ready, b, e);
-    broker_emit (b, e, "start", NULL);
+    broker_emit_or_stop (b, e, "start", NULL);
 }
 
 enum requeue_as {
@@ -62,7 +62,7 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
     services_call (requeues, b, e, &requeue, context);
     entry_set_note (e, reason);
     services_call (attempt_ends, b, e);
-    return broker_emit (b, e, "requeue", context);
+    return broker_emit_or_stop (b, e, "requeue", context);
 }
 
 /* Requeues the job as if it had not been tried. */
@@ -92,8 +92,9 @@ static void judge_failure (struct broker *b, struct entry *e,
         queue_again (b, e, why->text, why->nodes, REQUEUE_LATER);
         return;
     }
-    if (entry_job (e)->state == JOB_RUN)
-        broker_exception (b, e, "start-failed", b->uid, why->text);
+    if (entry_job (e)->state == JOB_RUN
+        && broker_exception (b, e, "start-failed", b->uid, why->text) == -ENOMEM)
+        broker_no_memory ("the end of a job");
     /* In CLEANUP (also by that exception) the job's objects are removed; nothing has to
      * be waited for. */
     broker_act (b, e, JOB_ACT_CLEANUP);

@@ -74,7 +74,8 @@ static void preparation_free (struct preparation *p)
 
 void start_release (struct broker *b, struct entry *e)
 {
-    broker_emit (b, e, "release", json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
+    broker_emit_or_stop (b, e, "release",
+                         json_pack ("{s:s s:b}", "ranks", "all", "final", 1));
 }
 
 void start_close_attempt (struct broker *b, struct entry *e)
@@ -94,7 +95,7 @@ void start_close_attempt (struct broker *b, struct entry *e)
     else if (entry_job (e)->allocated)
         start_release (b, e);
     else
-        broker_emit (b, e, "clean", NULL);
+        broker_emit_or_stop (b, e, "clean", NULL);
 }
 
 /* Holds the start back for a reason outside the job: the job keeps its nodes, and goes on
@@ -133,7 +134,8 @@ static bool waits_for_pause (struct broker *b, struct entry *e)
 static void give_up (struct broker *b, struct entry *e, const char *text)
 {
     log_warning ("job %ju: cannot start: %s", (uintmax_t)entry_id (e), text);
-    broker_exception (b, e, "start-failed", b->uid, text);
+    if (broker_exception (b, e, "start-failed", b->uid, text) == -ENOMEM)
+        broker_no_memory ("the end of a job");
     start_close_attempt (b, e);
 }
 
@@ -367,8 +369,9 @@ static void abandon (struct broker *b, struct entry *e, const char *text)
 {
     log_error ("job %ju: cannot be picked up and is ended: %s", (uintmax_t)entry_id (e),
                text);
-    if (entry_job (e)->state == JOB_RUN)
-        broker_exception (b, e, "start-failed", b->uid, text);
+    if (entry_job (e)->state == JOB_RUN
+        && broker_exception (b, e, "start-failed", b->uid, text) == -ENOMEM)
+        broker_no_memory ("the end of a job");
 }
 
 /* Makes the directory on a worker thread; takes p. */
@@ -455,6 +458,11 @@ static void spec_read (int rc, const struct journal_record *rec, void *arg)
         error_set (&err, EIO, "its jobspec cannot be read from the journal");
     else if (!e->js)
         e->js = jobspec_parse (rec->jobspec, rec->jobspec_len, &err);
+    if (rc == 0 && !e->js && err.code == ENOMEM) {
+        hold_short (b, e, err.text, ENOMEM);
+        preparation_free (p);
+        return;
+    }
     if (rc == 0 && !e->js && e->recovered)
         abandon (b, e, err.text);
     if (rc == 0 && (e->js || e->recovered)) {

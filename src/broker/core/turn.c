@@ -90,8 +90,10 @@ static void note_event (struct broker *b, struct entry *e, const struct event *e
     autofree char *context = event_encode_context (ev);
     struct journal_txn *txn = b->turns.into ? b->turns.into : current_turn (b)->txn;
 
+    if (!context)
+        broker_no_memory ("an event");
     journal_txn_event (txn, entry_id (e), ev->timestamp, ev->name,
-                       context && *context ? context : NULL);
+                       *context ? context : NULL);
     change->txn = txn;
     change->now = ev->timestamp;
     if (b->turns.into || !has_listener (b, e))
@@ -134,6 +136,16 @@ int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *co
     return rc;
 }
 
+int broker_emit_or_stop (struct broker *b, struct entry *e, const char *name,
+                         json_t *context)
+{
+    int rc = broker_emit (b, e, name, context);
+
+    if (rc == -ENOMEM && !e->submitting)
+        broker_no_memory ("an event");
+    return rc;
+}
+
 json_t *broker_text (const char *text)
 {
     autostrbuf struct strbuf sb;
@@ -167,12 +179,12 @@ static void act_inner (struct broker *b, struct entry *e, unsigned actions)
                                       JOB_ACT_ENQUEUE, JOB_ACT_FREE };
 
     if (actions & JOB_ACT_VALIDATE)
-        broker_emit (b, e, "validate", NULL);
+        broker_emit_or_stop (b, e, "validate", NULL);
     for (size_t i = 0; i < ARRAY_SIZE (order); i++)
         if (actions & order[i])
             perform (b, e, order[i]);
     if (actions & JOB_ACT_CLEAN && !e->xjob) /* else when the executor has cleaned up */
-        broker_emit (b, e, "clean", NULL);
+        broker_emit_or_stop (b, e, "clean", NULL);
 }
 
 void broker_act (struct broker *b, struct entry *e, unsigned actions)

@@ -8,6 +8,10 @@
 /* Applies an event and puts it into this turn's transaction. Takes context over. -EPROTO:
  * the job's state does not allow the event, and nothing happened. */
 int broker_emit (struct broker *b, struct entry *e, const char *name, json_t *context);
+/* The same for an event that nobody reports again: without memory the broker stops, unless
+ * the job is being submitted, as the submit is refused then. */
+int broker_emit_or_stop (struct broker *b, struct entry *e, const char *name,
+                         json_t *context);
 /* Performs `actions`: the inner ones now, the outer ones after the commit. */
 #define BROKER_ACT_RESULT (1U << 16) /* outer: the result is final, answer the waiters */
 #define BROKER_INNER                                                                     \

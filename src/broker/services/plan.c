@@ -255,7 +255,7 @@ static void give_back (struct broker *b, struct entry *e)
     entry_end_alloc (e);
     reserve_leave (e);
     broker_plan_due (b);
-    broker_emit (b, e, "free", NULL);
+    broker_emit_or_stop (b, e, "free", NULL);
 }
 
 static void rank_and_enqueue (struct broker *b, struct entry *e)

@@ -518,8 +518,9 @@ static void api_fair_share (struct broker *b, struct http_request *req,
 
 static void act_priority (struct broker *b, struct entry *e)
 {
-    broker_emit (b, e, "priority",
-                 json_pack ("{s:I}", "priority", (json_int_t)priority_of (b, e, NULL)));
+    broker_emit_or_stop (
+        b, e, "priority",
+        json_pack ("{s:I}", "priority", (json_int_t)priority_of (b, e, NULL)));
 }
 
 static void on_requeue (struct broker *b, struct entry *e,

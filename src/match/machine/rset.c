@@ -295,6 +295,8 @@ static struct idset *idset_from_json (const json_t *o, const char *key,
     if (json_get_string (o, key, &text, need, where, err) < 0)
         return NULL;
     struct idset *ids = *text ? idset_decode (text, limit, err) : idset_create ();
+    if (!ids && !*text)
+        error_no_memory (err, NULL);
     if (!ids)
         error_prefix (err, "%s.%s", where, key);
     return ids;
@@ -363,8 +365,7 @@ static int compare_index (const void *a, const void *b)
     return (x->node_index > y->node_index) - (x->node_index < y->node_index);
 }
 
-static struct hostlist *hosts_decode (const json_t *list, size_t limit,
-                                      struct error *err)
+static struct hostlist *hosts_decode (const json_t *list, size_t limit, struct error *err)
 {
     struct hostlist *all = hostlist_create ();
     size_t i;
@@ -383,12 +384,16 @@ static struct hostlist *hosts_decode (const json_t *list, size_t limit,
                && hostlist_append (all, hostlist_nth (hl, j)) == 0)
             j++;
         bool ok = all && hl && j == hostlist_count (hl);
+        if (!ok && (!all || hl))
+            error_no_memory (err, "R");
         hostlist_destroy (hl);
         if (!ok) {
             hostlist_destroy (all);
             return NULL;
         }
     }
+    if (!all)
+        error_no_memory (err, "R");
     return all;
 }
 

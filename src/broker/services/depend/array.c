@@ -206,7 +206,8 @@ struct entry *array_start (struct broker *b, uint64_t head)
     uint32_t task = job_array_task_of (entry_job (array)->array, entry_id (array), head);
     struct entry *e = make_task (b, array, task);
     set_head (b, array, 0); /* the scheduler has dropped this id */
-    broker_emit (b, array, "task-start", json_pack ("{s:I}", "task", (json_int_t)task));
+    broker_emit_or_stop (b, array, "task-start",
+                         json_pack ("{s:I}", "task", (json_int_t)task));
     return e;
 }
 
@@ -217,10 +218,11 @@ static void task_ended (struct broker *b, const struct entry *e)
 
     if (!array || !entry_job (array)->array)
         return;
-    int rc = broker_emit (b, array, "task-end",
-                          json_pack ("{s:I s:s s:i}", "task", (json_int_t)job->array_task,
-                                     "state", job_phase_name (job_result_phase (job)),
-                                     "exit_code", job_exit_code (job) & 0xff));
+    int rc = broker_emit_or_stop (b, array, "task-end",
+                                  json_pack ("{s:I s:s s:i}", "task",
+                                             (json_int_t)job->array_task, "state",
+                                             job_phase_name (job_result_phase (job)),
+                                             "exit_code", job_exit_code (job) & 0xff));
     if (rc == 0)
         correspond_event (b, array, job->array_task);
     if (rc < 0 && rc != -ESHUTDOWN)

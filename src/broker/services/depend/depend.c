@@ -102,7 +102,7 @@ static void decide (struct broker *b, uint64_t id, enum deps_verdict verdict)
     if (!e || entry_job (e)->state != JOB_DEPEND)
         return;
     if (verdict == DEPS_MET) {
-        broker_emit (b, e, "depend", NULL);
+        broker_emit_or_stop (b, e, "depend", NULL);
     } else if (!slot_of (e)->keep_invalid) {
         deps_reason (deps_of (b), id, reason, sizeof (reason));
         broker_exception (b, e, "dependency", broker_uid (b), reason);
@@ -169,7 +169,7 @@ static void begin_to_wait (struct broker *b, struct entry *e)
         correspond_begin (b, e, &s->depend, s->found);
     add_waiting_tasks (b, &s->depend);
     if (job->state == JOB_DEPEND && s->depend.n == 0)
-        broker_emit (b, e, "depend", NULL);
+        broker_emit_or_stop (b, e, "depend", NULL);
     else if (job->state == JOB_SCHED)
         broker_enqueue (b, e); /* after a restart: finds the ready tasks */
     else if (job->state == JOB_DEPEND
@@ -236,7 +236,7 @@ void depend_begin (struct broker *b, struct entry *e)
     struct slot *s = slot_of (e);
 
     if (s->depend.n == 0 && entry_job (e)->state == JOB_DEPEND) {
-        broker_emit (b, e, "depend", NULL);
+        broker_emit_or_stop (b, e, "depend", NULL);
     } else if (entry_is_submitting (e)) {
         return; /* take_in() of submit.c calls again */
     } else if (all_are_known (b, e)) {

@@ -49,7 +49,8 @@ src_broker_core_test_libsmall_a_SOURCES = \
 	src/broker/core/test/small_submit.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
-BROKER_TESTS = src/broker/api/test/test_subuid \
+BROKER_TESTS = src/broker/api/test/test_job \
+	src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/core/test/test_service_example \
 	src/broker/core/test/test_small \
@@ -139,6 +140,8 @@ src_broker_services_nodes_test_test_moves_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_moves_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_queueusers_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_queueusers_LDFLAGS = $(SMALL_FLAGS)
+src_broker_api_test_test_job_LDADD = $(SMALL_LIBS)
+src_broker_api_test_test_job_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_small_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_small_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_start_LDADD = $(SMALL_LIBS)

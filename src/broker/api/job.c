@@ -48,7 +48,9 @@ static void record_read (int rc, const struct journal_record *rec, void *arg);
 static int go_on_with_task (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_replay (rec);
-    const struct job_array *a = e ? entry_job (e)->array : NULL;
+    if (!e)
+        return -ENOMEM;
+    const struct job_array *a = entry_job (e)->array;
     bool known = a && idset_has (a->spec.tasks, l->task);
 
     if (known && !idset_has (a->waiting, l->task) && !idset_has (a->cancelled, l->task))
@@ -63,17 +65,20 @@ static int go_on_with_task (struct look *l, const struct journal_record *rec)
     return rc;
 }
 
-/* Whether the client may see the job, in memory or replayed. */
-static bool is_seen (struct look *l, const struct journal_record *rec)
+/* Whether the client may see the job, in memory or replayed: 0, -ENOENT or -ENOMEM. */
+static int check_seen (struct look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_find (l->b, rec->id), *old = NULL;
 
-    if (!e && (e = old = entry_replay (rec)))
+    if (!rec->jobspec)
+        return -ENOENT;
+    if (!e && !(e = old = entry_replay (rec)))
+        return -ENOMEM;
+    if (old)
         entry_find_queue (l->b, e);
-    bool seen = e ? privacy_sees (l->b, http_request_uid (l->req), e, PRIVATE_JOBS)
-                  : api_is_operator (l->b, l->req);
+    bool seen = privacy_sees (l->b, http_request_uid (l->req), e, PRIVATE_JOBS);
     entry_destroy (old);
-    return seen;
+    return seen ? 0 : -ENOENT;
 }
 
 static void record_read (int rc, const struct journal_record *rec, void *arg)
@@ -81,8 +86,8 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
     struct look *l = arg;
 
     broker_work_ends (l->b);
-    if (rc == 0 && !l->gone && !(rec->jobspec && is_seen (l, rec)))
-        rc = -ENOENT;
+    if (rc == 0 && !l->gone)
+        rc = check_seen (l, rec);
     if (rc == 0 && l->task != IDSET_END && !l->gone && !broker_is_dead (l->b)) {
         if ((rc = go_on_with_task (l, rec)) == 0)
             return;
@@ -407,8 +412,12 @@ static void answer_events (struct look *l, const struct journal_record *rec)
                             json_object_get (ev, "context"));
         json_array_append_new (list, ev);
     }
+    if (!e) {
+        json_decref (list);
+        list = NULL;
+    }
     entry_destroy (old);
-    api_reply_json (l->req, 200, json_pack ("{s:o}", "events", list));
+    api_reply_json (l->req, 200, list ? json_pack ("{s:o}", "events", list) : NULL);
 }
 
 static void api_job_events (struct broker *b, struct http_request *req,

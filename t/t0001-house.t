@@ -2,7 +2,8 @@
 test_description='the build keeps its own laws: includes, banned functions, tables, release, install'
 . "$(dirname "$0")/lib.sh"
 
-# A copy that may be spoiled, configured in itself; what an in-tree build made is not wanted.
+# A copy of the tree that tests may spoil, configured in itself; without the products of an
+# in-tree build.
 (cd "$FLUXQ_SOURCE_DIR" && tar cf - --exclude=./.git --exclude=./build --exclude='*.[oa]' \
     --exclude='trash directory.*' --exclude=./config.status --exclude=./Makefile \
     --exclude=./t/test-results .) | (mkdir copy && tar xf - -C copy && chmod -R u+w copy)
@@ -12,7 +13,7 @@ check_includes()
     sh copy/contrib/check-includes copy >report 2>&1
 }
 
-# plant FILE TEXT: the text becomes FILE of the copy, and goes when the test ends.
+# plant FILE TEXT: writes TEXT to FILE of the copy; FILE is removed when the test ends.
 plant()
 {
     mkdir -p "$(dirname "copy/$1")" &&
@@ -20,7 +21,7 @@ plant()
     test_when_finished "rm -f 'copy/$1'"
 }
 
-# refused FILE TEXT REASON: with this text the file breaks the law, and the report says where.
+# refused FILE TEXT REASON: with TEXT the file breaks the law, and the report names the place.
 refused()
 {
     plant "$1" "/* a comment */
@@ -31,13 +32,14 @@ $2" &&
     rm "copy/$1"
 }
 
-test_expect_success 'every system test can be run by its name' '
+test_expect_success 'every system test is executable and can be run by its name' '
     for test in "$FLUXQ_SOURCE_DIR"/t/t[0-9]*.t; do
         test -x "$test" || { echo "$test is not executable"; return 1; }
     done
 '
 
-# Only so does contrib/check know in a plain clone that they are left out for a good reason.
+# By this name contrib/check knows in a plain clone that the tests are skipped for a good
+# reason.
 test_expect_success 'unit tests that need the data of the peers have "shared" in their names' '
     (cd "$FLUXQ_SOURCE_DIR" && grep -rlE "FLUXQ_SHARED_DIR|shared_file" src --include="test_*.c") >tests &&
     while read -r test; do
@@ -47,8 +49,8 @@ test_expect_success 'unit tests that need the data of the peers have "shared" in
     done <tests
 '
 
-# unset_releases FILE...: variables that are released at the end of their block (macros.h, strbuf.h) and are
-# not set before the first way out of it
+# unset_releases FILE...: prints variables that are released at the end of their block (macros.h, strbuf.h)
+# and are not set before the first return or goto.
 unset_releases()
 {
     awk '
@@ -73,7 +75,7 @@ unset_releases()
         /^}/ { delete open }' "$@"
 }
 
-test_expect_success 'what is released at the end of a function is set before the first way out' '
+test_expect_success 'variables that are released at the end of a function are set before the first return or goto' '
     (cd copy && find src t -name "*.c" | LC_ALL=C sort) >files && (cd copy && unset_releases $(cat ../files)) >found &&
     cat found && ! [ -s found ] &&
     printf "%s\n" "int f (bool b)" "{" "    autostrbuf struct strbuf one, two;" "    strbuf_init (&one, 1);" "    if (b)" \
@@ -86,7 +88,7 @@ test_expect_success 'the sources keep the include law' '
     check_includes || { cat report && false; }
 '
 
-test_expect_success 'a folder may not include one below it in the law' '
+test_expect_success 'a folder may not include a folder that the law puts above it' '
     refused src/match/planted.c "#include \"sched/sched.h\"" "include sched" &&
     refused src/common/planted.h "#include \"jobspec/jobspec.h\"" "include jobspec" &&
     refused src/cmd/planted.c "#include \"broker/core/broker.h\"" "include broker" &&
@@ -108,7 +110,7 @@ int peep (struct broker *b) { return b->stopping; }" &&
     grep "struct broker" err
 '
 
-test_expect_success 'a room may include of its folder only what the law names, and is named itself' '
+test_expect_success 'a room may include only the rooms of its folder that the law names, and the law must name every room' '
     cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
     printf "%s\n" "folder house: common" "room house/." "room house/attic: cellar ." "room house/cellar: ." \
         >>copy/contrib/include-law &&
@@ -122,7 +124,7 @@ test_expect_success 'a room may include of its folder only what the law names, a
     test_expect_code 1 check_includes && grep "^src/house/shed/planted.c:1: room house/shed is not in" report
 '
 
-test_expect_success 'a room can have rooms of its own, which the law holds apart in the same way' '
+test_expect_success 'a room can have rooms of its own, and the law separates these in the same way' '
     cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
     printf "%s\n" "folder house: common" "room house/." "room house/attic: ." "room house/cellar: ." \
         "room house/cellar/.: rack" "room house/cellar/rack:" >>copy/contrib/include-law &&
@@ -139,7 +141,7 @@ test_expect_success 'a room can have rooms of its own, which the law holds apart
     grep "^src/house/cellar/shelf/planted.c:1: room house/cellar/shelf is not in" report
 '
 
-test_expect_success 'the law has no circle, neither of folders nor of rooms' '
+test_expect_success 'the law has no cycle of folders or rooms' '
     cp copy/contrib/include-law kept-law && test_when_finished "cp kept-law copy/contrib/include-law" &&
     printf "%s\n" "folder house: yard" "folder yard: lane common" "folder lane: house" \
         "room house/attic: cellar" "room house/cellar: ." "room house/.: attic" \
@@ -151,13 +153,13 @@ test_expect_success 'the law has no circle, neither of folders nor of rooms' '
     test_cmp expected report
 '
 
-test_expect_success 'neither executor includes the other, and what they share includes neither' '
+test_expect_success 'the executors do not include each other, and their shared code includes no executor' '
     refused src/exec/local/planted.c "#include \"exec/kube/core/config.h\"" "include room exec/kube" &&
     refused src/exec/kube/core/planted.c "#include \"exec/local/local.h\"" "include room exec/local" &&
     refused src/exec/planted.c "#include \"exec/local/local.h\"" "include room exec/local"
 '
 
-test_expect_success 'an executor is named in its own folder only' '
+test_expect_success 'only an executor'\''s own folder names the executor' '
     for folder in copy/src/exec/*/local.mk; do
         name=$(basename "$(dirname "$folder")") &&
         find copy/src -name "*.[ch]" ! -path "*/test/*" ! -path "copy/src/exec/$name/*" ! -name table.c \
@@ -166,11 +168,11 @@ test_expect_success 'an executor is named in its own folder only' '
     true
 '
 
-test_expect_success 'an include is written relative to src/' '
+test_expect_success 'include paths are relative to src/' '
     refused src/match/planted.c "#include \"graph.h\"" "include \"graph.h\""
 '
 
-test_expect_success 'match, job and sched get no clock, no threads, no input or output' '
+test_expect_success 'match, job and sched may use no clock, no threads, no input or output' '
     refused src/match/planted.c "#include <time.h>" "include <time.h>" &&
     refused src/job/planted.c "#include <pthread.h>" "include <pthread.h>" &&
     refused src/sched/planted.c "#include <unistd.h>" "include <unistd.h>" &&
@@ -180,15 +182,16 @@ test_expect_success 'match, job and sched get no clock, no threads, no input or 
     refused src/sched/planted.c "long t (void) { return time(NULL); }" "call time"
 '
 
-test_expect_success 'comments, strings, members and longer names are no calls' '
+test_expect_success 'names in comments, strings, members and longer names do not count as calls' '
     plant src/sched/planted.c "/* fopen (x) and
 time (y) */ // read (z)
 const char *s = \"write (w)\"; int a = p->time (1) + q.open (2) + start_time (3);" &&
     check_includes
 '
 
-# A FIFO in a directory of a user stops root, and a link leads root astray.
-test_expect_success 'broker and executors open what users can write by one function' '
+# A FIFO in a user's directory blocks a broker of root, and a symbolic link misleads the
+# broker.
+test_expect_success 'broker and executors open files that users can write only through one function' '
     refused src/exec/local/planted.c "int f (void) { return open (\"x\", 0); }" "call open" &&
     refused src/broker/planted.c "int f (void) { return lstat (\"x\", 0); }" "call lstat" &&
     refused src/exec/kube/planted.c "int f (void) { return agent_key_read (\"x\", 0); }" "call agent_key_read" &&
@@ -200,7 +203,7 @@ test_expect_success 'broker and executors open what users can write by one funct
     done
 '
 
-test_expect_success 'a library stays in the folders that it belongs to' '
+test_expect_success 'a library is included only by the folders that the law allows' '
     refused src/exec/planted.c "#include <sqlite3.h>" "include <sqlite3.h>" &&
     refused src/cmd/planted.c "#include <curl/curl.h>" "include <curl/curl.h>" &&
     refused src/broker/planted.c "#include <munge.h>" "include <munge.h>" &&
@@ -220,11 +223,11 @@ check_headings()
     sh copy/contrib/check-headings copy >report 2>&1
 }
 
-test_expect_success 'comments say the truth of the files that they name' '
+test_expect_success 'comments name only files and functions that exist' '
     check_headings || { cat report && false; }
 '
 
-test_expect_success 'a declaration under the heading of another file is refused, and a file that is not there' '
+test_expect_success 'a declaration under the heading of another file, and the name of a missing file, are refused' '
     plant src/match/planner/planted.h "/* planted.h - see gone.c */
 /* -- claims.c: claims -- */
 size_t planner_count (const struct planner *p);
@@ -236,30 +239,30 @@ size_t planner_count (const struct planner *p);" &&
     test_cmp expected report
 '
 
-test_expect_success 'a source that does not say what it is for is refused' '
+test_expect_success 'a source that does not begin with a comment on its purpose is refused' '
     plant src/match/planted.c "int planted;" && test_expect_code 1 check_headings &&
     echo "src/match/planted.c:1: begins without a comment that says what it is for" >expected &&
     test_cmp expected report
 '
 
-test_expect_success 'a build beside the sources works, also where a link leads to it' '
+test_expect_success 'a build in another directory works, also through a symbolic link' '
     test_when_finished "rm -rf copy/beside" && mkdir -p copy/beside far/away &&
     (cd copy/beside && ../configure -q) && ln -s "$PWD/copy/beside" far/away/build &&
     (cd far/away/build && make includes.stamp src/cmd/table.c) >report 2>&1 || { cat report && false; }
 '
 
-test_expect_success 'the copy can be configured' '
+test_expect_success 'configure succeeds in the copy' '
     (cd copy && ./configure -q) >report 2>&1 || { cat report && false; }
 '
 
-test_expect_success 'a forbidden include breaks the build, before anything is compiled' '
+test_expect_success 'a forbidden include breaks the build before the first compilation' '
     plant src/match/planted.c "#include \"sched/sched.h\"" &&
     test_must_fail make -C copy >report 2>&1 &&
     grep "src/match/planted.c:1: folder match may not include sched" report &&
     ! grep "^  CC " report
 '
 
-test_expect_success 'each banned function breaks the compilation, with its name' '
+test_expect_success 'a call of a banned function breaks the compilation, and the error names the function' '
     names=$(sed -n "s/^#define \([a-z]*\)(\.\.\.) .*/\1/p" copy/src/common/banned.h) &&
     test $(echo $names | wc -w) -ge 16 &&
     cp copy/src/common/error.c error.c &&
@@ -276,7 +279,7 @@ test_expect_success 'each banned function breaks the compilation, with its name'
     done
 '
 
-test_expect_success 'a new command is one new file' '
+test_expect_success 'one new file adds a command' '
     plant src/cmd/planted.c "const struct command command_planted = { .name = \"planted\" };" &&
     make -C copy src/cmd/table.c >report 2>&1 &&
     grep "&command_planted," copy/src/cmd/table.c &&
@@ -291,8 +294,8 @@ example ()
     sed -n "/^## $1/,/^\`\`\`$/p" copy/doc/developer.md | sed "1,/^\`\`\`c$/d; /^\`\`\`$/d"
 }
 
-# What the service does: src/broker/core/test/test_service_example.c, with the same file.
-test_expect_success 'a new service with a key, a timer, a route and a slot on each job is one new file' '
+# src/broker/core/test/test_service_example.c tests what the same service does.
+test_expect_success 'one new file adds a service with a key, a timer, a route and a slot on each job' '
     plant src/broker/services/delay.c "$(example "A service of your own")" &&
     make -C copy src/broker/core/table.c >report 2>&1 &&
     grep "&service_delay," copy/src/broker/core/table.c &&
@@ -302,8 +305,8 @@ test_expect_success 'a new service with a key, a timer, a route and a slot on ea
     test_must_fail grep delay copy/src/broker/core/table.c
 '
 
-# What the policy decides: src/sched/test/test_policy_example.c, with the same file.
-test_expect_success 'a new queue policy is one new file' '
+# src/sched/test/test_policy_example.c tests the decisions of the same policy.
+test_expect_success 'one new file adds a queue policy' '
     plant src/sched/policies/shortest.c "$(example "A queue policy of your own")" &&
     make -C copy src/sched/policies/table.c >report 2>&1 &&
     grep "&queue_policy_shortest," copy/src/sched/policies/table.c &&
@@ -313,7 +316,7 @@ test_expect_success 'a new queue policy is one new file' '
     test_must_fail grep shortest copy/src/sched/policies/table.c
 '
 
-test_expect_success 'a release has all sources, headers, tests and documents' '
+test_expect_success 'a release contains all sources, headers, tests and documents' '
     make -C copy dist >report 2>&1 &&
     tar tzf copy/fluxq-*.tar.gz | sed "s|^[^/]*/||" | sort >released &&
     (cd copy && find src contrib doc t -name "*.[ch]" -o -name "*.t" -o -name "*.md" -o \
@@ -323,7 +326,7 @@ test_expect_success 'a release has all sources, headers, tests and documents' '
     test_must_fail grep -E "\.(o|a|log|trs)$|trash directory|autom4te" released
 '
 
-test_expect_success 'make install with DESTDIR puts programs and links in their places' '
+test_expect_success 'make install with DESTDIR installs programs and links in their places' '
     make -C "$FLUXQ_BUILD_DIR" install DESTDIR="$PWD/dest" prefix=/opt/fluxq >report 2>&1 &&
     (cd dest/opt/fluxq && test -x bin/fluxq && test -x bin/fluxq-match && test -x bin/fluxq-sim && test -x sbin/fluxqd &&
         test -x libexec/fluxq/fluxq-shell && test -f share/man/man1/fluxq-submit.1 &&

@@ -2,10 +2,10 @@
 test_description='contrib/check: how often the tests run, how many at a time, and beside what'
 . "$(dirname "$0")/lib.sh"
 
-# A tree in which all that contrib/check calls is there and nothing is to be built: its one suite
-# counts itself and notes the busy loops beside it. Its unit tests have one name: the first and the
-# second need each other, the second fails, the third ends in a way that xargs takes for a reason to
-# stop, and the last comes after all.
+# A tree that has everything that contrib/check calls, and in which nothing is to be built. The
+# one suite of the tree counts its runs and records the busy loops beside it. The unit tests of the
+# tree have one name: the first and the second need each other, the second fails, the third ends in
+# a way that stops xargs, and the last runs after the others.
 marks=$FLUXQ_RUN/marks
 mkdir -p tree/contrib tree/t "$marks"
 cp "$FLUXQ_SOURCE_DIR/contrib/check" "$FLUXQ_SOURCE_DIR/contrib/run-suite" tree/contrib/
@@ -72,7 +72,7 @@ check()
     TMPDIR=$FLUXQ_RUN sh tree/contrib/check --system "$@" >out
 }
 
-# Starts it; returns when its suite runs, which goes on.
+# Starts contrib/check and returns when its suite runs; contrib/check goes on.
 start_check()
 {
     rm -f "$marks"/*
@@ -82,7 +82,7 @@ start_check()
     wait_until 60 test -e "$FLUXQ_RUN/stopped"
 }
 
-# As many loops as there are CPUs were seen, and they are gone.
+# As many loops as CPUs were seen, and the loops are gone.
 loops_seen()
 {
     test "$(cat "$marks"/* | wc -l)" -eq "$(nproc)"
@@ -94,21 +94,21 @@ loops_gone()
     done
 }
 
-test_expect_success '--times: so often, built once, with the sum of all' '
+test_expect_success '--times N runs the tests N times after one build and prints the total' '
     check --times 3 && cat out && tail -n 1 out | grep -x "3 passed, 0 failed" &&
     test "$(ls "$marks" | wc -l)" -eq 3 && test "$(grep -c "building with gcc" out)" -eq 1 &&
     test -z "$(cat "$marks"/*)"
 '
-test_expect_success '--busy: a loop at nice 19 on each CPU beside the tests, none afterwards' '
+test_expect_success '--busy runs a loop at nice 19 on each CPU beside the tests, and no loop remains' '
     check --busy && tail -n 1 out | grep -x "1 passed, 0 failed" && loops_seen && wait_until 10 loops_gone
 '
 for signal in TERM KILL; do
-    test_expect_success "... none either when it is ended by SIG$signal" '
+    test_expect_success "no loop of --busy remains after SIG$signal" '
         start_check --busy && loops_seen && kill -$signal $pid && { wait $pid || :; } &&
         wait_until 10 loops_gone && rm -f "$FLUXQ_RUN/stopped"
     '
 done
-test_expect_success 'unit tests: two at a time, each counted by its path, in the order of their list' '
+test_expect_success 'two unit tests run at a time; each is counted by its path, in the order of the list' '
     test_expect_code 1 env TMPDIR=$FLUXQ_RUN sh tree/contrib/check --unit >out && cat out &&
     tail -n 1 out | grep -x "6 passed, 4 failed" &&
     sed -n "s/^---- \(src[^:]*: [0-9]* failed\).*/\1/p" out >failed &&
@@ -116,7 +116,7 @@ test_expect_success 'unit tests: two at a time, each counted by its path, in the
         echo "src-b-test-test_one: 1 failed" && echo "src-c-test-test_one: 1 failed"
     done >expected && test_cmp expected failed
 '
-test_expect_success 'what is no number of times is refused' '
+test_expect_success '--times refuses a value that is not a positive integer' '
     for number in "" x 0 -1 1x; do
         test_expect_code 2 check --times "$number" || return 1
     done && test_expect_code 2 check --times

@@ -4,19 +4,20 @@ test_description='the programs are built so that a fault in them is hard to use'
 
 AGENT=$FLUXQ_BUILD_DIR/src/shell/fluxq-shell
 
-# setting NAME: as configure left it
+# setting NAME: the value of NAME in the configured Makefile.
 setting()
 {
     sed -n "s/^$1 = *//p" "$FLUXQ_BUILD_DIR/Makefile"
 }
 
-# look FILE: what readelf says of it in the file report
+# look FILE: writes the output of readelf for FILE to the file report.
 look()
 {
     LC_ALL=C readelf -W -h -l -d --dyn-syms "$1" >report && echo "$1"
 }
 
-# Loaded at a place that changes, no code on the stack, tables of addresses fixed before main().
+# The program loads at a random address, has no code on the stack, and has tables of addresses
+# that are read-only before main().
 is_sealed()
 {
     grep "^ *Type: *DYN" report &&
@@ -24,7 +25,7 @@ is_sealed()
     grep "^ *GNU_STACK .* RW " report
 }
 
-test_expect_success 'broker, commands and tools: PIE, full RELRO, no executable stack, stack protector, FORTIFY' '
+test_expect_success 'broker, commands and tools have PIE, full RELRO, no executable stack, stack protector, FORTIFY' '
     for program in broker/fluxqd cmd/fluxq tools/fluxq-match tools/fluxq-sim; do
         look "$FLUXQ_BUILD_DIR/src/$program" && is_sealed && grep "BIND_NOW" report || return 1
         case $(setting SAFE_CFLAGS) in
@@ -37,12 +38,12 @@ test_expect_success 'broker, commands and tools: PIE, full RELRO, no executable 
     done
 '
 
-test_expect_success 'the agent: a static PIE that needs no loader, RELRO, no executable stack, at most 512 KiB' '
+test_expect_success 'the agent is a static PIE without a loader, with RELRO, no executable stack, at most 512 KiB' '
     look "$AGENT" && is_sealed && test_must_fail grep "INTERP\|NEEDED" report &&
     test $(stat -c %s "$AGENT") -le 524288
 '
 
-# It is the start file of musl that relocates, and musl 1.2.3 leaves the pages writable.
+# The start file of musl relocates the agent, and musl 1.2.3 leaves the pages writable.
 relro_is_readonly()
 {
     base=$(sed -n '/fluxq-shell$/{s/-.*//p;q}' "/proc/$1/maps") &&
@@ -51,15 +52,16 @@ relro_is_readonly()
     grep "^0*$page-[^ ]* r--p" "/proc/$1/maps"
 }
 
-test_expect_success 'the agent cannot write to its tables of addresses when it runs' '
+test_expect_success 'a running agent cannot write to its tables of addresses' '
     look "$AGENT" && mkfifo input && { "$AGENT" --receive "$PWD/file" --size 1 <input & } && pid=$! &&
     exec 8>input && wait_until 20 grep -q fluxq-shell "/proc/$pid/maps" &&
     wait_until 20 relro_is_readonly $pid &&
     exec 8>&- && test_expect_code 1 wait $pid
 '
 
-# The agent has no symbols left: its compiler and flags are tried on a program with the fault.
-test_expect_success 'a function of the agent that writes past its buffer does not return' '
+# The agent has no symbols left, so the test compiles a faulty program with the compiler and
+# flags of the agent.
+test_expect_success 'with the flags of the agent, a function that writes past its buffer does not return' '
     cat >overrun.c <<-\EOF &&
 	#include <string.h>
 	#include <unistd.h>
@@ -88,7 +90,7 @@ test_expect_success 'a function of the agent that writes past its buffer does no
     test_expect_code 7 ./overrun && test_expect_code 7 ./overrun 1234567890123456 &&
     test_expect_code 9 ./overrun "$(printf "%0100d" 0)"
 '
-test_expect_success 'FORTIFY in the agent: a call that would write past an object ends it before it writes' '
+test_expect_success 'with FORTIFY of the agent, a call that would write past an object ends the process first' '
     setting AGENT_CPPFLAGS | grep "include [^ ]*/src/shell/fortify.h" &&
     cat >fortified.c <<-\EOF &&
 	static char from[100];
@@ -120,7 +122,7 @@ test_expect_success 'FORTIFY in the agent: a call that would write past an objec
     done
 '
 
-# unit NAME...: the unit with these drop-ins, below root/; what systemd does not understand of it is an error
+# unit NAME...: checks the unit with these drop-ins below root/; an unknown setting is an error.
 unit()
 {
     rm -rf root && mkdir -p root/etc/systemd/system/fluxqd.service.d &&
@@ -130,7 +132,7 @@ unit()
     test -s said && test_must_fail grep "ignoring\|Unknown" said
 }
 
-test_expect_success 'systemd understands the unit; the one for Kubernetes exposes little' '
+test_expect_success 'systemd accepts the unit, and the unit for Kubernetes has a small exposure score' '
     unit && unit fluxqd-kube.conf &&
     systemd-analyze security --offline=yes --root="$PWD/root" --threshold=45 fluxqd.service >report
 '
@@ -140,7 +142,7 @@ fed()
     test "$(grep -c WATCHDOG=1 notes)" -gt "$1"
 }
 
-test_expect_success 'the loop tells systemd that it is ready, goes round, and stops; jobs do not inherit where' '
+test_expect_success 'the loop tells systemd that it is ready, alive and stopping, and jobs do not inherit the address' '
     python3 -c "import socket
 s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM); s.bind(\"$FLUXQ_RUN/notify\")
 open(\"bound\", \"w\")

@@ -1,18 +1,19 @@
 #!/bin/sh
-# The API's description and the configuration's manual page against the tables in the code: what
-# one has and the other has not would mislead whoever reads it.
+# Compares the API's description and the configuration's manual page with the tables in the
+# code: a difference would mislead readers.
 test_description='documentation against the tables in the code'
 : "${FLUXQ_SOURCE_DIR:=$(cd "$(dirname "$0")/.." && pwd)}"
 src=$FLUXQ_SOURCE_DIR
 . "$src/t/lib.sh"
 
-# "POST /v1/jobs/{}" a line, from the table of routes.
+# One line "POST /v1/jobs/{}" for each row of the table of routes.
 routes_in_code ()
 {
     sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' $(find "$src/src/broker" -name "*.c") | sort
 }
 
-# The same from doc/openapi.yaml: its paths stand at two blanks, its methods at four.
+# The same lines from doc/openapi.yaml: paths have an indent of two blanks, methods of
+# four.
 routes_in_doc ()
 {
     awk '/^components:/ { exit }
@@ -21,14 +22,15 @@ routes_in_doc ()
         "$src/doc/openapi.yaml" | sort
 }
 
-test_expect_success 'every route is described, and nothing else' '
+test_expect_success 'the API description has exactly the routes of the code' '
     routes_in_code >code && routes_in_doc >doc &&
     test "$(wc -l <code)" -ge 17 &&
     diff code doc
 '
 
-# Programs are made from it: it must be YAML, and what it refers to must be there.
-test_expect_success 'the description can be read, and each of its references leads somewhere' '
+# Users generate programs from the description, so the description must be valid YAML
+# without broken references.
+test_expect_success 'the API description is valid YAML, and each reference has a target' '
     cat >read.py <<-\END &&
 	import sys, yaml
 
@@ -53,21 +55,22 @@ test_expect_success 'the description can be read, and each of its references lea
     test "$paths" -ge 17 && test "$refs" -ge 10
 '
 
-# attributes_with MEMBER OTHER: OTHER of each row of the table of attributes that has MEMBER.
+# attributes_with MEMBER OTHER: prints OTHER of each row in the table of attributes that has
+# MEMBER.
 attributes_with ()
 {
     sed -n '/^const struct attribute attribute_table/,/^};/p' "$src/src/jobspec/options/attributes.c" |
         tr '\n' ' ' | sed 's/ },/ }\n/g' | grep "\.$1 = " | sed "s/.*\.$2 = \"\([^\"]*\)\".*/\1/"
 }
 
-test_expect_success 'every attribute that fluxq-show prints is described' '
+test_expect_success 'the API description has every attribute that fluxq-show prints' '
     attributes_with label name >names && test -s names &&
     while read -r name; do
         grep -qE "^ +$name: " "$src/doc/openapi.yaml" || { echo "missing: $name" && return 1; }
     done <names
 '
 
-test_expect_success 'every column of the listing is described, and nothing else' '
+test_expect_success 'the API description has exactly the columns of the listing' '
     {
         sed -n "/^static const struct column columns/,/^};/p" "$src/src/broker/api/columns.c" |
             grep -oE "(NUM|TXT|IDS) \([a-z_]+" | sed "s/.*(//" &&
@@ -79,7 +82,7 @@ test_expect_success 'every column of the listing is described, and nothing else'
     diff code doc
 '
 
-# The names in the tables of keys; "local" and "kube" are the executors' sections.
+# The names in the tables of keys; "local" and "kube" are the sections of the executors.
 keys_in_code ()
 {
     {
@@ -99,31 +102,31 @@ keys_in_doc ()
         "$src/doc/man/fluxq.yaml.5" | sort -u
 }
 
-test_expect_success 'every key of fluxq.yaml is in fluxq.yaml(5), and nothing else' '
+test_expect_success 'fluxq.yaml(5) has exactly the keys of fluxq.yaml' '
     keys_in_code >code && keys_in_doc >doc &&
     test "$(wc -l <code)" -ge 35 &&
     diff code doc
 '
 
-test_expect_success 'the example configuration is good' '
+test_expect_success 'fluxqd accepts the example configuration' '
     fluxqd --check --config "$src/etc/fluxq.yaml"
 '
 
-test_expect_success 'every manual page is rendered without a warning' '
+test_expect_success 'groff renders every manual page without a warning' '
     for page in "$src"/doc/man/*; do
         groff -ww -man -Tutf8 -z "$page" || return 1
     done 2>warnings &&
     cat warnings && test ! -s warnings
 '
 
-# "fluxq-queue.1" a line: what the pages refer to as .BR fluxq\-queue (1).
+# One line "fluxq-queue.1" for each reference .BR fluxq\-queue (1) in the pages.
 references ()
 {
     cat "$src"/doc/man/* | tr -d '\\"' | grep -oE 'fluxq[a-z.-]* ?\([158]\)' |
         sed 's/ *(/./; s/)//' | sort -u
 }
 
-test_expect_success 'every manual page that is referred to is there' '
+test_expect_success 'every manual page that another page refers to exists' '
     references >references && test "$(wc -l <references)" -ge 9 &&
     while read -r page; do
         test -f "$src/doc/man/$page" || { echo "there is no $page" && return 1; }
@@ -138,7 +141,7 @@ test_expect_success 'every manual page has examples' '
     done
 '
 
-test_expect_success 'every program has a page, and every option of it stands there' '
+test_expect_success 'every program has a page, and the page has every option' '
     for program in $(ls "$FLUXQ_BUILD_DIR"/src/cmd | grep -x "fluxq[a-z-]*") fluxqd fluxq-shell \
         fluxq-match fluxq-sim; do
         page=$(ls "$src/doc/man/$program".[18]) &&
@@ -151,20 +154,21 @@ test_expect_success 'every program has a page, and every option of it stands the
     done
 '
 
-# "fluxq-submit --wait" a line: the long options in the commands that README and guide show, up to "--" or the command's end.
+# One line "fluxq-submit --wait" for each long option in the commands of README and guide, up to "--" or the
+# end of the command.
 options_shown()
 {
     grep -ohE '(\$ |`|\()(fluxqd|fluxq-[a-z]+) [^|;&)`]*' "$src/README.md" "$src"/doc/guide/*.md | sed 's/^\$ //; s/^[`(]//' |
         sed 's/ -- .*//' | awk '{ for (i = 2; i <= NF; i++) if ($i ~ /^--[a-z]/) { sub(/=.*/, "", $i); print $1, $i } }' | sort -u
 }
-test_expect_success 'options that README and guide show are there' '
+test_expect_success 'options that README and guide show exist' '
     options_shown >shown && test "$(wc -l <shown)" -ge 50 &&
     while read -r program option; do
         $program --help | grep -qE -e "$option([^a-z-]|$)" || { echo "$program has no $option" && return 1; }
     done <shown
 '
 
-# Paths from the top of the tree, and targets of links, which are relative to their page; NAME stands for any name.
+# Paths from the top of the tree, and targets of links relative to their page; NAME stands for any name.
 named_files()
 {
     for page in README.md doc/*.md doc/guide/*.md t/README.md t/kube/README.md; do
@@ -178,7 +182,7 @@ exists()
     set -- $1
     test -e "$1"
 }
-test_expect_success 'files that the documents name are there' '
+test_expect_success 'files that the documents name exist' '
     (cd "$src" && named_files) >named && test $(wc -l <named) -ge 150 &&
     while read -r file; do
         (cd "$src" && exists "$file") || { echo "there is no $file" && return 1; }
@@ -186,7 +190,7 @@ test_expect_success 'files that the documents name are there' '
 '
 
 # The first table of developer.md: a question, and one file.
-test_expect_success 'each question of developer.md has one file' '
+test_expect_success 'each question of developer.md names one file' '
     sed -n "/^## Where is/,/^## By/p" "$src/doc/developer.md" | grep "^| [a-zA-Z]" | sed 1d >questions &&
     test "$(wc -l <questions)" -ge 12 &&
     while read -r question; do
@@ -195,8 +199,9 @@ test_expect_success 'each question of developer.md has one file' '
     done <questions
 '
 
-# The names in the table of env_table.c, of which one is a macro, and those of attributes.
-test_expect_success 'every variable of a task is in fluxq-environment(7), and nothing else' '
+# The names in the table of env_table.c (one name is a macro), and the names of
+# attributes.
+test_expect_success 'fluxq-environment(7) has exactly the variables of a task' '
     {
         sed -n "/^const struct env_variable env_variables\[\] = {/,/^};/p" "$src/src/shell/step/env_table.c" |
             sed -n "s/^ *{ \"\([A-Za-z_]*\)\", .*/\1/p; s/^ *{ CLIENT_SOCKET_VARIABLE, .*/FLUXQ_AGENT_SOCKET/p" &&

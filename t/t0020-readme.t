@@ -1,19 +1,21 @@
 #!/bin/sh
-# The README's console blocks are run in order in a copy of the tree, and what they print must have
-# the form that the README shows: a command, column or line that has changed since shows here. Numbers,
-# names of machine, user and directory may differ.
+# Runs the console blocks of the README in order in a copy of the tree. The output must have the form
+# that the README shows, so a changed command, column or line fails this test. Numbers and the names of
+# machine, user and directory may differ.
 test_description='the README says what happens'
 . "$(dirname "$0")/lib.sh"
 src=$FLUXQ_SOURCE_DIR
 here=$PWD
 
-# What stands in the blocks marked "console": "$ COMMAND" and the lines that it prints.
+# The content of the blocks marked "console": "$ COMMAND" and the lines that the command
+# prints.
 console ()
 {
     awk '/^```console$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md"
 }
 
-# One form for what may differ, and each line of a command once: a queue is shown until it is empty.
+# Replaces parts that may differ by one form, and keeps each line of a command once: the README
+# shows a queue until the queue is empty.
 form ()
 {
     sed -E -e "s#$here/fluxq#DIR#g; s#/home/user/fluxq#DIR#g" \
@@ -27,7 +29,8 @@ form ()
         awk '/^\$ / { delete seen } !seen[$0]++'
 }
 
-# The shell that types the commands. A broker gets directories of its own, also when root runs this.
+# The shell that runs the commands. A broker gets directories of its own, also when root runs this
+# test.
 type_commands ()
 {
     fluxqd ()
@@ -48,7 +51,7 @@ type_commands ()
     wait
 }
 
-test_expect_success 'the README has its commands' '
+test_expect_success 'the README shows the main commands' '
     console >shown &&
     grep "^\$ " shown >commands &&
     for word in contrib/quickstart fluxqd fluxq-submit fluxq-queue fluxq-logs fluxq-info \
@@ -57,7 +60,7 @@ test_expect_success 'the README has its commands' '
     done
 '
 
-test_expect_success 'a copy of the tree, with what is built' '
+test_expect_success 'a copy of the tree has the built files' '
     mkdir fluxq &&
     cp -R "$src/contrib" "$src/doc" "$src/configure" "$src/README.md" fluxq/ &&
     ln -s "$FLUXQ_BUILD_DIR" fluxq/build
@@ -77,7 +80,7 @@ FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock fluxq-ctl shutdown >/dev/null 2>&1 # 
 rm -f "$FLUXQ_BUILD_DIR"/quickstart-*.out
 
 # Links of the pages to files of this tree.
-test_expect_success 'links lead somewhere, and tests that are named are there' '
+test_expect_success 'links have targets, and the named tests exist' '
     (
         cd "$src" &&
         for page in README.md doc/*.md doc/guide/*.md t/README.md t/kube/README.md; do

@@ -2,8 +2,9 @@
 test_description='fluxq-submit: one job for each call, from a script, stdin or a command; clear refusals'
 . "$(dirname "$0")/lib.sh"
 
-# refused CODE TEXT COMMAND...: that exit status, TEXT (a regular expression) in the one line on
-# stderr, nothing on stdout. Wrong usage may add the line that points to --help.
+# refused CODE TEXT COMMAND...: COMMAND fails with exit status CODE, prints one line with TEXT
+# (a regular expression) on stderr, and nothing on stdout. Wrong usage may add the line that
+# points to --help.
 refused()
 {
     code=$1 text=$2
@@ -17,7 +18,7 @@ refused()
     fi
 }
 
-# njobs: how many jobs the broker has ever had.
+# njobs: the number of jobs that the broker has ever had.
 njobs()
 {
     fluxq-queue --all --no-header -o id | wc -l
@@ -31,48 +32,48 @@ END
 
 start_broker
 
-test_expect_success 'the id stands alone on stdout, and ids count up' '
+test_expect_success 'fluxq-submit prints only the id on stdout, and ids count up' '
     fluxq-submit -o /dev/null -- true >one && fluxq-submit -o /dev/null -- true >two &&
     grep -qxE "[0-9]+" one && test "$(cat two)" -eq $(($(cat one) + 1)) && test "$(wc -l <one)" -eq 1
 '
 
-test_expect_success 'a script runs with its arguments, also those that look like options' '
+test_expect_success 'a script runs with its arguments, also with arguments that look like options' '
     id=$(fluxq-submit --wait args.sh -N "b c") &&
     echo "$id: 2 -N b c" >wanted && test_cmp wanted args-$id.out
 '
 
-test_expect_success 'a script on stdin, with no operand or with "-"' '
+test_expect_success 'fluxq-submit reads the script from stdin without an operand or with "-"' '
     id=$(fluxq-submit --wait <args.sh) && echo "$id: 0  " >wanted && test_cmp wanted args-$id.out &&
     id=$(fluxq-submit --wait - x y <args.sh) && echo "$id: 2 x y" >wanted &&
     test_cmp wanted args-$id.out
 '
 
-test_expect_success 'behind -- stands a command, with its own options' '
+test_expect_success 'the words after -- are a command with its own options' '
     id=$(fluxq-submit --wait -o cmd-%j.out -- printf "%s|" --wait -n "a b") &&
     printf "%s|" --wait -n "a b" >wanted && test_cmp wanted cmd-$id.out
 '
 
-test_expect_success 'a job starts where its user is, by the path that the user took' '
+test_expect_success 'a job starts in the directory of its submit, by the path that the user took' '
     mkdir -p real && ln -sf real link &&
     (cd link && fluxq-submit --wait -- sh -c pwd >id && cat fluxq-$(cat id).out) >where &&
     echo "$PWD/link" >wanted && test_cmp wanted where
 '
 
-test_expect_success '--chdir: it starts there, and is told where it was submitted' '
+test_expect_success '--chdir sets the working directory, and the job knows the directory of its submit' '
     mkdir -p elsewhere &&
     fluxq-submit --wait -D elsewhere -o "$PWD/chdir.out" -- \
         sh -c "pwd; echo \$SLURM_SUBMIT_DIR; echo \$FLUXQ_SUBMIT_DIR" &&
     printf "%s\n" "$PWD/elsewhere" "$PWD" "$PWD" >want && test_cmp want chdir.out
 '
 
-test_expect_success '--wait gives the exit status of the job, 128 + signal too' '
+test_expect_success '--wait exits with the status of the job, and with 128 + signal for a killed job' '
     fluxq-submit -o /dev/null --wait -- true >/dev/null &&
     test_expect_code 7 fluxq-submit -o /dev/null --wait -- sh -c "exit 7" >/dev/null 2>err &&
     grep -E "^fluxq-submit: job [0-9]+: FAILED" err &&
     test_expect_code 137 fluxq-submit -o /dev/null --wait -- sh -c "kill -9 \$\$" >/dev/null
 '
 
-test_expect_success '--wait of a cancelled job fails and says so' '
+test_expect_success '--wait of a cancelled job fails and prints the reason' '
     rm -f id
     fluxq-submit -o /dev/null --wait -- sleep 100 >id 2>err &
     submit=$! &&
@@ -81,7 +82,7 @@ test_expect_success '--wait of a cancelled job fails and says so' '
     test_must_fail wait $submit && grep CANCELLED err
 '
 
-test_expect_success 'an interrupted --wait ends with 130; the job goes on and it says how to end it' '
+test_expect_success 'an interrupted --wait exits with 130, the job goes on, and the message shows how to end the job' '
     rm -f id
     env --default-signal=INT fluxq-submit -o /dev/null --wait -- sleep 100 >id 2>err &
     submit=$! &&
@@ -92,28 +93,28 @@ test_expect_success 'an interrupted --wait ends with 130; the job goes on and it
     test "$(job_state $id)" = RUNNING && fluxq-cancel $id
 '
 
-test_expect_success '--dry-run shows the jobspec without any broker' '
+test_expect_success '--dry-run shows the jobspec without a broker' '
     fluxq-submit --broker unix:///nonexistent/x --dry-run -N 2 -n 4 -t 5 -J name -- a "b c" >spec &&
     jq -e ".attributes.system | .duration == 300 and .job.name == \"name\"" spec &&
     jq -e ".tasks[0].command == [\"a\", \"b c\"]" spec &&
     jq -e "[.. | objects | select(.type? == \"node\") | .count] == [2]" spec
 '
 
-test_expect_success 'the command line wins over the environment, and that over the script' '
+test_expect_success 'the command line overrides the environment, and the environment overrides the script' '
     FLUXQ_JOB_NAME=env fluxq-submit --dry-run args.sh | jq -e ".attributes.system.job.name == \"env\"" &&
     FLUXQ_JOB_NAME=env fluxq-submit --dry-run -J line args.sh |
         jq -e ".attributes.system.job.name == \"line\"" &&
     fluxq-submit --dry-run args.sh | jq -e ".attributes.system.job.name == \"fromscript\""
 '
 
-test_expect_success '--json is for programs: the id, and with --wait the result' '
+test_expect_success '--json prints the id, and with --wait also the result, for programs' '
     fluxq-submit --json -o /dev/null -- true | jq -e "keys == [\"id\"] and .id > 0" &&
     test_expect_code 3 fluxq-submit --json -o /dev/null --wait -- sh -c "exit 3" >lines 2>err &&
     test_must_be_empty err &&
     jq -s -e "length == 2 and .[0].id == .[1].id and .[1].exit_code == 3 and .[1].state == \"FAILED\"" lines
 '
 
-test_expect_success '--hold and --urgency: the job is there and does not start until released' '
+test_expect_success 'a job with --hold or --urgency 0 does not start before its release' '
     id=$(fluxq-submit --hold -o /dev/null -- true) &&
     fluxq-submit -o /dev/null --wait -- true &&
     test "$(job_state $id)" = PENDING && test "$(job_field $id urgency)" = 0 &&
@@ -121,7 +122,7 @@ test_expect_success '--hold and --urgency: the job is there and does not start u
     id=$(fluxq-submit --urgency 9 -o /dev/null -- true) && test "$(job_field $id urgency)" = 9
 '
 
-test_expect_success 'a directive behind the first command is reported with its line, and not used' '
+test_expect_success 'a directive after the first command is ignored and reported with its line' '
     write_script late.sh <<-\END &&
 	#!/bin/sh
 	#SBATCH -o /dev/null
@@ -133,7 +134,7 @@ test_expect_success 'a directive behind the first command is reported with its l
     test "$(job_field $id name)" = late.sh
 '
 
-test_expect_success 'the dialects: # flux: and #FLUXQ too; #FLUXQ may stand beside the others, and wins' '
+test_expect_success 'the dialects "# flux:" and "#FLUXQ" work, and #FLUXQ overrides directives of other dialects' '
     printf "#!/bin/sh\n# flux: -N2 --job-name=f\n" >flux.sh &&
     printf "#!/bin/sh\n#FLUXQ --nodes=2 -J own\n" >own.sh &&
     fluxq-submit --dry-run flux.sh | jq -e ".attributes.system.job.name == \"f\"" &&
@@ -143,7 +144,7 @@ test_expect_success 'the dialects: # flux: and #FLUXQ too; #FLUXQ may stand besi
     printf "#!/bin/sh\n#SBATCH -N1\n# flux: -N2\n" >two.sh && refused 1 "two.sh:3" fluxq-submit two.sh
 '
 
-test_expect_success '~ and $HOME in names of files are refused, and it is said why' '
+test_expect_success '~ and $HOME in file names are refused with the reason' '
     for name in "~/out" "\$HOME/out" "\${HOME}/out"; do
         test_expect_code 2 fluxq-submit -o "$name" -- true 2>err && grep "no shell expands" err || return 1
         test_expect_code 2 fluxq-submit --chdir="$name" -- true 2>err && grep -e "--chdir: .*no shell expands" err || return 1
@@ -154,7 +155,7 @@ test_expect_success '~ and $HOME in names of files are refused, and it is said w
     done
 '
 
-test_expect_success 'all that is refused in a script is listed, each with its line, and what to write here' '
+test_expect_success 'all errors in a script are reported, each with its line and the option to use instead' '
     printf "#!/bin/sh\n#SBATCH --qos=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
     grep "many.sh:2: --qos" err && grep "many.sh:2: --licenses" err &&
@@ -163,7 +164,7 @@ test_expect_success 'all that is refused in a script is listed, each with its li
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --qos.*--partition" err
 '
 
-test_expect_success 'an option that sbatch or another command has: what to write here' '
+test_expect_success 'for an option of sbatch or another command the error names the option to use instead' '
     refused 2 "^fluxq-submit: --wrap: .*write -- CMD" fluxq-submit --wrap "echo hi" &&
     refused 2 "^fluxq-run: --wrap: .*write -- CMD" fluxq-run --wrap="echo hi" &&
     refused 2 "^fluxq-submit: -A: .*no accounts" fluxq-submit -A project -- true &&
@@ -173,7 +174,7 @@ test_expect_success 'an option that sbatch or another command has: what to write
     refused 2 "^fluxq-submit: --nodes: needs a value" fluxq-submit --nodes
 '
 
-test_expect_success 'nodes by name and by what they have: these, not those, so many of them' '
+test_expect_success 'jobs select nodes by name and property, exclude nodes, and take the number of nodes that they ask for' '
     at() { id=$(fluxq-submit -o /dev/null "$@" -- true) && wait_job_state $id COMPLETED && job_field $id nodelist; } &&
     test "$(at -w node2)" = node2 && test "$(at -w "node[1,3]")" = "node[1,3]" && test "$(at -n 3 -w "node[1,3]")" = "node[1,3]" &&
     one=$(at -N 1 -w "node[1,3]") && { test $one = node1 || test $one = node3; } &&
@@ -189,7 +190,7 @@ test_expect_success 'nodes by name and by what they have: these, not those, so m
 
 before=$(njobs)
 
-test_expect_success 'refused: an unknown option, on the command line and in a script with its line' '
+test_expect_success 'an unknown option is refused on the command line and in a script, there with its line' '
     refused 2 "^fluxq-submit: --nodse: unknown option .did you mean --nodes" fluxq-submit --nodse=2 -- true &&
     refused 2 "^fluxq-submit: -Z" fluxq-submit -Z -- true &&
     printf "#!/bin/sh\n#SBATCH -N 1\n#SBATCH --frobnicate=1\ntrue\n" >unknown.sh &&
@@ -197,7 +198,7 @@ test_expect_success 'refused: an unknown option, on the command line and in a sc
     refused 1 "^fluxq-submit: stdin:3: --frobnicate: " fluxq-submit - <unknown.sh
 '
 
-test_expect_success 'refused: what is no script' '
+test_expect_success 'a file that is not a script is refused' '
     : >empty.sh && refused 1 "empty.sh: .*empty" fluxq-submit empty.sh &&
     refused 1 "stdin: .*empty" fluxq-submit </dev/null &&
     { echo "#!/bin/sh" && head -c 10485760 /dev/zero | tr "\0" "#"; } >large.sh &&
@@ -210,12 +211,12 @@ test_expect_success 'refused: what is no script' '
     mkdir -p folder && refused 1 "folder: Is a directory" fluxq-submit folder
 '
 
-test_expect_success 'a script of just under 4 MiB is accepted' '
+test_expect_success 'a script slightly below 4 MiB is accepted' '
     { printf "#!/bin/sh\n#SBATCH -o /dev/null\n" && head -c 4194000 /dev/zero | tr "\0" "#"; } >big.sh &&
     fluxq-submit --wait big.sh >/dev/null && rm big.sh
 '
 
-test_expect_success 'refused: counts that are none' '
+test_expect_success 'counts that are not positive integers are refused' '
     for n in 0 -1 9223372036854775808 99999999999999999999 x "" 1.5; do
         refused 2 "^fluxq-submit: -N: " fluxq-submit -N "$n" -- true &&
         refused 2 "^fluxq-submit: --ntasks: " fluxq-submit --ntasks="$n" -- true &&
@@ -228,47 +229,48 @@ test_expect_success 'refused: counts that are none' '
     refused 2 "^fluxq-submit: -t: " fluxq-submit -t yesterday -- true
 '
 
-test_expect_success 'refused: more than the machine could ever give' '
+test_expect_success 'a request for more than the machine has is refused' '
     refused 1 "^fluxq-submit: .*node" fluxq-submit -N 5 -- true &&
     refused 1 "^fluxq-submit: " fluxq-submit -c 1000 -- true &&
     refused 1 "^fluxq-submit: " fluxq-submit --mem 900T -- true &&
     refused 1 "^fluxq-submit: " fluxq-submit -G 1 -- true
 '
 
-test_expect_success '--allow-infeasible takes it, and the job says why it waits' '
+test_expect_success '--allow-infeasible submits the job, and the job shows why it waits' '
     id=$(fluxq-submit --allow-infeasible -N 5 -o /dev/null -- true) &&
     test "$(job_state $id)" = PENDING && test -n "$(job_field $id reason_text)" && fluxq-cancel $id
 '
 
-test_expect_success 'refused: an unknown queue, by its name' '
+test_expect_success 'an unknown queue is refused, and the error names the queue' '
     refused 1 "^fluxq-submit: .*nosuchqueue" fluxq-submit -q nosuchqueue -- true
 '
 
-test_expect_success 'refused: options that contradict each other, and nothing to run' '
+test_expect_success 'contradictory options and a missing command are refused' '
     refused 2 "no command after --" fluxq-submit -N 1 -- &&
     refused 2 "dry-run" fluxq-submit --dry-run --wait -- true &&
     refused 2 "urgency" fluxq-submit --hold --urgency 3 -- true
 '
 
-test_expect_success 'what was refused left no job behind' '
+test_expect_success 'refused submits create no job' '
     test "$(njobs)" -eq $((before + 2))
 '
 
-test_expect_success ROOT 'another user submits too, and the job is theirs' '
+test_expect_success ROOT 'another user can submit, and the job runs as this user' '
     chmod 711 "$FLUXQ_RUN" &&
     id=$(cd / && setpriv --reuid=65534 --regid=65534 --clear-groups \
         fluxq-submit -o /dev/null --wait -- sh -c "test \$(id -u) = 65534") &&
     test "$(job_field $id userid)" = 65534
 '
 
-test_expect_success ROOT 'only operators go above urgency 16' '
+test_expect_success ROOT 'only operators set an urgency above 16' '
     (cd / && refused_as_user() { setpriv --reuid=65534 --regid=65534 --clear-groups "$@"; } &&
         test_expect_code 1 refused_as_user fluxq-submit --urgency 17 -- true) 2>err &&
     grep operator err
 '
 
-# A server that behaves as told: "drop" takes a request and hangs up without an answer; "busy" is
-# 503 with Retry-After: 1; "ok" gives id 42. Each request: its Idempotency-Key into keys.
+# A server that answers as told: "drop" reads a request and closes the connection without an
+# answer; "busy" answers 503 with Retry-After: 1; "ok" answers with id 42. The server appends the
+# Idempotency-Key of each request to the file keys.
 cat >server.py <<'END'
 import socket, sys
 server = socket.socket(socket.AF_UNIX)
@@ -302,27 +304,27 @@ serve()
     wait_until 10 test -s ready
 }
 
-test_expect_success 'a connection that breaks before the answer: sent again, under the same key' '
+test_expect_success 'after a broken connection the submit is sent again with the same key' '
     serve drop drop ok &&
     test "$(fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true 2>err)" = 42 &&
     wait $server && test "$(wc -l <keys)" -eq 3 && test "$(sort -u keys | wc -l)" -eq 1 &&
     grep -xE "[0-9a-f]{32}" keys
 '
 
-test_expect_success 'two submissions have two keys' '
+test_expect_success 'two submits have two keys' '
     serve ok ok &&
     fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true &&
     fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true &&
     wait $server && test "$(sort -u keys | wc -l)" -eq 2
 '
 
-test_expect_success 'a busy broker is asked again when it says so' '
+test_expect_success 'a submit is sent again after the time that a busy broker names' '
     serve busy ok &&
     test "$(fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock -- true 2>err)" = 42 &&
     wait $server && test "$(wc -l <keys)" -eq 2
 '
 
-test_expect_success 'a broker that never comes back: said after a moment, an error when --broker-wait is over' '
+test_expect_success 'without an answer fluxq-submit reports that it waits, and fails at the end of --broker-wait' '
     serve drop &&
     test_expect_code 1 timeout 60 fluxq-submit --broker unix://$FLUXQ_RUN/fake.sock --broker-wait 3s -- true 2>err &&
     wait $server && grep "waiting for the broker until 20" err && tail -n 1 err | grep "no broker at" &&
@@ -331,31 +333,32 @@ test_expect_success 'a broker that never comes back: said after a moment, an err
     grep "FLUXQ_BROKER_WAIT: .soon." err && test_expect_code 2 fluxq-queue --broker-wait soon
 '
 
-test_expect_success 'no broker at all: at once, and what to do' '
+test_expect_success 'without a broker socket the command fails at once and names the socket' '
     test_expect_code 1 fluxq-submit --broker unix:///nonexistent/f.sock -- true 2>err &&
     grep "/nonexistent/f.sock" err && test_must_fail grep waiting err
 '
 
-# A user id that nobody has, so that no broker of the developer is found.
-test_expect_success ROOT 'no broker at the default sockets: which were tried, and how to start one' '
+# A user id without any process, so that the command finds no broker of the developer.
+test_expect_success ROOT 'without a broker at the default sockets the error lists the sockets and shows how to start a broker' '
     (cd / && unset FLUXQ_BROKER && export XDG_RUNTIME_DIR=/nonexistent &&
         test_expect_code 1 setpriv --reuid=61234 --regid=61234 --clear-groups fluxq-submit -- true) 2>err &&
     grep "/nonexistent/fluxq/fluxqd.sock" err && test_must_fail grep " /tmp/fluxq-[0-9]*/" err &&
     grep "/run/fluxq/fluxqd.sock" err && grep "fluxqd --local" err
 '
 
-test_expect_success 'a broker killed under a submission and started again makes one job of it' '
+test_expect_success 'a broker that is killed and restarted during a submit creates one job' '
     before=$(njobs) && rm -f id &&
     kill -STOP $BROKER_PID &&
     { fluxq-submit -o /dev/null -- true >id 2>err & } && submit=$! &&
-    sleep 0.3 && # it has sent its request, or will find no broker: both must end well
+    sleep 0.3 && # the command has sent its request, or will find no broker: both must end well
     kill_broker && start_broker &&
     wait $submit && grep -qxE "[0-9]+" id && wait_job_state $(cat id) COMPLETED &&
     test "$(njobs)" -eq $((before + 1))
 '
 
-# All kinds of commands, those that change something, too; FLUXQ_BROKER_WAIT is its 60 s.
-test_expect_success 'a broker that is started again is waited for by every command' '
+# Commands of all kinds, also commands that change state; FLUXQ_BROKER_WAIT has its
+# default of 60 s.
+test_expect_success 'every command waits for a broker that restarts' '
     id=$(fluxq-submit --hold -o /dev/null -- true) && kill_broker && rm -f out.* &&
     { fluxq-queue --no-header -o %i -j $id >out.queue 2>err.queue & } && queue=$! &&
     { fluxq-show job $id >out.show 2>err.show & } && show=$! &&
@@ -367,12 +370,12 @@ test_expect_success 'a broker that is started again is waited for by every comma
     wait_until 20 grep "waiting for the broker until" err.info && start_broker && wait $info && grep "node\[0-3\]" out.info
 '
 
-test_expect_success 'a broker that is stopped (SIGSTOP) takes connections and does not answer: said after some seconds' '
+test_expect_success 'a command reports after some seconds that a stopped (SIGSTOP) broker does not answer' '
     kill -STOP $BROKER_PID && { fluxq-queue >out 2>err & } && queue=$! &&
     wait_until 30 grep "does not answer" err && kill -CONT $BROKER_PID && wait $queue
 '
 
-test_expect_success '--wait outlives a restart of the broker' '
+test_expect_success '--wait survives a restart of the broker' '
     rm -f id
     { fluxq-submit -o /dev/null --wait -- sh -c "while ! test -e \"$PWD/go\"; do sleep 0.1; done; exit 5" \
         >id 2>err & } && submit=$! &&
@@ -381,14 +384,14 @@ test_expect_success '--wait outlives a restart of the broker' '
     test_expect_code 5 wait $submit
 '
 
-test_expect_success 'what the broker says of the jobspec names the option, as it was written' '
+test_expect_success 'for an error of the broker in the jobspec the message names the option as the user wrote it' '
     test_expect_code 1 fluxq-submit --malleable -- true 2>err && grep "^fluxq-submit: --malleable: needs several" err &&
     printf "#!/bin/sh\n#FLUXQ --malleable\n" >path.sh && test_expect_code 1 fluxq-submit path.sh 2>err &&
     grep "path.sh:2: --malleable: needs several" err && ! grep "jobspec\|attributes" err &&
     test_expect_code 1 env FLUXQ_MALLEABLE=1 fluxq-submit --test-only -- true 2>err &&
     grep "^fluxq-submit: FLUXQ_MALLEABLE: needs" err
 '
-test_expect_success 'a directory that is missing is said at submit; the job may wait until it is made' '
+test_expect_success 'submit warns about a missing directory, and the job may wait until the directory exists' '
     for option in -oabsent/%j.out -eabsent/x --stage-out=x:absent/x "-o$PWD/absent/%t"; do
         id=$(fluxq-submit --hold "$option" -- true 2>err) && test "$(wc -l <err)" -eq 1 && fluxq-cancel $id &&
         grep "warning: the directory $PWD/absent does not exist" err || return 1
@@ -400,7 +403,7 @@ test_expect_success 'a directory that is missing is said at submit; the job may 
         id=$(fluxq-submit --hold "$option" -- true 2>err) && fluxq-cancel $id && test_must_be_empty err || return 1
     done
 '
-test_expect_success 'a name in Latin-1 is said to be no UTF-8' '
+test_expect_success 'a name in Latin-1 is refused as not UTF-8' '
     for option in -J -o -w -p -D -C --image= --stage-in=; do
         test_expect_code 2 fluxq-submit "$option$(printf "M\374ller")" -- true 2>err && grep -a "not UTF-8" err || return 1
     done

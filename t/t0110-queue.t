@@ -21,7 +21,7 @@ wide=$(submit -J a-rather-long-name-of-a-job --hold -N 2 -- true)
 running=$(submit -J running -- sleep 1000)
 wait_job_state $running RUNNING
 
-test_expect_success 'what waits and what runs is shown, what has ended is not' '
+test_expect_success 'the listing shows pending and running jobs, and no ended jobs' '
     test "$(ids)" = "$running $held $wide " &&
     fluxq-queue >out && head -n 1 out | grep -E "^ *JOBID +QUEUE +NAME +USER +ST +TIME +NODES +NODELIST\(REASON\)$" &&
     grep -E "^ *$running +batch +running +$(id -un) +R +0:[0-9]+ +1 +node[0-9]$" out &&
@@ -33,7 +33,7 @@ test_expect_success 'the id is the first word of a line, for scripts' '
     test_must_fail sh -c "fluxq-queue | grep -q \"^ *$ended \""
 '
 
-test_expect_success 'filters: all, states in any form, ids and ranges, names, users, queues' '
+test_expect_success 'filters select by state in any form, id and range, name, user and queue, and -a selects all jobs' '
     ids -a | grep -w "$ended" &&
     test "$(ids -t RUNNING)" = "$running " && test "$(ids -t r)" = "$running " &&
     test "$(ids -t PD,CD)" = "$held $wide $ended " && test "$(ids --state finished)" = "$ended " &&
@@ -45,12 +45,12 @@ test_expect_success 'filters: all, states in any form, ids and ranges, names, us
     test "$(ids -p batch -t running)" = "$running "
 '
 
-test_expect_success 'an id that no job has is an error, an empty queue is none' '
+test_expect_success 'an unknown id is an error, an empty listing is not' '
     test_expect_code 1 fluxq-queue 99999 2>err && grep "there is no job 99999" err &&
     fluxq-queue -u 61234 >out && test "$(wc -l <out)" -eq 1
 '
 
-test_expect_success 'squeue formats: widths, sides, text between' '
+test_expect_success 'squeue formats set widths and alignment, and keep text between columns' '
     fluxq-queue --no-header -j $held -o "%.10i|%8j|%.3t|%T" >out &&
     printf "%10d|%-8s|%3s|PENDING\n" $held held PD >wanted && test_cmp wanted out &&
     fluxq-queue --no-header -j $wide -o "%5j|%D" >out && echo "a-rat|2" >wanted && test_cmp wanted out
@@ -76,19 +76,19 @@ test_expect_success 'wrong formats, ids, options and states are refused' '
     test_expect_code 1 fluxq-queue -t NOPE 2>err && grep NOPE err
 '
 
-test_expect_success '--json is the answer of the broker' '
+test_expect_success '--json prints the answer of the broker' '
     fluxq-queue --json >out &&
     jq -e ".total == 3 and (.jobs | length) == 3" out &&
     jq -e ".jobs[] | select(.id == $running) | .state == \"RUNNING\" and (.start_time | type) == \"number\"" out
 '
 
-# on_terminal COLUMNS ROWS COMMAND: its output on a terminal of that size.
+# on_terminal COLUMNS ROWS COMMAND: the output of COMMAND on a terminal of that size.
 on_terminal()
 {
     script -qec "stty cols $1 rows $2; $3" /dev/null </dev/null | tr -d '\r'
 }
 
-test_expect_success 'on a terminal the columns fit, what is cut shows it, and reasons wrap; in a pipe nothing is cut' '
+test_expect_success 'on a terminal columns fit, cut values have a mark, and reasons wrap; in a pipe nothing is cut' '
     on_terminal 60 24 "fluxq-queue" >out && cat out &&
     test "$(awk "{ print length }" out | sort -n | tail -n 1)" -le 60 &&
     grep "a-rather-[a-z-]*+ " out && grep "NODELIST(REASON)" out &&
@@ -99,19 +99,19 @@ test_expect_success 'on a terminal the columns fit, what is cut shows it, and re
     fluxq-queue | grep "a-rather-long-name-of-a-job "
 '
 
-test_expect_success '--watch shows every change, without polling, until it is interrupted' '
+test_expect_success '--watch shows every change without polling until it is interrupted' '
     rm -f out
     env --default-signal=INT fluxq-queue --watch -n new,held >out 2>err &
     watch=$! &&
     wait_until 10 grep -q held out &&
     sleep 1 && before=$(grep -c JOBID out) && sleep 1.5 &&
-    test "$(grep -c JOBID out)" -eq $before && # nothing has changed, nothing is asked
+    test "$(grep -c JOBID out)" -eq $before && # without a change there is no request
     submit -J new --hold -- true &&
     wait_until 10 grep -q new out &&
     kill -INT $watch && test_expect_code 130 wait $watch && test_must_be_empty err
 '
 
-test_expect_success '--watch=SECONDS shows again also when nothing happens' '
+test_expect_success '--watch=SECONDS repeats the listing also without a change' '
     rm -f out
     env --default-signal=INT fluxq-queue --watch=0.5 -t running >out 2>err &
     watch=$! &&
@@ -125,21 +125,21 @@ test_expect_success 'a watched listing on a terminal stays within its height' '
     test_must_fail grep a-rather out
 '
 
-test_expect_success 'a reader that goes away ends it in silence' '
+test_expect_success 'fluxq-queue exits without a message when its reader closes the pipe' '
     fluxq-queue -a 2>err | : && test_must_be_empty err
 '
 
-test_expect_success 'without a broker it fails, and says which' '
+test_expect_success 'without a broker the command fails and names the socket' '
     test_expect_code 1 fluxq-queue --broker unix:///nonexistent/f.sock 2>err &&
     grep "/nonexistent/f.sock" err
 '
 
-test_expect_success 'what is cancelled leaves the list' '
+test_expect_success 'cancelled jobs leave the listing' '
     fluxq-cancel --me && wait_job_state $running CANCELLED && wait_job_state $held CANCELLED &&
     test -z "$(ids)"
 '
 
-test_expect_success 'users and queues that there are not are errors, not empty lists' '
+test_expect_success 'an unknown user or queue is an error, not an empty listing' '
     test_expect_code 1 fluxq-queue -u nosuchuser 2>err && grep "no user .nosuchuser" err &&
     test_expect_code 1 fluxq-queue -p nosuch 2>err && grep "no queue .nosuch" err &&
     test_expect_code 1 fluxq-queue -u "$(id -un),nosuchuser" >out 2>err && grep "no user .nosuchuser" err &&

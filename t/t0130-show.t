@@ -15,7 +15,8 @@ held=$(fluxq-submit -J held -t 90 --hold -N 2 -n 4 -o /dev/null -- true)
 running=$(fluxq-submit -J running -N 2 -o /dev/null -- sleep 1000)
 wait_job_state $running RUNNING
 
-# shows WHAT... -- LABEL VALUE: a line "LABEL: VALUE" (an extended regular expression).
+# shows WHAT... -- LABEL VALUE: fluxq-show prints a line "LABEL: VALUE" (an extended
+# regular expression).
 shows()
 {
     what=
@@ -27,7 +28,7 @@ shows()
     fluxq-show $what >text && grep -E "^$2: +$3\$" text || { cat text && return 1; }
 }
 
-test_expect_success 'a job that has ended: how, when, with which status' '
+test_expect_success 'an ended job shows its result, its times and its exit status' '
     shows job $ended -- Job $ended && shows job $ended -- Name ended &&
     shows job $ended -- State FAILED && shows job $ended -- "Exit status" 3 &&
     shows job $ended -- Result ".*3.*" && shows job $ended -- Ended "20[0-9T:-]+" &&
@@ -35,31 +36,31 @@ test_expect_success 'a job that has ended: how, when, with which status' '
     shows job $ended -- Command "sh -c .exit 3; : .it.{4}s.." && shows job $ended -- Directory "$PWD"
 '
 
-test_expect_success 'a pending job says why it waits, and what it asks for' '
+test_expect_success 'a pending job shows its reason and its request' '
     shows job $held -- State PENDING && shows job $held -- Reason ".*[Hh]eld.*" &&
     shows job $held -- Urgency "0 \(held\)" && shows job $held -- Asked "2 nodes, 4 tasks, 4 cores" &&
     shows job $held -- Time "0:00 of 1:30:00" && test_must_fail grep -E "^(Result|Exit status|Ended)" text
 '
 
-test_expect_success 'a running job says where: each rank with its node and cores' '
+test_expect_success 'a running job shows each rank with its node and cores' '
     shows job $running -- State RUNNING && shows job $running -- Nodes "node\[[0-9-]*\]|node.*,.*" &&
     shows job $running -- "Rank 0" "node[0-9], cores [0-9]" &&
     shows job $running -- "Rank 1" "node[0-9], cores [0-9]"
 '
 
-test_expect_success '--json has the user word for the state, numbers as numbers, null for not yet' '
+test_expect_success '--json has the state'\''s name for users, numbers as numbers, and null for times to come' '
     fluxq-show job $held --json | jq -e "
         .id == $held and .state == \"PENDING\" and .nodes == 2 and .ntasks == 4 and
         .time_limit == 5400 and .start_time == null and (.submit_time | type) == \"number\"" &&
     fluxq-show job $running --json | jq -e ".ranks | length == 2" && fluxq-show $running | grep "^Job: *$running"
 '
 
-test_expect_success 'several jobs at once; one that is unknown does not hide the others' '
+test_expect_success 'several jobs can be shown at once, and an unknown job does not hide the others' '
     test_expect_code 1 fluxq-show job $ended 99999 $held >out 2>err &&
     grep -E "^Job: +$ended" out && grep -E "^Job: +$held" out && grep 99999 err
 '
 
-test_expect_success '--events: in the order in which they came, with times and context' '
+test_expect_success '--events shows the events in order, with times and context' '
     fluxq-show job $ended --events >out && cat out &&
     awk "NR > 1 { print \$3 }" out >names &&
     sed -n 1p names | grep -x submit && tail -n 1 names | grep -x clean &&
@@ -68,7 +69,7 @@ test_expect_success '--events: in the order in which they came, with times and c
     fluxq-show job $ended --events --json | jq -e ".events | map(.name) | index(\"alloc\") < index(\"finish\")"
 '
 
-test_expect_success '--jobspec gives back what was submitted' '
+test_expect_success '--jobspec prints the submitted jobspec' '
     fluxq-submit --dry-run -J held -t 90 --hold -N 2 -n 4 -o /dev/null -- true >wanted.json &&
     fluxq-show job $held --jobspec >got.json &&
     for f in wanted got; do
@@ -77,13 +78,13 @@ test_expect_success '--jobspec gives back what was submitted' '
     done && test_cmp wanted got
 '
 
-test_expect_success ROOT 'anyone sees a job, but its script and environment only the owner' '
+test_expect_success ROOT 'all users see a job, but only the owner sees its script and environment' '
     as_nobody fluxq-show job $running >out && grep running out &&
     test_expect_code 1 as_nobody fluxq-show job $running --jobspec >out 2>err &&
     test_must_be_empty out && grep "$running" err
 '
 
-test_expect_success 'a node: what it has, what is used, by which jobs' '
+test_expect_success 'a node shows its resources, their use, and its jobs' '
     node=$(fluxq-show job $running --json | jq -r ".ranks[0].node") &&
     shows node $node -- Node $node && shows node $node -- State mixed &&
     shows node $node -- Jobs "$running" && shows node $node -- Cores "[0-9]+, 1 used by jobs, [0-9]+ free" &&
@@ -92,27 +93,27 @@ test_expect_success 'a node: what it has, what is used, by which jobs' '
     fluxq-show node $node --json | jq -e ".nodes[0].jobs == [$running]"
 '
 
-test_expect_success 'a queue: its state and what is in it' '
+test_expect_success 'a queue shows its state and the number of its jobs' '
     shows queue batch -- Queue "batch \(default\)" && shows queue batch -- State started &&
     shows queue batch -- Pending "1 jobs" && shows queue -- Running "1 jobs on 2 nodes" &&
     fluxq-show queue --json | jq -e ".queues[0].name == \"batch\""
 '
 
-test_expect_success 'what does not exist is an error that names it' '
+test_expect_success 'for an unknown job, node or queue the error names it' '
     test_expect_code 1 fluxq-show job 99999 2>err && grep 99999 err &&
     test_expect_code 1 fluxq-show job 99999 --events 2>err && grep 99999 err &&
     test_expect_code 1 fluxq-show node nosuchnode 2>err && grep nosuchnode err &&
     test_expect_code 1 fluxq-show queue nosuchqueue 2>err && grep nosuchqueue err
 '
 
-test_expect_success 'wrong usage' '
+test_expect_success 'wrong usage exits with 2' '
     test_expect_code 2 fluxq-show && test_expect_code 2 fluxq-show job &&
     test_expect_code 2 fluxq-show jobs 1 && test_expect_code 2 fluxq-show job x &&
     test_expect_code 2 fluxq-show job 0 && test_expect_code 2 fluxq-show node --events &&
     test_expect_code 2 fluxq-show job 1 --events --jobspec && test_expect_code 1 fluxq-show node "n[1-" 2>err
 '
 
-test_expect_success 'after the job has ended and the broker was started again, all is still known' '
+test_expect_success 'the end of a job is still known after a restart of the broker' '
     fluxq-cancel $running && wait_job_state $running CANCELLED &&
     restart_broker &&
     shows job $ended -- State FAILED && shows job $ended -- "Exit status" 3 &&

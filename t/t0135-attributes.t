@@ -12,7 +12,7 @@ recorded()
         sed 's/.*\.name = "\([^"]*\)".*\.event = "\([^"]*\)".*\.label = "\([^"]*\)".*\.variable = "\([^"]*\)".*/\1:\2:\3:\4/'
 }
 
-# each FUNCTION: calls it with $name, $column, $label, $slurm and $own of each row.
+# each FUNCTION: calls FUNCTION with $name, $column, $label, $slurm and $own of each row.
 each()
 {
     recorded >rows && test -s rows &&
@@ -22,19 +22,19 @@ each()
     done 3<rows
 }
 
-# submitted COMMAND...: COMMAND submits job $id, which completes.
+# submitted COMMAND...: COMMAND submits job $id, and the job completes.
 submitted()
 {
     id=$("$@") && wait_job_state "$id" COMPLETED
 }
 
-# script DIALECT TEXT: said.sh has the attribute.
+# script DIALECT TEXT: writes said.sh with the attribute.
 script()
 {
     printf '#!/bin/sh\n#%s --%s="%s" -o /dev/null\ntrue\n' "$1" "$name" "$2" >said.sh
 }
 
-# known TEXT: fluxq-queue, fluxq-show, their JSON and the jobspec have it of job $id.
+# known TEXT: fluxq-queue, fluxq-show, their JSON and the jobspec show TEXT for job $id.
 known()
 {
     test "$(fluxq-queue -j "$id" --no-header -o "$column")" = "$1" &&
@@ -51,7 +51,7 @@ from_each_place()
     script FLUXQ "a b" && submitted fluxq-submit said.sh && known "a b" &&
     script SBATCH "c d" && submitted fluxq-submit said.sh && known "c d"
 }
-test_expect_success 'said on the command line, in the environment, and in a script of each dialect' '
+test_expect_success 'the attribute can be set on the command line, in the environment, and in a script of each dialect' '
     each from_each_place
 '
 
@@ -61,7 +61,7 @@ by_precedence()
     submitted env "$own=environment" fluxq-submit said.sh && known environment &&
     submitted env "$own=environment" fluxq-submit --"$name=line" said.sh && known line
 }
-test_expect_success 'the command line wins over the environment, and that over the script' '
+test_expect_success 'the command line overrides the environment, and the environment overrides the script' '
     each by_precedence
 '
 
@@ -76,7 +76,7 @@ in_the_job()
     grep -x "$own=of the outer" outer && grep -x "$slurm=of the outer" outer &&
     test_must_fail grep -E "^($own|$slurm)=" inner && rm inner
 }
-test_expect_success 'the job has it, as fluxq and as Slurm name it; a job that it submits does not inherit it' '
+test_expect_success 'the job has the variables of fluxq and Slurm, and a job that it submits does not inherit them' '
     each in_the_job
 '
 
@@ -87,7 +87,7 @@ in_an_array()
         wait_job_state "$id" COMPLETED && known "of all" || return 1
     done
 }
-test_expect_success 'the tasks of an array have it, too' '
+test_expect_success 'the tasks of an array have the attribute, too' '
     each in_an_array
 '
 
@@ -99,7 +99,7 @@ without()
     test_expect_code 2 fluxq-submit --"$name=$(printf "a\\tb")" -- true 2>err && grep -e "--$name: must be a text" err &&
     test_expect_code 2 fluxq-submit --"$name=" -- true 2>err && grep -e "--$name: must be a text" err
 }
-test_expect_success 'a job without it shows nothing, and what is no line of text is refused' '
+test_expect_success 'a job without the attribute shows nothing, and a value that is not a line of text is refused' '
     each without
 '
 
@@ -107,7 +107,7 @@ kept()
 {
     submitted fluxq-submit --"$name=kept" -o /dev/null -- true && restart_broker && known kept
 }
-test_expect_success 'after a restart of the broker all is still known' '
+test_expect_success 'the attribute is still known after a restart of the broker' '
     each kept
 '
 

@@ -13,21 +13,21 @@ while ! test -e "$1"; do sleep 0.05; done
 echo "last line"
 END
 
-test_expect_success 'what was written so far, while the job runs' '
+test_expect_success 'fluxq-logs shows the output so far of a running job' '
     id=$(fluxq-submit -o /dev/null talk.sh "$PWD/go1") &&
     wait_until 20 sh -c "fluxq-logs $id | grep -q \"to stderr\"" &&
     fluxq-logs $id >out && grep -x "first line" out && test_must_fail grep "last line" out &&
     wait_job_state $id RUNNING
 '
 
-test_expect_success '--follow goes on to the end of the job, and ends with it' '
+test_expect_success '--follow continues to the end of the job and exits then' '
     fluxq-logs --follow $id >followed &
     logs=$! &&
     wait_until 20 grep -q "first line" followed && : >go1 &&
     wait $logs && tail -n 1 followed | grep -x "last line" && wait_job_state $id COMPLETED
 '
 
-test_expect_success 'after the end all of it is there, once' '
+test_expect_success 'after the end of the job fluxq-logs shows all output once' '
     fluxq-logs $id | sort >out && printf "first line\nlast line\nto stderr\n" >wanted &&
     test_cmp wanted out && fluxq-logs -f $id | sort >out && test_cmp wanted out
 '
@@ -48,25 +48,25 @@ test_expect_success '--rank shows one node of the job' '
     test_expect_code 1 timeout 20 fluxq-logs -f --rank 1 $id 2>err && grep "no rank 1: it has 1 node" err && fluxq-cancel $id
 '
 
-test_expect_success 'bytes come as they were written' '
+test_expect_success 'fluxq-logs prints the bytes that the job wrote' '
     head -c 300000 /dev/urandom >random &&
     id=$(fluxq-submit --wait -o /dev/null -- cat "$PWD/random") &&
     fluxq-logs $id >out && cmp random out
 '
 
-test_expect_success 'a held job has no output, and following it waits for its start' '
+test_expect_success 'a held job has no output, and --follow waits for its start' '
     id=$(fluxq-submit --hold -o /dev/null -- echo hello) &&
     fluxq-logs $id >out 2>err && test_must_be_empty out && grep "nothing yet: it is PENDING" err &&
     { fluxq-logs -f $id >out & } && logs=$! &&
     fluxq-ctl release $id && wait $logs && echo hello >wanted && test_cmp wanted out
 '
 
-test_expect_success 'a job that could not start: fluxq-logs says why there is nothing' '
+test_expect_success 'for a job that could not start fluxq-logs prints the reason' '
     id=$(fluxq-submit -o /nosuch/dir/out -- true) && wait_job_state $id FAILED &&
     fluxq-logs $id >out 2>err && cat out err | grep "/nosuch"
 '
 
-test_expect_success 'a reader that goes away ends it in silence' '
+test_expect_success 'fluxq-logs exits without a message when its reader closes the pipe' '
     id=$(fluxq-submit --wait -o /dev/null -- seq 100000) &&
     fluxq-logs $id 2>err | head -n 1 | grep -x 1 && test_must_be_empty err
 '
@@ -77,7 +77,7 @@ test_expect_success ROOT 'the output of another user is not shown' '
     test_must_be_empty out && grep "job $id" err
 '
 
-test_expect_success 'what is wrong is refused' '
+test_expect_success 'an unknown job and wrong usage are refused' '
     test_expect_code 1 fluxq-logs 99999 2>err && grep 99999 err &&
     test_expect_code 2 fluxq-logs && test_expect_code 2 fluxq-logs x && test_expect_code 2 fluxq-logs 1 2 &&
     test_expect_code 2 fluxq-logs --rank -1 $id && test_expect_code 2 fluxq-logs --rank x $id

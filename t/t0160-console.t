@@ -12,7 +12,7 @@ talk()
     python3 "$FLUXQ_SOURCE_DIR/t/helper/pty-talk.py" "$@"
 }
 
-test_expect_success 'one binary: fluxq COMMAND is fluxq-COMMAND, and --help lists all of them' '
+test_expect_success 'fluxq COMMAND is the same program as fluxq-COMMAND, and --help lists all commands' '
     fluxq --help >out && cat out &&
     for name in submit queue cancel show logs info ctl; do
         grep -E "^  $name +[A-Z]" out &&
@@ -24,13 +24,13 @@ test_expect_success 'one binary: fluxq COMMAND is fluxq-COMMAND, and --help list
     fluxq info | grep idle && fluxq --broker $FLUXQ_BROKER info | grep idle
 '
 
-test_expect_success 'what is no command is refused' '
+test_expect_success 'an unknown command is refused' '
     test_expect_code 2 fluxq frob 2>err && grep frob err &&
     test_expect_code 2 fluxq --frob && test_expect_code 2 fluxq help frob &&
     test_expect_code 1 fluxq --broker unix:///nonexistent/x info 2>err && grep /nonexistent/x err
 '
 
-test_expect_success 'a script may be piped into it: no prompt, words in quotes, comments' '
+test_expect_success 'fluxq runs a piped script without a prompt, with quoted words and comments' '
     cat >script <<-\END &&
 	# a comment, and an empty line
 
@@ -43,7 +43,7 @@ test_expect_success 'a script may be piped into it: no prompt, words in quotes, 
     test "$(wc -l <out)" -eq 4 && test_must_fail grep "fluxq>" out
 '
 
-test_expect_success 'a failed command does not stop the script; the status is that of the last' '
+test_expect_success 'a failed command does not stop the script, and the script exits with the status of its last command' '
     printf "show job 99999\ninfo --no-such-option\ninfo\n" | fluxq >out 2>err &&
     grep idle out && grep 99999 err && grep no-such-option err &&
     printf "info\nshow job 99999\n" | test_expect_code 1 fluxq >out &&
@@ -52,7 +52,7 @@ test_expect_success 'a failed command does not stop the script; the status is th
     printf "submit -o /dev/null --wait -- sh -c \"exit 7\"" | test_expect_code 7 fluxq >out
 '
 
-test_expect_success 'a quote that is not closed, a NUL byte, a long line: refused, and the next line runs' '
+test_expect_success 'an open quote, a NUL byte and a long line are refused, and the next line runs' '
     printf "info \"\ninfo\n" | fluxq >out 2>err && grep idle out && grep quote err &&
     printf "in\0fo\ninfo\n" | fluxq >out 2>err && grep idle out && grep NUL err &&
     { head -c 2000000 /dev/zero | tr "\0" x && printf "\ninfo\n"; } | fluxq >out 2>err && grep idle out
@@ -62,13 +62,13 @@ test_expect_success 'a script cannot be read from the stdin that the console rea
     printf "submit\n#!/bin/sh\n" | test_expect_code 2 fluxq 2>err && grep "name a script" err
 '
 
-test_expect_success 'commands run one after another leave nothing open' '
+test_expect_success 'many commands in one console leave no descriptor open' '
     for i in $(seq 300); do echo "show job 99999"; echo "info"; done >script &&
     (ulimit -n 20 && test_expect_code 0 fluxq <script) >out 2>err &&
     test "$(grep -c idle out)" -eq 300
 '
 
-test_expect_success 'on a terminal: prompt, help, a command, an error, the end by ctrl-D' '
+test_expect_success 'the console on a terminal has a prompt, help, commands, errors, and ends by ctrl-D' '
     test_expect_code 2 talk fluxq <<-\END
 	expect fluxq> $
 	send help\n
@@ -86,7 +86,7 @@ test_expect_success 'on a terminal: prompt, help, a command, an error, the end b
 	END
 '
 
-test_expect_success 'the exit status of a console that is left is that of its last command' '
+test_expect_success 'the console exits with the status of its last command' '
     test_expect_code 1 talk fluxq <<-\END
 	expect fluxq> $
 	send show job 99999\n
@@ -97,7 +97,7 @@ test_expect_success 'the exit status of a console that is left is that of its la
 	END
 '
 
-test_expect_success 'tab completes commands, options, subcommands' '
+test_expect_success 'tab completes commands, options and subcommands' '
     talk fluxq <<-\END
 	expect fluxq> $
 	send sub\t--dry\t-- true\n
@@ -113,7 +113,7 @@ test_expect_success 'tab completes commands, options, subcommands' '
 	END
 '
 
-test_expect_success 'tab completes ids, nodes and queues, from the broker' '
+test_expect_success 'tab completes ids, nodes and queues that the broker knows' '
     id=$(fluxq-submit -o /dev/null --hold -- true) && fluxq-submit -o /dev/null --wait -- true &&
     talk fluxq <<-END
 	expect fluxq> \$
@@ -139,7 +139,7 @@ test_expect_success 'tab completes ids, nodes and queues, from the broker' '
 	END
 '
 
-test_expect_success 'without a broker completion offers nothing, soon' '
+test_expect_success 'without a broker completion soon offers nothing' '
     talk fluxq --broker unix:///nonexistent/x <<-\END
 	expect fluxq> $
 	send cancel \t\t\n
@@ -151,7 +151,7 @@ test_expect_success 'without a broker completion offers nothing, soon' '
     test $? -eq 2
 '
 
-test_expect_success 'a broker that does not answer holds completion up for a second only' '
+test_expect_success 'a broker that does not answer delays completion by only a second' '
     kill -STOP $BROKER_PID && test_when_finished "kill -CONT $BROKER_PID" && before=$(date +%s) &&
     talk fluxq <<-\END &&
 	expect fluxq> $
@@ -166,7 +166,7 @@ test_expect_success 'a broker that does not answer holds completion up for a sec
     test $(($(date +%s) - before)) -lt 10
 '
 
-test_expect_success 'ctrl-C clears the line at the prompt, and ends a command but not the console' '
+test_expect_success 'ctrl-C clears the line at the prompt, and ends a running command but not the console' '
     id=$(fluxq-submit -o /dev/null -- sleep 1000) && wait_job_state $id RUNNING &&
     talk fluxq <<-END &&
 	expect fluxq> \$
@@ -202,11 +202,11 @@ test_expect_success 'ctrl-C ends a command whose broker does not answer' '
 	send \x04
 	end
 	END
-    status=$? # 0: it came just before the command began
+    status=$? # 0: ctrl-C came just before the command began
     test $status -eq 130 || test $status -eq 0
 '
 
-test_expect_success 'the history is kept, for its owner alone, without repetitions' '
+test_expect_success 'the history is kept without repetitions, and only its owner can read it' '
     rm -rf .local && for i in 1 2; do
         talk fluxq <<-\END || return 1
 	expect fluxq> $
@@ -237,7 +237,7 @@ test_expect_success 'the history is kept, for its owner alone, without repetitio
     test_cmp wanted elsewhere/fluxq/history
 '
 
-test_expect_success 'the history has at most 1000 lines, and a broken place for it is no obstacle' '
+test_expect_success 'the history has at most 1000 lines, and the console works without a usable history file' '
     seq 5000 >.local/state/fluxq/history &&
     printf "expect fluxq> $\nsend info\\\\n\nexpect idle\nexpect fluxq> $\nsend \\\\x04\nend\n" >talk &&
     talk fluxq <talk && test "$(wc -l <.local/state/fluxq/history)" -eq 1000 &&

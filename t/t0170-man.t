@@ -4,7 +4,7 @@ test_description='manual pages against --help: an option that only one of them h
 
 man=$FLUXQ_SOURCE_DIR/doc/man
 
-# "-x --name ARG" a line; an optional value in brackets.
+# One line "-x --name ARG" for each option; an optional value is in brackets.
 options_in_help()
 {
     "$@" --help | sed '1,/^Options:/d' |
@@ -28,17 +28,18 @@ compare()
         test "$(wc -l <help)" -ge 3 && diff help page
 }
 
-test_expect_success 'fluxq(1)' '
+test_expect_success 'fluxq(1) has exactly the options of --help' '
     compare fluxq.1 fluxq
 '
 
 for command in submit run alloc attach queue cancel show logs info ctl match sim; do
-    test_expect_success "fluxq-$command(1)" "
+    test_expect_success "fluxq-$command(1) has exactly the options of --help" "
         compare fluxq-$command.1 fluxq-$command
     "
 done
 
-# Headings stand alone, end in ":", come once and have options; no option is without a heading.
+# A heading is alone on its line, ends in ":", occurs once and has options; each option is
+# below a heading.
 test_expect_success 'the options of fluxq-submit are in groups' '
     fluxq-submit --help | sed "1,/^Options:/d" | grep "^[A-Z].*:\$" >headings &&
     test "$(wc -l <headings)" -ge 8 && sort headings | uniq -d >twice && test_must_be_empty twice &&
@@ -46,7 +47,7 @@ test_expect_success 'the options of fluxq-submit are in groups' '
         END { exit bad || open }"
 '
 
-test_expect_success 'every command has a page, and fluxq(1) and the list name all of them' '
+test_expect_success 'every command has a page, and fluxq(1) and the list name all commands' '
     fluxq --help | sed -n "s/^  \([a-z][a-z]*\)  .*/\1/p" >names && test "$(wc -l <names)" -ge 8 &&
     for name in $(grep -vx console names); do
         test -f "$man/fluxq-$name.1" &&
@@ -54,7 +55,7 @@ test_expect_success 'every command has a page, and fluxq(1) and the list name al
     done
 '
 
-test_expect_success 'every subcommand is in its page, and nothing else' '
+test_expect_success 'the pages have exactly the subcommands of --help' '
     for command in ctl show; do
         fluxq-$command --help | sed "/^Options:/,\$d" | sed -n "s/^  \([a-z][a-z-]*\) .*/\1/p" | sort -u >help &&
         test -s help &&
@@ -65,7 +66,7 @@ test_expect_success 'every subcommand is in its page, and nothing else' '
     done
 '
 
-test_expect_success 'every column of fluxq-queue is in its page, with its letter' '
+test_expect_success 'the page of fluxq-queue has every column with its letter' '
     fluxq-queue --help | sed -n "s/^  \(%.\)  \([a-z_]*\) .*/\1  \2/p; s/^      \([a-z_]*\)   *[a-z].*/\1/p" >columns &&
     test "$(wc -l <columns)" -ge 25 &&
     sed -n "/^.SH FORMATS/,/^.SH EXIT/p" "$man/fluxq-queue.1" >section &&

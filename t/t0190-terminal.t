@@ -6,7 +6,7 @@ RLO=$(printf '\342\200\256')  # U+202E RIGHT-TO-LEFT OVERRIDE
 ZWSP=$(printf '\342\200\213') # U+200B ZERO WIDTH SPACE
 export RLO ZWSP
 
-# Neither ESC, nor C1 controls, nor bidirectional and zero-width characters.
+# The file has no ESC, no C1 controls, and no bidirectional or zero-width characters.
 harmless()
 {
     ! LC_ALL=C grep -aP '\x1b|\xc2[\x80-\x9f]|\xe2\x80[\x8b-\x8f\xaa-\xae]|\xe2\x81[\xa6-\xa9]' "$@"
@@ -20,13 +20,13 @@ post()
 
 start_broker
 
-test_expect_success 'a name with a hidden character is refused by the command, which names it and its place' '
+test_expect_success 'a command refuses a name with a hidden character and names the character and its position' '
     test_expect_code 2 fluxq-submit --job-name "ab${RLO}c" -- true 2>err && grep "character 3 is U+202E" err &&
     harmless err &&
     test_expect_code 2 fluxq-submit --job-name "${ZWSP}x" -- true 2>err && grep "character 1 is U+200B" err
 '
 
-test_expect_success '... and by the broker: names of jobs, labels, properties, keys' '
+test_expect_success 'the broker refuses hidden characters in names of jobs, labels, properties and keys' '
     fluxq-submit --dry-run --job-name THENAME --constraint PROPERTY -- true >spec &&
     for word in THENAME PROPERTY; do
         sed "s/$word/é$RLO/" spec >bad && test "$(post /v1/jobs <bad)" = 422 &&
@@ -36,7 +36,7 @@ test_expect_success '... and by the broker: names of jobs, labels, properties, k
     ! cmp -s spec bad && test "$(post /v1/jobs <bad)" = 422 && grep "U+200B" answer
 '
 
-test_expect_success 'a program whose file has such a name, and directories, are the user'\''s: the job runs' '
+test_expect_success 'a job runs although the names of its program file and directory have hidden characters' '
     mkdir "dir$ZWSP" && printf "#!/bin/sh\nexit 0\n" >"dir$ZWSP/p$RLO" && chmod +x "dir$ZWSP/p$RLO" &&
     id=$(fluxq-submit -o /dev/null -D "$PWD/dir$ZWSP" -- "./p$RLO") && wait_job_state $id COMPLETED &&
     test "$(job_field $id name)" = job && fluxq-show job $id >out && harmless out
@@ -51,8 +51,8 @@ test_expect_success 'reasons of drains and notes of reservations are printable' 
 
 stop_broker
 
-# A stand-in for a broker that has such texts (of an older journal, of a cluster) or means harm:
-# whatever is asked, all texts of the answer have them.
+# A stand-in for a broker with such texts (from an older journal or a cluster), or for a hostile
+# broker: all texts of every answer have such characters.
 cat >standin.py <<'EOF'
 import http.server, json, os, socketserver, sys
 evil = "a\x1b[31mb\u009bc\u202ed\u200be\x07"
@@ -94,7 +94,7 @@ python3 standin.py "$FLUXQ_RUN/fluxqd.sock" &
 STANDIN=$!
 trap 'kill $STANDIN 2>/dev/null; lib_finish' EXIT
 
-test_expect_success 'error texts of the server are harmless in every command' '
+test_expect_success 'every command prints error texts of the server without control characters' '
     wait_until 10 test -S "$FLUXQ_RUN/fluxqd.sock" && echo problem >kind &&
     for command in "fluxq-queue" "fluxq-show 1" "fluxq-show node node1" "fluxq-info" "fluxq-info -N" "fluxq-cancel 1" \
         "fluxq-submit -- true" "fluxq-ctl reload" "fluxq-ctl status" "fluxq-logs 1"; do
@@ -103,7 +103,7 @@ test_expect_success 'error texts of the server are harmless in every command' '
     test_must_fail sh -c "echo queue | fluxq >out 2>&1; grep -q . out && false" && harmless out
 '
 
-test_expect_success 'texts of jobs and nodes are harmless in tables and fields' '
+test_expect_success 'tables and fields print texts of jobs and nodes without control characters' '
     echo answer >kind &&
     fluxq-queue --no-header -o name,user,place >out && grep "a?\[31mb?c?d?e?" out && harmless out &&
     echo "{\"applied\": [\"EVIL\"], \"name\": \"EVIL\"}" >answer.json &&
@@ -116,7 +116,7 @@ test_expect_success 'texts of jobs and nodes are harmless in tables and fields' 
     fluxq-show job 1 >out && grep "a?\[31mb?c?d?e?" out && harmless out
 '
 
-test_expect_success 'a command that is no command is named harmlessly' '
+test_expect_success 'the error about an unknown command prints its name without control characters' '
     test_expect_code 2 fluxq "x$(printf "\033")[31m$RLO" 2>err && grep "x?\[31m?: no such command" err && harmless err
 '
 

@@ -7,28 +7,29 @@ A job lost, run twice, ended with a wrong result or never picked up again would 
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 for event in submit alloc start finish release free clean; do
-    test_expect_success "kill -9 when '$event' is seen: 28 jobs, none lost, none run twice" "
+    test_expect_success "after kill -9 at event '$event' 28 jobs are neither lost nor run twice" "
         helper recovery after_event $event 4 $FLUXQ_RUN
     "
 done
 
-test_expect_success 'kill -9 right after the reply: what was accepted is there' '
+test_expect_success 'after kill -9 right after the reply the accepted jobs are there' '
     helper recovery after_reply 12 $FLUXQ_RUN
 '
 
-test_expect_success 'kill -9 before the reply: the same Idempotency-Key makes no second job' '
+test_expect_success 'after kill -9 before the reply the same Idempotency-Key creates no second job' '
     helper recovery unanswered 24 $FLUXQ_RUN
 '
 
-test_expect_success 'kill -9 at any moment, 13 times, while 390 jobs go through' '
+test_expect_success '13 times kill -9 at any moment lose none of 390 jobs' '
     helper recovery at_any_moment 13 $FLUXQ_RUN
 '
 
-test_expect_success 'kill -9 while jobs are being cancelled: all end as cancelled, nothing runs on' '
+test_expect_success 'after kill -9 during cancels all jobs end as cancelled, and no process runs on' '
     helper recovery cancelling 4 $FLUXQ_RUN
 '
 
-# One line a step, so that lines lost or doubled show; ends when the file go is there.
+# One line for each step, so that lost or repeated lines show; ends when the file go
+# exists.
 write_script steps.sh <<\END
 #!/bin/sh
 i=0
@@ -50,7 +51,7 @@ expected_steps()
 }
 
 start_broker
-test_expect_success 'a running job goes on while the broker is dead, and is picked up' '
+test_expect_success 'a running job goes on while the broker is dead, and the new broker finds the job' '
     id=$(fluxq-submit -N 2 -o steps-%j.txt ./steps.sh) &&
     other=$(fluxq-submit -N 2 -n 2 -o command-%j.txt -- sh -c "until [ -e go ]; do sleep 0.05; done; echo \$FLUXQ_PROCID") &&
     wait_job_state $id RUNNING && wait_job_state $other RUNNING &&
@@ -61,14 +62,14 @@ test_expect_success 'a running job goes on while the broker is dead, and is pick
     fluxq-show job $id --json | jq -r .start_time >start.after &&
     test_cmp start.before start.after
 '
-test_expect_success '... its output so far can be read, and followed to its end' '
+test_expect_success 'the output of a found job can be read so far, and followed to its end' '
     { fluxq-logs -f $id >followed & follower=$!; } &&
     wait_until 10 grep -q "step 1999" followed &&
     touch go &&
     wait_job_state $id FAILED && wait_job_state $other COMPLETED &&
     wait $follower
 '
-test_expect_success '... its exit status is known and no line is lost or doubled' '
+test_expect_success 'the exit status of a found job is known, and no line is lost or repeated' '
     test "$(job_field $id exit_code)" = 7 &&
     expected_steps $id >expected &&
     test_cmp expected steps-$id.txt &&
@@ -76,7 +77,7 @@ test_expect_success '... its exit status is known and no line is lost or doubled
     fluxq-logs $id >whole && test_cmp expected whole &&
     sort command-$other.txt >tasks && printf "0\n1\n" >expected && test_cmp expected tasks
 '
-test_expect_success 'a job that ends while there is no broker has its result when there is one' '
+test_expect_success 'the result of a job that ends without a broker is known to the next broker' '
     rm -f go &&
     id=$(fluxq-submit -o steps-%j.txt ./steps.sh) &&
     wait_job_state $id RUNNING &&
@@ -89,7 +90,7 @@ test_expect_success 'a job that ends while there is no broker has its result whe
     expected_steps $id >expected && test_cmp expected steps-$id.txt &&
     test "$(count_events $id start)" = 1 && test "$(count_events $id finish)" = 1
 '
-test_expect_success 'a job that is picked up can still be cancelled, with all of its processes' '
+test_expect_success 'a found job can still be cancelled, with all its processes' '
     mark=t1000-$$-cancel &&
     id=$(T_MARK=$mark fluxq-submit -N 2 -n 2 -- sleep 98761) &&
     wait_job_state $id RUNNING &&
@@ -99,7 +100,7 @@ test_expect_success 'a job that is picked up can still be cancelled, with all of
     wait_until 10 nodes_free &&
     test -z "$(processes_with T_MARK=$mark)"
 '
-test_expect_success 'a job that is picked up can still be sent a signal' '
+test_expect_success 'a found job can still get a signal' '
     write_script trap.sh <<-\END &&
 	#!/bin/sh
 	trap "echo usr1; exit 5" USR1
@@ -119,7 +120,7 @@ test_expect_success 'the time limit holds across a restart' '
     kill_broker && start_broker &&
     wait_job_state $id TIMEOUT
 '
-test_expect_success 'an agent that was killed while there was no broker: the job ends as lost' '
+test_expect_success 'a job ends as lost if its agent was killed while no broker ran' '
     id=$(fluxq-submit --no-requeue -N 2 -- sleep 98763) &&
     wait_job_state $id RUNNING &&
     pids=$(agents_of $id 0) && test -n "$pids" &&
@@ -147,7 +148,7 @@ test_expect_success 'held jobs stay held, drained nodes stay drained, stopped qu
     restart_broker &&
     test "$(fluxq-info --json | jq "[.nodes[] | select(.state == \"up\")] | length")" = 4
 '
-test_expect_success '500 pending jobs: all there after kill -9, in their order, and all end once' '
+test_expect_success '500 pending jobs survive kill -9 in their order, and each ends once' '
     fluxq-ctl queue stop batch &&
     helper load submit 500 many.ledger >ids &&
     fluxq-queue --json | jq -r ".jobs[].id" >before && test_cmp ids before &&
@@ -161,11 +162,11 @@ test_expect_success '500 pending jobs: all there after kill -9, in their order, 
     sort -n many.ledger >ran && test_cmp ids ran &&
     test "$(fluxq-queue -a --json -j $(head -n 1 ids)-$(tail -n 1 ids) | jq "[.jobs[] | select(.state == \"COMPLETED\")] | length")" = 500
 '
-test_expect_success 'the ids go on where they were' '
+test_expect_success 'after restarts the ids continue' '
     last=$(tail -n 1 ids) &&
     test "$(fluxq-submit --hold -- true)" = $((last + 1)) && fluxq-cancel $((last + 1))
 '
-test_expect_success 'SIGTERM ends the broker in good order' '
+test_expect_success 'SIGTERM ends the broker cleanly' '
     kill -TERM $BROKER_PID && lib_reap
 '
 test_done

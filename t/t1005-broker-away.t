@@ -4,7 +4,7 @@ test_description='those who follow jobs do not notice that the broker is restart
 
 start_broker
 
-# Numbered lines of two tasks, without a pause, until the file $1 is there.
+# Prints numbered lines of two tasks without a pause until the file $1 exists.
 write_script lines.sh <<'END'
 #!/bin/sh
 n=0
@@ -16,7 +16,7 @@ while ! test -e "$1"; do
 done
 END
 
-# Away and back: killed, as it should, killed.
+# Three restarts of the broker: after a kill, after a clean stop, after a kill.
 away_thrice()
 {
     kill_broker && start_broker && restart_broker && kill_broker && start_broker
@@ -27,7 +27,7 @@ grown()
     test "$(wc -c <"$1")" -gt "$2"
 }
 
-test_expect_success 'fluxq-logs -f goes on where it was: no line is lost, none comes twice' '
+test_expect_success 'after restarts fluxq-logs -f continues without a lost or repeated line' '
     rm -f go followed &&
     id=$(fluxq-submit -n 2 -o /dev/null -- ./lines.sh "$PWD/go") &&
     { fluxq-logs -f -l $id >followed 2>err & } && logs=$! &&
@@ -38,7 +38,7 @@ test_expect_success 'fluxq-logs -f goes on where it was: no line is lost, none c
     seq -f "line %.0f of 1 and its end" $n >wanted && test_cmp wanted got
 '
 
-test_expect_success 'fluxq-attach does, too, and ends with the exit status of the job' '
+test_expect_success 'after restarts fluxq-attach continues, and exits with the exit status of the job' '
     rm -f go followed &&
     id=$(fluxq-submit -o /dev/null -- sh -c "./lines.sh \"$PWD/go\"; exit 7") && wait_job_state $id RUNNING &&
     { fluxq-attach $id >followed 2>err & } && attach=$! &&
@@ -46,14 +46,14 @@ test_expect_success 'fluxq-attach does, too, and ends with the exit status of th
     fluxq-logs $id >all && cmp all followed
 '
 
-test_expect_success 'fluxq-queue --watch shows what changes after a restart' '
+test_expect_success 'fluxq-queue --watch shows changes after a restart' '
     rm -f go shown && id=$(fluxq-submit -o /dev/null -- sh -c "until test -e \"$PWD/go\"; do sleep 0.05; done") &&
     { fluxq-queue --watch --state all -j $id -o "id,state" >shown 2>err & } && watch=$! &&
     wait_until 20 grep -q RUNNING shown && kill_broker && start_broker && restart_broker &&
     : >go && wait_until 20 grep -q COMPLETED shown && kill $watch && test_expect_code 143 wait $watch
 '
 
-test_expect_success 'fluxq-submit --wait tells how the job ended, also when it ended meanwhile' '
+test_expect_success 'fluxq-submit --wait reports the end of the job, also if the job ended without a broker' '
     rm -f go && { fluxq-submit -o /dev/null --wait -- sh -c "until test -e \"$PWD/go\"; do sleep 0.05; done; exit 5" >id 2>err & } &&
     submit=$! && wait_until 20 test -s id && wait_job_state $(cat id) RUNNING &&
     away_thrice && kill_broker && : >go && start_broker && test_expect_code 5 wait $submit
@@ -64,7 +64,7 @@ newest()
     fluxq-queue --state all --no-header --format "%i" | sort -n | tail -n 1
 }
 
-# A step that echoes its input and numbers lines of its own, until the file $1 is there.
+# A step that echoes its input and numbers lines of its own until the file $1 exists.
 write_script step.sh <<'END'
 #!/bin/sh
 exec 3<&0
@@ -76,14 +76,14 @@ echo "own end $n" >&2
 exit 9
 END
 
-# Its numbers in $1 are all there, once.
+# Each number of the step is in $1 exactly once.
 is_whole()
 {
     sed -n "s/^own \([0-9]*\)$/\1/p" "$1" >numbers && seq "$(sed -n "s/^own end //p" "$1")" >wanted &&
         cmp numbers wanted
 }
 
-# Input in pieces while the broker comes and goes; then its end.
+# Sends the input in parts while the broker stops and starts; then closes the input.
 feed()
 {
     for part in 1 2 3 4 5 6; do
@@ -94,7 +94,7 @@ feed()
     done
 }
 
-test_expect_success 'the step of fluxq-run goes on: input, output and exit status arrive, once' '
+test_expect_success 'the step of fluxq-run goes on, and input, output and exit status arrive once' '
     rm -f go fed.* out && : >fed.2 && : >fed.4 && feed >sent && rm fed.2 fed.4 &&
     { (feed | fluxq-run ./step.sh "$PWD/go" >out 2>err; echo $? >code) & } && run=$! &&
     wait_until 20 grep -q "^own 20$" err && id=$(newest) && kill_broker && : >fed.2 && start_broker &&
@@ -104,7 +104,7 @@ test_expect_success 'the step of fluxq-run goes on: input, output and exit statu
     test "$(job_field $id exit_code)" -eq 9
 '
 
-test_expect_success '... also when it ends while there is no broker' '
+test_expect_success 'output and exit status of a step that ends without a broker arrive once' '
     rm -f go out && { fluxq-run -n 2 -l sh -c "echo begins; until test -e go; do sleep 0.02; done; seq 1 30000" >out 2>err & } && run=$! &&
     wait_until 20 grep -q "1: begins" out && id=$(newest) && kill_broker && : >go && start_broker && wait $run &&
     for task in 0 1; do
@@ -112,7 +112,7 @@ test_expect_success '... also when it ends while there is no broker' '
     done && wait_job_state $id COMPLETED 20
 '
 
-test_expect_success 'steps in fluxq-alloc, and the allocation, outlive two restarts' '
+test_expect_success 'an allocation of fluxq-alloc and its steps survive two restarts' '
     rm -f go out && { fluxq-alloc -N 2 sh -c "fluxq-run -N 2 -n 2 sh -c \"echo begins; until test -e go; do sleep 0.02; done; echo ends\"; echo status \$?; fluxq-run -n 1 echo next" \
         >out 2>err </dev/null & } && alloc=$! &&
     wait_until 20 sh -c "test \$(grep -c begins out) -eq 2" && id=$(newest) && kill_broker && start_broker && restart_broker && : >go &&
@@ -120,13 +120,13 @@ test_expect_success 'steps in fluxq-alloc, and the allocation, outlive two resta
     wait_job_state $id COMPLETED 20
 '
 
-test_expect_success 'the broker is killed, fluxq-run, too, and nobody comes back: the step ends, as soon as fluxq-run would have given up' '
+test_expect_success 'after the death of broker and fluxq-run the step ends when fluxq-run would have given up' '
     rm -f pid && { fluxq-run --broker-wait 1s sh -c "echo \$\$ >pid; exec sleep 3136.5" 2>err & } && run=$! &&
     wait_until 20 test -s pid && id=$(newest) && kill_broker && kill -KILL $run && start_broker &&
     wait_job_state $id FAILED 40 && wait_until 20 lib_gone $(cat pid)
 '
 
-test_expect_success 'the broker does not come back: fluxq-run gives up when --broker-wait is over, and says so' '
+test_expect_success 'fluxq-run gives up with a message at the end of --broker-wait' '
     rm -f pid && { fluxq-run --broker-wait 3s sh -c "echo \$\$ >pid; exec sleep 3137.5" 2>err & } && run=$! &&
     wait_until 20 test -s pid && id=$(newest) && kill_broker && test_expect_code 1 wait $run &&
     grep "waiting for the broker" err && start_broker && wait_job_state $id FAILED 40 && wait_until 20 lib_gone $(cat pid)

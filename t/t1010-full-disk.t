@@ -38,7 +38,8 @@ has_trouble()
     [ "$(trouble)" != null ]
 }
 
-# The journal takes back what failed, which may leave it room for little: that is filled, too.
+# After a failed write the journal truncates its file, which may leave some space: this is
+# filled, too.
 status_shows_full()
 {
     dd if=/dev/zero of="$disk/filler2" bs=512 oflag=append conv=notrunc 2>/dev/null
@@ -50,14 +51,15 @@ no_trouble()
     ! has_trouble
 }
 
-# submit_held: over the API, as fluxq-submit tries a refused one again for a while. The answer's status.
+# submit_held: submits over the API, as fluxq-submit would retry for a while. Prints the status of the
+# answer.
 submit_held()
 {
     curl -s -o answer -w '%{http_code}\n' --unix-socket "$FLUXQ_RUN/fluxqd.sock" \
         --data-binary @held.json 'http://fluxqd/v1/jobs?urgency=0'
 }
 
-# What is left of the log's file serves some commits yet.
+# The space that is left in the log's file is enough for some commits.
 submit_until_refused()
 {
     for _ in $(seq 500); do
@@ -79,7 +81,7 @@ echo done
 exit 3
 END
 
-# With a reserve submits would be refused before the log of the journal is full.
+# With a reserve the broker would refuse submits before the log of the journal is full.
 echo "disk-reserve: 0" >"$FLUXQ_RUN/reserve.yaml"
 begin()
 {
@@ -87,7 +89,7 @@ begin()
 }
 
 begin
-test_expect_success 'submits are refused when the disk is full, and the text says why' '
+test_expect_success 'on a full disk submits are refused, and the message says why' '
     before=$(fluxq-submit --hold -J kept -- true) && echo $before >accepted &&
     runs=$(fluxq-submit -o out.txt ./job.sh) &&
     wait_job_state $runs RUNNING &&
@@ -96,22 +98,22 @@ test_expect_success 'submits are refused when the disk is full, and the text say
     test_must_fail fluxq-submit --hold -J kept -- true 2>refusal &&
     tail -n 1 refusal | grep -i "full\|space"
 '
-test_expect_success '... over the API with status 503 and the code journal or paused' '
+test_expect_success 'on a full disk the API answers 503 with the code journal or paused' '
     submit_held >status && echo 503 >expected && test_cmp expected status &&
     jq -r .code answer | grep -x "journal\|paused"
 '
-test_expect_success 'a job that ends now: its end is kept back, and fluxq-ctl status shows the trouble' '
+test_expect_success 'the end of a job is held back on a full disk, and fluxq-ctl status reports the problem' '
     touch go &&
     wait_until 20 status_shows_full &&
     wait_until 10 grep -q done out.txt
 '
-test_expect_success 'listings, waiting and cancelling go on meanwhile' '
+test_expect_success 'listing, waiting and cancelling work on a full disk' '
     fluxq-queue -a >list && grep kept list &&
     fluxq-show job $runs >/dev/null &&
     { timeout 30 fluxq-cancel $before >cancelled 2>&1 & canceller=$!; } &&
     fluxq-info >/dev/null
 '
-test_expect_success 'there is room again: all goes on, the end of the job is known' '
+test_expect_success 'when the disk has space again all goes on, and the end of the job is known' '
     make_room &&
     wait_job_state $runs FAILED &&
     test "$(job_field $runs exit_code)" = 3 &&
@@ -120,13 +122,13 @@ test_expect_success 'there is room again: all goes on, the end of the job is kno
     wait_job_state $before CANCELLED &&
     new=$(fluxq-submit -- true) && wait_job_state $new COMPLETED
 '
-test_expect_success 'what was accepted is there, what was refused is not, also after a restart' '
+test_expect_success 'after a restart the accepted jobs are there and the refused jobs are not' '
     restart_broker &&
     fluxq-queue -a -n kept --json | jq ".jobs[].id" | sort -n >there &&
     sort -n accepted >expected && test_cmp expected there &&
     test "$(job_state $runs)" = FAILED
 '
-test_expect_success 'kill -9 on a full disk, a new start with room: nothing is lost, a job ends once' '
+test_expect_success 'kill -9 on a full disk and a start with space lose nothing, and each job ends once' '
     rm -f go out.txt &&
     runs=$(fluxq-submit -o out.txt ./job.sh) &&
     wait_job_state $runs RUNNING &&
@@ -140,7 +142,7 @@ test_expect_success 'kill -9 on a full disk, a new start with room: nothing is l
     fluxq-queue -a -n kept --json | jq ".jobs[].id" | sort -n >there &&
     sort -n accepted >expected && test_cmp expected there
 '
-test_expect_success 'a start on a full disk says what is wrong, or serves' '
+test_expect_success 'a start on a full disk either reports the full disk or serves requests' '
     stop_broker &&
     fill &&
     { begin 2>why && fluxq-queue >/dev/null && kill_broker || grep -i "full\|space" why; } &&
@@ -148,13 +150,13 @@ test_expect_success 'a start on a full disk says what is wrong, or serves' '
     begin &&
     new=$(fluxq-submit -- true) && wait_job_state $new COMPLETED
 '
-test_expect_success 'a start on a full disk where nothing was yet: a clear error' '
+test_expect_success 'a first start on a full disk fails with a clear error' '
     fill &&
     test_must_fail fluxqd --local 1 --state-dir "$disk/new" --runtime-dir "$FLUXQ_RUN/new" 2>why &&
     grep -i "full\|space" why &&
     make_room
 '
-test_expect_success 'the journal is whole' '
+test_expect_success 'the journal passes the integrity check' '
     fluxq-cancel -t PENDING -n kept &&
     stop_broker &&
     test "$(sqlite3 "$BROKER_STATE/journal.db" "pragma integrity_check")" = ok

@@ -20,7 +20,7 @@ trap 'status=$?; umount -l "$jobs" "$BROKER_STATE"; (exit $status); lib_finish' 
 marks=marks
 release=release
 
-# hold_and_wait: 60 jobs wait for one that has all nodes.
+# hold_and_wait: 60 jobs wait for one job that has all nodes.
 hold_and_wait()
 {
     rm -f "$marks" "$release" &&
@@ -48,7 +48,8 @@ none_waits()
     test "$(fluxq-queue -n mark --json | jq '.jobs | length')" = 0
 }
 
-# Each of ids has completed and ran once; no start was counted as failed, no node is suspected.
+# Each job of the file ids has completed and ran once; no start counts as failed, and no node
+# is under suspicion.
 all_well()
 {
     for id in $(cat ids); do
@@ -66,12 +67,12 @@ not()
 }
 
 start_broker --local 4
-test_expect_success 'a full disk: 60 jobs that wait go on waiting, and all of them run after it' '
+test_expect_success 'on a full disk 60 pending jobs stay pending, and no job fails' '
     hold_and_wait &&
     fill && touch "$release" && wait_until 30 paused &&
     test "$(fluxq-queue -a -n mark -t FAILED --json | jq ".jobs | length")" = 0
 '
-test_expect_success '... status and the reason of each job say so, and submits are refused with a code' '
+test_expect_success 'on a full disk the status and the reason of each job name the problem, and submits are refused with a code' '
     fluxq-ctl status >status && grep "Starts.*no space is left" status &&
     fluxq-queue -n mark -t pending --json | jq -r ".jobs[] | .reason + \" \" + .reason_text" >reasons &&
     grep "^BrokerPaused .*no space is left" reasons &&
@@ -79,12 +80,12 @@ test_expect_success '... status and the reason of each job say so, and submits a
         --data-binary "$(fluxq-submit --dry-run -- true)" http://fluxqd/v1/jobs)" = 503 &&
     test "$(jq -r .code answer)" = paused
 '
-test_expect_success '... room again: it ends by itself, nobody has failed and each ran once' '
+test_expect_success 'when the disk has space again the pause ends by itself, and each job runs once' '
     rm -f "$jobs/filler" "$jobs/filler2" &&
     wait_until 60 none_waits && all_well &&
     fluxq-ctl status --json | jq -e ".paused == null"
 '
-test_expect_success 'the disk fills up under jobs that run: their output waits for room, and they end as they do' '
+test_expect_success 'when the disk fills under running jobs their output waits for space, and they end with their own results' '
     rm -f go lines.* && printf "#!/bin/sh\nuntil [ -e go ]; do sleep 0.05; done\nseq 100000\nexit 3\n" >lines.sh && chmod +x lines.sh &&
     id=$(fluxq-submit -N 2 -n 2 -o lines.%t -- ./lines.sh) && other=$(fluxq-submit -o /dev/null -- ./lines.sh) &&
     wait_job_state $id RUNNING && wait_job_state $other RUNNING && fill && touch go &&
@@ -96,14 +97,14 @@ test_expect_success 'the disk fills up under jobs that run: their output waits f
         test_cmp expected lines.$t && fluxq-logs --task $t $id >logged && test_cmp expected logged || return 1
     done
 '
-test_expect_success 'a read-only file system is the same' '
+test_expect_success 'on a read-only file system pending jobs stay pending, and each runs once afterwards' '
     hold_and_wait &&
     mount --bind "$jobs" "$jobs" && mount -o remount,bind,ro "$jobs" &&
     touch "$release" && wait_until 30 paused &&
     fluxq-ctl status >status && grep "Starts.*read-only" status &&
     umount "$jobs" && wait_until 60 none_waits && all_well
 '
-test_expect_success 'no descriptors: the same; the broker accepts, as its journal is well' '
+test_expect_success 'without free descriptors pending jobs stay pending, but submits are accepted, as the journal works' '
     hold_and_wait && new=$(fluxq-submit -d afterok:$(tail -n 1 ids) -- true) &&
     before=$(grep -c "no file descriptors left" "$BROKER_LOG"; :) &&
     used=$(ls /proc/$BROKER_PID/fd | wc -l) &&
@@ -119,7 +120,7 @@ submits_refused()
     fluxq-ctl status --json | jq -e '.paused.submits != null' >/dev/null
 }
 
-test_expect_success 'little room on the disk of the journal: submits are refused, what was accepted runs' '
+test_expect_success 'with little space for the journal submits are refused, and accepted jobs run' '
     hold_and_wait &&
     free=$(df --output=avail -k "$BROKER_STATE" | tail -n 1) &&
     dd if=/dev/zero of="$BROKER_STATE/filler" bs=1k count=$((free - 1500)) 2>/dev/null &&
@@ -131,7 +132,7 @@ test_expect_success 'little room on the disk of the journal: submits are refused
     rm "$BROKER_STATE/filler" && wait_until 30 not submits_refused &&
     fluxq-submit -- true
 '
-test_expect_success 'the journal is removed while the broker runs: nothing is accepted into a file that nobody will find' '
+test_expect_success 'when the journal is removed submits are refused, as nobody would find the jobs in the removed file' '
     mv "$BROKER_STATE/journal.db" "$BROKER_STATE/elsewhere" &&
     test "$(curl -s -o answer -w "%{http_code}" --unix-socket "$FLUXQ_RUN/fluxqd.sock" \
         --data-binary "$(fluxq-submit --dry-run -- true)" http://fluxqd/v1/jobs)" = 503 &&
@@ -139,14 +140,14 @@ test_expect_success 'the journal is removed while the broker runs: nothing is ac
     mv "$BROKER_STATE/elsewhere" "$BROKER_STATE/journal.db" &&
     wait_until 30 not paused && wait_until 30 fluxq-submit -- true
 '
-test_expect_success 'another directory is where the state directory was: the same' '
+test_expect_success 'when another directory replaces the state directory submits are refused' '
     mount -t tmpfs -o mode=0711 none "$BROKER_STATE" &&
     wait_until 30 paused && fluxq-ctl status >status && grep "removed or replaced" status &&
     test_must_fail fluxq-submit --hold -- true &&
     umount "$BROKER_STATE" &&
     wait_until 30 not paused && id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED
 '
-test_expect_success 'the socket is removed: it is made again' '
+test_expect_success 'when the socket is removed the broker creates the socket again' '
     rm -f "$FLUXQ_RUN/fluxqd.sock" &&
     wait_until 30 test -S "$FLUXQ_RUN/fluxqd.sock" &&
     wait_until 10 fluxq-queue

@@ -34,7 +34,8 @@ mend_disk()
     rm -f "$under/filler"
 }
 
-# submit KEY: over the API, once, as fluxq-submit tries again by itself. "STATUS CODE-OR-ID".
+# submit KEY: submits over the API once, as fluxq-submit would retry by itself. Prints
+# "STATUS CODE-OR-ID".
 submit()
 {
     status=$(curl -s -o answer -w '%{http_code}' --unix-socket "$FLUXQ_RUN/fluxqd.sock" -H "Idempotency-Key: $1" \
@@ -42,7 +43,8 @@ submit()
         echo "$status $(jq -r '.code // .id' answer)"
 }
 
-# submit_all LETTER: ten submits; answers.LETTER has a line "KEY STATUS CODE-OR-ID" each.
+# submit_all LETTER: ten submits; answers.LETTER has one line "KEY STATUS CODE-OR-ID" for
+# each.
 submit_all()
 {
     for i in 0 1 2 3 4 5 6 7 8 9; do
@@ -50,7 +52,7 @@ submit_all()
     done >answers.$1
 }
 
-# The file has some room of its own yet.
+# The file still has some space of its own.
 submit_until_refused()
 {
     for i in $(seq 500); do
@@ -71,19 +73,19 @@ jobs_there()
 fluxq-submit --dry-run -J kept -- sh -c true "$(head -c 3000 /dev/zero | tr '\0' x)" >held.json
 
 start_broker
-test_expect_success 'fdatasync fails: submits are refused, or their fate is said to be unknown' '
+test_expect_success 'when fdatasync fails submits are refused, or their result is reported as unknown' '
     submit first >answer.first && grep "^201 1$" answer.first &&
     break_disk &&
     submit_all a && cat answers.a &&
     grep -c "503 journal\|503 commit-unknown" answers.a
 '
-test_expect_success 'kill -9 then: a submit that was refused is not there' '
+test_expect_success 'after a failed fdatasync and kill -9 a refused submit has no job' '
     kill_broker && mend_disk && start_broker &&
     accepted=$(grep -c " 20[01] " answers.a) ; unknown=$(grep -c commit-unknown answers.a) ;
     there=$(jobs_there) && echo "accepted $accepted unknown $unknown there $there" && fluxq-queue -a &&
     test $there -ge $((1 + accepted)) && test $there -le $((1 + accepted + unknown))
 '
-test_expect_success '... and whoever asks again with the key learns the truth: one job a key' '
+test_expect_success 'a client that submits again with its key learns the result, and each key has one job' '
     cp answers.a before && submit_all a && cat answers.a &&
     ! grep -v " 20[01] " answers.a &&
     cut -d" " -f3 answers.a | sort -u >ids && test $(wc -l <ids) = 10 &&
@@ -91,7 +93,7 @@ test_expect_success '... and whoever asks again with the key learns the truth: o
     grep -F -f expected answers.a >same || :; test_cmp expected same &&
     test "$(jobs_there)" = 11
 '
-test_expect_success 'the disk is mended while the broker runs: the same, without a crash' '
+test_expect_success 'when the disk recovers while the broker runs a second submit with each key gives one job, without a crash' '
     break_disk && submit_all b && cat answers.b && mend_disk &&
     fluxq-submit --hold -J kept -- true &&
     submit_all b && ! grep -v " 20[01] " answers.b &&
@@ -99,7 +101,7 @@ test_expect_success 'the disk is mended while the broker runs: the same, without
     kill_broker && start_broker && test "$(jobs_there)" = 22 &&
     submit_all b && ! grep -v " 200 " answers.b
 '
-test_expect_success 'fluxq-submit asks again by itself until the disk is mended: one job' '
+test_expect_success 'fluxq-submit retries by itself until the disk recovers, and creates one job' '
     break_disk && submit_until_refused &&
     { fluxq-submit --hold -J patient -- sh -c true "$(head -c 100000 /dev/zero | tr "\0" x)" >patient 2>patient.err & submitter=$!; } &&
     wait_until 20 grep -q waiting patient.err &&
@@ -107,7 +109,7 @@ test_expect_success 'fluxq-submit asks again by itself until the disk is mended:
     kill_broker && start_broker &&
     fluxq-queue -a -n patient --json | jq ".jobs[].id" >there && test_cmp patient there
 '
-test_expect_success 'the clock of the machine jumps ten years: the key of a submit still gives the first id' '
+test_expect_success 'after a jump of the clock by ten years the key of a submit still gives the first id' '
     submit clock >first && restart_broker &&
     stop_broker && FLUXQ_CLOCK_OFFSET=315360000 && export FLUXQ_CLOCK_OFFSET && start_broker &&
     submit clock >second &&
@@ -117,12 +119,12 @@ test_expect_success 'the clock of the machine jumps ten years: the key of a subm
 
 # -- damage --
 
-# What could not be written of the file system itself has harmed it.
-test_expect_success 'a new disk' '
+# Lost writes have damaged the file system, so the test makes a new one.
+test_expect_success 'the broker starts on a new disk' '
     stop_broker && umount "$disk" && make_disk && start_broker
 '
 
-# flip FILE OFFSET: one bit, as a bad disk or memory does.
+# flip FILE OFFSET: flips one bit, as a bad disk or memory would.
 flip()
 {
     byte=$(od -An -tu1 -j "$2" -N 1 "$1") &&
@@ -131,7 +133,7 @@ flip()
 
 journal=$BROKER_STATE/journal.db
 
-# All as it was, for one more kind of damage.
+# Restores the kept state for the next kind of damage.
 keep_state()
 {
     rm -rf kept-state && mkdir kept-state && cp "$journal" "$journal-wal" "$journal-head" kept-state/
@@ -142,7 +144,8 @@ back_to_kept()
     rm -f "$journal"* && cp kept-state/* "$BROKER_STATE/"
 }
 
-# refused: the broker does not start, says that the journal is damaged, and leaves it as it is.
+# refused: the broker does not start, reports the damaged journal, and does not change the
+# journal.
 refused()
 {
     cp "$journal-wal" wal-before && cp "$journal" db-before &&
@@ -151,7 +154,7 @@ refused()
         cmp wal-before "$journal-wal" && cmp db-before "$journal"
 }
 
-test_expect_success 'a bit flipped anywhere in the log: the start is refused and changes nothing (24 places)' '
+test_expect_success 'with a flipped bit at any of 24 places of the log the broker refuses to start and changes nothing' '
     for i in 1 2 3 4 5 6; do submit wal$i >line && grep "^201 " line || return 1; done &&
     fluxq-queue -a --json | jq ".jobs[].id" | sort -n >all &&
     kill_broker && keep_state &&
@@ -161,14 +164,14 @@ test_expect_success 'a bit flipped anywhere in the log: the start is refused and
     done &&
     back_to_kept && flip "$journal-wal" 17 && refused
 '
-test_expect_success '... and so is one whose end is missing, at whichever frame' '
+test_expect_success 'with a log that lacks its end, cut at any frame, the broker refuses to start and changes nothing' '
     back_to_kept && frames=$((($(stat -c %s "$journal-wal") - 32) / 4120)) &&
     for n in 2 $((frames / 3)) $((frames / 2)) $((frames - 1)); do
         back_to_kept && truncate -s $((32 + 4120 * n)) "$journal-wal" && refused || { echo "frame $n of $frames"; return 1; }
     done &&
     test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said && cat said && grep "^jobs .* are lost$\|^events .* are lost$" said
 '
-test_expect_success '... check says what is lost; repair loses no more, says so, and keeps the damaged files' '
+test_expect_success 'journal check lists the losses, and repair loses no more, lists the losses, and keeps the damaged files' '
     back_to_kept &&
     flip "$journal-wal" $(($(grep -abo "kept" "$journal-wal" | tail -n 1 | cut -d: -f1) + 1)) &&
     test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said 2>why && cat said why && grep "frame .* is damaged" said &&
@@ -180,20 +183,20 @@ test_expect_success '... check says what is lost; repair loses no more, says so,
     grep -vxF -f lost all >expected && grep -vxF -f lost there >others && test_cmp expected others &&
     submit after >line && grep "^201 " line
 '
-test_expect_success '... the ids of jobs that are lost are not given again' '
+test_expect_success 'the ids of lost jobs are not given again' '
     stop_broker && back_to_kept && size=$(stat -c %s "$journal-wal") &&
     yes damage | dd of="$journal-wal" bs=1 seek=$((size / 2)) count=$((size / 2)) conv=notrunc 2>/dev/null &&
     fluxq-ctl journal repair --state "$BROKER_STATE" >said && cat said && grep "^jobs .* are lost$" said &&
     start_broker && restart_broker && submit next >line && cat line && grep "^201 " line &&
     test $(cut -d" " -f2 line) -gt $(tail -n 1 all)
 '
-test_expect_success 'the end of a log that was cut short by a crash is no damage' '
+test_expect_success 'the end of a log that a crash cut short is not damage' '
     kill_broker && back_to_kept &&
     head -c 4000 "$journal-wal" | tail -c 3000 >torn && cat torn >>"$journal-wal" &&
     fluxq-ctl journal check --state "$BROKER_STATE" &&
     start_broker && submit wal6 >line && grep "^200 " line
 '
-test_expect_success 'bits flipped in the data base: refused, or nothing of what is read has changed' '
+test_expect_success 'with flipped bits in the database the broker refuses to start or reads unchanged data' '
     stop_broker &&
     offset=$(grep -abo "kept" "$journal" | tail -n 1 | cut -d: -f1) &&
     flip "$journal" $((offset + 1)) &&
@@ -202,13 +205,13 @@ test_expect_success 'bits flipped in the data base: refused, or nothing of what 
     test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said 2>why && cat said && grep "^job .* lost$" said &&
     fluxq-ctl journal repair --state "$BROKER_STATE" && start_broker && stop_broker
 '
-test_expect_success 'a journal of which the broker has hold is not checked' '
+test_expect_success 'journal check refuses a journal that a broker uses' '
     start_broker && test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" 2>why && grep "in use" why
 '
 
 # -- an older journal --
 
-test_expect_success 'an older journal is put back: no id is given twice, and the log says so' '
+test_expect_success 'after the restore of an older journal no id is given twice, and the log reports the older journal' '
     stop_broker && cp "$journal" older.db && start_broker &&
     newest=$(for i in 1 2 3 4 5; do fluxq-submit -o /dev/null -- sh -c "exit 3" || exit; done | tail -n 1) &&
     wait_job_state $newest FAILED && stop_broker &&
@@ -218,20 +221,20 @@ test_expect_success 'an older journal is put back: no id is given twice, and the
     wait_job_state $id COMPLETED &&
     restart_broker && test "$(fluxq-submit --hold -- true)" = $((id + 1))
 '
-test_expect_success '... nor when the broker was started once more before the next submit' '
+test_expect_success 'after the restore of an older journal and one more restart no id is given twice' '
     stop_broker && rm -f "$journal" "$journal-wal" "$journal-shm" && cp older.db "$journal" && start_broker && restart_broker &&
     newest=$(fluxq-submit --hold -- true) && test $newest -gt $((id + 1))
 '
-test_expect_success '... nor when the journal was moved away' '
+test_expect_success 'after the removal of the journal no id is given twice' '
     kill_broker && rm -f "$journal" "$journal-wal" "$journal-shm" && start_broker &&
     id=$(fluxq-submit -o moved.txt -- true) && test $id -gt $newest && wait_job_state $id COMPLETED
 '
-test_expect_success '... with all that lies beside it: the directories of jobs keep their numbers' '
+test_expect_success 'after the removal of the journal and all its other files no id is given twice, by the numbers of job directories' '
     kill_broker && rm -f "$journal"* && start_broker && rm moved.txt &&
     next=$(fluxq-submit -o moved.txt -- sh -c "echo new; exit 3") && test $next -gt $id &&
     wait_job_state $next FAILED && test "$(cat moved.txt)" = new
 '
-test_expect_success 'a row that somebody removed from the data base is missed' '
+test_expect_success 'journal check detects a row that was removed from the database' '
     stop_broker && sqlite3 "$journal" "DELETE FROM event WHERE seq = (SELECT max(seq) - 3 FROM event)" &&
     test_must_fail fluxq-ctl journal check --state "$BROKER_STATE" >said && grep "rows are missing" said
 '

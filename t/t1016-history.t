@@ -7,7 +7,7 @@ A journal that only grows, or a job that goes while another one depends on it, w
 
 journal=$BROKER_STATE/journal.db
 
-# Over the API and without a key: a key keeps its job for a day. Its id.
+# Submits over the API and without a key, as a key keeps its job for a day. Prints the id.
 submit()
 {
     curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" --data-binary @"$1" 'http://fluxqd/v1/jobs?urgency=0' | jq .id
@@ -45,7 +45,7 @@ keep-finished: 5
 history: {jobs: 20}
 END
 
-test_expect_success 'history is checked' '
+test_expect_success 'wrong history settings are refused' '
     fluxqd --check --config fluxq.yaml &&
     echo "history: {jobs: many}" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml &&
     echo "history: {nosuch: 1}" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml 2>why && grep nosuch why
@@ -62,15 +62,15 @@ test_expect_success 'jobs beyond the limit leave the journal, and the file shrin
     wait_until 20 at_most pages "" $((before / 2)) &&
     test "$(fluxq-ctl status --json | jq .journal.removed)" -ge 39
 '
-test_expect_success '... the newest are there, and whole' '
+test_expect_success 'the newest jobs stay in the history, complete' '
     fluxq-show job $last --events >/dev/null && fluxq-show job $((last - 15)) >/dev/null &&
     test_must_fail fluxq-show job $((last - 40)) 2>why && grep "no job" why
 '
-test_expect_success '... and so is a job that another one depends on, and one with a key' '
+test_expect_success 'a job with a dependent job, and a job with a key, stay in the history' '
     fluxq-show job $needed && fluxq-show job $keyed &&
     restart_broker && fluxq-ctl release $waits && wait_job_state $waits COMPLETED
 '
-test_expect_success 'submits go on while 300 jobs are removed; the sum over all rows is right' '
+test_expect_success 'submits go on while 300 jobs are removed, and the checksum over all rows is right' '
     submit_and_cancel small.json 300 &&
     { fluxq-ctl journal compact; } >/dev/null &&
     id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED &&
@@ -79,7 +79,7 @@ test_expect_success 'submits go on while 300 jobs are removed; the sum over all 
     fluxq-ctl journal check --state "$BROKER_STATE" &&
     start_broker --config fluxq.yaml && test "$(fluxq-submit --hold -- true)" = $((id + 1))
 '
-test_expect_success 'a time: older ones leave the journal, too' '
+test_expect_success 'with history.keep jobs leave the journal after this time' '
     sed "s/jobs: 20/keep: 1s/" fluxq.yaml >kept.yaml &&
     restart_broker --config kept.yaml &&
     submit_and_cancel small.json 10 &&

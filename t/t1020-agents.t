@@ -3,7 +3,7 @@ test_description='an agent or a task is killed or misbehaves: the job ends every
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
-# Each job is known by T_MARK in its environment.
+# T_MARK in the environment identifies the processes of each job.
 begin_job()
 {
     T_MARK=t1020-$$-$1
@@ -12,7 +12,7 @@ begin_job()
     id=$(fluxq-submit --no-requeue "$@") && wait_job_state "$id" RUNNING
 }
 
-# A job of two ranks whose tasks are on their way: the agents have no child that is not yet the task.
+# A job of two ranks with started tasks: no agent has a child that is still a copy of the agent.
 begin_stubborn()
 {
     rm -f up.* && begin_job "$1" -N 2 -n 2 -o /dev/null -- ./stubborn.sh &&
@@ -25,7 +25,7 @@ nothing_left()
         left=$(processes_with "T_MARK=$T_MARK") && test -z "$left" && test -z "$(agents_of "$id")"
 }
 
-# Tasks that would go on for ever, and their children, out of sight of their parent.
+# Tasks that never end by themselves, and children that have lost their parent.
 write_script stubborn.sh <<\END
 #!/bin/sh
 trap '' TERM HUP INT
@@ -39,7 +39,7 @@ echo "grace: 1s" >grace.yaml
 start_broker --local 4 --config grace.yaml
 for who in guardian worker; do
     for rank in 1 0; do
-        test_expect_success "kill -9 of the $who of rank $rank: the job ends as lost, and names the node" "
+        test_expect_success "after kill -9 of the $who of rank $rank the job ends as lost and names the node" "
             begin_stubborn $who$rank &&
             kill -9 \$(${who}_of \$id $rank) &&
             wait_job_state \$id NODE_FAIL &&
@@ -49,14 +49,15 @@ for who in guardian worker; do
         "
     done
 done
-test_expect_success 'kill -9 of all agents of a job at once' '
+test_expect_success 'after kill -9 of all agents at once the job ends as lost' '
     begin_stubborn all &&
     kill_all $(agents_of $id) &&
     wait_job_state $id NODE_FAIL &&
     nothing_left
 '
-# Each process of the row is known to the one before it alone, so they come to the broker one by one.
-test_expect_success 'the next job on the nodes finds nothing of what killed agents left behind' '
+# Each process of the chain is known only by its predecessor, so the broker gets them as children one
+# at a time.
+test_expect_success 'before the next job on the nodes starts no process of a killed agent'\''s job is left' '
     write_script row.sh <<-\END &&
 	#!/bin/sh
 	trap "" TERM HUP INT
@@ -74,21 +75,21 @@ test_expect_success 'the next job on the nodes finds nothing of what killed agen
 	:
 	END
     begin_job row -o /dev/null -- ./row.sh 200 && wait_until 20 test -e row &&
-    mark=$T_MARK && unset T_MARK && # what this test starts while it waits is none of the job
+    mark=$T_MARK && unset T_MARK && # processes that this test starts while it waits do not belong to the job
     next=$(fluxq-submit -N 4 --exclusive -o found.txt ./look.sh $mark) &&
     test "$(processes_with T_MARK=$mark | wc -l)" -gt 200 && test "$(job_state $next)" = PENDING &&
     kill_all $(agents_of $id) &&
     wait_job_state $id NODE_FAIL && wait_job_state $next COMPLETED &&
     echo found: >expected && test_cmp expected found.txt && T_MARK=$mark && nothing_left
 '
-test_expect_success 'a stopped agent does not keep a cancelled job alive for ever' '
+test_expect_success 'a cancelled job ends although one of its agents is stopped' '
     begin_job stopped -N 2 -n 2 -o /dev/null -- sleep 97534 &&
     kill -STOP $(worker_of $id 1) &&
     fluxq-cancel $id &&
     wait_job_state $id "CANCELLED|NODE_FAIL" 60 &&
     nothing_left
 '
-test_expect_success 'what a task leaves behind, also as a daemon of its own session, ends with the job' '
+test_expect_success 'processes that a task leaves behind, also daemons in sessions of their own, end with the job' '
     write_script daemon.sh <<-\END &&
 	#!/bin/sh
 	setsid sh -c "setsid sleep 97535 >/dev/null 2>&1 & sleep 97536 >/dev/null 2>&1 &" &
@@ -101,14 +102,14 @@ test_expect_success 'what a task leaves behind, also as a daemon of its own sess
     test "$(job_field $id exit_code)" = 4 &&
     nothing_left
 '
-test_expect_success 'the time limit ends a task that ignores SIGTERM after the grace' '
+test_expect_success 'the time limit kills a task that ignores SIGTERM after the grace' '
     T_MARK=t1020-$$-limit && export T_MARK &&
     id=$(fluxq-submit -N 2 -n 2 -t 0:02 -o limit.txt -- ./stubborn.sh) &&
     wait_job_state $id TIMEOUT &&
     job_field $id result_text >text && grep -i "time limit" text &&
     nothing_left
 '
-test_expect_success '... and one that heeds SIGTERM may clean up first' '
+test_expect_success 'a task that handles SIGTERM can clean up at the time limit' '
     write_script tidy.sh <<-\END &&
 	#!/bin/sh
 	trap "echo tidied; exit 0" TERM
@@ -123,7 +124,7 @@ test_expect_success 'a cancelled task that ignores SIGTERM is killed after the g
     fluxq-cancel $id &&
     wait_job_state $id CANCELLED && nothing_left
 '
-test_expect_success 'a job cancelled while it starts ends as cancelled, whatever its stage' '
+test_expect_success 'a job cancelled during its start ends as cancelled, at any stage of the start' '
     T_MARK=t1020-$$-early && export T_MARK &&
     for i in $(seq 30); do
         id=$(fluxq-submit -N 2 -n 2 -o /dev/null -- sleep 97538) && fluxq-cancel $id || return 1
@@ -134,7 +135,7 @@ test_expect_success 'a job cancelled while it starts ends as cancelled, whatever
     done &&
     nothing_left
 '
-test_expect_success 'a task killed by a signal: 128 and the signal, and the text says which' '
+test_expect_success 'a task killed by a signal gives exit status 128 + signal, and the text names the signal' '
     write_script suicide.sh <<-\END &&
 	#!/bin/sh
 	kill -SEGV $$
@@ -145,7 +146,7 @@ test_expect_success 'a task killed by a signal: 128 and the signal, and the text
     job_field $id result_text | grep -i "signal 11" &&
     test_expect_code 139 fluxq-submit --wait -o /dev/null ./suicide.sh
 '
-test_expect_success 'the agent cannot be started: the job fails and says so, the broker goes on' '
+test_expect_success 'if the agent cannot be started the job fails with the reason, and the broker goes on' '
     stop_broker &&
     cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" shell &&
     FLUXQ_SHELL=$PWD/shell && export FLUXQ_SHELL &&
@@ -159,8 +160,8 @@ test_expect_success 'the agent cannot be started: the job fails and says so, the
     id=$(fluxq-submit -- true) && wait_job_state $id COMPLETED &&
     unset FLUXQ_SHELL && nodes_free
 '
-# Instead of the agent of rank BAD there is one that never joins.
-test_expect_success 'an agent dies before all have joined: the start fails at once, and the others are ended' '
+# An agent that never joins replaces the agent of rank BAD.
+test_expect_success 'if an agent dies before all agents have joined, the start fails at once and the other agents end' '
     stop_broker && mv shell agent &&
     write_script shell <<-END &&
 	#!/bin/sh
@@ -181,12 +182,12 @@ test_expect_success 'an agent dies before all have joined: the start fails at on
     rm bad && id=$(fluxq-submit -N 3 -- true) && wait_job_state $id COMPLETED &&
     unset FLUXQ_SHELL && nodes_free
 '
-test_expect_success 'nothing runs any more, and the broker ends in good order' '
+test_expect_success 'no process of a job is left, and the broker stops cleanly' '
     none_active && stop_broker
 '
 
-# Broker and agents die at one moment: to the kernel the job's processes are then anybody's. Those that changed their
-# environment, too, are found by the cgroup alone.
+# Broker and agents die at the same time: the kernel then no longer knows the processes of the job as children
+# of an agent. Only the cgroup identifies processes that have also changed their environment.
 cgroups=$(awk '$3 == "cgroup2" || ($3 == "cgroup" && $4 ~ /freezer/) { print $2 }' /proc/mounts)
 [ "$(id -u)" = 0 ] || cgroups=
 leave_behind()
@@ -205,7 +206,7 @@ all_ended()
         lib_gone ${file#left.} || return 1
     done
 }
-test_expect_success 'broker and agents are killed at one moment: what the job left is ended before the job is' '
+test_expect_success 'if broker and agents are killed at the same time, remaining processes of the job end before the job does' '
     write_script leaves.sh <<-\END &&
 	#!/bin/sh
 	[ $1 = kept ] || unset FLUXQ_AGENT_SOCKET T_MARK
@@ -220,9 +221,9 @@ test_expect_success 'broker and agents are killed at one moment: what the job le
         ! ls -d $(sed -n "s/.*each job has a cgroup in //p" "$BROKER_LOG" | tail -n 1)/job-* || return 1
     done
 '
-# With 20 nodes ranks 17 to 19 connect to rank 1. The sockets lie below the state directory, whose
-# name has what would be a rank.
-test_expect_success 'a job of 20 nodes: two levels of agents; one killed between them leaves no socket' '
+# With 20 nodes, ranks 17 to 19 connect to rank 1. The sockets are below the state directory, and
+# its name contains a sequence that looks like the pattern of a rank.
+test_expect_success 'a job of 20 nodes has two levels of agents, and leaves no socket when an inner agent is killed' '
     BROKER_STATE=$PWD/per%rcent && start_broker --local 20 --config grace.yaml && T_MARK=t1020-$$-tree && export T_MARK &&
     id=$(fluxq-submit --wait -N 20 -o "tree-%t.out" -- sh -c "echo \$FLUXQ_NODEID") &&
     for i in $(seq 0 19); do [ "$(cat tree-$i.out)" = "$i" ] || return 1; done &&
@@ -231,9 +232,9 @@ test_expect_success 'a job of 20 nodes: two levels of agents; one killed between
     wait_job_state $id NODE_FAIL && job_field $id result_text | grep "node1: its agent was lost" &&
     nothing_left && lib_gone $worker && ! find "$BROKER_STATE" -name "socket-*" | grep . && stop_broker
 '
-# A broker looks through the machine's processes when it starts. Those of other brokers are no
-# business of its own: with a descriptor for each of them, one busy user would stop all others.
-test_expect_success 'the agents of another broker take no descriptor' '
+# A broker searches the processes of the machine when it starts. It must open no descriptors
+# for processes of other brokers: otherwise one busy user would stop all brokers.
+test_expect_success 'the agents of another broker use no descriptor of this broker' '
     BROKER_STATE=$PWD/busy && start_broker --local 8 && T_MARK=t1020-$$-others && export T_MARK &&
     begin_job others -N 8 -o /dev/null -- sleep 1000 &&
     mkdir -m 700 own && { "$FLUXQ_BUILD_DIR/src/broker/fluxqd" --local 1 --state-dir own/state \

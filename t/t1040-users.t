@@ -4,7 +4,8 @@ test_description='several users: jobs run as who submitted them, nobody acts on 
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: jobs of several users"; exit 1; }
 
-# All that the users nobody and daemon need lies where they may go; the build may be elsewhere.
+# Everything that the users nobody and daemon need is in a directory that they can enter; the
+# build may be elsewhere.
 chmod 755 "$FLUXQ_RUN"
 BROKER_STATE=$FLUXQ_RUN/state
 mkdir -p "$FLUXQ_RUN/bin" "$FLUXQ_RUN/shell"
@@ -14,7 +15,7 @@ for user in nobody daemon root; do
     mkdir "$FLUXQ_RUN/$user" && chown $user "$FLUXQ_RUN/$user" && chmod 700 "$FLUXQ_RUN/$user"
 done
 
-# as USER COMMAND...: in that user's directory
+# as USER COMMAND...: runs COMMAND as USER in that user's directory.
 as()
 {
     as_user=$1
@@ -37,14 +38,14 @@ status_of()
 }
 
 start_broker
-test_expect_success 'a job has uid, gid, groups, HOME and USER of who submitted it' '
+test_expect_success 'a job has the uid, gid, groups, HOME and USER of the submitting user' '
     id=$(fluxq_as nobody submit --export=NONE -o who.txt -- sh -c "id -u; id -g; id -G; echo \$HOME; echo \$USER") &&
     wait_job_state $id COMPLETED &&
     { id -u nobody; id -g nobody; id -G nobody; getent passwd nobody | cut -d: -f6; echo nobody; } >expected &&
     test_cmp expected "$FLUXQ_RUN/nobody/who.txt" &&
     stat -c %U "$FLUXQ_RUN/nobody/who.txt" >owner && echo nobody >expected && test_cmp expected owner
 '
-test_expect_success 'it cannot become root again, and has no file of the broker open' '
+test_expect_success 'a job of a user cannot become root, and has no open file of the broker' '
     cat >"$FLUXQ_RUN/nobody/look.sh" <<-\END &&
 	#!/bin/sh
 	grep -E "^(Uid|Gid|NoNewPrivs|CapEff):" /proc/self/status
@@ -56,7 +57,7 @@ test_expect_success 'it cannot become root again, and has no file of the broker 
     printf "Uid:\t$u\t$u\t$u\t$u\nGid:\t$g\t$g\t$g\t$g\nCapEff:\t0000000000000000\nNoNewPrivs:\t1\n0\n" >expected &&
     test_cmp expected "$FLUXQ_RUN/nobody/look.txt"
 '
-test_expect_success 'cancelling, signalling and holding the job of another is refused; it goes on' '
+test_expect_success 'cancelling, signalling and holding another user'\''s job is refused, and the job goes on' '
     id=$(fluxq_as nobody submit -o out.txt -- sleep 97551) &&
     waits=$(fluxq_as nobody submit --hold -- true) &&
     wait_job_state $id RUNNING &&
@@ -67,14 +68,14 @@ test_expect_success 'cancelling, signalling and holding the job of another is re
     test_must_fail fluxq_as daemon cancel $waits &&
     test "$(job_state $id)" = RUNNING && test "$(job_state $waits)" = PENDING
 '
-test_expect_success 'its output and jobspec are refused to others, not its state' '
+test_expect_success 'other users cannot read output and jobspec of a job, but can read its state' '
     test "$(status_of daemon $id/output)" = 403 &&
     test "$(status_of daemon $id/jobspec)" = 403 &&
     test_must_fail fluxq_as daemon logs $id 2>text && grep "belongs to nobody" text &&
     test "$(status_of daemon $id)" = 200 &&
     fluxq_as daemon queue >list && grep nobody list
 '
-test_expect_success 'a client of its agents is the owner or an operator, and acts as the owner' '
+test_expect_success 'a client of the agents must be the owner or an operator, and acts as the owner' '
     cp "$FLUXQ_SOURCE_DIR/t/helper/relay.py" "$FLUXQ_RUN/bin" && RELAY_CWD=/ && export RELAY_CWD &&
     as daemon env PATH=/usr/bin:/bin python3 "$FLUXQ_RUN/bin/relay.py" refused $id >out && echo "403 not-owner" >expected &&
     test_cmp expected out && id -u nobody >expected &&
@@ -82,43 +83,43 @@ test_expect_success 'a client of its agents is the owner or an operator, and act
     python3 "$FLUXQ_RUN/bin/relay.py" run $id id -u >out && test_cmp expected out &&
     grep "job $id of nobody: uid 0 connects to its agent" "$BROKER_LOG"
 '
-test_expect_success 'the files of its job are closed to others' '
+test_expect_success 'other users cannot read the files of a job' '
     test_must_fail as daemon cat "$BROKER_STATE/jobs/$id/spool-0" &&
     test_must_fail as daemon ls "$BROKER_STATE/jobs/$id" &&
     test_must_fail as daemon ls "$BROKER_STATE/jobs" &&
     test_must_fail as daemon cat "$BROKER_STATE/journal.db" &&
     test_must_fail as nobody cat "$BROKER_STATE/journal.db"
 '
-test_expect_success 'the owner sees and ends it' '
+test_expect_success 'the owner can read and cancel the job' '
     test "$(status_of nobody $id/output)" = 200 && test "$(status_of nobody $id/jobspec)" = 200 &&
     fluxq_as nobody cancel $id && wait_job_state $id CANCELLED
 '
-test_expect_success 'an operator may do all of this' '
+test_expect_success 'an operator can read and cancel the job' '
     id=$(fluxq_as nobody submit -o out.txt -- sh -c "echo text; sleep 97552") &&
     wait_job_state $id RUNNING &&
     wait_until 10 sh -c "fluxq-logs $id | grep text" &&
     test "$(status_of root $id/jobspec)" = 200 &&
     fluxq-cancel $id $waits && wait_job_state $id CANCELLED && wait_job_state $waits CANCELLED
 '
-test_expect_success 'what is for operators is refused to users' '
+test_expect_success 'operations for operators are refused to users' '
     for words in "shutdown" "reload" "drain node0 --reason x" "resume node0" "queue stop batch"; do
         test_must_fail fluxq_as nobody ctl $words 2>text && grep -i operator text || return 1
     done &&
     test_must_fail fluxq_as nobody submit --urgency 20 -- true 2>text && grep -i operator text
 '
-test_expect_success 'operators: in the configuration makes one of a user' '
+test_expect_success 'the setting operators makes a user an operator' '
     printf "operators: [daemon]\n" >operators.yaml &&
     restart_broker --local 4 --config operators.yaml &&
     fluxq_as daemon ctl drain node0 --reason look && fluxq_as daemon ctl resume node0 &&
     id=$(fluxq_as nobody submit -o out.txt -- sleep 97553) && wait_job_state $id RUNNING &&
     fluxq_as daemon cancel $id && wait_job_state $id CANCELLED
 '
-test_expect_success 'cancel by filter takes only own jobs of a user' '
+test_expect_success 'fluxq-cancel with a filter cancels only the user'\''s own jobs' '
     one=$(fluxq_as nobody submit --hold -- true) && two=$(fluxq-submit --hold -- true) &&
     fluxq_as nobody cancel --state PENDING &&
     wait_job_state $one CANCELLED && test "$(job_state $two)" = PENDING && fluxq-cancel $two
 '
-test_expect_success 'a job of another user is picked up after kill -9 of the broker' '
+test_expect_success 'after kill -9 the broker finds a running job of another user' '
     T_MARK=t1040-$$ && export T_MARK &&
     id=$(fluxq_as nobody submit -N 2 -n 2 -o again.txt -- sh -c "until [ -e go ]; do sleep 0.05; done; echo \$FLUXQ_PROCID; exit 6") &&
     mark=$T_MARK && unset T_MARK &&
@@ -130,7 +131,7 @@ test_expect_success 'a job of another user is picked up after kill -9 of the bro
     sort "$FLUXQ_RUN/nobody/again.txt" >ran && printf "0\n1\n" >expected && test_cmp expected ran &&
     test -z "$(processes_with T_MARK=$mark)"
 '
-test_expect_success 'a user who plants things in the job directory harms nobody' '
+test_expect_success 'a user who creates files in place of the job directory harms no other user' '
     echo precious >precious && chmod 600 precious &&
     id=$(fluxq_as nobody submit --hold -o out.txt -- true) &&
     test_must_fail as nobody mkdir "$BROKER_STATE/jobs/$((id + 1))" &&
@@ -139,8 +140,8 @@ test_expect_success 'a user who plants things in the job directory harms nobody'
     fluxq_as nobody logs $first >text 2>&1 || : &&
     test_must_fail grep precious text && test "$(cat precious)" = precious && fluxq-cancel $id
 '
-# trap_of KIND NAME...: in the job's directory that becomes what a broker that opens it waits for, or tells of:
-# a FIFO, or a link to one of root's, which goes when anybody opens it.
+# trap_of KIND NAME...: replaces these files of the job directory by a trap for a broker that opens them: a
+# FIFO, on which an open blocks, or a link to a file of root that any open removes.
 trap_of()
 {
     kind=$1
@@ -163,7 +164,7 @@ trap_of()
     fluxq_as nobody submit --no-requeue -o /dev/null -- sh "$FLUXQ_RUN/nobody/trap.sh"
 }
 
-# A broker that has come back answers at once, has opened none of it, and ends the job.
+# A restarted broker answers at once, has opened no trap, and ends the job.
 trapped()
 {
     id=$(trap_of "$@") && { sh -c ": >watched && touch opened" >/dev/null 2>&1 & } && watcher=$! && test_when_finished "kill $watcher 2>/dev/null; :" && wait_until 20 test -e "$FLUXQ_RUN/nobody/set" &&
@@ -174,14 +175,14 @@ trapped()
     ! test -e opened && test -p watched
 }
 
-test_expect_success 'FIFOs in the place of what the broker reads do not stop it when it starts again' '
+test_expect_success 'FIFOs in place of the broker'\''s files do not stop a restart of the broker' '
     printf "grace: 0.2s\noperators: [daemon]\n" >trap.yaml && stop_broker && start_broker --local 4 --config trap.yaml &&
     trapped fifo key-0 socket-0-0 && trapped fifo spool-0 launch-0 script-0
 '
-test_expect_success '... nor is what links there lead to opened' '
+test_expect_success 'links in place of the broker'\''s files are not followed' '
     trapped link key-0 socket-0-0 && trapped link spool-0 launch-0 script-0
 '
-# The agent, but one that ends at once on node0, as one that its user kills there.
+# The agent; on node0 an agent that ends at once, as if its user killed the agent there.
 write_script "$FLUXQ_RUN/shell/dying" <<END
 #!/bin/sh
 ! [ -e "$FLUXQ_RUN/dead" ] || ! grep -q "^  *name node0\$\|^node0\$\| node0\$" "\$2" || exit 1
@@ -195,7 +196,7 @@ fails_on_node0()
     test "$(job_field $id nodelist)" != node0 && fluxq_as $1 cancel $id && wait_job_state $id CANCELLED
 }
 
-test_expect_success 'agents of users that die drain no node, be they of several users; those of the broker'\''s user do' '
+test_expect_success 'dying agents of several users drain no node, but dying agents of the broker'\''s own user do' '
     printf "%s\n" "shell-path: $FLUXQ_RUN/shell/dying" "drain-after-failures: 3" "start-backoff: 0.1s" \
         "start-backoff-max: 0.1s" >dying.yaml && : >"$FLUXQ_RUN/dead" && restart_broker --local 4 --config dying.yaml &&
     for i in 1 2 3 4; do fails_on_node0 nobody || return 1; done &&
@@ -206,13 +207,14 @@ test_expect_success 'agents of users that die drain no node, be they of several 
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"node0\") | .state == \"drained\"" &&
     rm "$FLUXQ_RUN/dead" && fluxq-ctl resume node0
 '
-test_expect_success 'a uid without an entry in passwd is refused with a reason' '
+test_expect_success 'a submit of a uid without a passwd entry is refused with the reason' '
     (cd "$FLUXQ_RUN" && test_must_fail setpriv --reuid=54321 --regid=54321 --clear-groups bin/fluxq submit -- true) 2>text &&
     grep "54321" text
 '
 stop_broker
 
-# The same without root: a broker of one's own. When a case fails it must not stay, nor its jobs.
+# The same tests with a broker of a user without root. If a case fails, neither this broker nor
+# its jobs may stay.
 own=
 end_own()
 {
@@ -234,7 +236,8 @@ own_broker()
     wait_until 10 grep -q "listening on" own.log
 }
 
-# Root trusts no broker of another user (t1045), so that user asks.
+# Root does not trust a broker of another user (t1045), so the broker's user sends the
+# requests.
 own_says()
 {
     text=$1
@@ -246,7 +249,7 @@ own_idle()
     test -z "$(fluxq_as nobody queue --no-header)"
 }
 
-test_expect_success 'a broker without root works: jobs, output, cancel, a restart' '
+test_expect_success 'a broker without root runs jobs, keeps output, cancels and restarts' '
     FLUXQ_SHELL=$FLUXQ_RUN/shell/fluxq-shell && export FLUXQ_SHELL &&
     own_broker &&
     FLUXQ_BROKER=unix://$FLUXQ_RUN/nobody/run/fluxqd.sock && export FLUXQ_BROKER &&
@@ -258,7 +261,7 @@ test_expect_success 'a broker without root works: jobs, output, cancel, a restar
     fluxq_as nobody cancel $id &&
     wait_until 10 own_says CANCELLED show job $id --json
 '
-test_expect_success '... and refuses other users, but for root' '
+test_expect_success 'a broker without root refuses all other users except root' '
     chmod 755 "$FLUXQ_RUN/nobody" "$FLUXQ_RUN/nobody/run" && chmod 666 "$FLUXQ_RUN/nobody/run/fluxqd.sock" &&
     test_must_fail fluxq_as daemon submit -- id 2>text && cat text &&
     test_must_fail fluxq-submit -- id 2>text && cat text &&

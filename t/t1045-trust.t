@@ -8,11 +8,11 @@ mkdir "$FLUXQ_RUN/bin" "$FLUXQ_RUN/shell" "$FLUXQ_RUN/home" && mkdir -m 1777 "$F
 cp "$FLUXQ_BUILD_DIR/src/cmd/fluxq" "$FLUXQ_BUILD_DIR/src/broker/fluxqd" \
     "$FLUXQ_SOURCE_DIR/t/helper/thief.py" "$FLUXQ_RUN/bin"
 cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" "$FLUXQ_RUN/shell"
-victim=61235 # a uid that nobody has
+victim=61235 # a uid without a user
 chown $victim "$FLUXQ_RUN/home"
 settings=$(sed -n 's/^sysconfdir = //p' "$FLUXQ_BUILD_DIR/Makefile" | sed 's|\${prefix}|/usr/local|')/fluxq
 
-# as UID COMMAND...: with no variable that says where things are but HOME
+# as UID COMMAND...: runs COMMAND with HOME as the only variable that names a directory.
 as()
 {
     as_uid=$1
@@ -21,7 +21,7 @@ as()
         setpriv --reuid="$as_uid" --regid="$as_uid" --clear-groups "$@")
 }
 
-# steal DIR: nobody listens in DIR, a directory that comes and goes
+# steal DIR: user nobody listens in DIR, and DIR is created and removed again and again.
 steal()
 {
     rm -f "$FLUXQ_RUN/shared/log" "$FLUXQ_RUN/shared/log.ready"
@@ -35,7 +35,7 @@ end_thief()
     rm "$FLUXQ_RUN/shared/log.ready" && wait $thief
 }
 
-# submit_often N ARGS...: how many of N submits were answered
+# submit_often N ARGS...: prints the number of N submits that got an answer.
 submit_often()
 {
     n=$1 answered=0
@@ -46,14 +46,14 @@ submit_often()
     echo $answered
 }
 
-test_expect_success 'a stranger at a place in /tmp, that comes and goes, gets no submit' '
+test_expect_success 'another user'\''s socket in /tmp gets no submit, also if its directory comes and goes' '
     steal /tmp/fluxq-$victim &&
     test "$(submit_often 300)" -eq 0 &&
     end_thief && rm -rf /tmp/fluxq-$victim &&
     test ! -s "$FLUXQ_RUN/shared/log" && test_must_fail grep "/tmp/fluxq-$victim" err
 '
 
-test_expect_success 'nor does one at the socket that the user has named' '
+test_expect_success 'another user'\''s socket gets no submit, also if the user names its path' '
     steal "$FLUXQ_RUN/shared/spot" &&
     test "$(submit_often 300 --broker unix://$FLUXQ_RUN/shared/spot/fluxqd.sock)" -eq 0 &&
     end_thief &&
@@ -63,7 +63,7 @@ test_expect_success 'nor does one at the socket that the user has named' '
     grep "uid $(id -u nobody)\|no broker at" err
 '
 
-test_expect_success 'a broker of another user is refused, and it is said whose it is; FLUXQ_BROKER is no exception' '
+test_expect_success 'a broker of another user is refused with the owner'\''s name, also with FLUXQ_BROKER' '
     as $(id -u nobody) /usr/bin/python3 -c "import socket,sys,time
 s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(8)
 import os; os.chmod(sys.argv[1], 0o666); open(sys.argv[1] + \".ready\", \"w\")
@@ -76,10 +76,10 @@ while os.path.exists(sys.argv[1] + \".ready\"): time.sleep(0.1)" \
     test_expect_code 1 fluxq-queue --broker unix://$FLUXQ_RUN/shared/sock 2>err &&
     grep "uid $(id -u nobody) listens there" err
 '
-rm -f "$FLUXQ_RUN/shared/sock.ready" # whose owner ends then
+rm -f "$FLUXQ_RUN/shared/sock.ready" # its owner ends then
 wait $other
 
-# The real file, in a mount namespace of its own.
+# Writes the real file, in a mount namespace of its own.
 with_settings()
 {
     settings_text=$1
@@ -90,7 +90,7 @@ with_settings()
         printf "%s\n" "$settings_text" >"$settings/client.yaml" && eval "${settings_extra:-:}" && exec "$@"' sh "$@"
 }
 
-test_expect_success 'whom the administrator names in client.yaml is trusted' '
+test_expect_success 'a broker of a user that client.yaml names is trusted' '
     nobody=$(id -u nobody) && mkdir -m 755 "$FLUXQ_RUN/theirs" "$FLUXQ_RUN/theirs-state" &&
     chown $nobody "$FLUXQ_RUN/theirs" "$FLUXQ_RUN/theirs-state" &&
     { as $nobody "$FLUXQ_RUN/bin/fluxqd" --local 1 \
@@ -103,7 +103,7 @@ test_expect_success 'whom the administrator names in client.yaml is trusted' '
     test_must_fail with_settings "brokers: [daemon]" fluxq-queue --broker $url
 '
 
-test_expect_success 'that file counts only when it is the administrator'"'"'s own, and can be read' '
+test_expect_success 'client.yaml counts only if the file belongs to root, is writable only by root, and can be read' '
     settings_extra="chmod 666 \$settings/client.yaml" && export settings_extra &&
     test_must_fail with_settings "brokers: [nobody]" fluxq-queue --broker $url 2>err && grep "must belong to root" err &&
     settings_extra="chown daemon \$settings/client.yaml" &&
@@ -114,13 +114,13 @@ test_expect_success 'that file counts only when it is the administrator'"'"'s ow
 as "$(id -u nobody)" "$FLUXQ_RUN/bin/fluxq" ctl shutdown --broker "unix://$FLUXQ_RUN/theirs/fluxqd.sock"
 wait $theirs
 
-# first_line LOG
+# first_line LOG: waits for the first line of LOG and prints the line.
 first_line()
 {
     wait_until 20 grep -q "listening on" "$1" && head -n 1 "$1"
 }
 
-test_expect_success 'without XDG_RUNTIME_DIR a user'"'"'s broker and clients meet in a private directory' '
+test_expect_success 'without XDG_RUNTIME_DIR a user'\''s broker and clients use the same private directory' '
     { as $victim "$FLUXQ_RUN/bin/fluxqd" --local 1 2>own.log & } && own=$! &&
     place=$FLUXQ_RUN/home/.local/state/fluxq &&
     [ ! -d /run/user/$victim ] &&
@@ -132,7 +132,7 @@ test_expect_success 'without XDG_RUNTIME_DIR a user'"'"'s broker and clients mee
     wait $own
 '
 
-test_expect_success 'root'"'"'s fluxqd --local honours XDG_RUNTIME_DIR, and says where it is' '
+test_expect_success 'fluxqd --local of root honours XDG_RUNTIME_DIR, and prints the path of its socket' '
     mkdir -m 700 "$FLUXQ_RUN/xdg" && (umask 077 && XDG_RUNTIME_DIR=$FLUXQ_RUN/xdg && XDG_STATE_HOME=$PWD/state-home &&
         export XDG_RUNTIME_DIR XDG_STATE_HOME && unset FLUXQ_BROKER &&
         { fluxqd --local 1 2>root.log & } && root=$! && first_line root.log >line &&
@@ -141,7 +141,7 @@ test_expect_success 'root'"'"'s fluxqd --local honours XDG_RUNTIME_DIR, and says
     test_cmp expected line
 '
 
-test_expect_success 'a directory whose path is too long for a socket is an error that says so' '
+test_expect_success 'a directory with a path too long for a socket is refused with the limit' '
     long=$PWD/$(printf "%0120d" 0) &&
     test_expect_code 1 fluxqd --local 1 --runtime-dir "$long" --state-dir "$PWD/s" 2>err &&
     grep "at most 107 bytes" err &&

@@ -10,7 +10,7 @@ cp "$FLUXQ_BUILD_DIR/src/cmd/fluxq" "$FLUXQ_BUILD_DIR/src/broker/fluxqd" "$FLUXQ
 cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" "$FLUXQ_RUN/shell"
 mkdir "$FLUXQ_RUN/sekrit" && chown nobody "$FLUXQ_RUN/sekrit"
 
-# as USER COMMAND...
+# as USER COMMAND...: runs COMMAND as USER.
 as()
 {
     as_user=$1
@@ -30,8 +30,8 @@ get_as()
     return 0
 }
 
-# Each path of the API's description, as USER, for each job: what was answered. Streams do not
-# end, so all requests of a path wait side by side.
+# Requests each path of the API description as USER for each job, and prints the answers.
+# Streams do not end, so all requests of a path run in parallel.
 all_answers()
 {
     sed -n 's/^  \(\/v1[^:]*\):$/\1/p' "$FLUXQ_SOURCE_DIR/doc/openapi.yaml" >routes &&
@@ -57,7 +57,7 @@ all_answers()
     cat part.*
 }
 
-# one_answer USER METHOD PATH [BODY]
+# one_answer USER METHOD PATH [BODY]: prints the answer to one request.
 one_answer()
 {
     n=$((n + 1))
@@ -74,11 +74,11 @@ printf '#!/bin/sh\n# sekrit\nsleep 97461\n' >"$FLUXQ_RUN/sekrit/job.sh"
 printf '#!/bin/sh\nexit 3\n' >"$FLUXQ_RUN/sekrit/fails.sh"
 chmod 755 "$FLUXQ_RUN/sekrit"/*.sh
 configure && start_broker --config private.yaml
-test_expect_success 'by default others see it: the marker is found where it is looked for' '
+test_expect_success 'by default other users see a job, and the search of this test finds the marker' '
     running=$(submit_secret plain) && wait_job_state $running RUNNING &&
     jobs=$running && all_answers daemon >open && grep -q sekrit open
 '
-test_expect_success 'private arguments: others see the job, but no command, directory, file, environment on any route' '
+test_expect_success 'with private arguments no route shows other users a command, directory, file or environment' '
     configure "private: [arguments]" && fluxq-ctl reload &&
     ended=$(as nobody "$FLUXQ_RUN/bin/fluxq" submit -J plain -o /nowhere/sekrit -- sekrit) &&
     wait_job_state $ended FAILED &&
@@ -90,13 +90,13 @@ test_expect_success 'private arguments: others see the job, but no command, dire
     test_must_fail grep sekrit list &&
     get_as nobody GET /v1/jobs/$running | grep -q sekrit && get_as root GET /v1/jobs/$running | grep -q sekrit
 '
-test_expect_success 'private usage: others see no priority, also not in events' '
+test_expect_success 'with private usage other users see no priority, also not in events' '
     configure "private: [usage]" && fluxq-ctl reload &&
     get_as daemon GET /v1/jobs/$waiting | jq -e ".priority == null and .command != []" &&
     get_as daemon GET /v1/jobs/$waiting/events | jq -e "[.events[].context | objects | has(\"priority\")] | any | not" &&
     get_as nobody GET /v1/jobs/$waiting/events | jq -e "[.events[].context | objects | has(\"priority\")] | any"
 '
-test_expect_success 'private jobs: others see nothing of it on any route, by name or number' '
+test_expect_success 'with private jobs no route shows other users anything of a job, by name or id' '
     configure "private: [jobs, usage]" && fluxq-ctl reload &&
     named=$(submit_secret sekrit-name) &&
     mine=$(as daemon "$FLUXQ_RUN/bin/fluxq" submit -o /dev/null -N 2 --exclusive -- true) &&
@@ -115,7 +115,7 @@ test_expect_success 'private jobs: others see nothing of it on any route, by nam
     test "$(get_as daemon GET /v1/fair-share | jq -r "[.users[].user] | join(\",\")")" = daemon &&
     test "$(job_state $running)" = RUNNING
 '
-test_expect_success '... its owner and operators see all of it, also after it is known to the journal alone' '
+test_expect_success 'with private jobs the owner and operators see the whole job, also when only the journal has the job' '
     test "$(get_as nobody GET /v1/jobs | jq ".jobs | length")" = 3 && get_as root GET /v1/jobs/$named | grep -q sekrit &&
     configure "private: [jobs, usage]" "keep-finished: 0" && restart_broker &&
     test "$(get_as daemon GET /v1/jobs/$ended | jq -r .code)" = unknown-job &&
@@ -125,7 +125,7 @@ test_expect_success '... its owner and operators see all of it, also after it is
     grep "there is no job $ended" err &&
     as nobody "$FLUXQ_RUN/bin/fluxq" submit -d afterany:$ended --hold -o /dev/null -- true
 '
-test_expect_success '... a task of a hidden array is as one of an array that there is not' '
+test_expect_success 'with private jobs a task of a hidden array gives the same answer as a task of a missing array' '
     array=$(as nobody "$FLUXQ_RUN/bin/fluxq" submit --hold --array 1-3 -o /dev/null -- true) &&
     for rest in "" /events /jobspec /wait /output /priority; do
         for task in 1 9; do
@@ -137,19 +137,19 @@ test_expect_success '... a task of a hidden array is as one of an array that the
     as daemon "$FLUXQ_RUN/bin/fluxq" submit -d afterok:${array}_1 -o /dev/null -- true 2>err
     grep "there is no job $array" err
 '
-test_expect_success 'of a queue: the jobs of that queue alone' '
+test_expect_success 'the setting of a queue hides only the jobs of that queue' '
     fluxq-cancel $mine && fluxq-cancel -u nobody &&
     configure "queues: {batch: {default: true}, quiet: {private: [jobs]}}" && restart_broker &&
     a=$(as nobody "$FLUXQ_RUN/bin/fluxq" submit --hold -o /dev/null -- true) &&
     b=$(as nobody "$FLUXQ_RUN/bin/fluxq" submit -q quiet --hold -o /dev/null -- true) &&
     test "$(get_as daemon GET /v1/jobs | jq -c "[.jobs[].id]")" = "[$a]"
 '
-test_expect_success '... and of a queue that is gone, those that ended' '
+test_expect_success 'ended jobs of a removed private queue stay hidden' '
     ended=$(as nobody "$FLUXQ_RUN/bin/fluxq" submit -q quiet -o /dev/null -- false) && wait_job_state $ended FAILED &&
     fluxq-cancel $b && configure "queues: {batch: {default: true}, still: {private: [jobs]}}" && restart_broker &&
     test "$(get_as daemon GET /v1/jobs/$ended | jq -r .code)" = unknown-job && get_as nobody GET /v1/jobs/$ended | jq -e ".queue == \"quiet\""
 '
-test_expect_success 'a wrong word is refused' '
+test_expect_success 'an unknown value of private is refused' '
     configure "private: [everything]" && test_must_fail fluxqd --check --config private.yaml 2>err && grep "private: expected" err
 '
 test_done

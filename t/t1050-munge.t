@@ -3,7 +3,7 @@ test_description='TCP: a MUNGE credential that fits the request, once; all else 
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
-# A munged of this test alone.
+# A munged for this test only.
 munge_dir=$FLUXQ_RUN/munge
 mkdir "$munge_dir" && chmod 755 "$munge_dir" "$FLUXQ_RUN"
 (umask 077 && dd if=/dev/urandom bs=64 count=1 of="$munge_dir/key" 2>/dev/null)
@@ -28,7 +28,8 @@ listen: 127.0.0.1:$port
 munge-socket: $munge_dir/socket
 END
 
-# credential METHOD TARGET BODY [BROKER]: as the client makes it
+# credential METHOD TARGET BODY [BROKER]: makes a credential in the same way as the
+# client.
 credential()
 {
     digest=$(printf '%s\n%s\n%s' "$1" "$2" "$3" | sha256sum | cut -d' ' -f1)
@@ -37,7 +38,8 @@ credential()
     munge --socket="$munge_dir/socket" --string="$digest $broker$machine"
 }
 
-# answer CREDENTIAL METHOD TARGET [BODY]: the status; the body goes to the file answer
+# answer CREDENTIAL METHOD TARGET [BODY]: prints the status; the body goes to the file
+# answer.
 answer()
 {
     curl -s -o answer -w '%{http_code}\n' -X "$2" -H "Authorization: MUNGE $1" \
@@ -50,7 +52,7 @@ FLUXQ_MUNGE_SOCKET=$munge_dir/socket
 FLUXQ_BROKER=http://127.0.0.1:$port
 export FLUXQ_MUNGE_SOCKET FLUXQ_BROKER
 
-test_expect_success 'jobs are submitted, watched, read and cancelled over TCP' '
+test_expect_success 'jobs can be submitted, watched, read and cancelled over TCP' '
     fluxq-submit --wait -o tcp.txt -- echo over tcp &&
     echo over tcp >expected && test_cmp expected tcp.txt &&
     id=$(fluxq-submit -o /dev/null -- sh -c "echo text; sleep 97561") &&
@@ -59,13 +61,13 @@ test_expect_success 'jobs are submitted, watched, read and cancelled over TCP' '
     wait_until 10 grep text followed &&
     fluxq-cancel $id && wait_job_state $id CANCELLED && wait $follower
 '
-test_expect_success 'a good credential serves once' '
+test_expect_success 'a valid credential is accepted once' '
     cred=$(credential GET /v1/status "") &&
     test "$(answer "$cred" GET /v1/status)" = 200 &&
     test "$(answer "$cred" GET /v1/status)" = 401 &&
     grep -i "replay" answer && test "$(jq -r .code answer)" = unauthenticated
 '
-test_expect_success 'one of another path, method or body is refused' '
+test_expect_success 'a credential for another path, method or body is refused' '
     cred=$(credential GET /v1/jobs "") &&
     test "$(answer "$cred" GET /v1/status)" = 401 && grep "another request" answer &&
     cred=$(credential GET /v1/cancel "{}") &&
@@ -75,7 +77,7 @@ test_expect_success 'one of another path, method or body is refused' '
     cred=$(credential GET "/v1/jobs?user=a" "") &&
     test "$(answer "$cred" GET "/v1/jobs?user=b")" = 401
 '
-test_expect_success 'none, a broken one and one of another key are refused' '
+test_expect_success 'a missing credential, a broken one, and one with another key are refused' '
     curl -s -o answer -w "%{http_code}\n" http://127.0.0.1:$port/v1/status >status &&
     echo 401 >expected && test_cmp expected status && grep -i munge answer &&
     test "$(answer "MUNGE:garbage:" GET /v1/status)" = 401 &&
@@ -84,7 +86,7 @@ test_expect_success 'none, a broken one and one of another key are refused' '
     test "$(answer "$(echo "$cred" | sed "s/.....:$/AAAAA:/")" GET /v1/status)" = 401 &&
     test "$(answer "$(head -c 20000 /dev/zero | tr "\0" A)" GET /v1/status)" -ge 400
 '
-test_expect_success 'a refusal ends no job and takes none in' '
+test_expect_success 'a refused request cancels no job and creates no job' '
     fluxq-queue -a --json | jq ".jobs | length" >before &&
     body=$(fluxq-submit --dry-run -- true) &&
     cred=$(credential POST /v1/jobs "$body ") &&
@@ -94,8 +96,9 @@ test_expect_success 'a refusal ends no job and takes none in' '
 
 # ---- two brokers, one key ----
 
-# relay.py record ADDRESS PORT FILE: in the place of a broker, one request goes to the file
-# relay.py send ADDRESS PORT FILE: the status of the answer; its body goes to the file answer
+# relay.py record ADDRESS PORT FILE: acts as a broker and writes one request to FILE.
+# relay.py send ADDRESS PORT FILE: sends the request and prints the status of the answer; the
+# body goes to the file answer.
 cat >relay.py <<\END
 import http.client, socket, sys
 
@@ -118,7 +121,8 @@ else:
     open("answer", "wb").write(response.read())
 END
 
-# record FILE: a request of a client to the first broker, which the first broker never sees
+# record FILE: records a client's request to the first broker; the first broker never gets
+# the request.
 record()
 {
     rm -f recording
@@ -133,7 +137,7 @@ refused() { [ "$(python3 relay.py send "$1" "$port" "$2")" = 401 ]; }
 code() { jq -r .code answer; }
 tcp_queue() { FLUXQ_BROKER=$1 fluxq-queue >/dev/null; }
 
-test_expect_success 'two brokers with one key; requests to the first are recorded' '
+test_expect_success 'two brokers have one key, and the test records requests to the first' '
     sed "s/^listen: .*/listen: 127.0.0.2:$port/" tcp.yaml >other.yaml && mkdir "$FLUXQ_RUN/other" &&
     { fluxqd --local 1 --config other.yaml --runtime-dir "$FLUXQ_RUN/other" --state-dir "$PWD/other-state" \
         </dev/null >other.log 2>&1 3>&- 4>&- 5>&- 6<&- & other_pid=$!; } &&
@@ -143,24 +147,24 @@ test_expect_success 'two brokers with one key; requests to the first are recorde
     start_broker --local 4 --config tcp.yaml && FLUXQ_BROKER=http://127.0.0.1:$port &&
     grep "^Host: 127.0.0.1:$port" changed
 '
-test_expect_success 'a credential for one broker is refused by the other, which says how names are given' '
+test_expect_success 'a broker refuses a credential for another broker, and the error explains listen-names' '
     refused 127.0.0.2 unchanged && test "$(code)" = wrong-broker &&
     grep "127.0.0.1:$port" answer && grep listen-names answer &&
     sed -i "s/^Host: .*/Host: 127.0.0.2:$port\r/" changed &&
     refused 127.0.0.2 changed && test "$(code)" = wrong-broker &&
     test "$(python3 relay.py send 127.0.0.1 "$port" good)" = 200
 '
-test_expect_success 'one that names no broker is refused: the client is to be updated' '
+test_expect_success 'a credential without a broker'\''s name is refused, and the error asks for an update of the client' '
     digest=$(printf "GET\n/v1/status\n" | sha256sum | cut -d" " -f1) &&
     cred=$(munge --socket="$munge_dir/socket" --string="$digest") &&
     test "$(answer "$cred" GET /v1/status)" = 401 && test "$(code)" = wrong-broker && grep "update fluxq" answer
 '
-test_expect_success 'a port is part of the name' '
+test_expect_success 'the port is part of a broker'\''s name' '
     cred=$(credential GET /v1/status "" 127.0.0.1:$((port ^ 1))) &&
     test "$(answer "$cred" GET /v1/status)" = 401 && test "$(code)" = wrong-broker
 '
-# The resolver takes 127.0.2 for 127.0.0.2: a second name, without a name server.
-test_expect_success 'listen-names: further names, from the next reload on' '
+# The resolver reads 127.0.2 as 127.0.0.2: a second name without a name server.
+test_expect_success 'listen-names adds names to the broker from the next reload on' '
     test_must_fail tcp_queue "http://127.0.2:$port" 2>why && grep "127.0.2:$port.*listen-names" why &&
     echo "listen-names: [login1.example, 127.0.2]" >>other.yaml && other_ctl reload >applied &&
     grep listen-names applied && tcp_queue "http://127.0.2:$port" && tcp_queue "http://127.0.0.2:$port" &&
@@ -169,7 +173,7 @@ test_expect_success 'listen-names: further names, from the next reload on' '
     echo 200 >expected && test_cmp expected status &&
     sed -i "/^listen-names/d" other.yaml && other_ctl reload && test_must_fail tcp_queue "http://127.0.2:$port"
 '
-test_expect_success 'at all addresses: each of them, the name of the machine and localhost' '
+test_expect_success 'a broker on all addresses accepts each address, the name of the machine, and localhost' '
     other_ctl shutdown && wait_until 20 lib_gone $other_pid && wait $other_pid &&
     FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && stop_broker &&
     sed "s/^listen: .*/listen: \"[::]:$port\"/" tcp.yaml >all.yaml && start_broker --local 4 --config all.yaml &&
@@ -185,7 +189,7 @@ test_expect_success 'at all addresses: each of them, the name of the machine and
     FLUXQ_BROKER=http://127.0.0.1:$port
 '
 
-test_expect_success 'without munged: the command says so, and the broker, and both recover' '
+test_expect_success 'without munged commands and broker report the problem, and both recover' '
     stop_munged &&
     test_must_fail fluxq-queue 2>text && grep -i munge text &&
     FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock fluxq-queue &&
@@ -193,5 +197,5 @@ test_expect_success 'without munged: the command says so, and the broker, and bo
     grep -i munge answer && grep "401\|503" status &&
     start_munged && fluxq-queue
 '
-test_expect_success 'stop' 'FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && stop_broker && stop_munged'
+test_expect_success 'the broker and munged stop' 'FLUXQ_BROKER=unix://$FLUXQ_RUN/fluxqd.sock && stop_broker && stop_munged'
 test_done

@@ -3,7 +3,8 @@ test_description='fluxq.yaml: wrong values are refused with their place, reload,
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
-# wrong LINE:COLUMN TEXT <<END: --check refuses the file, there, with TEXT in its one line.
+# wrong LINE:COLUMN TEXT <<END: --check refuses the file with one line that has this place
+# and TEXT.
 wrong()
 {
     cat >wrong.yaml
@@ -12,7 +13,8 @@ wrong()
     test ! -s out && test "$(wc -l <why)" = 1 && grep -q "wrong.yaml:$1: .*$2" why
 }
 
-# wrong_value LINE:COLUMN TEXT LINE...: the same, the file as arguments
+# wrong_value LINE:COLUMN TEXT LINE...: like wrong, with the lines of the file as
+# arguments.
 wrong_value()
 {
     place=$1 text=$2
@@ -20,7 +22,7 @@ wrong_value()
     printf '%s\n' "$@" | wrong "$place" "$text"
 }
 
-test_expect_success 'a good file passes --check, which starts nothing' '
+test_expect_success '--check accepts a valid file and starts nothing' '
     cat >good.yaml <<-\END &&
 	# all keys but those of Kubernetes
 	executor: local
@@ -51,21 +53,21 @@ test_expect_success 'a good file passes --check, which starts nothing' '
 	END
     fluxqd --check --config good.yaml >out && grep good.yaml out && test ! -e /nowhere
 '
-test_expect_success 'an empty file is good: all defaults' '
+test_expect_success 'an empty file is valid and gives the defaults' '
     : >empty.yaml && fluxqd --check --config empty.yaml
 '
-test_expect_success 'a file that is missing, and one that cannot be read as YAML' '
+test_expect_success 'a missing file, and a file that is not a YAML mapping, are refused' '
     test_expect_code 1 fluxqd --check --config missing.yaml 2>why && grep "missing.yaml" why &&
     wrong_value 2:1 "" "executor: local" "	tab: here" &&
     wrong_value 1:1 "mapping" "- a" "- list" &&
     wrong_value 2:1 "twice\|duplicate\|more than once" "grace: 1s" "grace: 2s"
 '
-test_expect_success 'unknown keys are refused where they are, on each level' '
+test_expect_success 'unknown keys are refused with their place, on each level' '
     wrong_value 2:1 "colour" "grace: 1s" "colour: red" &&
     wrong_value 3:5 "max-tmie" "queues:" "  batch:" "    max-tmie: 5" &&
     wrong_value 2:3 "nodez" "local:" "  nodez: 3"
 '
-test_expect_success 'every kind of wrong value' '
+test_expect_success 'wrong values of every kind are refused with their place' '
     wrong_value 1:1 "grace" "grace: soon" &&
     wrong_value 1:1 "grace" "grace: -5" &&
     wrong_value 1:1 "grace" "grace: [1, 2]" &&
@@ -91,7 +93,7 @@ test_expect_success 'every kind of wrong value' '
     wrong_value 2:3 "cores" "local:" "  cores: many" &&
     wrong_value 2:3 "memory" "local:" "  memory: lots"
 '
-test_expect_success 'the pods of a queue, and of all' '
+test_expect_success 'wrong pod settings are refused, for one queue and for all queues' '
     wrong_value 3:5 "pods: expected a mapping" "queues:" "  gpu:" "    pods: 5" &&
     wrong_value 4:7 "queue gpu: pods.runtimeclass: unknown key" "queues:" "  gpu:" "    pods:" "      runtimeclass: a" &&
     wrong_value 4:7 "tolerations: entry 1: operator" "queues:" "  gpu:" "    pods:" "      tolerations: [{key: a, operator: In}]" &&
@@ -107,7 +109,7 @@ test_expect_success 'the pods of a queue, and of all' '
         "    d: {volume: {persistentVolumeClaim: {claimName: d}}}}}}}" "kube: {shm-size: 1Gi, tolerations: [{operator: Exists}]}" \
         >pods.yaml && fluxqd --check --config pods.yaml
 '
-test_expect_success 'what does not go together' '
+test_expect_success 'contradictory settings are refused with their place' '
     wrong_value "[0-9]*:[0-9]*" "default" "queues:" "  a: {default: true}" "  b: {default: true}" &&
     wrong_value "[0-9]*:[0-9]*" "max-time" "queues:" "  a: {default-time: 2h, max-time: 1h}" &&
     wrong_value "[0-9]*:[0-9]*" "start-backoff" "start-backoff: 2h" "start-backoff-max: 1h" &&
@@ -115,7 +117,7 @@ test_expect_success 'what does not go together' '
     echo "operators: [no-such-user]" >wrong.yaml &&
     test_expect_code 1 fluxqd --config wrong.yaml --local 1 --state-dir s --runtime-dir "$FLUXQ_RUN/r" 2>why && grep no-such-user why
 '
-test_expect_success 'wrong options: usage, exit status 2' '
+test_expect_success 'wrong options exit with 2 and name the option' '
     test_expect_code 2 fluxqd --local 0 2>why && grep -e --local why &&
     test_expect_code 2 fluxqd --local 1 --kube 2>why &&
     test_expect_code 2 fluxqd --no-such 2>why && test_expect_code 2 fluxqd word 2>why &&
@@ -128,7 +130,7 @@ queues:
   debug: {max-time: 60, max-nodes: 2, priority: 100}
 END
 start_broker --config live.yaml
-test_expect_success 'a queue bounds time and nodes; the refusal says by how much' '
+test_expect_success 'a queue limits time and nodes, and a refused submit shows the limit' '
     test_must_fail fluxq-submit -q debug -t 5 -- true 2>why && grep "debug.*1:00" why &&
     test_must_fail fluxq-submit -q debug -N 3 -t 1 -- true 2>why && grep "debug.*2 nodes" why &&
     test_must_fail fluxq-submit -q nowhere -- true 2>why && grep "nowhere.*batch, debug" why &&
@@ -136,7 +138,7 @@ test_expect_success 'a queue bounds time and nodes; the refusal says by how much
     id=$(fluxq-submit --hold -q debug -- true) && test "$(job_field $id time_limit)" = 60 && fluxq-cancel $id &&
     id=$(fluxq-submit --hold -- true) && test "$(job_field $id time_limit)" = 1800 && fluxq-cancel $id
 '
-test_expect_success 'the namespace of a queue, and what is made with it' '
+test_expect_success 'a wrong namespace setting of a queue, or of objects for the namespace, is refused' '
     wrong_value 4:7 "queue gpu: pods.namespace: a text that ends in .-. must precede .%u." "queues:" "  gpu:" "    pods:" \
         "      namespace: \"%u\"" &&
     wrong_value 4:7 "pods.namespace: namespaces .kube-" "queues:" "  gpu:" "    pods:" "      namespace: kube-%u" &&
@@ -154,7 +156,7 @@ test_expect_success 'the namespace of a queue, and what is made with it' '
     fluxqd --check --config spaces.yaml
 '
 
-test_expect_success 'jobs that are no pods choose nothing of them' '
+test_expect_success 'pod options are refused if jobs are not pods' '
     echo "metadata: {labels: {example.org/a: b}}" >pod.yaml &&
     for option in --runtime-class=a --priority-class=a --service-account=a --volume=a:/a --shm-size=1G --pod-template=pod.yaml --host-network; do
         test_must_fail fluxq-submit $option -- true 2>why && grep -e "${option%%=*}: this broker runs jobs as processes" why || return 1
@@ -162,7 +164,7 @@ test_expect_success 'jobs that are no pods choose nothing of them' '
     test_must_fail fluxq-submit --volume=a -- true 2>why && grep "volume: expected NAME:PATH" why &&
     id=$(FLUXQ_HOST_NETWORK=no fluxq-submit --hold -- true) && fluxq-cancel $id
 '
-test_expect_success 'a template is refused by its first field that may not stand there, before anything is submitted' '
+test_expect_success 'a pod template is refused for its first forbidden field, before anything is submitted' '
     refused_template()
     {
         echo "$1" >bad.yaml && test_must_fail fluxq-submit --pod-template bad.yaml -- true 2>why && cat why &&
@@ -173,21 +175,21 @@ test_expect_success 'a template is refused by its first field that may not stand
     refused_template "spec: {volumes: [{name: a, hostPath: {path: /}}]}" "spec.volumes\[0\].hostPath: .*--volume" &&
     refused_template "spec: [" "bad.yaml:" && test_must_fail fluxq-submit --pod-template none.yaml -- true 2>why && grep "none.yaml: No such file" why
 '
-test_expect_success 'a stopped queue starts nothing and says so; started, it does; others go on' '
+test_expect_success 'a stopped queue starts no job and shows the reason, a started queue starts jobs, and other queues go on' '
     fluxq-ctl queue stop debug &&
     id=$(fluxq-submit -q debug -- true) && other=$(fluxq-submit -- true) &&
     wait_job_state $other COMPLETED && test "$(job_state $id)" = PENDING &&
     job_field $id reason_text >why && grep -i "queue.*stopped\|stopped" why &&
     fluxq-ctl queue start debug && wait_job_state $id COMPLETED
 '
-test_expect_success 'reload: another match-policy holds for the next job' '
+test_expect_success 'after a reload another match-policy applies to the next job' '
     cp live.yaml kept.yaml &&
     echo "match-policy: hinode" >>live.yaml && fluxq-ctl reload >out && grep match-policy out && wait_until 20 nodes_free &&
     id=$(fluxq-submit -N 1 -- true) && wait_job_state $id COMPLETED && test "$(job_field $id nodelist)" = node3 &&
     mv kept.yaml live.yaml && fluxq-ctl reload && wait_until 20 nodes_free &&
     id=$(fluxq-submit -N 1 -- true) && wait_job_state $id COMPLETED && test "$(job_field $id nodelist)" = node0
 '
-test_expect_success 'reload: changed queues and limits hold at once, running jobs go on' '
+test_expect_success 'after a reload changed queues and limits apply at once, and running jobs go on' '
     runs=$(fluxq-submit -o /dev/null -- sleep 97571) && wait_job_state $runs RUNNING &&
     sed -i "s/max-time: 60/max-time: 120/; s/max-nodes: 2/max-nodes: 3/" live.yaml &&
     echo "  extra: {}" >>live.yaml &&
@@ -196,18 +198,18 @@ test_expect_success 'reload: changed queues and limits hold at once, running job
     id=$(fluxq-submit -q extra -- true) && wait_job_state $id COMPLETED &&
     test "$(job_state $runs)" = RUNNING
 '
-test_expect_success 'SIGHUP reads it again, too' '
+test_expect_success 'SIGHUP reloads the configuration' '
     sed -i "s/max-nodes: 3/max-nodes: 4/" live.yaml &&
     kill -HUP $BROKER_PID &&
     wait_until 10 sh -c "fluxq-submit --hold -J four -q debug -t 1 -N 4 -- true" && fluxq-cancel -n four
 '
-test_expect_success 'reload refuses a wrong file with its place, and all stays as it was' '
+test_expect_success 'reload refuses a wrong file with its place, and the old settings stay' '
     cp live.yaml kept.yaml && echo "  extra2: {max-nodes: no}" >>live.yaml &&
     test_must_fail fluxq-ctl reload 2>why && grep "live.yaml:6:" why &&
     test_must_fail fluxq-submit -q extra2 -- true &&
     cp kept.yaml live.yaml && fluxq-ctl reload
 '
-test_expect_success 'reload refuses what needs a restart, by its name' '
+test_expect_success 'reload refuses a setting that needs a restart, and names the setting' '
     for line in "executor: kube" "cluster-id: other" "listen: 127.0.0.1:7719"; do
         cp kept.yaml live.yaml && echo "$line" >>live.yaml &&
         test_must_fail fluxq-ctl reload 2>why && cat why && grep "${line%%:*}.*restart" why || return 1
@@ -216,7 +218,7 @@ test_expect_success 'reload refuses what needs a restart, by its name' '
     test_must_fail fluxq-ctl reload 2>why && grep "local.*restart" why &&
     cp kept.yaml live.yaml && fluxq-ctl reload && test "$(job_state $runs)" = RUNNING
 '
-test_expect_success 'a queue with jobs in it cannot go; an empty one can' '
+test_expect_success 'reload refuses to remove a queue with jobs, and removes an empty queue' '
     id=$(fluxq-submit --hold -q extra -- true) &&
     grep -v extra kept.yaml >live.yaml &&
     test_must_fail fluxq-ctl reload 2>why && grep "extra.*job $id" why &&
@@ -224,24 +226,24 @@ test_expect_success 'a queue with jobs in it cannot go; an empty one can' '
     test_must_fail fluxq-submit -q extra -- true &&
     test "$(job_field $id queue)" = extra
 '
-test_expect_success 'a second broker on the same state directory, or socket, is refused' '
+test_expect_success 'a second broker with the same state directory or socket is refused' '
     test_expect_code 1 fluxqd --local 1 --state-dir "$BROKER_STATE" --runtime-dir "$FLUXQ_RUN/second" 2>why &&
     grep "in use by another fluxqd, process $BROKER_PID" why &&
     test_expect_code 1 fluxqd --local 1 --state-dir other --runtime-dir "$FLUXQ_RUN" 2>why &&
     grep "another broker listens" why &&
     fluxq-queue >/dev/null
 '
-test_expect_success 'a queue that a restart does not find any more: its jobs go on in the default one' '
+test_expect_success 'after a restart without a queue the jobs of this queue are in the default queue' '
     id=$(fluxq-submit --hold -q debug -- true) &&
     fluxq-cancel $runs && wait_job_state $runs CANCELLED && stop_broker &&
     grep -v "debug" live.yaml >less.yaml &&
     start_broker --config less.yaml &&
     test "$(job_state $id)" = PENDING && fluxq-ctl release $id && wait_job_state $id COMPLETED
 '
-test_expect_success 'reload refuses settings of the machine also where there were none' '
+test_expect_success 'reload refuses new settings of the machine, also when the file had none' '
     stop_broker && echo "grace: 2s" >plain.yaml && start_broker --config plain.yaml &&
     echo "local: {nodes: 2}" >>plain.yaml &&
     test_must_fail fluxq-ctl reload 2>why && grep "local.*restart" why
 '
-test_expect_success 'stop' 'stop_broker'
+test_expect_success 'the broker stops' 'stop_broker'
 test_done

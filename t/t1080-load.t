@@ -4,10 +4,10 @@ test_description='much at once: jobs, clients, waiters, output, pending jobs; no
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 start_broker
-test_expect_success '1,000 jobs from 64 clients at once: all complete' '
+test_expect_success '1,024 jobs from 64 clients at once all complete' '
     helper load complete 1024 64
 '
-test_expect_success '64 fluxq-submit processes at once: 64 jobs, 64 ids' '
+test_expect_success '64 fluxq-submit processes at once create 64 jobs with 64 ids' '
     for i in $(seq 64); do
         fluxq-submit --hold -J many -- true >id.$i & echo $! >>pids
     done &&
@@ -15,10 +15,10 @@ test_expect_success '64 fluxq-submit processes at once: 64 jobs, 64 ids' '
     cat id.* | sort -nu >ids && test "$(wc -l <ids)" = 64 &&
     fluxq-cancel -n many && wait_until 20 none_active
 '
-test_expect_success '200 clients wait at once, half of them for one job' '
+test_expect_success '200 clients can wait at once, half of them for the same job' '
     helper load waiters 200
 '
-test_expect_success '20 MB are followed while they are written, whole, by two readers' '
+test_expect_success 'two readers follow 20 MB of output while the job writes them, and get all of it' '
     cat >big.sh <<-\END && chmod +x big.sh &&
 	#!/bin/sh
 	until [ -e go ]; do sleep 0.02; done
@@ -34,7 +34,7 @@ test_expect_success '20 MB are followed while they are written, whole, by two re
 test_expect_success 'a follower that stops reading harms neither the job nor other clients' '
     helper load stuck_follower 20
 '
-test_expect_success '5,000 pending jobs: listed in order, counted, cancelled by range' '
+test_expect_success '5,000 pending jobs can be listed in order, counted, and cancelled by range' '
     fluxq-ctl queue stop batch &&
     helper load submit 5000 pending.ledger >ids &&
     first=$(head -n 1 ids) && last=$(tail -n 1 ids) &&
@@ -46,9 +46,9 @@ test_expect_success '5,000 pending jobs: listed in order, counted, cancelled by 
     fluxq-ctl queue start batch && wait_job_state $last COMPLETED &&
     echo $last >expected && test_cmp expected pending.ledger
 '
-test_expect_success 'a restart with all of these ended jobs: the broker is there at once and whole' '
+test_expect_success 'after a restart with all these ended jobs the broker answers and knows the jobs' '
     restart_broker && test "$(fluxq-queue -a -j $first --json | jq -r ".jobs[0].state")" = CANCELLED &&
     fluxq-submit --wait -- true
 '
-test_expect_success 'stop' 'none_active && nodes_free && stop_broker'
+test_expect_success 'no job is active, all nodes are free, and the broker stops' 'none_active && nodes_free && stop_broker'
 test_done

@@ -12,7 +12,7 @@ as_nobody()
     (cd / && exec setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups "$@")
 }
 
-# crowd N: of the user nobody, until disperse
+# crowd N: opens N connections of user nobody until disperse.
 crowd()
 {
     as_nobody /usr/bin/python3 "$FLUXQ_RUN/crowd.py" "$FLUXQ_RUN/fluxqd.sock" "$1" "$FLUXQ_RUN/shared/ready" &
@@ -31,13 +31,13 @@ ticks()
     sed 's/.*) //' "/proc/$BROKER_PID/stat" | awk '{ print $12 + $13 }'
 }
 
-# Does the broker sleep, or wait busily?
+# True if the broker sleeps, and false if the broker runs in a busy loop.
 quiet()
 {
     before=$(ticks) && sleep 0.3 && test $(($(ticks) - before)) -le 6
 }
 
-# The broker that start_broker starts, in the background.
+# The broker of start_broker, in the background.
 fluxqd()
 {
     ulimit -n "$descriptors" && exec "$FLUXQ_BUILD_DIR/src/broker/fluxqd" "$@"
@@ -45,7 +45,7 @@ fluxqd()
 
 descriptors=64
 start_broker
-test_expect_success '100 connections, 64 descriptors: root is served meanwhile, the others are told to come again' '
+test_expect_success 'with 100 connections for 64 descriptors root is served, and other users are told to retry' '
     crowd 100 &&
     timeout 30 fluxq-ctl status >status &&
     as_nobody /usr/bin/python3 -c "import socket, sys
@@ -53,13 +53,13 @@ s = socket.socket(socket.AF_UNIX); s.connect(sys.argv[1])
 print(s.makefile().read())" "$FLUXQ_RUN/fluxqd.sock" >reply &&
     grep "^HTTP/1.1 503" reply && grep -i "^Retry-After: 1" reply && grep "\"busy\"" reply
 '
-test_expect_success 'when they have gone everybody is served, and jobs run' '
+test_expect_success 'when the connections have closed all users are served, and jobs run' '
     disperse && FLUXQ_BROKER_WAIT=30 && export FLUXQ_BROKER_WAIT &&
     as_nobody timeout 60 "$FLUXQ_RUN/fluxq" queue &&
     timeout 60 fluxq-submit --wait -o /dev/null -- true &&
     unset FLUXQ_BROKER_WAIT
 '
-test_expect_success 'no descriptor at all, not even the reserve: a client waits and is served once there are some' '
+test_expect_success 'without any descriptor a client waits, and is served when descriptors are free' '
     crowd 5 && prlimit --pid $BROKER_PID --nofile=4:64 &&
     { timeout 60 fluxq-ctl status >status & } && client=$! &&
     wait_until 10 quiet && kill -0 $client &&
@@ -75,11 +75,11 @@ local: {nodes: 1}
 listen: 127.0.0.1:$port
 END
 start_broker --config tcp.yaml
-test_expect_success 'a chunk line without end over TCP, from nobody: 411, and the broker works on' '
+test_expect_success 'an endless chunk line over TCP from an unknown client gets 411, and the broker works on' '
     /usr/bin/python3 "$FLUXQ_SOURCE_DIR/t/helper/chunks.py" $port &&
     timeout 30 fluxq-queue && wait_until 30 quiet
 '
-test_expect_success 'a body of curl, with its length, is taken; one in chunks is refused with the reason' '
+test_expect_success 'a body with Content-Length is accepted, and a chunked body is refused with the reason' '
     echo "{" >body &&
     curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" --data-binary @body http://x/v1/jobs | jq -e ".status != 411 and .code != \"length-required\"" &&
     curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" -H "Transfer-Encoding: chunked" --data-binary @body \

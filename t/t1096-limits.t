@@ -8,7 +8,7 @@ cp "$FLUXQ_SOURCE_DIR/t/helper/crowd.py" "$FLUXQ_BUILD_DIR/src/cmd/fluxq" "$FLUX
 mkdir -m 1777 "$FLUXQ_RUN/shared"
 socket=$FLUXQ_RUN/fluxqd.sock
 
-# as UID COMMAND...
+# as UID COMMAND...: runs COMMAND as UID.
 as()
 {
     as_uid=$1
@@ -17,7 +17,7 @@ as()
 }
 ann=$(id -u nobody) bob=$(id -u daemon) op=$(id -u games)
 
-# crowd UID N: connections of the user, until disperse
+# crowd UID N: opens N connections of UID until disperse.
 crowd()
 {
     as "$1" /usr/bin/python3 "$FLUXQ_RUN/crowd.py" "$socket" "$2" "$FLUXQ_RUN/shared/ready" &
@@ -29,7 +29,7 @@ disperse()
     rm -f "$FLUXQ_RUN/shared/ready" && wait $crowd
 }
 
-# ask UID: the status of a request; the answer goes to the file reply
+# ask UID: prints the status of a request; the answer goes to the file reply.
 ask()
 {
     as "$1" curl -s -i -w "\n%{http_code}\n" --unix-socket "$socket" http://x/v1/status >reply
@@ -40,7 +40,7 @@ answers()
     test "$(ask "$1")" = "$2"
 }
 
-# The broker that start_broker starts, in the background.
+# The broker of start_broker, in the background.
 fluxqd()
 {
     ulimit -n "$descriptors" && exec "$FLUXQ_BUILD_DIR/src/broker/fluxqd" "$@"
@@ -56,19 +56,19 @@ subuid-file: $PWD/subuid
 clients: {connections: 20, reserve: 16}
 END
 start_broker --config limits.yaml
-test_expect_success 'a user with too many connections is refused and told when to come again; others are served' '
+test_expect_success 'a user with too many connections is refused with a time to retry, and others are served' '
     crowd $ann 20 && test "$(ask $ann)" = 429 && grep -i "^Retry-After: 1" reply &&
     grep "\"code\":\"busy\"" reply &&
     test "$(ask $bob)" = 200 && test "$(ask $op)" = 200 && test "$(ask 0)" = 200 && disperse &&
     wait_until 10 answers $ann 200
 '
-test_expect_success 'a subordinate uid counts as its owner, one of nobody as itself' '
+test_expect_success 'a subordinate uid counts for its owner, a subordinate uid without an owner for itself' '
     wait_until 10 grep "1 ranges of subordinate uids" "$BROKER_LOG" &&
     crowd 300005 20 && test "$(ask $ann)" = 429 && test "$(ask 300999)" = 429 &&
     test "$(ask 301000)" = 200 && test "$(ask $bob)" = 200 && disperse &&
     wait_until 10 answers 300005 200
 '
-test_expect_success 'the limit and the ranges change with a reload' '
+test_expect_success 'a reload changes the limit and the ranges of subordinate uids' '
     echo "$bob:300000:1000" >subuid && sed -i "s/connections: 20/connections: 200/" limits.yaml &&
     fluxq-ctl reload && wait_until 10 sh -c "test \$(grep -c \"ranges of subordinate\" \"$BROKER_LOG\") = 2" &&
     crowd $ann 30 && test "$(ask $ann)" = 200 && test "$(ask 300005)" = 200 && disperse &&
@@ -76,7 +76,7 @@ test_expect_success 'the limit and the ranges change with a reload' '
     wait_until 10 sh -c "test \$(grep -c \"ranges of subordinate\" \"$BROKER_LOG\") = 3" &&
     crowd 300005 20 && test "$(ask $bob)" = 429 && test "$(ask $ann)" = 200 && disperse
 '
-test_expect_success 'one user has all connections but the reserve: root and operators are served, others wait' '
+test_expect_success 'when one user has all connections but the reserve, root and operators are served, and others wait' '
     sed -i "s/connections: 20/connections: 2000/" limits.yaml && fluxq-ctl reload &&
     crowd $ann 130 && wait_until 10 answers $bob 503 && grep -i "^Retry-After: 1" reply &&
     test "$(ask $op)" = 200 && test "$(ask 0)" = 200 && timeout 30 fluxq-ctl status && disperse &&
@@ -84,13 +84,13 @@ test_expect_success 'one user has all connections but the reserve: root and oper
 '
 stop_broker
 
-# flood UID N: the statuses of N requests over one connection
+# flood UID N: prints the statuses of N requests over one connection.
 flood()
 {
     as "$1" curl -s -o /dev/null -w "%{http_code}\n" --unix-socket "$socket" "http://x/v1/status?n=[1-$2]"
 }
 
-# A munged of this test alone.
+# A munged for this test only.
 munge_dir=$FLUXQ_RUN/munge
 mkdir "$munge_dir" && chmod 755 "$munge_dir"
 (umask 077 && dd if=/dev/urandom bs=64 count=1 of="$munge_dir/key" 2>/dev/null)
@@ -101,7 +101,7 @@ munged_pid=$!
 trap 'status=$?; kill "$munged_pid" 2>/dev/null; (exit $status); lib_finish' EXIT
 wait_until 10 test -S "$munge_dir/socket"
 
-# queue UID WAIT: a command over TCP
+# queue UID WAIT: runs fluxq-queue of UID over TCP.
 queue()
 {
     as "$1" env FLUXQ_BROKER="http://127.0.0.1:$port" FLUXQ_MUNGE_SOCKET="$munge_dir/socket" \
@@ -124,23 +124,23 @@ clients: {requests: 1, burst: 100}
 END
 echo "$ann:300000:1000" >ranges
 start_broker --config requests.yaml
-test_expect_success 'a flood of one user is refused and told when to come again; others are served' '
+test_expect_success 'a user with too many requests is refused with a time to retry, and others are served' '
     wait_until 10 grep "1 ranges of subordinate uids in $PWD/ranges" "$BROKER_LOG" &&
     flood $ann 300 >statuses && head -n 100 statuses | sort -u >first && echo 200 >expected &&
     test_cmp expected first && grep 429 statuses &&
     wait_until 60 answers $ann 429 && grep -i "^Retry-After: 1" reply && grep too-many-requests reply &&
     test "$(ask $bob)" = 200
 '
-test_expect_success 'neither a new connection nor a subordinate uid fills the bucket' '
+test_expect_success 'neither a new connection nor a subordinate uid refills a user'\''s bucket' '
     flood $ann 90 | grep 429 && flood 300007 90 | grep 429
 '
-test_expect_success 'root and operators have no such limit' '
+test_expect_success 'root and operators have no request limit' '
     flood 0 300 >statuses && flood $op 300 >>statuses && sort -u statuses >all && test_cmp expected all
 '
-test_expect_success 'over TCP it is the same user; a command waits and is served' '
+test_expect_success 'over TCP the limit applies to the same user, and a command waits and is served' '
     wait_until 60 refused $ann && queue $bob 0 && queue $ann 60
 '
-test_expect_success 'a body that is too much is not read: the answer comes before it' '
+test_expect_success 'a body of a refused request is not read, and the answer comes before the body' '
     wait_until 60 answers $ann 429 &&
     as $ann /usr/bin/python3 -c "import select, socket, sys
 crowd = [socket.socket(socket.AF_UNIX) for _ in range(50)]

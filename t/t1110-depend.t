@@ -1,14 +1,13 @@
 #!/bin/sh
-# What a job waits for must be the other jobs' doing: one that starts too early computes with what
-# is not there yet, one that never starts was submitted for nothing, and a restart of the broker
-# changes neither.
+# A dependency must depend only on the other jobs: a job that starts too early reads missing data,
+# a job that never starts was submitted in error, and a restart of the broker must change neither.
 test_description='jobs that wait: for other jobs, for a time; and those that would end too late'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 printf 'local: {nodes: 2, cores: 8}\ngrace: 1s\nkeep-finished: 3\n' >machine.yaml
 
-# A job that ends with the number that stands in end.ID, or in end.
+# A job that exits with the number in the file end.ID or end.
 write_script until.sh <<\END
 #!/bin/sh
 until [ -e end ] || [ -e "end.$FLUXQ_JOB_ID" ]; do sleep 0.02; done
@@ -20,7 +19,7 @@ submit()
     fluxq-submit -o /dev/null "$@" ./until.sh
 }
 
-# end_job ID STATUS
+# end_job ID STATUS: job ID exits with STATUS.
 end_job()
 {
     echo "$2" >end.tmp && mv end.tmp "end.$1"
@@ -40,7 +39,7 @@ end_all()
     echo 0 >end && wait_until 20 none_active && rm -f end end.*
 }
 
-# waits ID REASON SENTENCE: it is pending with that reason, in that many words
+# waits ID REASON SENTENCE: the job is pending with this reason and exactly this sentence.
 waits()
 {
     test "$(job_state "$1")" = PENDING && test "$(job_field "$1" reason)" = "$2" &&
@@ -48,7 +47,7 @@ waits()
 }
 
 start_broker --config machine.yaml
-test_expect_success 'afterok: waits, says for whom, and starts when that has completed' '
+test_expect_success 'afterok waits, names the other job, and starts when that job has completed' '
     fresh &&
     one=$(submit) && two=$(submit -d afterok:$one) && three=$(submit --dependency=afterok:$two) &&
     wait_job_state $one RUNNING &&
@@ -62,7 +61,7 @@ test_expect_success 'afterok: waits, says for whom, and starts when that has com
     end_job $two 0 && wait_job_state $three RUNNING && end_all &&
     test "$(count_events $two depend)" = 1 && test "$(job_field $two waits_for[])" = ""
 '
-test_expect_success 'what can never be met cancels the job, says why, and those that wait for it, too' '
+test_expect_success 'a dependency that can never be met cancels the job with the reason, and the jobs that depend on it' '
     fresh &&
     one=$(submit) && two=$(submit -d afterok:$one) && three=$(submit -d afterok:$two) &&
     any=$(submit -d afterany:$two) && wait_job_state $one RUNNING &&
@@ -72,14 +71,14 @@ test_expect_success 'what can never be met cancels the job, says why, and those 
     test "$(job_field $three result_text)" = "cancelled: job $two did not succeed" &&
     wait_job_state $any RUNNING && end_all
 '
-test_expect_success '--wait on one that is cancelled so ends with 1 and the reason' '
+test_expect_success '--wait of a job that is cancelled for its dependency exits with 1 and the reason' '
     fresh &&
     one=$(submit) && wait_job_state $one RUNNING &&
     { timeout 30 fluxq-submit --wait -d afterok:$one -- true >id 2>err & } && waiter=$! &&
     wait_until 10 test -s id && end_job $one 1 &&
     { wait $waiter; test $? = 1; } && grep "CANCELLED: cancelled: job $one did not succeed" err
 '
-test_expect_success '--kill-invalid-depend=no keeps it, with the reason, until it is cancelled' '
+test_expect_success '--kill-invalid-depend=no keeps the job with the reason until the job is cancelled' '
     fresh &&
     one=$(submit) && two=$(submit -d afterok:$one --kill-invalid-depend=no) &&
     three=$(submit -d afterok:$two) && wait_job_state $one RUNNING && end_job $one 1 &&
@@ -88,7 +87,7 @@ test_expect_success '--kill-invalid-depend=no keeps it, with the reason, until i
     waits $three Dependency "waits for job $two to succeed" &&
     fluxq-cancel $two && wait_job_state $two CANCELLED && wait_job_state $three CANCELLED
 '
-test_expect_success 'after: the start is enough' '
+test_expect_success '"after" needs only the start of the other job' '
     fresh &&
     held=$(submit --hold) && two=$(submit -d after:$held) && gone=$(submit --hold) && never=$(submit -d after:$gone) &&
     waits $two Dependency "waits for job $held to start" &&
@@ -96,7 +95,7 @@ test_expect_success 'after: the start is enough' '
     fluxq-cancel $gone && wait_job_state $never CANCELLED &&
     test "$(job_field $never result_text)" = "cancelled: job $gone ended before it started" && end_all
 '
-test_expect_success 'afternotok and afterany: on failure, on any end' '
+test_expect_success 'afternotok needs a failure of the other job, afterany any end' '
     fresh &&
     bad=$(submit) && good=$(submit) && cut=$(submit --hold) &&
     on_bad=$(submit -d afternotok:$bad) && on_good=$(submit -d afternotok:$good) &&
@@ -107,7 +106,7 @@ test_expect_success 'afternotok and afterany: on failure, on any end' '
     waits $any Dependency "waits for job $cut to end" &&
     fluxq-cancel $cut && wait_job_state $on_cut RUNNING && wait_job_state $any RUNNING && end_all
 '
-test_expect_success 'of several with "," all are needed, with "?" one is enough' '
+test_expect_success 'a list with "," needs all its dependencies, a list with "?" one of them' '
     fresh &&
     one=$(submit) && two=$(submit) && wait_job_state $two RUNNING &&
     all=$(submit -d afterok:$one:$two,after:$two) && any=$(submit -d "afterok:$one?afterok:$two") &&
@@ -118,7 +117,7 @@ test_expect_success 'of several with "," all are needed, with "?" one is enough'
     end_job $two 0 && wait_job_state $any RUNNING && waits $all Dependency "waits for job $one to succeed" &&
     end_job $one 0 && wait_job_state $all RUNNING && wait_job_state $none CANCELLED && end_all
 '
-test_expect_success 'singleton: one of a name after the other, in their order' '
+test_expect_success 'singleton runs jobs of one name one after the other, in order' '
     fresh &&
     one=$(submit -J nightly) && two=$(submit -J nightly -d singleton) && three=$(submit -J nightly -d singleton) &&
     other=$(submit -J daily -d singleton) && wait_job_state $one RUNNING && wait_job_state $other RUNNING &&
@@ -128,7 +127,7 @@ test_expect_success 'singleton: one of a name after the other, in their order' '
     waits $three Dependency "waits for job $two to end (same user and name)" &&
     fluxq-cancel $two && wait_job_state $three RUNNING && end_all
 '
-test_expect_success 'jobs that ended long ago count by their result, also those that are no longer in memory' '
+test_expect_success 'results of jobs that ended long ago count, also of jobs that only the journal has' '
     fresh &&
     good=$(submit) && bad=$(submit) && wait_job_state $bad RUNNING && end_job $good 0 && end_job $bad 2 &&
     for i in 1 2 3 4; do timeout 30 fluxq-submit --wait -o /dev/null -- true || return 1; done &&
@@ -137,7 +136,7 @@ test_expect_success 'jobs that ended long ago count by their result, also those 
     id=$(submit -d afterok:$bad) && wait_job_state $id CANCELLED &&
     test "$(job_field $id result_text)" = "cancelled: job $bad did not succeed" && end_all
 '
-test_expect_success 'a restart in between: what was met stays met, what is open stays open' '
+test_expect_success 'over a restart met dependencies stay met, and open dependencies stay open' '
     fresh &&
     one=$(submit) && old=$(submit) && wait_job_state $old RUNNING &&
     ok=$(submit -d afterok:$one:$old) && any=$(submit -d "afternotok:$one?afternotok:$old") &&
@@ -148,20 +147,20 @@ test_expect_success 'a restart in between: what was met stays met, what is open 
     end_job $one 0 && wait_job_state $ok RUNNING && wait_job_state $any CANCELLED && end_all &&
     test "$(count_events $ok depend)" = 1
 '
-test_expect_success 'it ended while the broker was away' '
+test_expect_success 'a dependency on a job that ended without a broker is met' '
     fresh &&
     one=$(submit) && wait_job_state $one RUNNING && two=$(submit -d afterok:$one) &&
     kill_broker && echo 0 >end.$one && start_broker --config machine.yaml &&
     wait_job_state $two RUNNING && end_all
 '
-test_expect_success 'after:ID+M: so many minutes after the start, counted on through a restart' '
+test_expect_success 'after:ID+M needs M minutes after the start, also over a restart' '
     fresh &&
     one=$(submit) && wait_job_state $one RUNNING && two=$(submit -d after:$one+1) &&
     waits $two Dependency "waits for 1 min to pass since the start of job $one" &&
     stop_broker && FLUXQ_CLOCK_OFFSET=58 && export FLUXQ_CLOCK_OFFSET && start_broker --config machine.yaml &&
     unset FLUXQ_CLOCK_OFFSET && wait_job_state $two RUNNING && end_all && restart_broker
 '
-test_expect_success 'many that wait for one go on when it ends; cancelled ones are forgotten' '
+test_expect_success 'many jobs that wait for one job start when it ends, and cancelled jobs stay cancelled' '
     fresh &&
     one=$(submit) && wait_job_state $one RUNNING &&
     for i in 1 2 3 4 5 6 7 8 9 10; do fluxq-submit -o /dev/null -d afterok:$one -- true || return 1; done >ids &&
@@ -169,7 +168,7 @@ test_expect_success 'many that wait for one go on when it ends; cancelled ones a
     for id in $(sed \$d ids); do test "$(job_state $id)" = COMPLETED || return 1; done &&
     test "$(job_state $(tail -n 1 ids))" = CANCELLED
 '
-test_expect_success 'in scripts of each dialect, and in the environment' '
+test_expect_success 'dependencies can be given in scripts of each dialect, and in the environment' '
     fresh &&
     one=$(submit) && wait_job_state $one RUNNING &&
     printf "#!/bin/sh\n#SBATCH --dependency=afterany:$one\n#SBATCH --kill-on-invalid-dep=no\n" >s.sh &&
@@ -183,7 +182,8 @@ test_expect_success 'in scripts of each dialect, and in the environment' '
     end_job $one 0 && wait_until 20 none_active
 '
 
-# refused TEXT ARGUMENTS: in one line with TEXT in it, and nothing is queued
+# refused TEXT ARGUMENTS: fluxq-submit fails with one line that contains TEXT, and no job
+# is queued.
 refused()
 {
     text=$1
@@ -191,7 +191,7 @@ refused()
     test_must_fail fluxq-submit "$@" -- true 2>err && cat err && test "$(wc -l <err)" -le 2 &&
         grep -qF -e "$text" err && none_active
 }
-test_expect_success 'bad dependencies are refused with the place' '
+test_expect_success 'wrong dependencies are refused with their place' '
     fresh &&
     next=$(($(fluxq-submit -- true) + 1)) && wait_until 20 none_active &&
     refused "there is no job $next" -d afterok:$next &&
@@ -202,14 +202,14 @@ test_expect_success 'bad dependencies are refused with the place' '
     many=afterok$(i=0; while [ $i -le 1000 ]; do printf ":1"; i=$((i + 1)); done) &&
     refused "1000" -d $many && refused "yes or no" -d after:1 --kill-invalid-depend=perhaps
 '
-# post JQ: a jobspec changed by the filter, as the API answers it
+# post JQ: the API's answer to a jobspec that the jq filter JQ has changed.
 post()
 {
     fluxq-submit --dry-run -- true | jq "$1" >spec.json &&
         curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" --data-binary @spec.json http://fluxqd/v1/jobs >answer
     cat answer
 }
-test_expect_success 'and so are bad ones in a jobspec' '
+test_expect_success 'wrong dependencies in a jobspec are refused' '
     fresh &&
     post ".attributes.system.dependencies = [{scheme: \"afterok\", value: \"999999\"}]" &&
     jq -e ".status == 422 and .code == \"unknown-job\"" answer &&
@@ -219,7 +219,7 @@ test_expect_success 'and so are bad ones in a jobspec' '
     post ".attributes.system[\"begin-time\"] = -1" && grep begin-time answer &&
     post ".attributes.system.fluxq = {deadline: \"soon\"}" && grep deadline answer && none_active
 '
-test_expect_success '--begin: not before, also after a restart' '
+test_expect_success 'a job with --begin starts not before that time, also after a restart' '
     fresh &&
     at=$(($(date +%s) + 2)) && soon=$(fluxq-submit -o /dev/null --begin=uts$at -- true) &&
     id=$(submit -b now+1hour) && test "$(job_field $id reason)" = BeginTime &&
@@ -229,17 +229,17 @@ test_expect_success '--begin: not before, also after a restart' '
     job_field $id begin_time | jq -e ". > $at + 3590 and . < $at + 3700" &&
     fluxq-show job $id | grep "^Not before:" && fluxq-cancel $id
 '
-test_expect_success '--begin in the past is now, with a note' '
+test_expect_success 'a --begin in the past starts the job now, with a note' '
     fresh &&
     timeout 30 fluxq-submit --wait -o /dev/null -b 2020-01-02T03:04 -- true 2>err && cat err &&
     grep "note: the begin time 2020-01-02T03:04:00 is in the past" err
 '
-test_expect_success 'a flux jobspec with a begin time among its dependencies' '
+test_expect_success 'a flux jobspec may have a begin time among its dependencies' '
     fresh &&
     post ".attributes.system.dependencies = [{scheme: \"begin-time\", value: \"$(($(date +%s) + 3600)).5\"}]" &&
     id=$(jq .id answer) && test "$(job_field $id reason)" = BeginTime && fluxq-cancel $id
 '
-test_expect_success '--deadline: one that cannot end in time any more ends with that word' '
+test_expect_success 'a job that can no longer end by its --deadline ends as DEADLINE' '
     fresh &&
     full=$(submit -N 2 --exclusive) && wait_job_state $full RUNNING &&
     at=$(($(date +%s) + 62)) &&
@@ -254,7 +254,7 @@ test_expect_success '--deadline: one that cannot end in time any more ends with 
     job_field $less result_text >text && grep "any more (--time-min 1:00)" text && job_field $less end_time | jq -e ". >= $at - 60" &&
     test "$(job_state $time)" = PENDING && end_job $full 0 && wait_job_state $time RUNNING && end_all
 '
-test_expect_success '... with --time-min the limit is lowered to what is left until the deadline' '
+test_expect_success 'with --time-min the time limit is lowered to the time until the deadline' '
     fresh &&
     for limit in 2:00:00 UNLIMITED; do
         id=$(submit -t $limit --time-min=10 --deadline=now+1hour) && wait_job_state $id RUNNING &&
@@ -271,7 +271,7 @@ test_expect_success 'a deadline that cannot be met is refused at once' '
     refused "cannot end by" -t 10 --deadline=now+5min && refused "cannot end by" -t 1 --deadline=2020-01-01 &&
     refused "its begin" -t 10 --begin=now+1hour --deadline=now+65min && refused "time limit" --deadline=now+1hour
 '
-test_expect_success 'times that are none are refused with the option' '
+test_expect_success 'values that are not times are refused with the option' '
     fresh &&
     for t in 1-30 -5 99999-00 soon "" 25:00 2026-02-30 "now-1hour" "2026-11-21 x"; do
         refused "--begin: '\''$t'\'' is not a time" "--begin=$t" &&
@@ -280,5 +280,5 @@ test_expect_success 'times that are none are refused with the option' '
     refused "--time: '\''1-30'\'': 30 hours behind days; say 2-6" --time=1-30 && refused "--time: '\''-5'\''" --time=-5 &&
     refused "longer than 10 years" --time=99999-00
 '
-test_expect_success 'stop' 'none_active && nodes_free && stop_broker'
+test_expect_success 'no job is active, all nodes are free, and the broker stops' 'none_active && nodes_free && stop_broker'
 test_done

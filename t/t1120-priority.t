@@ -3,7 +3,8 @@ test_description='priority: who goes first by each term, fair share, holds of us
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
-# What the users nobody and daemon need lies where they may go; the build may be elsewhere.
+# Everything that the users nobody and daemon need is in a directory that they can enter;
+# the build may be elsewhere.
 chmod 755 "$FLUXQ_RUN"
 BROKER_STATE=$FLUXQ_RUN/state
 mkdir -p "$FLUXQ_RUN/bin" "$FLUXQ_RUN/shell"
@@ -14,7 +15,7 @@ write_script "$FLUXQ_RUN/until.sh" <<END
 until [ -e $FLUXQ_RUN/stop ] || [ -e "$FLUXQ_RUN/stop.\$FLUXQ_JOB_ID" ]; do sleep 0.02; done
 END
 
-# fluxq_as USER WORDS...
+# fluxq_as USER WORDS...: runs fluxq WORDS as USER.
 fluxq_as()
 {
     as_user=$1
@@ -23,7 +24,8 @@ fluxq_as()
         --init-groups "$FLUXQ_RUN/bin/fluxq" "$@")
 }
 
-# submit [OPTIONS]: a job that takes the whole machine, until the file stop or stop.ID is there
+# submit [OPTIONS]: submits a job that takes the whole machine until the file stop or stop.ID
+# exists.
 submit()
 {
     fluxq-submit -o /dev/null -c 2 "$@" "$FLUXQ_RUN/until.sh"
@@ -41,13 +43,14 @@ end_job()
     touch "$FLUXQ_RUN/stop.$1" && wait_job_state "$1" COMPLETED
 }
 
-# Each case begins with nothing in the queue, also after one that failed.
+# Each case begins with an empty queue, also after a failed case.
 fresh()
 {
     rm -f "$FLUXQ_RUN"/stop* && { none_active || fluxq-cancel -t PENDING,RUNNING; } && wait_until 20 none_active
 }
 
-# order_is ID...: these wait, in this order, in the listing and in fluxq-show priority
+# order_is ID...: these jobs are pending in this order, in the listing and in fluxq-show
+# priority.
 order_is()
 {
     printf '%s\n' "$@" >expected
@@ -55,7 +58,8 @@ order_is()
         fluxq-show priority | sed 1d | awk '{ print $1 }' >order && cmp -s expected order
 }
 
-# configure LINE...: what differs from the machine of this test; at once
+# configure LINE...: adds LINE... to the configuration of this test's machine; reloads are
+# immediate.
 configure()
 {
     { echo 'local: {nodes: 1, cores: 2}'
@@ -63,7 +67,7 @@ configure()
       printf '%s\n' "$@"; } >priority.yaml
 }
 
-# points ID TERM, and factor ID TERM
+# points ID TERM: prints the points of this term. factor ID TERM: prints its factor.
 points()
 {
     fluxq-show priority "$1" --json | jq ".terms[] | select(.name == \"$2\") | .points"
@@ -74,13 +78,13 @@ has_points()
     [ "$(points "$1" "$2")" -ge "$3" ]
 }
 
-# user_field USER FIELD
+# user_field USER FIELD: prints FIELD of USER in the fair-share list.
 user_field()
 {
     fluxq-show fair-share "$1" --json | jq -r ".users[0].$2"
 }
 
-# has_used USER CORE-SECONDS, or more
+# has_used USER CORE-SECONDS: the user has used at least CORE-SECONDS.
 has_used()
 {
     user_field "$1" usage | jq -e ". >= $2"
@@ -96,7 +100,7 @@ sums_up()
 configure 'priority: {interval: 1s}'
 start_broker --config priority.yaml
 
-test_expect_success 'by default: urgency, then queue, then age; 31 before all, held ones last' '
+test_expect_success 'by default jobs are ordered by urgency, then queue, then age, with urgency 31 first and held jobs last' '
     fresh &&
     full=$(submit) && wait_job_state $full RUNNING &&
     held=$(submit --hold) && old=$(submit) && new=$(submit) && fast=$(submit -q fast) &&
@@ -106,19 +110,19 @@ test_expect_success 'by default: urgency, then queue, then age; 31 before all, h
         end_job $full && full=$id && wait_job_state $full RUNNING || return 1
     done
 '
-test_expect_success 'the sum is the priority of the job, in all places' '
+test_expect_success 'the sum of the points is the priority of the job in all outputs' '
     wait_until 10 sums_up $new && wait_until 10 sums_up $lazy && wait_until 10 sums_up $held &&
     test "$(fluxq-show priority $held --json | jq .priority)" = 0 &&
     test "$(points $lazy urgency)" = 150000000 && test "$(points $lazy queue)" = 500000 &&
     fluxq-show priority $lazy >text && grep -E "^queue +5000 +100 +500000 of queue fast" text &&
     grep -E "^sum +$(job_field $lazy priority)$" text
 '
-test_expect_success 'the priority event has the sum at that time; what has started keeps it' '
+test_expect_success 'the priority event has the sum at its time, and a started job keeps its priority' '
     fluxq-show job $new --events --json | jq ".events[] | select(.name == \"priority\") | .context.priority" >told &&
     echo 160001500 >expected && test_cmp expected told &&
     end_job $full && wait_job_state $new RUNNING && test "$(job_field $new priority)" = 160001500
 '
-test_expect_success 'size: the larger first, or the smaller' '
+test_expect_success 'the size term puts larger jobs first, or smaller jobs' '
     fresh && configure "priority: {interval: 1s, size: 1000}" && fluxq-ctl reload >text && grep "priority.size" text &&
     full=$(submit) && wait_job_state $full RUNNING &&
     small=$(submit -c 1) && large=$(submit) && order_is $large $small &&
@@ -126,7 +130,7 @@ test_expect_success 'size: the larger first, or the smaller' '
     configure "priority: {interval: 1s, size: -500}" && fluxq-ctl reload &&
     order_is $small $large && test "$(points $large size)" = 0 && test "$(points $small size)" = 125
 '
-test_expect_success 'age: an old job passes what has more points; after age-max no more' '
+test_expect_success 'with age an old job overtakes a job with more other points, and no longer gains after age-max' '
     fresh && configure "priority: {interval: 1s, queue: 1, age: 1000, age-max: 3s}" && fluxq-ctl reload &&
     full=$(submit) && wait_job_state $full RUNNING &&
     old=$(submit) && wait_until 10 has_points $old age 1000 &&
@@ -134,7 +138,7 @@ test_expect_success 'age: an old job passes what has more points; after age-max 
     wait_until 10 order_is $new $old && test "$(points $old age)" = 1000 &&
     test "$(count_events $old priority)" = 1 && test "$(count_events $new priority)" = 1
 '
-test_expect_success 'age: time in which a job is held does not count' '
+test_expect_success 'age does not count the time in which a job is held' '
     fluxq-ctl hold $old && fluxq-ctl release $old && test "$(points $old age)" -lt 1000 &&
     wait_until 10 has_points $old age 1000
 '
@@ -142,12 +146,12 @@ test_expect_success 'a reload changes the order at once' '
     configure "priority: {interval: 1h, queue: 0}" && fluxq-ctl reload && order_is $old $new &&
     configure "priority: {interval: 1s}" && fluxq-ctl reload && order_is $new $old
 '
-test_expect_success 'another urgency: another priority event, another place' '
+test_expect_success 'a change of urgency gives another priority event and another place' '
     fluxq-cancel $new && id=$(submit -q fast) && order_is $id $old &&
     curl -sf --unix-socket "$FLUXQ_RUN/fluxqd.sock" -d "{\"urgency\":15}" http://fluxqd/v1/jobs/$id/urgency &&
     order_is $old $id && test "$(count_events $id priority)" = 2
 '
-test_expect_success 'questions that have no answer' '
+test_expect_success 'fluxq-show priority refuses started jobs, unknown jobs and wrong usage' '
     test_must_fail fluxq-show priority $full 2>why && grep "job $full no longer waits (RUNNING)" why &&
     test_must_fail fluxq-show priority 99999 2>why && grep "no job 99999" why &&
     test_expect_code 2 fluxq-show priority x && test_expect_code 2 fluxq-show priority --events 2>why &&
@@ -157,7 +161,7 @@ test_expect_success 'questions that have no answer' '
     done
 '
 
-test_expect_success ROOT 'who has used more goes later' '
+test_expect_success ROOT 'a user who has used more has a lower priority' '
     fresh && configure "priority: {interval: 1s}" "keep-finished: 0" && fluxq-ctl reload &&
     id=$(submit_as nobody) && wait_until 20 has_used nobody 2 && end_job $id &&
     full=$(submit) && wait_job_state $full RUNNING &&
@@ -166,7 +170,7 @@ test_expect_success ROOT 'who has used more goes later' '
     fluxq-show fair-share nobody --json | jq -e ".users[0] | .factor < 1 and .usage >= 2 and .share < 0.34" &&
     end_job $full && wait_job_state $two RUNNING && wait_until 20 has_used daemon 2 && end_job $two && wait_job_state $one RUNNING && end_job $one
 '
-test_expect_success ROOT 'the list of users: pages, all of them, one' '
+test_expect_success ROOT 'the fair-share list has pages, and can show all users or one user' '
     curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" "http://fluxqd/v1/fair-share?limit=1" >page &&
     jq -e ".total == 3 and (.users | length) == 1 and .users[0].user == \"root\" and .next == 0" page &&
     curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" "http://fluxqd/v1/fair-share?limit=2&after=0" >page &&
@@ -174,18 +178,18 @@ test_expect_success ROOT 'the list of users: pages, all of them, one' '
     fluxq-show fair-share >text && test "$(sed 1d text | wc -l)" = 3 && grep -E "^nobody +33.3 " text &&
     fluxq-show fair-share --json | jq -e "(([.users[].usage_part] | add) - 1 | fabs) < 0.001"
 '
-# near USER CORE-SECONDS: within 1 %
+# near USER CORE-SECONDS: the usage is within 1 % of CORE-SECONDS.
 near()
 {
     user_field "$1" usage | jq -e --argjson was "$2" '. > $was * 0.99 and . < $was * 1.01'
 }
-test_expect_success ROOT 'usage is there again after a restart, and after kill -9' '
+test_expect_success ROOT 'usage survives a restart, and kill -9' '
     used=$(user_field nobody usage) && theirs=$(user_field daemon usage) &&
     restart_broker && near nobody $used && near daemon $theirs && test "$(user_field nobody user)" = nobody &&
     id=$(submit_as nobody) && wait_until 20 has_used nobody "$used + 2" && end_job $id && more=$(user_field nobody usage) &&
     kill_broker && start_broker --config priority.yaml && near nobody $more && near daemon $theirs
 '
-test_expect_success ROOT 'what runs counts as it runs, also what was started before a restart' '
+test_expect_success ROOT 'running jobs count as usage while they run, also jobs started before a restart' '
     before=$(user_field daemon usage) && id=$(submit_as daemon) && wait_until 20 has_used daemon "$before + 2" &&
     running=$(user_field daemon usage) && wait_job_state $id RUNNING && test "$(user_field daemon cores)" = 2 &&
     kill_broker && start_broker --config priority.yaml && test "$(job_state $id)" = RUNNING &&
@@ -196,7 +200,7 @@ is_forgotten()
 {
     ! fluxq-show fair-share "$1"
 }
-test_expect_success ROOT 'usage fades with the half-life, in the end its user is forgotten, for good' '
+test_expect_success ROOT 'usage decays with the half-life, and a user without usage is forgotten for good' '
     fresh && configure "priority: {interval: 1s, half-life: 0.5s}" "keep-finished: 0" && fluxq-ctl reload &&
     wait_until 20 is_forgotten nobody && wait_until 20 is_forgotten daemon &&
     configure "priority: {interval: 1s}" && restart_broker && is_forgotten nobody && is_forgotten daemon
@@ -206,12 +210,12 @@ reason_is()
 {
     [ "$(job_field "$1" reason)" = "$2" ] && job_field "$1" reason_text >text && cat text && grep "$3" text
 }
-test_expect_success ROOT 'a user holds and releases, with own words' '
+test_expect_success ROOT 'a user can hold and release a job, with a reason' '
     fresh && id=$(submit_as nobody --hold) && reason_is $id JobHeldUser "held by its user; release it with" &&
     fluxq_as nobody ctl hold $id --reason "not yet" && reason_is $id JobHeldUser "held by its user: not yet; release" &&
     fluxq_as nobody ctl release $id && wait_job_state $id RUNNING && end_job $id
 '
-test_expect_success ROOT 'what an operator holds its user does not release; the words are shown' '
+test_expect_success ROOT 'a user cannot release a job that an operator holds, and the operator'\''s reason is shown' '
     full=$(submit) && wait_job_state $full RUNNING && id=$(submit_as nobody) &&
     fluxq-ctl hold $id --reason "ask \"me\" first" &&
     reason_is $id JobHeldAdmin "^held by operator: ask \"me\" first$" &&
@@ -223,18 +227,18 @@ test_expect_success ROOT 'what an operator holds its user does not release; the 
     test_must_fail fluxq_as daemon ctl release $id 2>why && grep "belongs to nobody" why &&
     reason_is $id JobHeldAdmin "ask"
 '
-test_expect_success ROOT '... also after a restart; an operator releases it' '
+test_expect_success ROOT 'the hold of an operator survives a restart, and an operator can release the job' '
     kill_broker && start_broker --config priority.yaml && reason_is $id JobHeldAdmin "ask" &&
     test_must_fail fluxq_as nobody ctl release $id &&
     fluxq-ctl release $id && test "$(job_field $id reason)" != JobHeldAdmin && end_job $full &&
     wait_job_state $id RUNNING && end_job $id
 '
-test_expect_success ROOT 'an operator takes over the hold of a user; users cancel what is held' '
+test_expect_success ROOT 'an operator can take over the hold of a user, and users can cancel held jobs' '
     id=$(submit_as nobody --hold) && fluxq-ctl hold $id && reason_is $id JobHeldAdmin "^held by operator$" &&
     test_must_fail fluxq_as nobody ctl release $id 2>why && grep "held by operator: only" why &&
     fluxq_as nobody cancel $id && wait_job_state $id CANCELLED
 '
-test_expect_success 'reasons of holds are for holds, and bounded' '
+test_expect_success 'only a hold may have a reason, and the reason has a maximum length' '
     id=$(submit --hold) && test_expect_code 2 fluxq-ctl release $id --reason x 2>why && grep -e --reason why &&
     test_must_fail fluxq-ctl hold $id --reason "$(printf %0401d 0)" 2>why && grep "reason: 1 to 400" why &&
     test_must_fail fluxq-ctl hold $id --reason "" 2>why && grep "reason: 1 to 400" why &&
@@ -242,7 +246,8 @@ test_expect_success 'reasons of holds are for holds, and bounded' '
     fluxq-cancel $id
 '
 
-# wrong_value PLACE TEXT LINES...: refused with line and column, and TEXT
+# wrong_value PLACE TEXT LINES...: the configuration is refused with line and column
+# PLACE, and with TEXT.
 wrong_value()
 {
     place=$1 text=$2
@@ -250,7 +255,7 @@ wrong_value()
     printf '%s\n' "$@" >wrong.yaml
     test_expect_code 1 fluxqd --check --config wrong.yaml 2>why && cat why && grep "wrong.yaml:$place: .*$text" why
 }
-test_expect_success 'bad values are refused with line and column' '
+test_expect_success 'wrong values are refused with line and column' '
     wrong_value 1:1 "mapping" "priority: high" &&
     wrong_value 2:3 "unknown key .weight." "priority:" "  weight: 1" &&
     wrong_value 2:3 "age: expected an integer from 0 to 1000000" "priority:" "  age: -1" &&
@@ -262,5 +267,5 @@ test_expect_success 'bad values are refused with line and column' '
     wrong_value 2:3 "interval: expected a duration from 1 to 86400" "priority:" "  interval: 0.5" &&
     echo "priority: {half-life: infinity, size: -1}" >right.yaml && fluxqd --check --config right.yaml
 '
-test_expect_success 'stop' 'fresh && stop_broker'
+test_expect_success 'no job is left, and the broker stops' 'fresh && stop_broker'
 test_done

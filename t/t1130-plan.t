@@ -9,7 +9,7 @@ config()
     for lib_line; do echo "$lib_line" >>plan.yaml; done
 }
 
-# submit TIME ARGUMENTS: a job that runs until the file stop.ID or stop is there.
+# submit TIME ARGUMENTS: submits a job that runs until the file stop.ID or stop exists.
 write_script until.sh <<\END
 #!/bin/sh
 until [ -e stop ] || [ -e "stop.$FLUXQ_JOB_ID" ]; do sleep 0.02; done
@@ -37,7 +37,7 @@ end_all()
     touch stop && wait_until 20 none_active && rm -f stop stop.*
 }
 
-# starts ID: when it is planned to, in minutes from now, rounded; "none"
+# starts ID: prints the planned start, in minutes from now, rounded, or "none".
 starts()
 {
     fluxq-show job "$1" --json | jq -r 'if .expected_start then ((.expected_start - now) / 60 | round) else "none" end'
@@ -51,7 +51,7 @@ starts_in()
 config
 start_broker --config plan.yaml
 
-test_expect_success 'easy: who ends before the first begins may go ahead, who would delay it may not' '
+test_expect_success 'with easy a job may start before the first job only if it does not delay the first job' '
     fresh &&
     two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
     first=$(submit 30 -N 4 --exclusive) &&
@@ -67,7 +67,7 @@ test_expect_success 'easy: who ends before the first begins may go ahead, who wo
     end_all
 '
 
-test_expect_success 'the answers: who is ahead, when it starts, what it waits for' '
+test_expect_success 'the API answers which jobs are ahead, the planned start, and the reason' '
     fresh &&
     all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
     one=$(submit 10 -N 2) && two=$(submit 10 -N 3 --exclusive) &&
@@ -89,7 +89,7 @@ test_expect_success 'the answers: who is ahead, when it starts, what it waits fo
     end_all
 '
 
-test_expect_success 'jobs without a time limit: no start is told, and they do not go before the first on its nodes' '
+test_expect_success 'without time limits no start is planned, and no job starts before the first on its nodes' '
     fresh &&
     all=$(fluxq-submit -o /dev/null -N 3 --exclusive ./until.sh) && wait_job_state $all RUNNING &&
     first=$(fluxq-submit -o /dev/null -N 4 --exclusive ./until.sh) &&
@@ -100,7 +100,7 @@ test_expect_success 'jobs without a time limit: no start is told, and they do no
     end_all
 '
 
-test_expect_success 'reload: conservative, every job has a start; cancelling one moves the others forward' '
+test_expect_success 'after a reload to conservative every job has a planned start, and a cancel moves the other jobs forward' '
     fresh &&
     config "queue-policy: conservative" && fluxq-ctl reload >out && grep queue-policy out &&
     all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
@@ -110,7 +110,7 @@ test_expect_success 'reload: conservative, every job has a start; cancelling one
     end_all
 '
 
-test_expect_success 'a job of higher urgency is planned before those that waited' '
+test_expect_success 'a job of higher urgency is planned before earlier jobs' '
     fresh &&
     all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
     a=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $a 60 &&
@@ -120,7 +120,7 @@ test_expect_success 'a job of higher urgency is planned before those that waited
     end_all
 '
 
-test_expect_success 'hybrid: so many have a start as reservation-depth says' '
+test_expect_success 'with hybrid as many jobs have a planned start as reservation-depth says' '
     fresh &&
     config "queue-policy: hybrid" "reservation-depth: 2" && fluxq-ctl reload &&
     all=$(submit 60 -N 4 --exclusive) && wait_job_state $all RUNNING &&
@@ -129,7 +129,7 @@ test_expect_success 'hybrid: so many have a start as reservation-depth says' '
     end_all
 '
 
-test_expect_success 'fcfs: nobody starts before the first' '
+test_expect_success 'with fcfs no job starts before the first' '
     fresh &&
     config "queue-policy: fcfs" && fluxq-ctl reload &&
     two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
@@ -139,7 +139,7 @@ test_expect_success 'fcfs: nobody starts before the first' '
     end_all
 '
 
-test_expect_success 'a node that is drained changes the plan, and one that comes back' '
+test_expect_success 'a drained node changes the plan, and a resumed node changes the plan' '
     fresh &&
     config "queue-policy: easy" && fluxq-ctl reload &&
     two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
@@ -149,7 +149,7 @@ test_expect_success 'a node that is drained changes the plan, and one that comes
     end_all
 '
 
-test_expect_success 'the plan is made anew after a restart' '
+test_expect_success 'the plan is computed again after a restart' '
     fresh &&
     two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
     first=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $first 60 &&
@@ -158,7 +158,7 @@ test_expect_success 'the plan is made anew after a restart' '
     end_all
 '
 
-test_expect_success '--test-only tells when and where, and submits nothing' '
+test_expect_success '--test-only prints time and place of the start, and submits nothing' '
     fresh && config "queue-policy: easy" && fluxq-ctl reload &&
     fluxq-submit --test-only -N 2 -n 4 -t 5 ./until.sh >out && cat out &&
     grep -Eq "^would start now on node\[0-1\]: 2 nodes, 4 tasks, 4 cores$" out &&
@@ -180,7 +180,7 @@ granted()
     fluxq-show job "$1" --json | jq .nodes
 }
 
-test_expect_success 'elastic: at once with what there is; --max-wait holds out for the largest size' '
+test_expect_success 'an elastic job starts at once with the free nodes, and with --max-wait waits for its largest size' '
     fresh &&
     three=$(submit 60 -N 3 --exclusive) && wait_job_state $three RUNNING &&
     now=$(submit 10 -N 1-4 --exclusive) && wait_job_state $now RUNNING && [ "$(granted $now)" = 1 ] &&
@@ -195,7 +195,7 @@ test_expect_success 'elastic: at once with what there is; --max-wait holds out f
     end_all
 '
 
-test_expect_success '--time-min: less time, if it so starts before the first is due' '
+test_expect_success '--time-min shortens the time limit if the job can then start before the reservation of the first job' '
     fresh &&
     two=$(submit 60 -N 2 --exclusive) && wait_job_state $two RUNNING &&
     first=$(submit 30 -N 4 --exclusive) && wait_until 10 starts_in $first 60 &&
@@ -214,7 +214,7 @@ test_expect_success '--time-min: less time, if it so starts before the first is 
     end_all
 '
 
-test_expect_success 'what is wrong in the configuration is named, with the place' '
+test_expect_success 'wrong settings of the plan are refused with their place' '
     config "queue-policy: fair" && test_must_fail fluxqd --check --config plan.yaml 2>err &&
     grep "plan.yaml:3:.*queue-policy: expected one of conservative, easy, fcfs, hybrid" err &&
     config "queue-policy: easy" "reservation-depth: 5" && test_must_fail fluxqd --check --config plan.yaml 2>err &&

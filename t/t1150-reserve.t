@@ -6,13 +6,13 @@ test_description='advance reservations and maintenance: who gets their nodes, wh
 me=$(id -un)
 printf 'local: {nodes: 4, cores: 2, memory: 1Gi}\ngrace: 1s\n' >reserve.yaml
 
-# Runs until the file stop.ID or stop is there.
+# Runs until the file stop.ID or stop exists.
 write_script until.sh <<\END
 #!/bin/sh
 until [ -e stop ] || [ -e "stop.$FLUXQ_JOB_ID" ]; do sleep 0.02; done
 END
 
-# Until one of these, and then a little past its time limit.
+# Runs until one of these files exists, and then past its time limit for a moment.
 write_script stubborn.sh <<\END
 #!/bin/sh
 trap '' TERM
@@ -31,7 +31,8 @@ end_job()
     touch "stop.$1" && wait_job_state "$1" COMPLETED
 }
 
-# reserve START DURATION NODES [ARGUMENTS]: for me; its name
+# reserve START DURATION NODES [ARGUMENTS]: makes a reservation for this user and prints
+# the name.
 reserve()
 {
     from=$1 long=$2 where=$3
@@ -51,7 +52,7 @@ reservations()
     fluxq-show reservation --json | jq -r '.reservations | length'
 }
 
-# resv NAME FIELD
+# resv NAME FIELD: prints FIELD of the reservation.
 resv()
 {
     fluxq-show reservation "$1" --json | jq -r ".reservations[0].$2"
@@ -87,7 +88,7 @@ why_has()
     why "$1" | grep -q "$2"
 }
 
-# Nothing reserved, nothing runs.
+# Ends all jobs and removes all reservations.
 fresh()
 {
     rm -f stop stop.* &&
@@ -107,7 +108,7 @@ refused()
 
 start_broker --config reserve.yaml
 
-test_expect_success 'a planned one keeps jobs away whose limit goes into it, and lets the others go ahead' '
+test_expect_success 'jobs with a time limit that overlaps a planned reservation wait, and shorter jobs start' '
     fresh &&
     [ "$(reserve now+1hour 60 node[0-2] --note "a course")" = resv-1 ] &&
     fluxq-show reservation resv-1 >show && cat show &&
@@ -131,7 +132,7 @@ test_expect_success 'unreserve frees the nodes at once' '
     touch stop && wait_job_state $long COMPLETED && wait_job_state $one COMPLETED
 '
 
-test_expect_success '--test-only tells a start behind it' '
+test_expect_success '--test-only plans a start after the reservation' '
     fresh && name=$(reserve now+20 30 4) && [ "$name" = resv-2 ] &&
     fluxq-submit --test-only -t 1 -N 1 -- true >told && cat told &&
     grep "would start not before" told &&
@@ -140,7 +141,7 @@ test_expect_success '--test-only tells a start behind it' '
     grep "would start not before .* on node\[0-1\]" told
 '
 
-test_expect_success 'who may run inside, how long, and how large' '
+test_expect_success 'a reservation limits the users, the time and the size of its jobs' '
     fresh && reserve now 10 2 --name mine && fluxq-ctl reserve --name theirs --start now --duration 10 \
         --nodes 1 --users nobody,root >name && [ "$(cat name)" = theirs ] &&
     test_must_fail fluxq-submit -t 1 --reservation other -- true 2>err && cat err &&
@@ -163,7 +164,7 @@ test_expect_success 'who may run inside, how long, and how large' '
     id=$(fluxq-submit script.sh) && wait_job_state $id RUNNING && [ "$(job_field $id reservation)" = mine ] && end_job $id
 '
 
-test_expect_success 'inside is a queue of its own: order, room, words, a drained node' '
+test_expect_success 'the jobs in a reservation have a queue of their own, with order, nodes, reasons and drained nodes' '
     fresh && reserve now 10 2 --name in && node_is node0 resv &&
     a=$(submit 5 -N 2 --exclusive --reservation in) && wait_job_state $a RUNNING &&
     node_is node0 allocated && fluxq-show node node0 --json | jq -e ".nodes[0].cores_used == 2" &&
@@ -177,7 +178,7 @@ test_expect_success 'inside is a queue of its own: order, room, words, a drained
     touch stop && for id in $b $c $out; do wait_job_state $id COMPLETED || return 1; done
 '
 
-test_expect_success 'maintenance: nobody runs there, root neither' '
+test_expect_success 'in a maintenance reservation nobody runs jobs, not even root' '
     fresh && [ "$(maintain now 10 node[0-2] --name disks)" = disks ] &&
     fluxq-show reservation disks | grep "^Users: *none: maintenance" &&
     node_is node0 maint && node_is node3 idle && fluxq-info | grep "^maint  *3 .*node\[0-2\]" &&
@@ -187,7 +188,7 @@ test_expect_success 'maintenance: nobody runs there, root neither' '
     fluxq-ctl unreserve disks && wait_job_state $id RUNNING
 '
 
-test_expect_success 'where a job runs: other nodes are chosen, a list is refused, --ignore-running waits for it' '
+test_expect_success 'a reservation avoids busy nodes, refuses a list with a busy node, and waits for jobs with --ignore-running' '
     fresh && run=$(submit 30 -N 1 --exclusive) && wait_job_state $run RUNNING && node=$(job_field $run nodelist) &&
     name=$(reserve now+60 10 3) && case ,$(resv $name nodes), in *$node*) false ;; esac &&
     fluxq-ctl unreserve $name &&
@@ -202,7 +203,7 @@ test_expect_success 'where a job runs: other nodes are chosen, a list is refused
     fluxq-ctl unreserve now && end_job $all && wait_job_state $out RUNNING
 '
 
-test_expect_success 'planned jobs give way, and start behind it' '
+test_expect_success 'a new reservation moves planned jobs behind it' '
     fresh && run=$(submit 1 -N 4 --exclusive) && wait_job_state $run RUNNING &&
     next=$(submit 30 -N 2 --exclusive) && wait_until 10 why_has $next "starts about" &&
     was=$(job_field $next expected_start) && name=$(reserve now+2minutes 10 node[0-3]) &&
@@ -211,7 +212,7 @@ test_expect_success 'planned jobs give way, and start behind it' '
     end_job $run && sleep 0.3 && [ "$(job_state $next)" = PENDING ]
 '
 
-test_expect_success 'kill -9: a planned and an active one, a job inside, and who waits' '
+test_expect_success 'planned and active reservations, a job inside and a pending job survive kill -9' '
     fresh && reserve now 20 node[0-1] --name active && reserve now+1hour 20 node[2-3] --name plan --note later &&
     in=$(submit 10 -N 1 --exclusive --reservation active) && wait_job_state $in RUNNING &&
     node=$(job_field $in nodelist) && wait=$(submit 9 -N 2 --exclusive --reservation active) &&
@@ -228,7 +229,7 @@ test_expect_success 'kill -9: a planned and an active one, a job inside, and who
     has_state plan planned
 '
 
-test_expect_success 'it begins and ends by itself; who waits inside waits on, and goes on in the next of that name' '
+test_expect_success 'a reservation begins and ends by itself, and its pending jobs run in the next of the same name' '
     fresh && reserve now+6 0:08 node[0-1] --name quick && has_state quick planned &&
     in=$(submit 0:03 -N 1 --exclusive --reservation quick) && two=$(submit 0:08 -N 2 --exclusive --reservation quick) &&
     [ "$(job_field $in reason)" = Reservation ] && wait_until 20 has_state quick active &&
@@ -242,12 +243,12 @@ test_expect_success 'it begins and ends by itself; who waits inside waits on, an
     reserve now 5 2 --name quick && wait_job_state $two RUNNING && end_job $two
 '
 
-test_expect_success 'who waits for one that is gone can be cancelled' '
+test_expect_success 'a job of a removed reservation can be cancelled' '
     fresh && reserve now+1hour 5 2 --name gone && id=$(submit 1 --reservation gone) && fluxq-ctl unreserve gone &&
     why_has $id "ended or was removed" && fluxq-cancel $id && wait_job_state $id CANCELLED
 '
 
-test_expect_success 'the end: who is still inside goes on, and nobody else gets what it has' '
+test_expect_success 'when a reservation ends its running jobs keep their nodes' '
     fresh && reserve now 10 node[0-1] --name end && in=$(submit 5 -N 1 --exclusive --reservation end) &&
     wait_job_state $in RUNNING && fluxq-ctl unreserve end && [ "$(job_state $in)" = RUNNING ] &&
     node=$(job_field $in nodelist) && node_is $node allocated &&
@@ -260,7 +261,7 @@ test_expect_success 'the end: who is still inside goes on, and nobody else gets 
     sleep 0.2 && [ "$(job_state $all)" = PENDING ] && fluxq-ctl unreserve end && wait_job_state $all RUNNING
 '
 
-test_expect_success 'an array inside: its tasks run there, one after the other, also after kill -9 and the end' '
+test_expect_success 'array tasks run in a reservation one after the other, also after kill -9 and after its end' '
     fresh && reserve now 20 node[0-1] --name many &&
     array=$(fluxq-submit -o /dev/null -t 5 --array 1-3 -N 2 --exclusive --reservation many ./until.sh) &&
     wait_job_state "${array}_1" RUNNING && [ "$(job_field ${array}_1 nodelist)" = "node[0-1]" ] &&
@@ -275,7 +276,7 @@ test_expect_success 'an array inside: its tasks run there, one after the other, 
     touch stop && wait_job_state "${array}_3" COMPLETED
 '
 
-test_expect_success 'who overruns its limit keeps its node from those inside, until it is gone' '
+test_expect_success 'a job that overruns its limit keeps its node from the jobs of a reservation until it has ended' '
     fresh && run=$(fluxq-submit -o /dev/null -t 0:01 -N 1 --exclusive ./stubborn.sh) && wait_job_state $run RUNNING &&
     node=$(job_field $run nodelist) && reserve now+2 5 $node --name behind &&
     in=$(submit 1 -N 1 --exclusive --reservation behind) && wait_job_state $in RUNNING 30 &&
@@ -283,12 +284,12 @@ test_expect_success 'who overruns its limit keeps its node from those inside, un
     echo "$ended $began" | jq -s -e ".[0] <= .[1]" && end_job $in
 '
 
-test_expect_success 'a stopped queue starts nothing inside either' '
+test_expect_success 'a stopped queue starts no job in a reservation' '
     fresh && reserve now 10 2 --name still && fluxq-ctl queue stop batch && id=$(submit 1 --reservation still) &&
     wait_until 10 why_has $id "its queue is stopped" && fluxq-ctl queue start batch && wait_job_state $id RUNNING && end_job $id
 '
 
-test_expect_success 'bad input: one line each, and nothing is made' '
+test_expect_success 'wrong input gives one line each, and makes no reservation' '
     fresh && reserve now+1hour 10 node1 --name there &&
     refused "in the past" --start 2020-01-01 --duration 10 --nodes 1 --users "$me" &&
     refused "not" --start sometime --duration 10 --nodes 1 --users "$me" &&
@@ -318,7 +319,7 @@ test_expect_success 'bad input: one line each, and nothing is made' '
     name=$(printf %063d 0) && [ "$(reserve now+2hours 10 2 --name $name)" = $name ] && fluxq-ctl unreserve $name
 '
 
-test_expect_success 'all ends' '
+test_expect_success 'all jobs end, and the broker stops' '
     fresh && stop_broker
 '
 

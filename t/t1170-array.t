@@ -1,13 +1,14 @@
 #!/bin/sh
 # An array is submitted as one job and ends as many: no task may be lost or run twice, whatever is
-# cancelled meanwhile and however often the broker dies, and each must be found by its number.
+# cancelled and however often the broker dies, and each task must be found by its number.
 test_description='job arrays: tasks, limits, ranges, dependencies, restarts'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
 printf 'local: {nodes: 2, cores: 4}\ngrace: 1s\nkeep-finished: 500\n' >machine.yaml
 
-# Runs until end, or end.TASK, is there; exits with what stands in it. Says what it is.
+# Runs until the file end or end.TASK exists; exits with the number in this file. Records
+# the task.
 write_script task.sh <<\END
 #!/bin/sh
 echo "$SLURM_ARRAY_TASK_ID" >>started
@@ -21,19 +22,19 @@ fresh()
         rm -f end end.* started && : >started
 }
 
-# end_task TASK STATUS
+# end_task TASK STATUS: the task exits with STATUS.
 end_task()
 {
     echo "$2" >end.tmp && mv end.tmp "end.$1"
 }
 
-# rows FORMAT: what the queue shows, without a heading
+# rows FORMAT: prints the rows of the queue without a heading.
 rows()
 {
     fluxq-queue --no-header -o "$1" | sed 's/^ *//; s/ *$//'
 }
 
-# tasks ID SET: the tasks of that set
+# tasks ID SET: prints the tasks of that set.
 tasks()
 {
     job_field "$1" "array.$2.tasks"
@@ -68,12 +69,12 @@ test_expect_success 'each task has its number, its variables and its output' '
     test "$(job_field ${id}_4 array_task)" = 4 && test "$(job_field ${id}_4 array_job)" = $id &&
     fluxq-logs ${id}_7 >logs && test_cmp fluxq-${id}_7.out logs
 '
-test_expect_success 'a job within a task that is no array has none of its variables' '
+test_expect_success 'a job that a task submits has no array variables' '
     fresh && printf "#!/bin/sh\nenv | grep _ARRAY_ >inner || echo none >inner\n" >inner.sh && chmod +x inner.sh &&
     id=$(fluxq-submit -a 3 -o outer -- fluxq-submit --broker $FLUXQ_BROKER --wait -o /dev/null ./inner.sh) &&
     wait_job_state $id COMPLETED && grep -x none inner
 '
-test_expect_success 'no more than the limit at a time; the rest waits in one row, with the reason' '
+test_expect_success 'at most the limit of tasks runs at a time, and the others are one row with the reason' '
     fresh &&
     id=$(fluxq-submit -a 1-5%2 -o /dev/null ./task.sh) &&
     wait_until 10 n_started 2 && wait_job_state ${id}_1 RUNNING && wait_job_state ${id}_2 RUNNING &&
@@ -87,12 +88,12 @@ test_expect_success 'no more than the limit at a time; the rest waits in one row
     test "$(job_field $id result_text)" = "1 of 5 tasks failed: 2" &&
     test "$(job_field $id exit_code)" = 1 && test "$(sort started | tr -d "\n")" = 12345
 '
-test_expect_success '--wait ends with the worst of its tasks' '
+test_expect_success '--wait exits with the worst status of the tasks' '
     fresh && echo 3 >end.2 && echo 0 >end.1 &&
     { timeout 60 fluxq-submit --wait -a 1-2 -o /dev/null ./task.sh >id 2>err; test $? = 3; } &&
     grep "job $(cat id): FAILED: 1 of 2 tasks failed: 2" err
 '
-test_expect_success 'single tasks and ranges are cancelled: those that wait, and those that run' '
+test_expect_success 'single tasks and ranges can be cancelled, pending and running' '
     fresh &&
     id=$(fluxq-submit -a 1-12 -o /dev/null ./task.sh) && wait_until 10 n_started 8 &&
     fluxq-cancel ${id}_2 "${id}_[9-10,12]" && wait_until 20 n_started 9 &&
@@ -105,20 +106,20 @@ test_expect_success 'single tasks and ranges are cancelled: those that wait, and
     test "$(fluxq-queue --no-header -t CA -o array_task -j $id | sort)" = "-
 2"
 '
-test_expect_success 'a whole array is cancelled: what waits never starts, what runs ends' '
+test_expect_success 'after a cancel of the whole array pending tasks never start, and running tasks end' '
     fresh &&
     id=$(fluxq-submit -a 0-99 -o /dev/null ./task.sh) && wait_until 10 n_started 8 &&
     fluxq-cancel $id && wait_job_state $id CANCELLED && wait_until 10 none_active &&
     tasks_are $id cancelled 8-99 && test "$(wc -l <started)" = 8 &&
     { fluxq-cancel $id 2>err; test $? = 1; } && grep "has ended already" err
 '
-test_expect_success 'those that wait are cancelled by state, those that run go on' '
+test_expect_success 'a cancel by state ends pending tasks, and running tasks go on' '
     fresh &&
     id=$(fluxq-submit -a 1-20 -o /dev/null ./task.sh) && wait_until 10 n_started 8 &&
     fluxq-cancel --state=PENDING && tasks_are $id waiting "" && tasks_are $id running 1-8 &&
     echo 0 >end && wait_job_state $id CANCELLED && tasks_are $id completed 1-8
 '
-test_expect_success 'ten thousand tasks are one record, and one row' '
+test_expect_success 'an array of ten thousand tasks is one record and one row' '
     fresh &&
     fluxq-submit -n 8 -o /dev/null ./task.sh >/dev/null && wait_until 10 n_started 1 &&
     before=$(fluxq-submit -o /dev/null -- true) &&
@@ -128,13 +129,13 @@ test_expect_success 'ten thousand tasks are one record, and one row' '
     fluxq-cancel $id && after=$(fluxq-submit -o /dev/null -- true) &&
     test $after = $((id + 5001)) && test $id = $((before + 1)) && echo 0 >end
 '
-test_expect_success 'hold and release are of all that waits' '
+test_expect_success 'hold and release apply to all pending tasks' '
     fresh &&
     id=$(fluxq-submit --hold -a 1-3 -o /dev/null ./task.sh) && test "$(rows id,reason)" = "${id}_[1-3] JobHeldUser" &&
     { fluxq-ctl release ${id}_2 2>err; test $? = 1; } && grep "held and released together" err &&
     fluxq-ctl release $id && wait_until 10 n_started 3 && echo 0 >end && wait_job_state $id COMPLETED
 '
-test_expect_success 'others wait for an array, or for one task of it that has not started' '
+test_expect_success 'other jobs can wait for an array, or for one task that has not started' '
     fresh &&
     id=$(fluxq-submit -a 1-3%1 -o /dev/null ./task.sh) && wait_until 10 n_started 1 &&
     all=$(fluxq-submit -d afterok:$id -o /dev/null -- true) && two=$(fluxq-submit -d afterok:${id}_2 -o /dev/null -- true) &&
@@ -149,7 +150,7 @@ test_expect_success 'others wait for an array, or for one task of it that has no
     { fluxq-submit -d afterok:${id}_4 -- true 2>err; test $? = 1; } && grep "array $id has no task 4" err &&
     { fluxq-submit -d afterok:${two}_4 -- true 2>err; test $? = 1; } && grep "job $two is no array" err
 '
-test_expect_success 'a task that is cancelled before it starts is known to those that wait for it' '
+test_expect_success 'jobs that wait for a task learn of its cancel before its start' '
     fresh &&
     id=$(fluxq-submit -a 1-3%1 -o /dev/null ./task.sh) && wait_until 10 n_started 1 &&
     ok=$(fluxq-submit -d afterok:${id}_3 -o /dev/null -- true) && any=$(fluxq-submit -d afterany:${id}_3 -o /dev/null -- true) &&
@@ -157,7 +158,7 @@ test_expect_success 'a task that is cancelled before it starts is known to those
     late=$(fluxq-submit -d afterany:${id}_3 -o /dev/null -- true) && wait_job_state $late COMPLETED &&
     echo 0 >end && wait_job_state $id CANCELLED
 '
-test_expect_success 'aftercorr: each task waits for its own; where that fails, it is cancelled' '
+test_expect_success 'with aftercorr each task waits for the task of the same number, and is cancelled if that task fails' '
     fresh &&
     one=$(fluxq-submit -a 1-3 -o /dev/null ./task.sh) && wait_until 10 n_started 3 &&
     two=$(fluxq-submit -a 1-4 -d aftercorr:$one -o /dev/null -- true) &&
@@ -166,7 +167,7 @@ test_expect_success 'aftercorr: each task waits for its own; where that fails, i
     end_task 1 1 && wait_until 10 tasks_are $two cancelled 1,4 && tasks_are $two waiting 3 &&
     end_task 3 0 && wait_job_state $two CANCELLED && tasks_are $two completed 2-3
 '
-test_expect_success 'the broker dies in the middle: each task runs once, the limit holds' '
+test_expect_success 'after kill -9 of the broker each task runs once, and the limit holds' '
     fresh &&
     id=$(fluxq-submit -a 1-9%3 -o /dev/null ./task.sh) && wait_until 10 n_started 3 &&
     dep=$(fluxq-submit -d afterok:${id}_8 -o /dev/null -- true) &&
@@ -180,7 +181,7 @@ test_expect_success 'the broker dies in the middle: each task runs once, the lim
     wait_job_state $two CANCELLED && tasks_are $two completed 1-8 &&
     test "$(sort -n started | tr -d "\n")" = 12345678
 '
-test_expect_success 'killed again and again while tasks start and end: none is lost, none runs twice' '
+test_expect_success 'repeated kills of the broker lose no task and run none twice' '
     fresh &&
     id=$(fluxq-submit -a 1-60 -o /dev/null -- sh -c "echo \$FLUXQ_ARRAY_TASK_ID >>started") &&
     for n in 10 20 30 40; do
@@ -188,12 +189,12 @@ test_expect_success 'killed again and again while tasks start and end: none is l
     done &&
     wait_job_state $id COMPLETED && seq 1 60 >want && sort -n started >got && test_cmp want got
 '
-test_expect_success 'numbers of tasks are nobody else, also when the broker was away' '
+test_expect_success 'no other job gets the number of a task, also after a restart' '
     fresh &&
     id=$(fluxq-submit --hold -a 1-100 -o /dev/null -- true) && kill_broker && start_broker --config machine.yaml &&
     next=$(fluxq-submit -o /dev/null -- true) && test $next = $((id + 101)) && fluxq-cancel $id
 '
-test_expect_success 'a script may ask for it; what is wrong is said with its place' '
+test_expect_success 'a script may have the option, and errors are reported with their place' '
     fresh &&
     printf "#!/bin/sh\n#SBATCH --array=2-3\n#SBATCH -o out-%%A-%%3a\necho \$SLURM_ARRAY_TASK_ID\n" >script.sh &&
     id=$(fluxq-submit script.sh) && wait_job_state $id COMPLETED && test "$(cat out-$id-002 out-$id-003)" = "2
@@ -206,7 +207,7 @@ test_expect_success 'a script may ask for it; what is wrong is said with its pla
     done &&
     fluxq-submit -a 1-2 -o same.out -- true 2>err && grep "write to the same file" err
 '
-test_expect_success 'tasks of an array that has left the memory are found all the same' '
+test_expect_success 'tasks of an array that only the journal has can be found' '
     fresh && id=$(fluxq-submit -a 4-6 -o /dev/null -- sh -c "test \$FLUXQ_ARRAY_TASK_ID != 5") &&
     wait_job_state $id FAILED && stop_broker && { cat machine.yaml && echo "keep-finished: 1"; } | sed 3d >one.yaml &&
     start_broker --config one.yaml && fluxq-submit --wait -o /dev/null -- true && fluxq-submit --wait -o /dev/null -- true &&
@@ -219,7 +220,7 @@ test_expect_success 'tasks of an array that has left the memory are found all th
     corr=$(fluxq-submit -a 4-6 -d aftercorr:$id -o /dev/null -- true) && wait_job_state $corr CANCELLED &&
     tasks_are $corr completed 4,6 && stop_broker && start_broker --config machine.yaml
 '
-test_expect_success 'more tasks than the administrator allows are refused' '
+test_expect_success 'an array of more tasks than array-max is refused' '
     fresh && stop_broker && { cat machine.yaml && echo "array-max: 10"; } >small.yaml &&
     start_broker --config small.yaml && { fluxq-submit -a 1-11 -- true 2>err; test $? = 1; } &&
     grep "11 tasks.*at most 10" err && fluxq-submit -a 1-10 -o /dev/null -- true

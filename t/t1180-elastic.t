@@ -17,7 +17,8 @@ queues:
   small: {max-nodes: 2}
 END
 
-# hold ARGUMENTS...: a job that keeps what it has until end_job; it writes down its environment.
+# hold ARGUMENTS...: submits a job that keeps its resources until end_job, and that records its
+# environment.
 write_script hold.sh <<\END
 #!/bin/sh
 env | grep -E "^(FLUXQ|SLURM|FLUX)_" >"env.$FLUXQ_JOB_ID.new" && mv "env.$FLUXQ_JOB_ID.new" "env.$FLUXQ_JOB_ID"
@@ -42,7 +43,7 @@ fresh()
     wait_until 20 none_active
 }
 
-# takes JOB FIELD VALUE...: that job is RUNNING and these fields of it are so
+# takes JOB FIELD VALUE...: the job is RUNNING, and its fields have these values.
 takes()
 {
     id=$1
@@ -57,7 +58,7 @@ takes()
     done
 }
 
-# told JOB NAME=VALUE...: it found these in its environment
+# told JOB NAME=VALUE...: the environment of the job has these variables.
 told()
 {
     id=$1
@@ -68,7 +69,8 @@ told()
     done
 }
 
-# gets NODES ARGUMENTS...: a job with these arguments starts at that size; it is ended
+# gets NODES ARGUMENTS...: a job with these arguments starts with NODES nodes; then the
+# job is ended.
 gets()
 {
     wanted=$1
@@ -76,7 +78,7 @@ gets()
     one=$(hold "$@") && takes "$one" nodes "$wanted" && end_job "$one"
 }
 
-# refused TEXT ARGUMENTS...: one line says so
+# refused TEXT ARGUMENTS...: fluxq-submit fails with one line that contains TEXT.
 refused()
 {
     text=$1
@@ -85,7 +87,8 @@ refused()
         [ "$(grep -cv "^Try '" err)" = 1 ]
 }
 
-# post JQ ARGUMENTS...: the jobspec of these arguments, changed by that filter, sent as it is
+# post JQ ARGUMENTS...: sends the jobspec of these arguments after the jq filter JQ has
+# changed it.
 post()
 {
     filter=$1
@@ -97,7 +100,7 @@ post()
 
 start_broker --config elastic.yaml
 
-test_expect_success 'ranges, steps and lists: the largest of the sizes that fits' '
+test_expect_success 'from ranges, steps and lists a job gets the largest size that fits' '
     fresh &&
     gets 4 -N 1-4 --exclusive && gets 4 -N 2-16:2:^ --exclusive && gets 4 -N 1,2,4,8 --exclusive &&
     busy=$(hold -N 1 --exclusive) && wait_job_state $busy RUNNING &&
@@ -108,7 +111,7 @@ test_expect_success 'ranges, steps and lists: the largest of the sizes that fits
     script=$(fluxq-submit -o /dev/null steps.sh) && takes $script nodes 1 && end_job $script $busy
 '
 
-test_expect_success 'what a job is told is what it got, and what it asked for beside it' '
+test_expect_success 'the environment of a job has the granted and the requested size' '
     fresh &&
     busy=$(hold -N 1 --exclusive) && wait_job_state $busy RUNNING &&
     id=$(hold -N 2-4 --ntasks-per-node=2 --exclusive) &&
@@ -127,7 +130,7 @@ test_expect_success 'what a job is told is what it got, and what it asked for be
     steps=$(hold -N 2-4:2:*) && told $steps "FLUXQ_NODES_REQUESTED=2-4:2:*" && end_job $steps $busy
 '
 
-test_expect_success 'tasks in all scale, too: alone, a node, on nodes' '
+test_expect_success 'tasks can be elastic alone, per node, and on nodes' '
     fresh &&
     busy=$(hold -N 1 --exclusive) && wait_job_state $busy RUNNING &&
     id=$(hold -n 2-64) && takes $id ntasks 12 nodes 3 && told $id FLUXQ_NTASKS=12 SLURM_NTASKS=12 && end_job $id &&
@@ -139,7 +142,7 @@ test_expect_success 'tasks in all scale, too: alone, a node, on nodes' '
     end_job $id $busy
 '
 
-test_expect_success 'a fixed number of tasks is spread over the nodes that there are' '
+test_expect_success 'a fixed number of tasks is spread over the granted nodes' '
     fresh &&
     id=$(hold -N 2-4 -n 8) && takes $id nodes 4 ntasks 8 ncores 8 &&
     told $id FLUXQ_NTASKS=8 "SLURM_TASKS_PER_NODE=2(x4)" FLUXQ_NODES_REQUESTED=2-4 && end_job $id &&
@@ -157,7 +160,7 @@ test_expect_success 'a fixed number of tasks is spread over the nodes that there
     refused "needs 20 cores|of 4 nodes? fit|needs" -N 2-4 -n 20
 '
 
-test_expect_success 'asked, granted, and why that size; the queue shows the range until then' '
+test_expect_success 'the job shows requested size, granted size and reason, and the queue shows the range until the start' '
     fresh &&
     all=$(hold -N 4 --exclusive) && wait_job_state $all RUNNING &&
     id=$(hold -N 1-4 --ntasks-per-node=2 --exclusive) && steps=$(hold -N 2-4:2 --exclusive) &&
@@ -181,7 +184,7 @@ test_expect_success 'asked, granted, and why that size; the queue shows the rang
     fluxq-show job $one >show && ! grep Size show && [ "$(job_field $one size_text)" = null ] && end_job $one
 '
 
-test_expect_success '--max-wait: which of the rules gave the size' '
+test_expect_success 'with --max-wait the job shows which rule gave the size' '
     fresh &&
     three=$(hold -N 3 --exclusive) && wait_job_state $three RUNNING &&
     id=$(hold -N 1-4 --exclusive --max-wait=0:01) && takes $id nodes 1 size_reason waited &&
@@ -195,7 +198,7 @@ test_expect_success '--max-wait: which of the rules gave the size' '
     id=$(hold -n 2-16 --max-wait=10:00) && takes $id ntasks 16 size_text "its largest size" && end_job $id
 '
 
-test_expect_success 'a larger size is not taken where it would delay a reservation' '
+test_expect_success 'a larger size that would delay a reservation is not granted' '
     fresh &&
     two=$(fluxq-submit -o /dev/null -t 30 -N 2 --exclusive ./hold.sh) && wait_job_state $two RUNNING &&
     first=$(fluxq-submit -o /dev/null -t 30 -N 3 --exclusive ./hold.sh) &&
@@ -205,7 +208,7 @@ test_expect_success 'a larger size is not taken where it would delay a reservati
     end_job $two && wait_job_state $first RUNNING && end_job $first $id
 '
 
-test_expect_success 'RFC 14 counts at any level of a jobspec' '
+test_expect_success 'RFC 14 counts work at any level of a jobspec' '
     fresh &&
     id=$(post ".resources[0].count = {min: 1, max: 4, operator: \"*\", operand: 2} |
         .resources[0].with[0].count = \"1-4\" | .resources[0].with[0].with[0].count = 1" -N 1) &&
@@ -226,7 +229,7 @@ test_expect_success 'RFC 14 counts at any level of a jobspec' '
     post ".resources[0].count = {min: 1, max: 4, operator: \"/\", operand: 2}" -N 1 >said && grep "not one of + \* ^" said
 '
 
-test_expect_success 'a start that fails frees all, and the next try takes the size that there is then' '
+test_expect_success 'a failed start frees all nodes, and the next try takes the size that fits then' '
     fresh &&
     mv "$shell" "$shell.away" &&
     id=$(hold -N 1-4 --exclusive) &&
@@ -242,7 +245,7 @@ test_expect_success 'a start that fails frees all, and the next try takes the si
     fluxq-ctl resume node0,node2 && end_job $id
 '
 
-test_expect_success 'tasks of an array are elastic each for itself' '
+test_expect_success 'each task of an array is elastic by itself' '
     fresh &&
     all=$(hold -N 4 --exclusive) && wait_job_state $all RUNNING &&
     array=$(hold -N 1-3 --exclusive --array=1-2) && fluxq-queue >queue && cat queue && grep -E "^ *${array}_.* PD +[0-9:]+ +1-3 +\(" queue &&
@@ -252,14 +255,14 @@ test_expect_success 'tasks of an array are elastic each for itself' '
     end_job $one $two && wait_job_state $array COMPLETED
 '
 
-test_expect_success 'a queue that allows fewer nodes than the largest size says so' '
+test_expect_success 'a queue that allows fewer nodes than the largest size refuses the job with its limit' '
     fresh &&
     refused "queue small allows at most 2 nodes per job, and the request allows 1-4; request no more than that" -q small -N 1-4 &&
     refused "the request allows 2\+;" -q small -N 2+ && refused "queue small allows at most 2 nodes per job, 3 are requested" -q small -N 3 &&
     gets 2 -q small -N 1-2 --exclusive
 '
 
-test_expect_success 'what cannot be is refused in one line, with the way out' '
+test_expect_success 'impossible sizes are refused in one line that shows a correct request' '
     fresh &&
     refused "max 4 is less than min 16" -N 16-4 && refused "max 8 is less than min 64" -n 64-8 &&
     refused "the last size is 12; use 4-12:4" -N 4-15:4 && refused "4 is the only size" -N "4-7:2:*" &&

@@ -2,8 +2,8 @@
 test_description='a machine of many nodes that are all looked at again: what comes meanwhile waits, and is lost neither way'
 . "$(dirname "$0")/lib.sh"
 
-# Another policy puts all nodes in another order, piece by piece. Who submits at that time waits for
-# it; whether one came in time is in the log, and another tries until one did.
+# Another policy sorts all nodes again, in parts. A submit during the sort waits for its end; the
+# log shows whether a submit came during the sort, and the test retries until one did.
 printf 'local: {nodes: 50000, cores: 2, memory: 1Gi}\nlog-level: debug\n' >machine.yaml
 policy=low
 
@@ -18,8 +18,8 @@ waited()
     grep -c 'submission of uid [0-9]* waits until all nodes' "$BROKER_LOG"
 }
 
-# until_one_waits COMMAND...: again and again right after a reload, until it had to wait; its last
-# output is in out and err, its status in status
+# until_one_waits COMMAND...: runs COMMAND right after a reload, again and again until COMMAND had
+# to wait. The files out and err have the last output, and $status the last status.
 until_one_waits()
 {
     before=$(waited)
@@ -37,15 +37,15 @@ until_one_waits()
 cp machine.yaml live.yaml && echo "match-policy: $policy" >>live.yaml
 start_broker --config live.yaml
 
-test_expect_success 'a submit that comes meanwhile is accepted, and the job runs' '
+test_expect_success 'a submit during the sort is accepted, and the job runs' '
     until_one_waits fluxq-submit -o /dev/null -- true &&
     cat err && test $status -eq 0 && wait_job_state $(cat out) COMPLETED
 '
-test_expect_success 'one that can never run is refused, with the reason' '
+test_expect_success 'a submit during the sort that can never run is refused with the reason' '
     until_one_waits fluxq-submit -N 50001 -- true &&
     test $status -eq 1 && cat err && grep 50000 err
 '
-test_expect_success 'many at once: each has its answer, and all run' '
+test_expect_success 'each of many submits during the sort gets its answer, and all jobs run' '
     pids= && reload &&
     for i in $(seq 20); do
         fluxq-submit -o /dev/null -- true >id.$i 2>&1 & pids="$pids $!"

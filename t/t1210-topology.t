@@ -4,7 +4,7 @@ test_description='places of nodes: levels from the configuration, fluxq-info --t
 
 config=$FLUXQ_RUN/fluxq.yaml
 
-# with_levels LIST: 8 nodes of 4 cores with these levels.
+# with_levels LIST: configures 8 nodes of 4 cores with these levels.
 with_levels()
 {
     cat >"$config" <<-ENDCONFIG
@@ -28,7 +28,7 @@ is()
     [ "$1" = "$2" ] || { echo "it is '$1', not '$2'" && false; }
 }
 
-# post FILTER: the answer to a jobspec of two nodes that jq changed so.
+# post FILTER: the answer to a jobspec of two nodes that the jq filter FILTER has changed.
 post()
 {
     fluxq-submit --dry-run -N 2 -c 4 -o /dev/null -- sleep 1000 | jq "$1" >spec.json &&
@@ -36,19 +36,19 @@ post()
         cat answer
 }
 
-test_expect_success 'info --topology: a tree, with what is in each place' '
+test_expect_success 'fluxq-info --topology shows a tree with the nodes and resources of each place' '
     fluxq-info --topology >out && cat out && test "$(wc -l <out)" -eq 7 &&
     grep -E "^zone zone0 +4 +0/16/16 .* -\$" out &&
     grep -E "^  rack rack1 +2 +0/8/8 .* node\[2-3\]\$" out &&
     test "$(awk "NR > 1 { print \$1 }" out | tr "\n" " ")" = "zone rack rack zone rack rack "
 '
 
-test_expect_success 'info --json and show node have the places' '
+test_expect_success 'fluxq-info --json and fluxq-show node have the places' '
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"node5\") | .places == {zone: \"zone1\", rack: \"rack2\"}" &&
     fluxq-show node node5 | grep -E "^Places: +zone zone1, rack rack2\$"
 '
 
-test_expect_success 'a jobspec may ask for any level' '
+test_expect_success 'a jobspec may request any level' '
     post ".resources = [{type: \"zone\", count: 1, with: [{type: \"rack\", count: 2, with: .resources}]}]" &&
     id=$(jq -e .id answer) && wait_job_state $id RUNNING && is "$(job_field $id nodelist)" "node[0-3]" &&
     post ".resources = [{type: \"rack\", count: 2, with: .resources}]" &&
@@ -64,13 +64,14 @@ nobody_runs()
     wait_until 30 sh -c "fluxq-info | grep -qE \"^idle +8 \""
 }
 
-# submit NODES OPTION...: so many whole nodes until cancelled; prints the id.
+# submit NODES OPTION...: submits a job of NODES whole nodes that runs until its cancel;
+# prints the id.
 submit()
 {
     n=$1 && shift && fluxq-submit -o /dev/null -N "$n" --exclusive "$@" -- sleep 1000
 }
 
-# nodes_of ID: once it runs.
+# nodes_of ID: waits for the start and prints the nodes.
 nodes_of()
 {
     wait_job_state "$1" RUNNING >&2 && job_field "$1" nodelist
@@ -81,7 +82,7 @@ shown()
     fluxq-show job "$1" | sed -n "s/^$2: *//p"
 }
 
-test_expect_success '--nodes-per and --nodes-per-rack: so many in each' '
+test_expect_success '--nodes-per and --nodes-per-rack set the number of nodes in each place' '
     nobody_runs &&
     a=$(submit 4 --nodes-per-rack=1) && is "$(nodes_of $a)" "node[0,2,4,6]" &&
     b=$(submit 2 --nodes-per=zone:1) && is "$(nodes_of $b)" "node[1,5]" &&
@@ -91,7 +92,7 @@ test_expect_success '--nodes-per and --nodes-per-rack: so many in each' '
     id=$(fluxq-submit -o /dev/null -N 2-8:2 --nodes-per=rack:2 --exclusive -- sleep 1000) && is "$(nodes_of $id)" "node[0-7]"
 '
 
-test_expect_success '--nodes-per: what cannot be is refused, with the numbers' '
+test_expect_success 'impossible values of --nodes-per are refused with the numbers' '
     refused() { text=$1 && shift && test_must_fail fluxq-submit "$@" -- true 2>err && cat err && grep -e "$text" err; } &&
     refused "5 does not divide into 2 nodes a rack" -N 5 --nodes-per-rack=2 &&
     refused "needs the number of nodes: give -N" -n 5 --nodes-per-rack=2 &&
@@ -102,7 +103,7 @@ test_expect_success '--nodes-per: what cannot be is refused, with the numbers' '
     refused "needs 1 rack with 4 nodes.* 0 of 1 rack fit the machine" -N 4 --nodes-per-rack=4
 '
 
-test_expect_success '--placement: packed into few, spread over all, and it never waits' '
+test_expect_success '--placement packs a job into few places or spreads it over all, and never delays the job' '
     nobody_runs &&
     a=$(submit 1) && is "$(nodes_of $a)" node0 &&
     b=$(submit 2 --placement=pack) && is "$(nodes_of $b)" "node[2-3]" &&
@@ -114,7 +115,7 @@ test_expect_success '--placement: packed into few, spread over all, and it never
     test_must_fail fluxq-submit --placement=near -N 2 -- true 2>err && grep "near. is none of pack, spread" err
 '
 
-test_expect_success '--switches: waits for as few racks, with the reason; then runs anywhere' '
+test_expect_success '--switches waits for at most so many racks, shows the reason, and then runs anywhere' '
     nobody_runs &&
     a=$(submit 1) && is "$(nodes_of $a)" node0 && b=$(submit 1 -w node2) && is "$(nodes_of $b)" node2 &&
     c=$(submit 1 -w node4) && is "$(nodes_of $c)" node4 && d=$(submit 1 -w node6) && is "$(nodes_of $d)" node6 &&
@@ -128,7 +129,7 @@ test_expect_success '--switches: waits for as few racks, with the reason; then r
     fluxq-cancel $b $two && is "$(nodes_of $id)" "node[2-3]" && is "$(shown $id Places)" "1 rack: zone0/rack1"
 '
 
-test_expect_success '--switches: what can never be is refused if it was to wait for ever, else not waited for' '
+test_expect_success 'an impossible --switches is refused if its wait is infinite, and ignored otherwise' '
     nobody_runs &&
     test_must_fail fluxq-submit -N 3 --switches=1@infinite -- true 2>err && cat err &&
     grep "needs 3 nodes with 1 slot of 1 core each in at most 1 rack: 2 of 3 nodes fit the machine" err &&
@@ -136,7 +137,7 @@ test_expect_success '--switches: what can never be is refused if it was to wait 
     test_must_fail fluxq-submit -N 2 --switches=0 -- true && test_must_fail fluxq-submit -N 2 --switches=1@soon -- true
 '
 
-test_expect_success 'the plan sees the bound: who waits for one rack is not overtaken there' '
+test_expect_success 'the plan respects --switches: no job delays a job that waits for one rack' '
     nobody_runs &&
     long=$(submit 1 -t 60 -w node0) && b=$(submit 1 -t 30 -w node2) && c=$(submit 1 -t 60 -w node4) && d=$(submit 1 -t 60 -w node6) &&
     wait_job_state $d RUNNING && id=$(submit 2 -t 10 --switches=1@UNLIMITED) &&
@@ -144,7 +145,7 @@ test_expect_success 'the plan sees the bound: who waits for one rack is not over
     is "$(job_state $over)" PENDING && fluxq-show job $id && fluxq-show job $id | grep -E "$b"
 '
 
-test_expect_success 'a restart keeps what is waited for, and until when; a queue has a placement of its own' '
+test_expect_success 'a restart keeps --switches and its wait, and a queue can have its own placement' '
     nobody_runs && stop_broker &&
     with_levels "[{level: zone, nodes: 4}, {level: rack, nodes: 2}]" &&
     printf "switches-wait: 2s\nqueues:\n  batch: {default: true}\n  wide: {placement: \"spread:zone\"}\n" >>"$config" &&
@@ -159,7 +160,7 @@ test_expect_success 'a restart keeps what is waited for, and until when; a queue
     test_must_fail fluxqd --check --config "$config"
 '
 
-test_expect_success 'a level that cannot be is refused with line and column' '
+test_expect_success 'wrong levels are refused with line and column' '
     refused() { with_levels "$1" && test_must_fail fluxqd --check --config "$config" 2>err && cat err && grep -E "$2" err; } &&
     refused "[{level: node, nodes: 2}]" "fluxq.yaml:5:[0-9]+: local.topology: level: expected a name" &&
     refused "[{level: \"a b\", nodes: 2}]" "expected a name" &&

@@ -16,8 +16,8 @@ queues:
   small: {max-nodes: 3}
 END
 
-# A script that says what it hears, and lets us start steps in it: what is written to cmd.ID is
-# run there, with its output in out.ID.
+# A script that records its signals and lets the test start steps inside the job: the job runs
+# the content of cmd.ID, with output in out.ID.
 write_script work.sh <<\END
 #!/bin/sh
 id=$FLUXQ_JOB_ID
@@ -35,14 +35,15 @@ until [ -e "stop.$id" ]; do
 done
 END
 
-# work ARGUMENTS...: a job that runs until end_job; its id, when its script is ready
+# work ARGUMENTS...: submits a job that runs until end_job; prints the id when the script
+# is ready.
 work()
 {
     id=$(fluxq-submit -o /dev/null -t 5 "$@" ./work.sh) && wait_job_state "$id" RUNNING \
         && wait_until 10 test -e "ready.$id" && echo "$id"
 }
 
-# in_job ID N COMMAND: the N-th command of that job; its output
+# in_job ID N COMMAND: runs COMMAND as the N-th command of that job; prints the output.
 in_job()
 {
     echo "$3" >"cmd.$1.new" && mv "cmd.$1.new" "cmd.$1.$2" \
@@ -59,7 +60,7 @@ is_size()
     [ "$(job_field "$1" nodes)" = "$2" ] && [ "$(job_field "$1" resize)" = null ]
 }
 
-# resize ID N: and wait until it is so
+# resize ID N: changes the size to N and waits for the change.
 resize()
 {
     fluxq-ctl resize "$1" -N "$2" && wait_until 15 is_size "$1" "$2"
@@ -77,7 +78,7 @@ has_free()
 
 start_broker --config resize.yaml
 
-test_expect_success 'what cannot be malleable is refused with what to do about it' '
+test_expect_success 'a job that cannot be malleable is refused with a correct request' '
     refused() { words=$1; shift; test_must_fail fluxq-submit --malleable "$@" 2>err && grep -e "$words" err; } &&
     refused "-N MIN-MAX" -N 4 work.sh &&
     refused "-N MIN-MAX" work.sh &&
@@ -90,7 +91,7 @@ test_expect_success 'what cannot be malleable is refused with what to do about i
     test_must_fail fluxq-submit -N 2-4 --resize-signal=USR1 work.sh 2>err && grep "not malleable" err
 '
 
-test_expect_success 'a job grows: its steps, its file, its signal and its listing have the new nodes' '
+test_expect_success 'when a job grows its steps, its file, its signal and its listing have the new nodes' '
     fluxq-submit -o /dev/null -t 5 -N 4 --exclusive -J other -- sleep 300 >other &&
     wait_job_state $(cat other) RUNNING &&
     id=$(work -N 2-4 --malleable) && echo $id >id &&
@@ -104,14 +105,14 @@ test_expect_success 'a job grows: its steps, its file, its signal and its listin
     test $(job_field $id ncores) = 3
 '
 
-test_expect_success 'the file says what the job has' '
+test_expect_success 'the resize file describes the nodes of the job' '
     id=$(cat id) && cat "$(cat file.$id)" >file && cat file &&
     grep "^FLUXQ_RESIZE_NNODES=3$" file && grep "^FLUXQ_RESIZE_STATE=grown$" file &&
     grep "^FLUXQ_RESIZE_GENERATION=2$" file &&
     grep -Fx "FLUXQ_RESIZE_NODELIST=$(job_field $id nodelist)" file
 '
 
-test_expect_success 'only as far as its sizes, its queue and the machine go' '
+test_expect_success 'a resize stays within the job'\''s sizes, its queue and the machine' '
     id=$(cat id) &&
     test_must_fail fluxq-ctl resize $id -N 5 2>err && grep "which are 2-4" err &&
     test_must_fail fluxq-ctl resize $id -N 1 2>err && grep "which are 2-4" err &&
@@ -126,7 +127,7 @@ test_expect_success 'only as far as its sizes, its queue and the machine go' '
     is_size $id 3 && fluxq-cancel $full && wait_job_state $full CANCELLED
 '
 
-test_expect_success 'a job shrinks: it is told, has its grace, and its last nodes are free' '
+test_expect_success 'a job that shrinks gets its signal and its grace, and then its last nodes are free' '
     id=$(cat id) && : >heard.$id &&
     echo "fluxq-run -N 3 sh -c \"trap \\\"\\\" WINCH; : >there.\\\$FLUXQ_PROCID; exec sleep 60\"; echo status \$?" >cmd.$id.new &&
     mv cmd.$id.new cmd.$id.4 && wait_until 10 test -e there.2 &&
@@ -135,22 +136,22 @@ test_expect_success 'a job shrinks: it is told, has its grace, and its last node
     test_must_fail fluxq-ctl resize $id -N 4 2>err && grep "changing its size" err &&
     wait_until 20 is_size $id 2 && took=$(($(date +%s) - begun)) && echo "took $took" && test $took -ge 2 &&
     wait_until 10 test -e out.$id.4 && cat out.$id.4 && grep "gives back nodes" out.$id.4 &&
-    wait_until 5 grep "^shr[iu]nk.* 2" heard.$id && # the shell had to wait for the step
+    wait_until 5 grep "^shr[iu]nk.* 2" heard.$id && # the shell waits for the step before the trap
     in_job $id 5 "fluxq-run hostname" >all && test $(wc -l <all) = 2 &&
     test "$(grep STATE "$(cat file.$id)")" = FLUXQ_RESIZE_STATE=shrunk
 '
 
-test_expect_success 'nodes that it does not use go at once' '
+test_expect_success 'unused nodes are released at once' '
     id=$(cat id) && resize $id 4 && begun=$(date +%s) && resize $id 2 && test $(($(date +%s) - begun)) -lt 3
 '
 
-# waits_at PATH: a connection that the listener of this socket has not accepted
+# waits_at PATH: the socket has a connection that its listener has not accepted.
 waits_at()
 {
     grep -q " 02 .* $1\$" /proc/net/unix
 }
 
-test_expect_success 'a step that begins at the moment of the change runs and ends' '
+test_expect_success 'a step that begins during a resize runs and ends' '
     id=$(cat id) && resize $id 4 && root=$(worker_of $id 0) &&
     dir=$(dirname "$(cat file.$id)") &&
     test_when_finished "kill -CONT $root 2>/dev/null || :" && kill -STOP $root &&
@@ -160,7 +161,7 @@ test_expect_success 'a step that begins at the moment of the change runs and end
     wait_until 15 test -e out.$id.6 && cat out.$id.6 && grep "^status 0$" out.$id.6 && wait_until 15 is_size $id 2
 '
 
-test_expect_success 'it ends as it would have, and its record tells its sizes' '
+test_expect_success 'a resized job ends normally, and its record has its sizes' '
     id=$(cat id) && end_job $id &&
     fluxq-show job $id --json >shown && test "$(job_field $id nodes)" = 2 &&
     test $(count_events $id resize) = $(count_events $id resized) && test $(count_events $id resize) -ge 5 &&
@@ -178,12 +179,12 @@ test_expect_success 'the hook runs on the first node with the old and the new si
     wait_until 10 grep "^hook 1 3 grown" hook.out && end_job $id && cat hook.out
 '
 
-test_expect_success 'the signal may be another one' '
+test_expect_success '--resize-signal sets another signal' '
     id=$(work -N 1-2 --malleable --resize-signal=USR1) && resize $id 1 &&
     wait_until 5 grep "^shr[iu]nk.* 1" heard.$id && end_job $id
 '
 
-test_expect_success 'a node that is to go and dies goes; one that is to stay ends the job' '
+test_expect_success 'a dead node that is to leave is removed, and a dead node that is to stay ends the job' '
     id=$(work -N 1-4 --malleable) &&
     echo "fluxq-run -N 4 sh -c \": >up.\\\$FLUXQ_PROCID; exec sleep 60\"; echo status \$?" >cmd.$id.new &&
     mv cmd.$id.new cmd.$id.1 && wait_until 10 test -e up.3 &&
@@ -195,7 +196,7 @@ test_expect_success 'a node that is to go and dies goes; one that is to stay end
     kill_all $(agents_of $id 0) && wait_job_state $id NODE_FAIL && wait_until 20 none_active && test $(free_nodes) = 8
 '
 
-test_expect_success 'nodes that do not come are given back, and the job goes on' '
+test_expect_success 'nodes that do not start in time are given back, and the job goes on' '
     id=$(work -N 1-4 --malleable --start-timeout=0:03) && resize $id 1 &&
     mv $shell $shell.away && printf "#!/bin/sh\nexec sleep 30\n" >$shell.new && chmod 755 $shell.new && mv $shell.new $shell &&
     fluxq-ctl resize $id -N 3 && { wait_until 20 is_size $id 1 || { fluxq-show job $id --events; false; }; } && mv $shell.away $shell &&
@@ -204,14 +205,14 @@ test_expect_success 'nodes that do not come are given back, and the job goes on'
     resize $id 2 && end_job $id && wait_until 20 none_active
 '
 
-test_expect_success 'an allocation grows under a shell that holds it' '
+test_expect_success 'an allocation grows while a shell holds it' '
     fluxq-alloc -N 1-3 --malleable -t 5 -q small sh -c "
         fluxq-ctl resize \$FLUXQ_JOB_ID -N 1 && until fluxq-run true && test \$(fluxq-run hostname | wc -l) = 1; do sleep 0.1; done
         fluxq-ctl resize \$FLUXQ_JOB_ID -N 2 && until test \$(fluxq-run hostname | wc -l) = 2; do sleep 0.1; done; echo grown" >out 2>err &&
     cat out err && grep grown out
 '
 
-test_expect_success 'nothing is left behind' '
+test_expect_success 'no job, process or node is left behind' '
     fluxq-cancel -t PENDING,RUNNING; wait_until 20 none_active && test $(free_nodes) = 8 && stop_broker
 '
 

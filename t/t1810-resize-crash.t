@@ -27,7 +27,8 @@ is_size()
     [ "$(job_field "$1" nodes)" = "$2" ] && [ "$(job_field "$1" resize)" = null ]
 }
 
-# has_ranks ID N: guardians and workers of ranks 0 to N - 1, two each, and of no other
+# has_ranks ID N: two agents, guardian and worker, run for each of the ranks 0 to N - 1,
+# and for no other rank.
 has_ranks()
 {
     for rank in 0 1 2 3 4 5; do
@@ -36,7 +37,7 @@ has_ranks()
     done
 }
 
-# what fluxq-run makes of its nodes now
+# The nodes that fluxq-run sees now.
 has_tasks()
 {
     rm -f in.*
@@ -49,7 +50,7 @@ uses_nodes()
     [ "$(fluxq-info --json | jq '[.nodes[] | select(.cores_used > 0)] | length')" = "$1" ]
 }
 
-# settled ID N: whatever happened, that is how it is in the end
+# settled ID N: after any fault the job has size N in the end.
 settled()
 {
     wait_until 20 is_size "$1" "$2" && wait_until 10 has_ranks "$1" "$2" && wait_until 10 has_tasks "$2" \
@@ -58,15 +59,15 @@ settled()
 
 start_broker --config crash.yaml
 
-test_expect_success 'a job begins' '
+test_expect_success 'the job starts with six nodes' '
     id=$(fluxq-submit -o /dev/null -t 10 -N 1-6 --malleable ./work.sh) && echo $id >id &&
     wait_job_state $id RUNNING && wait_until 10 test -e begun.$id && settled $id 6
 '
 
-# After so many milliseconds behind the answer: the request is on disk, the agents of new ranks
-# are not started, are, have joined; rank 0 counts the grace, steps end, it has taken the ranks.
+# So many milliseconds after the answer: the request is on disk; the agents of new ranks are not
+# started, started, or joined; rank 0 waits for the grace, ends steps, or has taken the ranks.
 for ms in 0 2 5 10 20 40 80; do
-    test_expect_success "killed $ms ms after a job began to shrink, and to grow" '
+    test_expect_success "a kill of the broker $ms ms after a shrink or growth began loses neither" '
         id=$(cat id) &&
         fluxq-ctl resize $id -N 2 && sleep $(printf "0.%03d" '$ms') && kill_broker &&
         start_broker --config crash.yaml && settled $id 2 &&
@@ -75,18 +76,18 @@ for ms in 0 2 5 10 20 40 80; do
     '
 done
 
-test_expect_success 'what rank 0 does while no broker is there is found' '
+test_expect_success 'a new broker learns of a shrink that rank 0 finished without a broker' '
     id=$(cat id) &&
     fluxq-ctl resize $id -N 1 && kill_broker && wait_until 20 has_ranks $id 1 &&
     start_broker --config crash.yaml && settled $id 1
 '
 
-test_expect_success 'killed again and again within one change' '
+test_expect_success 'repeated kills of the broker during one resize do not lose the resize' '
     id=$(cat id) && fluxq-ctl resize $id -N 4 &&
     for i in 1 2 3; do kill_broker && start_broker --config crash.yaml || return 1; done && settled $id 4
 '
 
-test_expect_success 'the job ends, and nothing is left of it' '
+test_expect_success 'the job ends, and leaves nothing behind' '
     id=$(cat id) && touch stop.$id && wait_job_state $id COMPLETED && wait_until 20 none_active && nodes_free &&
     test -z "$(agents_of $id)" && test $(count_events $id resize) = $(count_events $id resized) && stop_broker
 '

@@ -4,7 +4,7 @@ test_description='fluxq-shell runs a job of several ranks, keeps its output and 
 
 . "$FLUXQ_SOURCE_DIR/t/agents.sh"
 
-test_expect_success 'version and help are on stdout, wrong usage ends with 2' '
+test_expect_success 'version and help go to stdout, and wrong usage exits with 2' '
     fluxq-shell --version | grep "^fluxq-shell [0-9]" &&
     fluxq-shell --help | grep -- --launch &&
     test_expect_code 2 fluxq-shell &&
@@ -12,7 +12,7 @@ test_expect_success 'version and help are on stdout, wrong usage ends with 2' '
     test_expect_code 2 fluxq-shell --launch x --key y --rank 0 --uid 5
 '
 
-test_expect_success 'a launch file or key that is no such thing ends with 1 and its name' '
+test_expect_success 'an invalid launch file or key gives exit status 1 and the name of the file' '
     make_job bad arg=true node=n0 && echo rubbish >bad/rubbish &&
     test_expect_code 1 fluxq-shell --launch bad/rubbish --key bad/key --rank 0 2>err &&
     grep bad/rubbish err &&
@@ -22,7 +22,7 @@ test_expect_success 'a launch file or key that is no such thing ends with 1 and 
     grep "rank 5" err && ! test -e bad/spool
 '
 
-test_expect_success 'a batch script runs once, on rank 0, with its arguments and both streams' '
+test_expect_success 'a batch script runs once, on rank 0, with its arguments and both output streams' '
     make_job batch batch=1 script="$PWD/batch/script" arg="a b" arg=c node=n0:2 node=n1:2 &&
     write_script batch/script <<-\END &&
 	#!/bin/sh
@@ -38,7 +38,7 @@ test_expect_success 'a batch script runs once, on rank 0, with its arguments and
     ! test -e batch/sock
 '
 
-test_expect_success 'a command runs once a task on every rank, output in a file for each task' '
+test_expect_success 'a command runs once for each task on every rank, with an output file for each task' '
     mkdir files &&
     make_job each "arg=sh" "arg=-c" \
         "arg=echo \$FLUXQ_PROCID \$SLURM_LOCALID \$FLUXQ_NODEID \$SLURMD_NODENAME" \
@@ -57,7 +57,7 @@ test_expect_success 'a command runs once a task on every rank, output in a file 
     echo "5 1 2 n2" >expected && test_cmp expected files/test-7-n2-5
 '
 
-test_expect_success 'a file for each node, and standard error where it should be' '
+test_expect_success 'output can go to a file for each node, and standard error to a file of its own' '
     mkdir nodes &&
     make_job pernode arg=sh arg=-c "arg=echo out; echo err >&2" node=n0:2 node=n1:1 \
         output="$PWD/nodes/%N.out" error="$PWD/nodes/all.err" &&
@@ -71,7 +71,7 @@ test_expect_success 'a file for each node, and standard error where it should be
     run_job append 1 && test "$(wc -l <nodes/same)" = 3
 '
 
-test_expect_success 'the environment is the submission, what fluxq says, and defaults; the key is not in it' '
+test_expect_success 'the environment has the submitted variables, fluxq'\''s variables and defaults, and not the key' '
     make_job env arg=env node=n0:3:0-2:1,3 node=n1:3:0-2:1,3 node=n2:1:7 env=A=first env=A=last \
         env=FLUXQ_JOB_ID=forged env=HOME=/elsewhere time_limit=600 cores_per_task=1 &&
     run_job env 3 && launch-write output env/spool 4 1 >env.4 &&
@@ -86,26 +86,26 @@ test_expect_success 'the environment is the submission, what fluxq says, and def
     ! grep -i "$(cat env/key)" env.4
 '
 
-# 3 is the descriptor of ls itself, on the directory that it lists.
-test_expect_success 'tasks inherit no descriptor, no blocked signal; stdin is empty' '
+# Descriptor 3 belongs to ls itself, for the directory that ls lists.
+test_expect_success 'tasks inherit no descriptor and no blocked signal, and stdin is empty' '
     make_job clean arg=sh arg=-c "arg=ls /proc/self/fd; grep SigBlk /proc/self/status; cat; ulimit -n" node=n0:1 &&
     run_job clean 1 && launch-write output clean/spool 0 1 >out &&
     printf "0\n1\n2\n3\nSigBlk:\t0000000000000000\n%s\n" "$(ulimit -n)" >expected &&
     test_cmp expected out
 '
 
-test_expect_success 'the exit status is that of the worst task' '
+test_expect_success 'the exit status of the job is the status of the worst task' '
     make_job worst arg=sh arg=-c "arg=exit \$FLUXQ_PROCID" node=n0:2 node=n1:2 &&
     run_job worst 2 && finish_is worst 768 exited "task 3 on n1: exit status 3"
 '
 
-test_expect_success 'a signal is worse than an exit code' '
+test_expect_success 'a death by signal takes precedence over an exit code' '
     make_job sig arg=sh arg=-c "arg=[ \$FLUXQ_PROCID = 1 ] && kill -SEGV \$\$; exit 9" node=n0:1 node=n1:2 &&
     run_job sig 2 && finish_is sig 11 signaled "task 1 on n1: killed by signal 11" &&
     test "$(frames sig | grep -c ^EXIT)" = 3
 '
 
-test_expect_success 'what cannot be executed ends as in a shell, and says why' '
+test_expect_success 'a program that cannot be executed gives the status of a shell, and the reason' '
     make_job none arg=no-such-program node=n0:1 && run_job none 1 && finish_is none 32512 exited &&
     launch-write output none/spool 0 2 | grep "cannot execute no-such-program" &&
     make_job noexec arg="$PWD/noexec/key" node=n0:1 && run_job noexec 1 &&
@@ -115,7 +115,7 @@ test_expect_success 'what cannot be executed ends as in a shell, and says why' '
     finish_is interp 32512 exited && launch-write output interp/spool 0 2 | grep "first line"
 '
 
-test_expect_success 'a working directory that is not there: refused, or / with a note' '
+test_expect_success 'without its working directory a job is refused, or runs in / with a note' '
     make_job nocwd cwd=/no/such arg=pwd node=n0:1 node=n1:1 && run_job nocwd 2 &&
     finish_is nocwd 256 startfail "cannot change to directory /no/such: No such file" &&
     ! has_frame nocwd ^READY &&
@@ -138,7 +138,7 @@ test_expect_success 'a second start of the same job does nothing' '
     test_cmp before twice/spool && test "$(wc -l <twice/count)" = 1
 '
 
-test_expect_success 'the time limit: SIGTERM, and after the grace time SIGKILL for who ignores it' '
+test_expect_success 'at the time limit tasks get SIGTERM, and after the grace time SIGKILL' '
     make_job limit batch=1 script="$PWD/limit/script" node=n0:1 time_limit=1 grace=1 &&
     write_script limit/script <<-\END &&
 	#!/bin/sh
@@ -151,14 +151,14 @@ test_expect_success 'the time limit: SIGTERM, and after the grace time SIGKILL f
     launch-write output limit/spool 0 1 | grep told && all_gone limit/pids
 '
 
-test_expect_success 'the time limit reaches the tasks of all ranks, also those that setsid' '
+test_expect_success 'the time limit reaches the tasks of all ranks, also in other sessions' '
     make_job limits arg=sh arg=-c "arg=echo \$\$ >>pids; setsid sleep 1000 & echo \$! >>pids; wait; wait" \
         node=n0:1 node=n1:1 node=n2:1 time_limit=1 grace=5 &&
     run_job limits 3 && finish_is limits 15 timeout && test "$(wc -l <limits/pids)" = 6 &&
     all_gone limits/pids
 '
 
-test_expect_success 'what forks away twice into a session of its own is dead when the job is over' '
+test_expect_success 'a process that forked twice into its own session is dead when the job is over' '
     make_job away batch=1 script="$PWD/away/script" node=n0:1 &&
     write_script away/script <<-\END &&
 	#!/bin/sh
@@ -170,7 +170,7 @@ test_expect_success 'what forks away twice into a session of its own is dead whe
     run_job away 1 && finish_is away 1024 exited && all_gone away/pids
 '
 
-test_expect_success 'an agent killed with -9: lost, with its node, and everything is dead on both ranks' '
+test_expect_success 'after kill -9 of an agent the job is lost with the node'\''s name, and all processes on both ranks are dead' '
     make_job kill1 arg=sh arg=-c "arg=echo \$\$ >>pids; setsid sleep 1000 & echo \$! >>pids; wait" node=n0:1 node=n1:1 grace=1 &&
     start_agent kill1 0 && start_agent kill1 1 &&
     wait_until 20 sh -c "[ \"\$(wc -l <kill1/pids)\" = 4 ]" &&
@@ -178,7 +178,7 @@ test_expect_success 'an agent killed with -9: lost, with its node, and everythin
     has_frame kill1 "^LOST rank=1 node n1" && wait_until 5 all_gone kill1/pids
 '
 
-test_expect_success 'a worker killed with -9: its guardian clears away, the job ends everywhere' '
+test_expect_success 'after kill -9 of a worker its guardian cleans up, and the job ends on all ranks' '
     make_job kill2 arg=sh arg=-c "arg=echo \$\$ >>pids; setsid sleep 1000 & echo \$! >>pids; wait" node=n0:1 node=n1:1 grace=1 &&
     start_agent kill2 0 && start_agent kill2 1 &&
     wait_until 20 sh -c "[ \"\$(wc -l <kill2/pids)\" = 4 ]" &&
@@ -186,7 +186,7 @@ test_expect_success 'a worker killed with -9: its guardian clears away, the job 
     end_of kill2 0 && finish_is kill2 9 lost "node n1" && wait_until 5 all_gone kill2/pids
 '
 
-test_expect_success 'a guardian killed with -9 when the other tasks have ended: lost, not a task that failed' '
+test_expect_success 'after kill -9 of a guardian with the last task the job is lost, not failed by a task' '
     make_job last arg=sh arg=-c "arg=[ \$FLUXQ_PROCID = 1 ] || exit 0; echo \$\$ >>pids; exec sleep 1000" node=n0:1 node=n1:1 grace=1 &&
     start_agent last 0 && start_agent last 1 &&
     wait_until 20 test -s last/pids && wait_until 20 has_frame last "^EXIT rank=0" &&
@@ -194,7 +194,7 @@ test_expect_success 'a guardian killed with -9 when the other tasks have ended: 
     wait_until 5 all_gone last/pids
 '
 
-test_expect_success 'rank 0 killed with -9: the others end, and nothing is left' '
+test_expect_success 'after kill -9 of rank 0 the other ranks end, and no process is left' '
     make_job kill3 arg=sh arg=-c "arg=echo \$\$ >>pids; setsid sleep 1000 & echo \$! >>pids; wait" node=n0:1 node=n1:1 grace=1 &&
     start_agent kill3 0 && start_agent kill3 1 &&
     wait_until 20 sh -c "[ \"\$(wc -l <kill3/pids)\" = 4 ]" &&
@@ -208,7 +208,7 @@ test_expect_success 'rank 0 killed with -9: the others end, and nothing is left'
     wait_until 5 all_gone kill4/pids && finish_is kill4 9 lost "node n0: the agent was killed"
 '
 
-test_expect_success 'an agent that is stopped for too long is lost, and kills its tasks when it goes on' '
+test_expect_success 'an agent that is stopped for too long is lost, and kills its tasks when it continues' '
     make_job frozen arg=sh arg=-c "arg=echo \$\$ >>pids; exec sleep 1000" node=n0:1 node=n1:1 grace=1 &&
     start_agent frozen 0 && start_agent frozen 1 &&
     wait_until 20 sh -c "[ \"\$(wc -l <frozen/pids)\" = 2 ]" &&
@@ -218,7 +218,7 @@ test_expect_success 'an agent that is stopped for too long is lost, and kills it
     wait_until 5 all_gone frozen/pids
 '
 
-test_expect_success 'SIGTERM to an agent, of any rank, cancels the job' '
+test_expect_success 'SIGTERM to an agent of any rank cancels the job' '
     for rank in 0 1; do
         make_job term$rank arg=sh arg=-c "arg=echo \$\$ >>pids; exec sleep 1000" node=n0:1 node=n1:1 grace=5 &&
         start_agent term$rank 0 && start_agent term$rank 1 &&
@@ -228,33 +228,33 @@ test_expect_success 'SIGTERM to an agent, of any rank, cancels the job' '
     done
 '
 
-test_expect_success 'ranks that never join are named' '
+test_expect_success 'a failed start names the ranks that never joined' '
     make_job nojoin arg=true join_timeout=1 node=n0:1 node=n1:1 node=n2:1 node=n3:1 &&
     start_agent nojoin 0 && start_agent nojoin 2 && end_of nojoin 0 && end_of nojoin 2 &&
     finish_is nojoin 256 startfail "2 of 4 nodes did not join within 0:01: n\[1,3\]" &&
     ! has_frame nojoin ^READY
 '
 
-test_expect_success '... also when the executor does not wait for the deadline, and only while they join' '
+test_expect_success 'the executor can end the wait for ranks before the deadline, while ranks are joining' '
     make_job stopjoin arg=sh arg=-c "arg=until [ -e go ]; do sleep 0.02; done" node=n0:1 node=n1:1 &&
     start_agent stopjoin 0 && wait_until 10 request stopjoin GET /v1/status &&
     request stopjoin POST /v1/terminate?reason=startfail && end_of stopjoin 0 &&
     finish_is stopjoin 256 startfail "1 of 2 nodes did not join within 0:0[0-9]*: n1" &&
     frames stopjoin | grep "^LOST rank=1 node n1: its agent did not join"
 '
-test_expect_success '... when all have joined it is too late for that' '
+test_expect_success 'after all ranks have joined the executor cannot end the wait' '
     make_job joined arg=sh arg=-c "arg=until [ -e go ]; do sleep 0.02; done" node=n0:1 node=n1:1 &&
     start_agents joined 0 1 && wait_until 10 has_frame joined ^READY &&
     test_must_fail request joined POST /v1/terminate?reason=startfail 2>err && grep 409 err &&
     : >joined/go && end_of joined 0 && end_of joined 1 && finish_is joined 0 exited
 '
 
-test_expect_success 'a rank that finds no rank 0 gives up at the deadline, and says where it looked' '
+test_expect_success 'a rank that finds no rank 0 gives up at the deadline, and names the address' '
     make_job alone arg=true join_timeout=1 node=n0:1 node=n1:1 &&
     start_agent alone 1 && test_expect_code 1 end_of alone 1 && has_text "$PWD/alone/sock" alone/log.1
 '
 
-test_expect_success 'a wrong key joins nothing and harms nothing' '
+test_expect_success 'an agent with a wrong key cannot join, and does no harm' '
     make_job key arg=echo arg=fine node=n0:1 node=n1:1 join_timeout=10 &&
     launch-write key other && start_agent key 0 &&
     { fluxq-shell --launch key/launch --key other --rank 1 2>key/log.wrong & } && wrong=$! &&
@@ -265,7 +265,7 @@ test_expect_success 'a wrong key joins nothing and harms nothing' '
     kill $wrong; wait $wrong; test -e key/finish
 '
 
-test_expect_success 'over TCP, by a name that has more than one address' '
+test_expect_success 'agents join over TCP, with a name that has several addresses' '
     port=$((20000 + $$ % 20000)) &&
     make_job tcp arg=hostname node=n0:1 node=n1:1 node=n2:1 listen=tcp:127.0.0.1:$port rendezvous=tcp:localhost:$port &&
     run_job tcp 3 && finish_is tcp 0 exited && test "$(frames tcp | grep -c ^EXIT)" = 3 &&
@@ -273,7 +273,7 @@ test_expect_success 'over TCP, by a name that has more than one address' '
     start_agent notcp 1 && test_expect_code 1 end_of notcp 1 && has_text no-such-host notcp/log.1
 '
 
-test_expect_success 'requests: unsigned, forged, replayed, unknown and nonsense ones are refused' '
+test_expect_success 'unsigned, forged, replayed, unknown and invalid requests are refused' '
     make_job http arg=sleep arg=1000 node=n0:1 &&
     start_agent http 0 && wait_until 10 has_frame http ^READY &&
     test_must_fail launch-write unsigned http/sock GET /v1/status 2>err && grep 401 err &&
@@ -291,7 +291,7 @@ test_expect_success 'requests: unsigned, forged, replayed, unknown and nonsense 
     finish_is http 15 cancelled
 '
 
-test_expect_success 'a signal reaches all tasks and what they started' '
+test_expect_success 'a signal reaches all tasks and their children' '
     make_job sigs arg=sh arg=-c "arg=trap : USR1; setsid sh -c \"trap \\\"echo child; exit\\\" USR1; touch ready.\$FLUXQ_PROCID; while :; do sleep 0.05; done\" & wait; wait" node=n0:1 node=n1:1 &&
     start_agent sigs 0 && start_agent sigs 1 &&
     wait_until 10 test -e sigs/ready.0 && wait_until 10 test -e sigs/ready.1 &&
@@ -299,7 +299,7 @@ test_expect_success 'a signal reaches all tasks and what they started' '
     finish_is sigs 0 exited && launch-write output sigs/spool 1 1 | grep child
 '
 
-test_expect_success 'a stream is the spool, from any offset, and goes on to the end of the job' '
+test_expect_success 'a stream has the content of the spool from any offset, to the end of the job' '
     make_job stream arg=sh arg=-c "arg=seq 100; until [ -e go ]; do sleep 0.02; done; seq 101 20000; echo err >&2" node=n0:1 node=n1:1 &&
     start_agent stream 0 && start_agent stream 1 && wait_until 10 has_frame stream ^OUTPUT &&
     { request stream GET /v1/stream?offset=0 >stream.0 & } && first=$! &&
@@ -312,7 +312,7 @@ test_expect_success 'a stream is the spool, from any offset, and goes on to the 
     test_cmp expected events
 '
 
-test_expect_success 'the agent stays until all is released; released blocks are given back' '
+test_expect_success 'the agent stays until all output is released, and released blocks are freed' '
     make_job stay arg=sh arg=-c "arg=seq 100000" node=n0:1 node=n1:1 serve_until_released=1 &&
     start_agent stay 0 && start_agent stay 1 && wait_until 10 has_frame stay ^FINISH &&
     cp stay/spool whole && size=$(wc -c <whole) && before=$(du -k stay/spool | cut -f1) &&
@@ -330,7 +330,7 @@ longer()
     [ "$(wc -c <"$1")" -gt "$2" ]
 }
 
-test_expect_success 'output waits while the spool is full, and goes on when it was released' '
+test_expect_success 'output waits while the spool is full, and goes on after a release' '
     head -c 3000000 /dev/urandom >three &&
     make_job full arg=cat arg="$PWD/three" node=n0:1 node=n1:1 spool_max=300000 serve_until_released=1 &&
     start_agent full 0 && start_agent full 1 && wait_until 10 has_frame full ^OUTPUT &&
@@ -345,14 +345,14 @@ test_expect_success 'output waits while the spool is full, and goes on when it w
     launch-write output full/copy 0 1 | cmp - three && launch-write output full/copy 1 1 | cmp - three
 '
 
-test_expect_success 'something left behind that holds the output does not hold the job' '
+test_expect_success 'a remaining process that holds the output does not hold the job' '
     make_job hold arg=sh arg=-c "arg=sleep 1000 & echo \$! >pids; echo out" node=n0:1 &&
     run_job hold 1 && finish_is hold 0 exited && all_gone hold/pids &&
     make_job yes arg=sh arg=-c "arg=sh -c \"while :; do echo y; sleep 0.01; done\" & echo out" node=n0:1 &&
     run_job yes 1 && finish_is yes 0 exited
 '
 
-test_expect_success '100 MB from each of two ranks arrive as they were written' '
+test_expect_success '100 MB from each of two ranks arrive unchanged' '
     head -c 100000000 /dev/urandom >data && mkdir big.out &&
     make_job big arg=cat arg="$PWD/data" node=n0:1 node=n1:1 output="$PWD/big.out/%t" &&
     begin=$(date +%s%N) && run_job big 2 && end=$(date +%s%N) && finish_is big 0 exited &&
@@ -362,7 +362,7 @@ test_expect_success '100 MB from each of two ranks arrive as they were written' 
     status=$?; rm -rf data big big.out; (exit $status)
 '
 
-test_expect_success ROOT 'a full disk under the output file ends a job that asked for it, and names the file' '
+test_expect_success ROOT 'a full disk of the output file ends a job that asked for this, and the reason names the file' '
     mkdir small && mount -t tmpfs -o size=1m tmpfs small &&
     test_when_finished "umount -l small" &&
     make_job disk1 arg=cat arg="$PWD/three" node=n0:1 output="$PWD/small/out" on_full=2 &&
@@ -370,7 +370,7 @@ test_expect_success ROOT 'a full disk under the output file ends a job that aske
     has_frame disk1 "^NOTE .*No space left"
 '
 
-test_expect_success ROOT '... under the spool it ends nobody: output waits for room, and what never has room is counted' '
+test_expect_success ROOT 'a full disk of the spool ends no job: output waits for space, and lost output is counted' '
     mkdir narrow && mount -t tmpfs -o size=1m tmpfs narrow &&
     test_when_finished "umount -l narrow" &&
     make_job disk2 arg=cat arg="$PWD/three" node=n0:1 node=n1:1 spool="$PWD/narrow/spool" && start_agents disk2 0 1 &&
@@ -382,7 +382,7 @@ test_expect_success ROOT '... under the spool it ends nobody: output waits for r
     cp narrow/spool disk3/spool && finish_is disk3 15 timeout "bytes of output had no room in spool"
 '
 
-test_expect_success ROOT 'as another user: identity, groups, and no way back' '
+test_expect_success ROOT 'a job runs as another user with the user'\''s groups, and cannot return to root' '
     chmod 711 "$FLUXQ_RUN" && mkdir "$FLUXQ_RUN/user" && chown 65534:65534 "$FLUXQ_RUN/user" &&
     launch-write key "$FLUXQ_RUN/user/key" && chown 65534 "$FLUXQ_RUN/user/key" &&
     launch-write launch "$FLUXQ_RUN/user/launch" listen="unix:$FLUXQ_RUN/user/sock" rendezvous="unix:$FLUXQ_RUN/user/sock" \
@@ -394,7 +394,7 @@ test_expect_success ROOT 'as another user: identity, groups, and no way back' '
     test "$(stat -c %u "$FLUXQ_RUN/user/ids" "$FLUXQ_RUN/user/spool" | sort -u)" = 65534
 '
 
-test_expect_success ROOT 'as the first process of a pid namespace, as in a pod' '
+test_expect_success ROOT 'an agent can be the first process of a pid namespace, as in a pod' '
     make_job pod arg=sh arg=-c "arg=setsid sleep 1000 & (setsid sleep 1000 &) & echo \$PPID; exit 3" node=n0:1 &&
     unshare --pid --fork --mount-proc --kill-child \
         fluxq-shell --launch pod/launch --key pod/key --rank 0 &&
@@ -406,7 +406,8 @@ test_expect_success ROOT 'as the first process of a pid namespace, as in a pod' 
     finish_is podterm 15 cancelled
 '
 
-# A home with a profile that sets variables, prints, and leaves something behind.
+# A home directory with a profile that sets variables, prints text, and leaves a process
+# behind.
 mkdir home && cat >home/.profile <<-\END
 	echo noise from a profile
 	sleep 1000 &
@@ -414,7 +415,7 @@ mkdir home && cat >home/.profile <<-\END
 	export FROM_PROFILE BOTH
 END
 
-test_expect_success 'the environment of the login shell lies below that of the submission' '
+test_expect_success 'submitted variables take precedence over the variables of the login shell' '
     make_job login arg=env node=n0:1 node=n1:1 env=BOTH=submission user_env=8 user_env_login=1 home="$PWD/home" shell=/bin/sh &&
     run_job login 2 && finish_is login 0 exited &&
     for task in 0 1; do
@@ -425,7 +426,7 @@ test_expect_success 'the environment of the login shell lies below that of the s
     ! launch-write output nologin/spool 0 1 | grep FROM_PROFILE && launch-write output nologin/spool 0 1 | grep -x "HOME=$PWD/home"
 '
 
-test_expect_success 'a login shell that hangs, or ends without an answer, costs its time and a note, not the job' '
+test_expect_success 'a login shell that hangs or gives no answer costs its time and a note, and the job runs' '
     mkdir slow mute && echo "sleep 1000" >slow/.profile && echo "exit 3" >mute/.profile &&
     make_job slowjob arg=env node=n0:1 env=A=1 user_env=1 user_env_login=1 home="$PWD/slow" shell=/bin/sh && run_job slowjob 1 &&
     finish_is slowjob 0 exited && frames slowjob | grep "^NOTE.*took longer than 1 s" && launch-write output slowjob/spool 0 1 | grep -x A=1 &&
@@ -435,7 +436,7 @@ test_expect_success 'a login shell that hangs, or ends without an answer, costs 
     launch-write output noshell/spool 0 1 | grep -x "FROM_PROFILE=two words"
 '
 
-test_expect_success 'soft limits are set, none above what the agent may have, which is said; niceness, too' '
+test_expect_success 'soft limits and niceness are set, and a limit above the agent'\''s own gives a note' '
     make_job softer arg=sh arg=-c "arg=ulimit -S -n; ulimit -S -c; nice" node=n0:1 rlimit=nofile=99 rlimit=core=0 nice=3 &&
     run_job softer 1 && launch-write output softer/spool 0 1 >out && printf "99\n0\n%s\n" $(($(nice) + 3)) | test_cmp - out &&
     ! frames softer | grep ^NOTE &&
@@ -444,7 +445,7 @@ test_expect_success 'soft limits are set, none above what the agent may have, wh
     frames cut | grep "^NOTE.*nofile=2000 (at most 1000)"
 '
 
-test_expect_success 'requests: whom a signal is for, another limit, a step; what is none is refused' '
+test_expect_success 'requests set the target of a signal, another limit, or a step, and invalid requests are refused' '
     make_job whom arg=sh arg=-c "arg=trap \"echo got\" USR1; touch ready; while :; do sleep 0.05; done" node=n0:1 && start_agent whom 0 &&
     wait_until 10 test -e whom/ready &&
     test_must_fail request whom POST "/v1/signal?signal=10&whom=all" 2>err && grep 400 err &&

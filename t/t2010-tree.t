@@ -3,10 +3,11 @@ test_description='the agents of a job are a tree: all arrives, each loss is name
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/agents.sh"
 
-# With a fan-out of 3: 0 has 1-3, 1 has 4-6, 4 has 13-15, 12 has 37-39.
+# With a fan-out of 3: rank 0 has children 1-3, rank 1 has 4-6, rank 4 has 13-15, rank 12
+# has 37-39.
 NAMED='arg=echo $$ >>pids; setsid sleep 1000 & echo $! >>pids; echo $$ >pid.of.$FLUXQ_NODEID; wait'
 
-# agents_end DIR LAST: all have ended, whatever with; rank 0 with 0.
+# agents_end DIR LAST: all agents have ended with any status, rank 0 with 0.
 agents_end()
 {
     for rank in $(seq 1 "$2"); do
@@ -15,20 +16,20 @@ agents_end()
     end_of "$1" 0
 }
 
-# joined DIR N: so many ranks have.
+# joined DIR N: N ranks have joined.
 joined()
 {
     request "$1" GET /v1/status 2>&1 | grep "\"joined\":$2,"
 }
 
-# lost_alone DIR NODE: no other is named as lost.
+# lost_alone DIR NODE: NODE is the only node that is reported as lost.
 lost_alone()
 {
     frames "$1" | grep ^LOST >"$1/lost"
     has_lines "$1/lost" 1 && grep "^LOST rank=${2#n} node $2: its agent was lost" "$1/lost"
 }
 
-test_expect_success '40 ranks: output of all arrives whole, and the worst status of all is the job'"'"'s' '
+test_expect_success 'output of 40 ranks arrives complete, and the status of the job is the worst of all ranks' '
     make_tree all 40 3 arg=sh arg=-c "arg=seq \$FLUXQ_NODEID 3000; echo err >&2; exit \$FLUXQ_NODEID" &&
     run_job all 40 && finish_is all 9984 exited "task 39 on n39: exit status 39" &&
     frames all >all.frames && test "$(grep -c ^READY all.frames)" = 1 &&
@@ -39,7 +40,7 @@ test_expect_success '40 ranks: output of all arrives whole, and the worst status
     done
 '
 
-test_expect_success 'only who has children listens, and only until they have joined' '
+test_expect_success 'only ranks with children listen, and only until the children have joined' '
     make_tree doors 13 3 arg=sh arg=-c "arg=until [ -e go ]; do sleep 0.05; done" &&
     start_agents doors 0 11 && wait_until 10 joined doors 12 &&
     ! test -e doors/sock-1 && ! test -e doors/sock-2 && test -S doors/sock-3 && test -S doors/sock-0 && ! test -e doors/sock-4 &&
@@ -56,13 +57,13 @@ test_expect_success 'a signal reaches all ranks' '
     done
 '
 
-test_expect_success 'SIGTERM to an agent far down cancels the job everywhere' '
+test_expect_success 'SIGTERM to an agent deep in the tree cancels the job everywhere' '
     make_tree term 40 3 arg=sh arg=-c "$NAMED" grace=5 && start_agents term 0 39 &&
     wait_until 20 has_lines term/pids 80 && kill -TERM "$(cat term/pid.38)" &&
     agents_end term 39 && finish_is term 15 cancelled "node n38: the agent was told to end" && all_gone term/pids
 '
 
-test_expect_success 'output waits for credit through the ranks between, and all of it comes' '
+test_expect_success 'output waits for credit through inner ranks, and arrives complete' '
     head -c 1500000 /dev/urandom >data &&
     make_tree credit 13 2 arg=cat arg="$PWD/data" spool_max=400000 serve_until_released=1 &&
     start_agents credit 0 12 && : >credit/copy && offset=0 &&
@@ -78,11 +79,12 @@ test_expect_success 'output waits for credit through the ranks between, and all 
     done
 '
 
-# KILLED is rank and what of it: the job is lost, the node is named, nothing is left.
+# KILLED is a rank and one of its processes: after the kill the job is lost, the node is
+# named, and no process is left.
 for killed in "1 agent" "1 worker" "4 agent" "4 worker" "12 agent" "39 agent" "39 worker"; do
     name=kill-$(echo $killed | tr " " -)
     node=n${killed% *}
-    test_expect_success "kill -9 of the $killed: the job is lost with its node, and nothing is left" '
+    test_expect_success "after kill -9 of the $killed the job is lost with the node's name, and no process is left" '
         make_tree $name 40 3 arg=sh arg=-c "$NAMED" grace=1 && start_agents $name 0 39 &&
         wait_until 20 has_lines $name/pids 80 && pid=$(cat $name/pid.${killed% *}) &&
         if [ "${killed#* }" = worker ]; then pid=$(worker_of $pid); fi &&
@@ -92,7 +94,7 @@ for killed in "1 agent" "1 worker" "4 agent" "4 worker" "12 agent" "39 agent" "3
     '
 done
 
-test_expect_success 'an inner agent and its parent die at once, or one after the other: nothing is left' '
+test_expect_success 'an inner agent and its parent die together or in turn, and no process is left' '
     for pair in "1 4" "4 1" "4 13" "3 12"; do
         name=pair-$(echo $pair | tr " " -)
         make_tree $name 40 3 arg=sh arg=-c "$NAMED" grace=1 && start_agents $name 0 39 &&
@@ -107,7 +109,7 @@ test_expect_success 'an inner agent and its parent die at once, or one after the
     done
 '
 
-test_expect_success 'rank 0 is killed: the whole tree ends' '
+test_expect_success 'after a kill of rank 0 the whole tree ends' '
     make_tree root 40 3 arg=sh arg=-c "$NAMED" grace=1 && start_agents root 0 39 &&
     wait_until 20 has_lines root/pids 80 && kill -KILL "$(worker_of "$(cat root/pid.0)")" &&
     for rank in $(seq 0 39); do
@@ -116,7 +118,7 @@ test_expect_success 'rank 0 is killed: the whole tree ends' '
     wait_until 10 all_gone root/pids && has_text "rank 0 was lost" root/log.1 && has_text "rank 12 was lost" root/log.39
 '
 
-test_expect_success 'an inner agent that is stopped: all below it end though it does not' '
+test_expect_success 'when an inner agent is stopped all agents below it end' '
     make_tree frozen 13 3 arg=sh arg=-c "$NAMED" grace=1 && start_agents frozen 0 12 &&
     wait_until 20 has_lines frozen/pids 26 && frozen=$(worker_of "$(cat frozen/pid.1)") &&
     kill -STOP $frozen && wait_until 40 has_frame frozen ^FINISH &&
@@ -126,7 +128,7 @@ test_expect_success 'an inner agent that is stopped: all below it end though it 
     lost_alone frozen n1 && wait_until 10 all_gone frozen/pids
 '
 
-test_expect_success 'an inner agent that never joins is named, and who is behind it' '
+test_expect_success 'an inner agent that never joins is named together with the ranks behind it' '
     make_tree nojoin 13 3 arg=true join_timeout=2 && start_agent nojoin 0 && start_agents nojoin 2 12 &&
     end_of nojoin 0 && finish_is nojoin 256 startfail "4 of 13 nodes did not join within 0:02: n1; behind them: n\[4-6\]" &&
     frames nojoin >nojoin.frames && test "$(grep -c ^LOST nojoin.frames)" = 1 &&
@@ -137,13 +139,13 @@ test_expect_success 'an inner agent that never joins is named, and who is behind
     end_of nojoin 2 && end_of nojoin 7 && end_of nojoin 12
 '
 
-test_expect_success 'an inner agent that dies before all have joined ends the start' '
+test_expect_success 'the death of an inner agent before all have joined ends the start' '
     make_tree early 14 3 arg=true && start_agents early 0 12 && wait_until 10 joined early 13 &&
     kill -KILL "$(cat early/pid.1)" && echo none >early/pid.1 && agents_end early 12 &&
     finish_is early 9 lost "node n1: its agent was lost" && ! has_frame early ^READY
 '
 
-test_expect_success 'an inner agent that cannot listen fails the start, with its node' '
+test_expect_success 'an inner agent that cannot listen fails the start, and its node is named' '
     make_tree deaf 5 3 arg=true "listen=unix:$PWD/deaf/%r/sock" "rendezvous=unix:$PWD/deaf/%r/sock" &&
     mkdir deaf/0 && start_agents deaf 0 3 && end_of deaf 0 &&
     finish_is deaf 256 startfail "node n1: listen on unix:.*/deaf/1/sock: No such file" &&
@@ -151,8 +153,8 @@ test_expect_success 'an inner agent that cannot listen fails the start, with its
     test_expect_code 1 end_of same 0 && has_text "needs a %r" same/log.0
 '
 
-# Opens so many connections one after another, sends each one of several kinds of nothing, and
-# keeps the last 300 open until the end.
+# Opens so many connections one after another, sends one of several kinds of invalid data on
+# each, and keeps the last 300 open until the end.
 write_script strangers <<\END
 #!/usr/bin/env python3
 import os, socket, sys
@@ -175,7 +177,7 @@ print("done", flush=True)
 sys.stdin.read()
 END
 
-test_expect_success 'strangers on the port of an inner agent are refused and harm nothing' '
+test_expect_success 'unknown clients on the port of an inner agent are refused and do no harm' '
     make_tree strange 13 3 arg=echo arg=fine && launch-write key other &&
     start_agents strange 0 3 && wait_until 10 test -S strange/sock-1 &&
     { fluxq-shell --launch strange/launch --key other --rank 4 2>strange/log.wrong & } && wrong=$! &&
@@ -200,7 +202,7 @@ test_expect_success 'strangers on the port of an inner agent are refused and har
     finish_is strange 0 exited && test "$(frames strange | grep -c ^OUTPUT)" = 13
 '
 
-test_expect_success 'a second agent of a rank that has joined is refused' '
+test_expect_success 'a second agent of a joined rank is refused' '
     make_tree second 6 3 arg=sh arg=-c "arg=echo \$\$ >>pids" &&
     start_agent second 0 && start_agent second 1 && start_agent second 4 && wait_until 10 joined second 3 &&
     { fluxq-shell --launch second/launch --key second/key --rank 4 2>second/log.again & } && again=$! &&
@@ -209,7 +211,7 @@ test_expect_success 'a second agent of a rank that has joined is refused' '
     finish_is second 0 exited && has_lines second/pids 6
 '
 
-test_expect_success 'over TCP, where each rank has an address of its own' '
+test_expect_success 'the tree works over TCP, with an address for each rank' '
     port=$((20000 + $$ % 20000)) &&
     make_tree tcp 15 2 arg=echo arg=hello listen=tcp:127.0.77.%r:$port rendezvous=tcp:127.0.77.%r:$port &&
     run_job tcp 15 && finish_is tcp 0 exited && test "$(frames tcp | grep -c ^EXIT)" = 15 &&
@@ -218,7 +220,7 @@ test_expect_success 'over TCP, where each rank has an address of its own' '
     echo "#!/bin/sh" | write_script every/script && run_job every 15 && finish_is every 0 exited
 '
 
-test_expect_success '512 agents: all join and finish' '
+test_expect_success '512 agents all join and finish' '
     make_tree many 512 0 arg=true join_timeout=100 && begin=$(date +%s%N) && start_agents many 0 511 &&
     wait_until 100 has_frame many ^FINISH && end=$(date +%s%N) && finish_is many 0 exited &&
     agents_end many 511 && frames many >many.frames && test "$(grep -c ^EXIT many.frames)" = 512 &&
@@ -226,8 +228,8 @@ test_expect_success '512 agents: all join and finish' '
     echo "# 512 agents from the start of the first to the end of the job: $(((end - begin) / 1000000)) ms" >&3
 '
 
-# The task waits for whoever opens the other end.
-test_expect_success 'of 512 agents none has more connections than its children, and memory is small' '
+# The task waits until the test opens the other end.
+test_expect_success 'none of 512 agents has more connections than children, and all use little memory' '
     make_tree wide 512 0 arg=sh arg=-c "arg=echo \$PPID >>workers; read line <go; true" join_timeout=100 && mkfifo wide/go &&
     start_agents wide 0 511 && wait_until 100 has_lines wide/workers 512 &&
     for pid in $(cat wide/workers); do

@@ -20,7 +20,8 @@ else
     echo "# no slurm/pmi2.h: apt-get install libpmi2-0-dev for the cases with PMI-2"
 fi
 
-# launch OPTIONS PROGRAM [ARGS]: what they write is in the files out and err, and shown.
+# launch OPTIONS PROGRAM [ARGS]: runs PROGRAM and prints its output, which is also in the
+# files out and err.
 launch()
 {
     pmi-launch -t 120 "$@" >out 2>err || {
@@ -44,11 +45,11 @@ test_expect_success PMI2 'the client of PMI-2 compiles' '
 for ranks in 1 2 4; do
     for tasks in 4 8; do
         each=$((tasks / ranks))
-        test_expect_success MPICH "MPICH adds up over $tasks tasks on $ranks ranks, and knows its nodes" '
+        test_expect_success MPICH "MPICH adds over $tasks tasks on $ranks ranks, and knows its nodes" '
             launch -r $ranks -n $tasks ./allreduce $tasks $each &&
             grep "^allreduce: $tasks tasks agree" out && ! grep "^pmi-launch: 0 fences" out
         '
-        test_expect_success MPICH "a message goes round through $tasks tasks on $ranks ranks" '
+        test_expect_success MPICH "a message goes around $tasks tasks on $ranks ranks" '
             launch -r $ranks -n $tasks ./ring $tasks &&
             grep "^ring: came round through $tasks tasks" out
         '
@@ -59,7 +60,7 @@ for ranks in 1 2 4; do
     done
 done
 
-test_expect_success MPICH 'tasks given to the ranks in turn: MPICH knows its nodes' '
+test_expect_success MPICH 'MPICH knows its nodes if tasks are distributed cyclically' '
     launch -r 4 -c -n 8 ./allreduce 8 2 &&
     grep "^allreduce: 8 tasks agree" out
 '
@@ -68,7 +69,7 @@ test_expect_success PMI2 'tasks given to the ranks in turn: PMI-2' '
     launch -r 2 -c -n 4 ./pmi2 4 "(vector,(0,2,1),(0,2,1))"
 '
 
-test_expect_success MPICH 'more tasks on one rank than on the other' '
+test_expect_success MPICH 'one rank may have more tasks than the other' '
     cat >uneven <<-\END &&
 	#!/bin/sh
 	case $PMI_RANK in 0 | 1 | 2) on_node=3 ;; *) on_node=2 ;; esac
@@ -78,16 +79,16 @@ test_expect_success MPICH 'more tasks on one rank than on the other' '
     launch -r 2 -n 5 ./uneven
 '
 
-test_expect_success MPICH 'names and spawning fail, and the tasks go on' '
+test_expect_success MPICH 'name service and spawning fail, and the tasks go on' '
     launch -r 2 -n 2 ./refused && grep "^refused: 2 tasks go on" out
 '
 
-test_expect_success MPICH 'MPI_Abort ends the step with its status' '
+test_expect_success MPICH 'MPI_Abort ends the step with the given status' '
     test_expect_code 7 launch -r 2 -n 4 ./ring 4 abort &&
     grep "^pmi-launch: task 3 aborts the step: status 7" err
 '
 
-test_expect_success MPICH 'a task that just exits is seen, though its status is 0' '
+test_expect_success MPICH 'a task that exits without finalize is detected, also with status 0' '
     test_expect_code 1 launch -r 2 -n 4 ./ring 4 vanish &&
     grep "^pmi-launch: task 3 ended without finalize" err
 '
@@ -97,7 +98,7 @@ test_expect_success PMI2 'PMI-2: an abort ends the step, with its text' '
     grep "^pmi-launch: task 3 aborts the step: status 1 enough; really" err
 '
 
-test_expect_success 'a step without PMI is none of its business' '
+test_expect_success 'a step without PMI runs normally' '
     launch -r 2 -n 4 echo hello && test "$(grep -c hello out)" = 4 &&
     grep "^pmi-launch: 0 fences" out
 '

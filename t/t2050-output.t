@@ -10,7 +10,8 @@ configure()
       printf '%s\n' "$@"; } >output.yaml
 }
 
-# fails_with TEXT SUBMIT-ARGUMENTS: before anything runs, and its text has TEXT in it.
+# fails_with TEXT SUBMIT-ARGUMENTS: the job fails before any task runs, and its result
+# text contains TEXT.
 fails_with()
 {
     text=$1
@@ -28,7 +29,7 @@ write_script cat.sh <<'END'
 cat
 END
 
-test_expect_success 'patterns in the names of a batch script'\''s files' '
+test_expect_success 'patterns in output file names of a batch script are replaced' '
     write_script both.sh <<-\END &&
 	#!/bin/sh
 	#SBATCH -J name -o o-%A-%a-%j-%J-%N-%n-%s-%t-%u-%x-%%-%5j-%3n.txt
@@ -40,7 +41,7 @@ test_expect_success 'patterns in the names of a batch script'\''s files' '
     echo out >wanted && test_cmp wanted "o-$id-0-$id-$id-node0-0-batch-0-$me-name-%-$(printf %05d $id)-000.txt" &&
     echo err >wanted && test_cmp wanted "e-$id.batch"
 '
-test_expect_success '... of a command on every rank: %n and %N a file a node, %t a file a task' '
+test_expect_success 'patterns of a command on every rank give a file for each node (%n, %N) or task (%t)' '
     id=$(fluxq-submit --wait -N 2 -n 4 -o "c-%J-%s-%n-%2t.txt" -e "node%n-%j" -- \
         sh -c "echo \$FLUXQ_PROCID; echo \$FLUXQ_PROCID >&2") &&
     for t in 0 1 2 3; do
@@ -49,20 +50,20 @@ test_expect_success '... of a command on every rank: %n and %N a file a node, %t
     sort "node0-$id" >got && printf "0\n1\n" >wanted && test_cmp wanted got &&
     sort "node1-$id" >got && printf "2\n3\n" >wanted && test_cmp wanted got
 '
-test_expect_success '... and of an array' '
+test_expect_success 'patterns in file names of an array are replaced' '
     id=$(fluxq-submit --wait -a 3,5 -o "a-%A_%3a.txt" -- sh -c "echo \$FLUXQ_ARRAY_TASK_ID") &&
     echo 3 >wanted && test_cmp wanted a-${id}_003.txt && echo 5 >wanted && test_cmp wanted a-${id}_005.txt
 '
-test_expect_success 'a name with a backslash has no patterns, and loses the backslash' '
+test_expect_success 'a name with a backslash has no patterns, and the backslash is removed' '
     fluxq-submit --wait -o "plain\\-%j-%q.txt" -- echo hello && echo hello >wanted &&
     test_cmp wanted "plain-%j-%q.txt"
 '
-test_expect_success 'none is /dev/null, as for sbatch' '
+test_expect_success 'the name "none" means /dev/null, as for sbatch' '
     id=$(fluxq-submit --wait -o none -e NONE -i none -- sh -c "echo out; cat") &&
     test ! -e none && fluxq-logs $id >got && echo out >wanted && test_cmp wanted got
 '
 
-test_expect_success '-i: the script reads the file, in all three dialects' '
+test_expect_success 'with -i a script reads the file, in all three dialects' '
     echo "from a file" >in.txt &&
     id=$(fluxq-submit --wait -i in.txt -o cat1 cat.sh) && test_cmp in.txt cat1 &&
     printf "#!/bin/sh\n#SBATCH -i in.txt -o cat2\ncat\n" >sbatch.sh && fluxq-submit --wait sbatch.sh && test_cmp in.txt cat2 &&
@@ -71,11 +72,11 @@ test_expect_success '-i: the script reads the file, in all three dialects' '
     printf "#!/bin/sh\n#FLUXQ --input=\"%s/in.txt\" -o cat4\ncat\n" "$PWD" >own.sh && fluxq-submit --wait own.sh &&
     test_cmp in.txt cat4 && fluxq-show job $id | grep "Input:.*in.txt"
 '
-test_expect_success '... without it there is nothing to read' '
+test_expect_success 'without -i the input is empty' '
     fluxq-submit --wait -o cat5 cat.sh && test_must_be_empty cat5 &&
     fluxq-submit --wait -i /dev/null -o cat5 cat.sh && test_must_be_empty cat5
 '
-test_expect_success '... its name has patterns, and each task of a command reads it from its beginning' '
+test_expect_success 'the name of the input has patterns, and each task of a command reads the file from its start' '
     fluxq-submit --wait -N 2 -n 4 -i in.txt -o "all-%t" -- cat &&
     for t in 0 1 2 3; do
         test_cmp in.txt all-$t || return 1
@@ -89,13 +90,13 @@ test_expect_success '... its name has patterns, and each task of a command reads
     done &&
     fluxq-submit --wait -N 2 -n 2 -i "each-%n" -o "node-out-%n" -- cat && test_cmp each-1 node-out-1
 '
-test_expect_success '... a file that is missing, no file, or of a task alone: the job fails at once and names it' '
+test_expect_success 'a missing input file, a file of the wrong type or a pattern for one task fails the job at once with the name' '
     fails_with "no-such-file: No such file" -i no-such-file -o /dev/null cat.sh &&
     fails_with "is a directory" -i . -o /dev/null cat.sh &&
     mkfifo fifo && fails_with "fifo is not a regular file" -i fifo -o /dev/null cat.sh &&
     rm each-3 && fails_with "node1: input file: each-3: No such file" -N 2 -n 4 -i "each-%t" -o /dev/null -- cat
 '
-test_expect_success ROOT '... one that the user may not read' '
+test_expect_success ROOT 'an input file that the user may not read fails the job' '
     echo secret >"$FLUXQ_RUN/secret" && chmod 600 "$FLUXQ_RUN/secret" &&
     cp cat.sh "$FLUXQ_RUN/cat.sh" && chmod 755 "$FLUXQ_RUN/cat.sh" &&
     stop_broker && BROKER_STATE=$FLUXQ_RUN/state && start_broker --config output.yaml &&
@@ -104,12 +105,12 @@ test_expect_success ROOT '... one that the user may not read' '
         -o /dev/null "$FLUXQ_RUN/cat.sh") &&
     wait_job_state $id FAILED && job_field $id result_text | grep "secret: Permission denied"
 '
-test_expect_success 'an output directory that is missing: the job fails at once and names it' '
+test_expect_success 'a missing output directory fails the job at once with the name' '
     fails_with "/missing does not exist" -o missing/out.txt cat.sh && test ! -e missing &&
     fails_with "/missing does not exist" -o /dev/null -e missing/err.txt cat.sh
 '
 
-test_expect_success '--open-mode: files that are there begin anew, or are appended to' '
+test_expect_success '--open-mode truncates existing files or appends to them' '
     echo before >mode.txt && fluxq-submit --wait -o mode.txt -- echo one && echo one >wanted && test_cmp wanted mode.txt &&
     fluxq-submit --wait --open-mode=append -o mode.txt -- echo two && echo two >>wanted && test_cmp wanted mode.txt &&
     printf "#!/bin/sh\n#SBATCH --open-mode=append -o mode.txt\necho three\n" >mode.sh && fluxq-submit --wait mode.sh &&
@@ -135,17 +136,17 @@ twice()
         wait_until 20 has_line "run 1" twice.txt && : >go && wait_job_state "$id" COMPLETED
 }
 
-test_expect_success '... and so it is when a job runs again after the loss of a node' '
+test_expect_success '--open-mode also applies when a job runs again after the loss of a node' '
     twice truncate && echo "run 1" >wanted && test_cmp wanted twice.txt &&
     twice append && printf "run 0\nrun 1\n" >wanted && test_cmp wanted twice.txt
 '
-test_expect_success 'a job that is killed keeps all that it wrote, in its file and in fluxq-logs' '
+test_expect_success 'a killed job keeps all its output, in its file and in fluxq-logs' '
     id=$(fluxq-submit -o killed.txt -- sh -c "seq 200000; touch written; sleep 97561") &&
     wait_until 30 test -e written && fluxq-cancel $id && wait_job_state $id CANCELLED &&
     seq 200000 >wanted && head -n 200000 killed.txt >got && test_cmp wanted got &&
     fluxq-logs --stdout $id >got && test_cmp wanted got
 '
-test_expect_success 'forty megabytes from four ranks arrive whole' '
+test_expect_success 'forty megabytes from four ranks arrive complete' '
     cat >flood.py <<-\END &&
 	import hashlib, os, sys
 	rank = int(os.environ["FLUXQ_PROCID"])
@@ -164,7 +165,7 @@ test_expect_success 'forty megabytes from four ranks arrive whole' '
     done
 '
 
-test_expect_success 'fluxq-logs --task and --rank show one task, one node' '
+test_expect_success 'fluxq-logs --task and --rank select one task and one node' '
     id=$(fluxq-submit --wait -N 2 -n 4 -o /dev/null -- sh -c "echo task \$FLUXQ_PROCID; echo err \$FLUXQ_PROCID >&2") &&
     fluxq-logs --task 2 $id | sort >got && printf "err 2\ntask 2\n" >wanted && test_cmp wanted got &&
     fluxq-logs --task 2 --stdout $id >got && echo "task 2" >wanted && test_cmp wanted got &&
@@ -172,7 +173,7 @@ test_expect_success 'fluxq-logs --task and --rank show one task, one node' '
     fluxq-logs --rank 0 --task 2 $id >got && test_must_be_empty got &&
     test_expect_code 2 fluxq-logs --task x $id
 '
-test_expect_success '... --label says at the beginning of each line whose it is' '
+test_expect_success '--label prefixes each line with its task' '
     fluxq-logs --label --stdout $id | sort >got && printf "%s\n" "0: task 0" "1: task 1" "2: task 2" "3: task 3" >wanted &&
     test_cmp wanted got &&
     id=$(fluxq-submit --wait -N 2 -n 2 -o /dev/null -- sh -c "printf \"a\nb\"") &&
@@ -182,8 +183,9 @@ test_expect_success '... --label says at the beginning of each line whose it is'
     fluxq-logs -l $id | sort | uniq -c >got && echo " 500000 0: " >wanted && test_cmp wanted got
 '
 
-# cut_from LOGGED WHOLE: the first is the beginning of the second and its end, with a line in between that says how
-# much is left out; of who was overtaken more than once several such lines, with what is between them.
+# cut_from LOGGED WHOLE: LOGGED is the beginning and the end of WHOLE, with a line in between that tells how
+# much is left out. A reader that was overtaken several times has several such lines, with the output between
+# them.
 cut_from()
 {
     python3 -c "
@@ -200,7 +202,7 @@ assert abs(sum(map(float, said)) * 1e6 - left) < 0.1 * left, said
 print(len(said))" "$@"
 }
 
-test_expect_success 'output-max: of much output fluxq-logs has the beginning and the end, and says where it was cut' '
+test_expect_success 'with output-max fluxq-logs has the beginning and the end of long output, and marks the cut' '
     stop_broker && configure "output-max: 4Mi" && start_broker --config output.yaml &&
     id=$(fluxq-submit --wait -o big.txt -- seq 5000000) &&
     seq 5000000 >whole && test_cmp whole big.txt && fluxq-logs $id >logged && [ "$(cut_from logged whole)" = 1 ] &&
@@ -208,7 +210,7 @@ test_expect_success 'output-max: of much output fluxq-logs has the beginning and
     set -- $(du -s -B1 "$BROKER_STATE/jobs/$id") && test "$1" -lt 5000000 &&
     fluxq-logs --stdout $id | cmp - logged && fluxq-logs --task 0 $id | cmp - logged
 '
-test_expect_success '... and so has who follows it, and is overtaken' '
+test_expect_success 'with output-max a follower that is overtaken has the beginning and the end, and marks the cuts' '
     id=$(fluxq-submit -o big.txt -- sh -c "seq 1000; until [ -e on ]; do sleep 0.05; done; seq 1001 5000000") &&
     { fluxq-logs -f $id >followed & } && logs=$! &&
     wait_until 20 grep -qx 1000 followed && kill -STOP $logs && : >on && wait_job_state $id COMPLETED 60 &&

@@ -8,7 +8,8 @@ grace: 1s
 local: {nodes: 4, cores: 2}
 END
 
-# fails_with TEXT SUBMIT-ARGUMENTS: before anything runs, and its text has TEXT in it.
+# fails_with TEXT SUBMIT-ARGUMENTS: the job fails before any task runs, and its result
+# text contains TEXT.
 fails_with()
 {
     text=$1
@@ -18,7 +19,7 @@ fails_with()
         test "$(count_events "$id" start)" = 0
 }
 
-# nothing_left DIRECTORY...: no part of a copy.
+# nothing_left DIRECTORY...: no partial copy is left.
 nothing_left()
 {
     find "$@" -name '.fluxq-*' >left && test_must_be_empty left
@@ -28,7 +29,7 @@ start_broker --config stage.yaml
 chmod 711 "$FLUXQ_RUN"
 mkdir work here
 
-test_expect_success 'a file in and a file out, with other names and in other directories' '
+test_expect_success 'a file is copied in and a file is copied out, with other names and directories' '
     echo data >here/input.txt &&
     id=$(fluxq-submit --wait --stage-in="here/input.txt:work/in.txt" --stage-out="work/out.txt:here/result.txt" -o none \
         -- sh -c "tr a-z A-Z <work/in.txt >work/out.txt") &&
@@ -36,7 +37,7 @@ test_expect_success 'a file in and a file out, with other names and in other dir
     grep "^Stage in: *$PWD/here/input.txt -> $PWD/work/in.txt$" show &&
     grep "^Stage out: *$PWD/work/out.txt -> $PWD/here/result.txt$" show && nothing_left .
 '
-test_expect_success '... several, from directives, and with the job'\''s directory' '
+test_expect_success 'several files are staged from directives, relative to the directory of the job' '
     echo one >one && echo two >two &&
     write_script several.sh <<-\END &&
 	#!/bin/sh
@@ -47,7 +48,7 @@ test_expect_success '... several, from directives, and with the job'\''s directo
     id=$(fluxq-submit --wait -D work several.sh) && printf "one\ntwo\n" >wanted &&
     test_cmp wanted "sum-$id-several.sh-$(id -un)-$id"
 '
-test_expect_success '... of a task of an array, and an environment variable'\''s' '
+test_expect_success 'files are staged for each task of an array, and from the environment variable' '
     echo three >in-3 && echo five >in-5 &&
     FLUXQ_STAGE_IN="in-%a:work/array-%a" fluxq-submit --wait -a 3,5 -o none --stage-out "work/o-%A-%a:array-out-%a" -- \
         sh -c "cat work/array-\$FLUXQ_ARRAY_TASK_ID >work/o-\$FLUXQ_ARRAY_JOB_ID-\$FLUXQ_ARRAY_TASK_ID" &&
@@ -61,13 +62,13 @@ test_expect_success 'mode and empty files are kept, and a file is replaced as a 
     test "$(stat -c %a:%s here/empty)" = 600:0 && test "$(stat -c %a here/tool)" = 750 && test_cmp tool here/tool &&
     echo old >wanted && test_cmp wanted work/other
 '
-test_expect_success 'a file that is where it is to be stays as it is' '
+test_expect_success 'a file that is already in its place stays unchanged' '
     echo same >same && ln -s same link && before=$(stat -c %i:%y same) &&
     fluxq-submit --wait -o none --stage-in same --stage-out same -- true &&
     fluxq-submit --wait -o none --stage-in link:same --stage-out same:link -- true &&
     test "$(stat -c %i:%y same)" = "$before" && test -h link
 '
-test_expect_success 'files of each node, in and out; and without %n of the first alone' '
+test_expect_success 'with %n files of each node are staged, and without %n files of the first node only' '
     for n in 0 1 2 3; do
         echo "in of $n" >"node-$n" || return 1
     done &&
@@ -83,13 +84,13 @@ test_expect_success 'files of each node, in and out; and without %n of the first
     echo "out of 0" >wanted && test_cmp wanted first &&
     fluxq-submit --wait -N 4 -o none --stage-in "node-%n:work/batch-%n" nodes.sh && test_cmp node-3 work/batch-3
 '
-test_expect_success 'all nodes bring the same file to the same place at once' '
+test_expect_success 'all nodes copy the same file to the same place at once' '
     head -c 3000000 /dev/urandom >large &&
     fluxq-submit --wait -N 4 -n 4 -o none --stage-in large:work/large --stage-out work/large:here/large -- cmp large work/large &&
     test_cmp large here/large && nothing_left .
 '
 
-test_expect_success 'stage-in: a file that is missing or none: the job fails at its start with one line' '
+test_expect_success 'a missing or invalid stage-in file fails the job at its start with one line' '
     fails_with "node node0: stage-in: nosuch: No such file or directory$" --stage-in nosuch:x -- true &&
     fails_with "stage-in: here is a directory, not a file" --stage-in here:x -- true &&
     mkfifo fifo && fails_with "stage-in: fifo is not a regular file" --stage-in fifo:x -- true &&
@@ -98,11 +99,11 @@ test_expect_success 'stage-in: a file that is missing or none: the job fails at 
     rm node-2 && fails_with "node node2: stage-in: node-2: No such file" -N 4 -n 4 --stage-in "node-%n:work/y-%n" -- true &&
     nothing_left . && test ! -e x && test ! -e missing
 '
-test_expect_success 'stage-out: a place that cannot be written: the job fails at its start' '
+test_expect_success 'a stage-out target that cannot be written fails the job at its start' '
     fails_with "node node0: stage-out: $PWD/missing does not exist" --stage-out one:missing/x -- touch ran-1 &&
     fails_with "stage-out: $PWD/work is a directory" --stage-out one:work -- touch ran-1 && test ! -e ran-1
 '
-test_expect_success ROOT '... also where the user may not read or write' '
+test_expect_success ROOT 'stage files that the user may not read or write fail the job at its start' '
     cp "$FLUXQ_BUILD_DIR/src/cmd/fluxq" "$FLUXQ_RUN/fluxq" &&
     echo secret >"$FLUXQ_RUN/secret" && chmod 600 "$FLUXQ_RUN/secret" &&
     stop_broker && BROKER_STATE=$FLUXQ_RUN/state && start_broker --config stage.yaml &&
@@ -115,7 +116,7 @@ test_expect_success ROOT '... also where the user may not read or write' '
     as_nobody --wait -o none --stage-out x:y -- sh -c "echo z >x" &&
     test "$(stat -c %u "$FLUXQ_RUN/theirs/y")" = 65534
 '
-test_expect_success 'stage-out: a file that is missing at the end fails the job, and the others are brought' '
+test_expect_success 'a missing stage-out file fails the job at its end, and the other files are copied' '
     rm -f here/b && id=$(fluxq-submit -o none --stage-out work/none:here/a --stage-out one:here/b -- true) &&
     wait_job_state $id FAILED && echo "stage-out: work/none: No such file or directory (node0)" >wanted &&
     job_field $id result_text >got && test_cmp wanted got && test "$(job_field $id exit_code)" = 1 &&
@@ -123,12 +124,12 @@ test_expect_success 'stage-out: a file that is missing at the end fails the job,
     fluxq-show job $id --events >events && grep "stage-out: work/none: No such file" events &&
     test_expect_code 1 fluxq-submit --wait -o none --stage-out work:here/a -- true
 '
-test_expect_success '... of a job that has failed by itself its result stays' '
+test_expect_success 'a job that has failed by itself keeps its result when a stage-out file is missing' '
     rm -f here/b && id=$(fluxq-submit -o none --stage-out work/none:here/a --stage-out one:here/b -- sh -c "exit 3") &&
     wait_job_state $id FAILED && test "$(job_field $id exit_code)" = 3 && test_cmp one here/b &&
     fluxq-logs $id | grep "stage-out: work/none: No such file"
 '
-test_expect_success '... after a cancel, and after the time limit' '
+test_expect_success 'stage-out also runs after a cancel and after the time limit' '
     rm -f here/c here/t &&
     id=$(fluxq-submit -o none --stage-out work/c:here/c -- sh -c "echo partial >work/c; touch runs-c; exec sleep 1000") &&
     wait_until 20 test -e runs-c && fluxq-cancel $id && wait_job_state $id CANCELLED && echo partial >wanted &&
@@ -136,13 +137,13 @@ test_expect_success '... after a cancel, and after the time limit' '
     id=$(fluxq-submit -t 0:01 -o none --stage-out work/t:here/t -- sh -c "echo partial >work/t; exec sleep 1000") &&
     wait_job_state $id TIMEOUT && test_cmp wanted here/t
 '
-test_expect_success 'a job that copies when the broker dies goes on, and tells its end' '
+test_expect_success 'a job that stages out while the broker is dead goes on, and reports its end' '
     rm -f here/k && id=$(fluxq-submit -o none --stage-out work/k:here/k -- sh -c \
         "touch runs-k; while test ! -e go-k; do sleep 0.05; done; echo k >work/k") && wait_until 20 test -e runs-k &&
     kill_broker && touch go-k && wait_until 20 test -e here/k && start_broker --config stage.yaml &&
     wait_job_state $id COMPLETED
 '
-test_expect_success 'what is refused when it is submitted' '
+test_expect_success 'invalid stage options are refused at submit' '
     refused() { text=$1; shift; test_must_fail fluxq-submit "$@" -- true 2>err && cat err && grep -- "$text" err; } &&
     refused "%t has no meaning here" --stage-in "in-%t" && refused "%s has no meaning here" --stage-out "x:o-%s" &&
     refused "%J has no meaning here" --stage-out "x:o-%J" && refused "%q" --stage-in "in-%q" &&

@@ -2,13 +2,13 @@
 test_description='fluxq-run starts parallel steps inside a job: places, input, output, status, cores'
 . "$(dirname "$0")/lib.sh"
 
-# Each case is a script that runs as a job on four virtual nodes of two cores; what it writes is
-# compared.
+# Each case is a script that runs as a job on four virtual nodes of two cores; the case compares
+# the output of the script.
 
 SQ="'"
 
-# run_job NAME [SUBMIT-ARGUMENTS]: the script is NAME.sh; its output in NAME.out, of which the
-# job ends in any way.
+# run_job NAME [SUBMIT-ARGUMENTS]: runs NAME.sh with its output in NAME.out; the job may end
+# in any way.
 run_job()
 {
     run_name=$1
@@ -17,7 +17,7 @@ run_job()
         wait_job_state "$id" 'COMPLETED|FAILED|CANCELLED|TIMEOUT' 60
 }
 
-# job NAME [SUBMIT-ARGUMENTS]: the same, must succeed.
+# job NAME [SUBMIT-ARGUMENTS]: like run_job, but the job must succeed.
 job()
 {
     run_job "$@" && job_state "$id" >ended && echo COMPLETED >wanted && test_cmp wanted ended ||
@@ -29,7 +29,7 @@ job()
 
 start_broker --local 4
 
-test_expect_success 'a step runs on all nodes, one task for each of the job' '
+test_expect_success 'a step runs on all nodes, with all tasks of the job' '
     write_script all.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -39,7 +39,7 @@ test_expect_success 'a step runs on all nodes, one task for each of the job' '
     printf "%s\n" "0/4 node 0 0" "1/4 node 1 1" "2/4 node 2 2" "3/4 node 3 3" >expected &&
     test_cmp expected got
 '
-test_expect_success 'numbers of tasks and nodes, and where they go' '
+test_expect_success 'options set the numbers of tasks and nodes, and the distribution of tasks' '
     write_script place.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -86,7 +86,7 @@ test_expect_success 'numbers of tasks and nodes, and where they go' '
 	END
     test_cmp expected place.out
 '
-test_expect_success 'nodes by name: on these, not on those, each task on one of a host file' '
+test_expect_success 'a step runs on named nodes, avoids named nodes, or follows a host file' '
     write_script names.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -104,7 +104,7 @@ test_expect_success 'nodes by name: on these, not on those, each task on one of 
     printf "%s\n" w x arbitrary "fluxq-run: --nodelist: the job has no node nowhere" 1 >expected &&
     test_cmp expected names.out
 '
-test_expect_success 'what a task is told of its step' '
+test_expect_success 'a task has the variables of its step' '
     write_script env.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -134,7 +134,7 @@ test_expect_success 'what a task is told of its step' '
 	END
     test_cmp expected env.out
 '
-test_expect_success '--export: all, none, these' '
+test_expect_success '--export passes all variables, none, or the named ones' '
     write_script export.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -151,7 +151,7 @@ test_expect_success '--export: all, none, these' '
         "fluxq-run: --export: ${SQ}=3${SQ} is neither NAME nor NAME=VALUE" 2 >expected &&
     test_cmp expected export.out
 '
-test_expect_success 'exit status: the worst task, 128 and the signal; one line for tasks that end alike' '
+test_expect_success 'the exit status is of the worst task or 128 + signal, with one line for tasks with equal ends' '
     write_script status.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -185,7 +185,7 @@ test_expect_success 'exit status: the worst task, 128 and the signal; one line f
 	END
     test_cmp expected got
 '
-test_expect_success '--kill-on-bad-exit and --wait end the others; the first failure is the status of -K' '
+test_expect_success '--kill-on-bad-exit and --wait end the other tasks, and -K exits with the first failure' '
     write_script others.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -207,7 +207,7 @@ test_expect_success 'a task that ignores SIGTERM is killed' '
 	END
     job stubborn -N 2 -n 2 && grep "killed by signal 9" stubborn.out && grep -x 3 stubborn.out
 '
-test_expect_success 'standard input goes to all, to one, to none, or comes from a file' '
+test_expect_success 'standard input goes to all tasks, to one, to none, or comes from a file' '
     write_script input.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -234,7 +234,7 @@ test_expect_success 'standard input goes to all, to one, to none, or comes from 
         "fluxq-run: --input: there is no task 2, tasks are 0 to 1" 1 a b >expected &&
     test_cmp expected input.out
 '
-test_expect_success 'standard input comes from a file for each task, or for each node, or is named by the step' '
+test_expect_success 'standard input comes from a file for each task or node, or from a file named by the step' '
     write_script inputs.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -280,7 +280,7 @@ test_expect_success 'standard input comes from a file for each task, or for each
     sed "s/^\(fluxq-run: --input: \).*%q.*/\1/" inputs.out >actual && test_cmp expected actual
 '
 
-test_expect_success 'output to files, by task and stream; labels; an unfinished line' '
+test_expect_success 'output goes to files by task and stream, lines have labels, and an unfinished line is kept' '
     write_script output.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -317,7 +317,7 @@ test_expect_success 'output to files, by task and stream; labels; an unfinished 
     head -n 11 output.out >got && test_cmp expected got && tail -n 1 output.out >got &&
     echo 2 >expected && test_cmp expected got && grep "^fluxq-run: --output: .*%y" output.out
 '
-test_expect_success 'all output arrives whole and in order, from all tasks at once' '
+test_expect_success 'all output of tasks that write at once arrives complete and in order' '
     write_script much.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -330,7 +330,7 @@ test_expect_success 'all output arrives whole and in order, from all tasks at on
 	END
     job much -N 4 -n 4 && printf "files\nlabels\n" >expected && test_cmp expected much.out
 '
-test_expect_success 'a reader that stops holds its own step only' '
+test_expect_success 'a reader that stops holds only its own step' '
     write_script slow.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -344,7 +344,7 @@ test_expect_success 'a reader that stops holds its own step only' '
 	END
     job slow && printf "other\n3000000\n" >expected && test_cmp expected slow.out
 '
-test_expect_success 'steps do not share cores, wait for each other, or share with --overlap' '
+test_expect_success 'steps wait for free cores of other steps, or share cores with --overlap' '
     write_script share.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -384,7 +384,7 @@ test_expect_success 'steps do not share cores, wait for each other, or share wit
 	END
     test_cmp expected share.out
 '
-test_expect_success 'what can never fit is refused at once, with the numbers' '
+test_expect_success 'a step that can never fit is refused at once, with the numbers' '
     write_script never.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -407,7 +407,7 @@ test_expect_success 'what can never fit is refused at once, with the numbers' '
     grep "3 GPUs are requested, its nodes have 0" never.out &&
     grep -c -x 1 never.out >got && echo 5 >expected && test_cmp expected got && grep -x 2 never.out
 '
-test_expect_success '--multi-prog: each task its own program; what is wrong is refused with the line' '
+test_expect_success 'with --multi-prog each task has its own program, and errors are refused with their line' '
     write_script multi.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -431,7 +431,7 @@ test_expect_success '--multi-prog: each task its own program; what is wrong is r
     head -n 4 multi.out >got && test_cmp expected got && grep "^fluxq-run: --multi-prog: no line for tasks 1" multi.out &&
     tail -n 1 multi.out >got && echo 1 >expected && test_cmp expected got
 '
-test_expect_success 'ctrl-C once reports, twice kills; other signals go to the tasks' '
+test_expect_success 'one ctrl-C reports the state, two kill the step, and other signals go to the tasks' '
     write_script ctrl.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -466,7 +466,7 @@ test_expect_success 'when fluxq-run is killed its tasks end, and the job goes on
 	END
     job gone -N 2 -n 2 && printf "next\ngone\n" >expected && tail -n 2 gone.out >got && test_cmp expected got
 '
-test_expect_success 'a job that is cancelled ends its steps, and nothing of them is left' '
+test_expect_success 'a cancel of the job ends its steps, and no process is left' '
     write_script cancel.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -476,7 +476,7 @@ test_expect_success 'a job that is cancelled ends its steps, and nothing of them
     wait_until 20 test -s cpid.0 && wait_until 20 test -s cpid.1 && fluxq-cancel $id &&
     wait_job_state $id CANCELLED 60 && lib_gone $(cat cpid.0) && lib_gone $(cat cpid.1)
 '
-test_expect_success '500 tasks in one step, and 50 steps one after the other' '
+test_expect_success 'one step can have 500 tasks, and 50 steps can run one after the other' '
     write_script many.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -487,7 +487,7 @@ test_expect_success '500 tasks in one step, and 50 steps one after the other' '
 	END
     job many -N 4 -n 4 && printf "tasks\nsteps\n" >expected && test_cmp expected many.out
 '
-test_expect_success 'outside a job, without one, the agent'"'"'s fluxq-run says so' '
+test_expect_success 'the agent'\''s fluxq-run outside a job reports that there is no job' '
     test_expect_code 1 env -u FLUXQ_AGENT_SOCKET "$FLUXQ_BUILD_DIR/src/shell/fluxq-run" true 2>err &&
     grep "not inside a job" err &&
     "$FLUXQ_BUILD_DIR/src/shell/fluxq-run" --help | grep -- --multi-prog &&

@@ -3,8 +3,9 @@ test_description='MPI programs of Debian: MPICH started by fluxq-run, Open MPI b
 . "$(dirname "$0")/lib.sh"
 
 PROGRAMS=$FLUXQ_SOURCE_DIR/t/mpi
-# Root may not use mpirun by default. Virtual nodes of one machine share /tmp, where the daemons of
-# Open MPI would meet, and memory, which it would take for a way between tasks of one node.
+# By default, root may not use mpirun. The virtual nodes of one machine share /tmp, where the
+# daemons of Open MPI would meet, and memory, over which Open MPI would let tasks of different
+# nodes communicate.
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 OMPI_MCA_btl=self,tcp
@@ -18,7 +19,8 @@ for kind in mpich openmpi; do
     fi
 done
 
-# run_job NAME SUBMIT-ARGUMENTS: NAME.sh as a job of four nodes to its end, its output in NAME.out.
+# run_job NAME SUBMIT-ARGUMENTS: runs NAME.sh as a job of four nodes to its end, with its output in
+# NAME.out.
 run_job()
 {
     id=$(fluxq-submit -N 4 -n 4 -o "$1.out" "./$1.sh") &&
@@ -32,11 +34,11 @@ export OWN_TMP
 
 start_broker --local 4
 
-test_expect_success MPICH 'the programs compile with MPICH' '
+test_expect_success MPICH 'the MPI programs compile with MPICH' '
     mpicc.mpich -o allreduce "$PROGRAMS/allreduce.c" && mpicc.mpich -o ring "$PROGRAMS/ring.c" &&
     mpicc.mpich -o killed "$PROGRAMS/killed.c"
 '
-test_expect_success MPICH 'an all-reduce and a ring over four ranks, and eight tasks on one' '
+test_expect_success MPICH 'an all-reduce and a ring run over four ranks, and with eight tasks on one rank' '
     write_script mpich.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -49,7 +51,7 @@ test_expect_success MPICH 'an all-reduce and a ring over four ranks, and eight t
         "allreduce: 8 tasks agree" "ring: came round through 8 tasks" >expected &&
     test_cmp expected mpich.out
 '
-test_expect_success MPICH 'a task that ends too early ends the step: before MPI_Init, before MPI_Finalize' '
+test_expect_success MPICH 'a task that ends before MPI_Init or before MPI_Finalize ends the step' '
     write_script early.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -63,7 +65,7 @@ test_expect_success MPICH 'a task that ends too early ends the step: before MPI_
     ! grep "status 0" early.out && grep -c "^status" early.out >got && echo 2 >expected &&
     test_cmp expected got
 '
-test_expect_success MPICH '--mpi=none serves nothing; what is not known is refused' '
+test_expect_success MPICH 'with --mpi=none there is no PMI, and an unknown value is refused' '
     write_script none.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -76,7 +78,7 @@ test_expect_success MPICH '--mpi=none serves nothing; what is not known is refus
     grep "mpi=pmix: known are none, pmi1 and pmi2" none.out && tail -n 1 none.out >got &&
     echo 2 >expected && test_cmp expected got
 '
-test_expect_success OPENMPI 'Open MPI: mpirun finds the nodes and starts its daemons through fluxq-run' '
+test_expect_success OPENMPI 'mpirun of Open MPI finds the nodes and starts its daemons through fluxq-run' '
     mpicc.openmpi -o ring.ompi "$PROGRAMS/ring.c" &&
     write_script own-tmp <<-\END &&
 	#!/bin/sh
@@ -101,7 +103,7 @@ test_expect_success OPENMPI 'Open MPI: mpirun finds the nodes and starts its dae
     grep "ring: came round through 2 tasks" ompi.out && grep -x free ompi.out &&
     grep -x "agent: fluxq-run --rsh" ompi.out
 '
-test_expect_success 'fluxq-run --rsh: a command on a node of the job, its status, and what is wrong' '
+test_expect_success 'fluxq-run --rsh runs a command on a node, passes its status, and refuses wrong usage' '
     write_script rsh.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1

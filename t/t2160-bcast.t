@@ -4,7 +4,8 @@ test_description='fluxq-bcast brings a file to all nodes of a job, whole'
 
 SQ="'"
 
-# job NAME: NAME.sh on four virtual nodes, which share their directories, must succeed.
+# job NAME: runs NAME.sh on four virtual nodes with shared directories; the job must
+# succeed.
 job()
 {
     id=$(fluxq-submit -N 4 -n 4 -o "$1.out" "./$1.sh") &&
@@ -13,7 +14,7 @@ job()
 }
 
 start_broker --local 4
-test_expect_success 'a file arrives whole, with its mode, and nothing else is left' '
+test_expect_success 'a file arrives complete, with its mode, and no other file is left' '
     seq 1 1000000 >big && chmod 750 big &&
     write_script whole.sh <<-\END &&
 	#!/bin/sh
@@ -30,7 +31,7 @@ test_expect_success 'a file arrives whole, with its mode, and nothing else is le
 	END
     job whole && printf "%s\n" 750 copy named kept empty >expected && test_cmp expected whole.out
 '
-test_expect_success 'each node writes its own where directories differ' '
+test_expect_success 'each node writes its own copy if the directories differ' '
     write_script each.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -44,7 +45,7 @@ test_expect_success 'each node writes its own where directories differ' '
     job each && grep -c "the received data differs from the sent data" each.out >got && echo 4 >expected &&
     test_cmp expected got && grep -x 1 each.out && ! grep -x f each.out
 '
-test_expect_success 'what is there stays, unless --force says otherwise' '
+test_expect_success 'an existing file stays unless --force is given' '
     write_script there.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -60,7 +61,7 @@ test_expect_success 'what is there stays, unless --force says otherwise' '
     job there && grep "target already exists (--force replaces it)" there.out &&
     grep -v "^fluxq" there.out >got && printf "1 old\n0 new\n0\n" >expected && test_cmp expected got
 '
-test_expect_success 'what cannot be sent or written is said in one line' '
+test_expect_success 'a file that cannot be sent or written is reported in one line' '
     write_script wrong.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -81,7 +82,7 @@ test_expect_success 'what cannot be sent or written is said in one line' '
     grep "^fluxq-bcast: cannot write /nowhere/x: No such file or directory" wrong.out &&
     grep -x "[0-9]*" wrong.out >got && printf "1\n1\n2\n2\n1\n" >expected && test_cmp expected got
 '
-test_expect_success 'in a shell of fluxq-alloc a file goes from here to the nodes' '
+test_expect_success 'in a shell of fluxq-alloc a file goes from this machine to the nodes' '
     write_script held.sh <<-\END &&
 	#!/bin/sh
 	fluxq-bcast big from-alloc && cmp big from-alloc && echo whole
@@ -95,7 +96,7 @@ test_expect_success 'in a shell of fluxq-alloc a file goes from here to the node
     test_cmp expected held.out && grep "^fluxq-bcast: nosuch: No such file or directory" held.err &&
     grep "big already exists" held.err
 '
-test_expect_success 'fluxq-bcast outside of any job says so' '
+test_expect_success 'outside a job fluxq-bcast reports that there is no job' '
     test_must_fail fluxq-bcast held.sh x 2>err && grep "neither inside a job nor in a shell of fluxq-alloc" err
 '
 test_done

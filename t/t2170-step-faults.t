@@ -12,7 +12,7 @@ all_gone()
 }
 
 start_broker --local 4
-test_expect_success 'an agent is killed during a step: the job ends as it does when a node is lost, and no task is left' '
+test_expect_success 'when an agent is killed during a step the job ends as for a lost node, and no task is left' '
     write_script lost.sh <<-\END &&
 	#!/bin/sh
 	fluxq-run sh -c "echo \$\$ >lost.\$FLUXQ_PROCID; exec sleep 1000"
@@ -22,7 +22,7 @@ test_expect_success 'an agent is killed during a step: the job ends as it does w
     pid=$(worker_of $id 1) && kill -KILL "$pid" &&
     wait_job_state $id NODE_FAIL 60 && wait_until 20 all_gone lost.0 lost.1 lost.2
 '
-test_expect_success 'what a task leaves behind in another session goes with the job at the latest' '
+test_expect_success 'processes that a task leaves in another session end with the job at the latest' '
     write_script away.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -33,7 +33,7 @@ test_expect_success 'what a task leaves behind in another session goes with the 
     id=$(fluxq-submit -N 2 -n 2 -o away.out ./away.sh) && wait_job_state $id COMPLETED 60 &&
     echo "step 0" >expected && test_cmp expected away.out && wait_until 20 all_gone away.0 away.1
 '
-test_expect_success 'a task that ignores SIGTERM and a client that is gone: SIGKILL after the grace' '
+test_expect_success 'a task that ignores SIGTERM and whose client is gone gets SIGKILL after the grace' '
     write_script deaf.sh <<-\END &&
 	#!/bin/sh
 	fluxq-run sh -c "trap : TERM HUP; echo \$\$ >deaf.\$FLUXQ_PROCID; while :; do sleep 0.1; done" &
@@ -44,7 +44,7 @@ test_expect_success 'a task that ignores SIGTERM and a client that is gone: SIGK
     id=$(fluxq-submit -N 2 -n 2 -o deaf.out ./deaf.sh) && wait_job_state $id COMPLETED 90 &&
     grep -c next deaf.out >got && echo 2 >expected && test_cmp expected got && all_gone deaf.0 deaf.1
 '
-test_expect_success 'a step ends while its output is still read: nothing is lost, nothing comes twice' '
+test_expect_success 'a step can end while its output is read, and no line is lost or repeated' '
     write_script tail.sh <<-\END &&
 	#!/bin/sh
 	fluxq-run -l seq 1 200000 | (sleep 2; cat) >tail.all
@@ -53,7 +53,7 @@ test_expect_success 'a step ends while its output is still read: nothing is lost
     id=$(fluxq-submit -N 4 -n 4 -o tail.out ./tail.sh) && wait_job_state $id COMPLETED 90 &&
     echo "4 $(seq 1 200000 | md5sum)" >expected && test_cmp expected tail.out
 '
-test_expect_success 'the broker is killed before, during and at the end of a step: the job does not see it' '
+test_expect_success 'a job does not notice a kill of the broker before, during or at the end of a step' '
     write_script broker.sh <<-\END &&
 	#!/bin/sh
 	: >began
@@ -70,7 +70,7 @@ test_expect_success 'the broker is killed before, during and at the end of a ste
     grep -x "status 0" broker.out && grep -c "" broker.out >got && echo 100003 >expected &&
     test_cmp expected got && count_events $id start >got && echo 1 >expected && test_cmp expected got
 '
-test_expect_success 'a client that talks nonsense to the door is thrown out, and harms nothing' '
+test_expect_success 'a client that sends invalid data to the agent'\''s socket is disconnected, and does no harm' '
     write_script door.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1

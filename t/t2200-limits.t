@@ -5,7 +5,7 @@ test_description='time limits and what a job finds: signals before the end, more
 start_broker
 chmod 711 "$FLUXQ_RUN"
 
-# The agent is fluxq-run, too, by its name.
+# The agent acts as fluxq-run when it has this name.
 ln -s "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" fluxq-run
 
 as_nobody()
@@ -13,7 +13,7 @@ as_nobody()
     (cd / && setpriv --reuid=65534 --regid=65534 --clear-groups "$@")
 }
 
-# Says which signals it gets, as does what it has started; ends with the last of them.
+# Reports the signals that the script and its child get; ends with the last of them.
 write_script trap.sh <<-\END
 	#!/bin/sh
 	sh -c 'trap "echo child USR1" USR1; trap "exit 0" TERM; echo child set; while :; do sleep 0.05; done' &
@@ -23,13 +23,13 @@ write_script trap.sh <<-\END
 	while :; do sleep 0.05; done
 END
 
-# The job's output has the line.
+# has_line LINE ID: the output of the job has this line.
 has_line()
 {
     grep -q "$1" out.$2
 }
 
-test_expect_success '--signal: the tasks are signalled before the limit; --signal=B: the shell of the batch script alone' '
+test_expect_success '--signal goes to the tasks before the limit, and --signal=B only to the shell of the batch script' '
     all=$(fluxq-submit -o out.%j -t 0:04 --signal=USR1@3 ./trap.sh) &&
     shell=$(fluxq-submit -o out.%j -t 0:04 --signal=B:USR1@3 ./trap.sh) &&
     wait_job_state $all TIMEOUT 60 && wait_job_state $shell TIMEOUT 60 &&
@@ -37,7 +37,7 @@ test_expect_success '--signal: the tasks are signalled before the limit; --signa
     has_line "^shell USR1" $shell && ! has_line "^child USR1" $shell
 '
 
-test_expect_success 'a signal before the limit is for the steps where there are some, and on every rank' '
+test_expect_success 'the signal before the limit goes to the running steps, on every rank' '
     cat >task.sh <<-\END &&
 	#!/bin/sh
 	trap "echo task USR1 $FLUXQ_PROCID; exit 0" USR1
@@ -56,7 +56,7 @@ test_expect_success 'a signal before the limit is for the steps where there are 
     ! has_line "shell USR1" $id
 '
 
-test_expect_success 'the signal is kept in the jobspec as flux has it, from all dialects; what cannot be is refused' '
+test_expect_success 'all dialects store the signal in the jobspec in flux'\''s form, and invalid values are refused' '
     printf "#!/bin/sh\n#SBATCH --signal=B:USR2@90\n" >one.sh &&
     printf "#!/bin/sh\n# flux: --signal=USR2@90s\n" >two.sh &&
     printf "#!/bin/sh\n#FLUXQ --signal=USR2@90\n" >three.sh &&
@@ -69,7 +69,7 @@ test_expect_success 'the signal is kept in the jobspec as flux has it, from all 
     test_expect_code 2 fluxq-submit --dry-run --signal=NOSUCH@1 two.sh 2>err && grep "NOSUCH" err
 '
 
-test_expect_success 'fluxq-cancel --signal: --batch is for the shell, --full for all, and a command has no batch script' '
+test_expect_success 'fluxq-cancel --signal with --batch reaches the shell only, with --full all, and a command has no batch script' '
     id=$(fluxq-submit -o out.%j ./trap.sh) && wait_until 30 has_line "shell set" $id && wait_until 30 has_line "child set" $id &&
     fluxq-cancel --signal=USR1 --batch $id && wait_until 30 has_line "shell USR1" $id && ! has_line "child USR1" $id &&
     fluxq-cancel --signal=USR1 --full $id && wait_until 30 has_line "child USR1" $id &&
@@ -80,7 +80,7 @@ test_expect_success 'fluxq-cancel --signal: --batch is for the shell, --full for
     test "$(job_state $id)" = RUNNING && fluxq-cancel $id
 '
 
-test_expect_success 'a signal to a job with steps leaves the batch script alone; a step ends by its number' '
+test_expect_success 'a signal to a job with steps does not reach the batch script, and a single step can be cancelled' '
     write_script waits.sh <<-\END &&
 	#!/bin/sh
 	trap "echo shell USR1" USR1
@@ -95,7 +95,7 @@ test_expect_success 'a signal to a job with steps leaves the batch script alone;
     test_expect_code 2 fluxq-cancel $id. 2>err && test_expect_code 2 fluxq-cancel x.1 2>err && grep "JOB.STEP" err
 '
 
-test_expect_success 'time left is told of what runs with a limit' '
+test_expect_success 'the time left is shown for running jobs with a limit' '
     id=$(fluxq-submit -o /dev/null -t 10 -- sleep 1000) && wait_job_state $id RUNNING &&
     fluxq-show job $id | grep "of 10:00, 9:[0-9]* left\|of 10:00, 10:00 left" &&
     test "$(job_field $id time_left | cut -d. -f1)" -le 600 && test "$(job_field $id time_left | cut -d. -f1)" -gt 300 &&
@@ -104,7 +104,7 @@ test_expect_success 'time left is told of what runs with a limit' '
     ! fluxq-show job $free | grep left && fluxq-cancel $id $free
 '
 
-test_expect_success 'a running job gets more time, and its end is later; also after a restart of the broker' '
+test_expect_success 'a running job can get more time and ends later, also after a restart of the broker' '
     write_script long.sh <<-\END &&
 	#!/bin/sh
 	echo $FLUXQ_JOB_END_TIME
@@ -121,14 +121,14 @@ test_expect_success 'a running job gets more time, and its end is later; also af
     touch end.$id && wait_job_state $id COMPLETED
 '
 
-test_expect_success 'a limit that is lowered below what a job has run ends it; one without a limit has no end' '
+test_expect_success 'a limit below the elapsed time ends the job, and a job without a limit has no end' '
     id=$(fluxq-submit -o /dev/null -t 60 -- sleep 1000) && wait_job_state $id RUNNING &&
     fluxq-ctl extend $id UNLIMITED && test "$(job_field $id time_left)" = null &&
     test_must_fail fluxq-ctl extend $id +10 2>err && grep "no time limit" err &&
     fluxq-ctl extend $id 0:01 && wait_job_state $id TIMEOUT 60
 '
 
-test_expect_success 'what is planned or reserved on its nodes is in the way, named, and nothing changes' '
+test_expect_success 'an extension that conflicts with a planned job or reservation is refused with its name' '
     id=$(fluxq-submit -o /dev/null -t 10 -N 4 --exclusive -- sleep 1000) && wait_job_state $id RUNNING &&
     next=$(fluxq-submit -o /dev/null -t 10 -N 4 --exclusive -- true) &&
     planned() { test "$(job_field $next expected_start)" != null; } && wait_until 30 planned &&
@@ -138,7 +138,7 @@ test_expect_success 'what is planned or reserved on its nodes is in the way, nam
     fluxq-cancel $id $next
 '
 
-test_expect_success 'a job that waits gets another limit, and runs by it; tasks of an array together' '
+test_expect_success 'a pending job can get another limit and runs with it, and array tasks change together' '
     id=$(fluxq-submit --hold -o /dev/null -t 10 -- sleep 1000) && fluxq-ctl extend $id 0:01 &&
     test "$(job_field $id time_limit)" = 1 && test "$(count_events $id jobspec-update)" = 1 && restart_broker &&
     test "$(job_field $id time_limit)" = 1 && fluxq-ctl release $id && wait_job_state $id TIMEOUT 60 &&
@@ -147,7 +147,7 @@ test_expect_success 'a job that waits gets another limit, and runs by it; tasks 
     test_must_fail fluxq-ctl extend ${id}_1 30 2>err && grep "name $id" err && fluxq-cancel $id
 '
 
-test_expect_success ROOT 'users lower their own limits, and raise none' '
+test_expect_success ROOT 'users can lower their own limits, but not raise them' '
     id=$(as_nobody fluxq-submit --hold -o /dev/null -t 10 -- true) &&
     test_must_fail as_nobody fluxq-ctl extend $id 11 2>err && grep "only operators" err &&
     test_must_fail as_nobody fluxq-ctl extend $id UNLIMITED && as_nobody fluxq-ctl extend $id 9 &&
@@ -157,7 +157,7 @@ test_expect_success ROOT 'users lower their own limits, and raise none' '
     fluxq-ctl extend $id 11 && test "$(job_field $id time_limit)" = 660 && fluxq-cancel $id $other
 '
 
-test_expect_success 'umask goes along; resource limits and niceness when asked for' '
+test_expect_success 'a job has the umask of its submit, and resource limits and niceness on request' '
     write_script finds.sh <<-\END &&
 	#!/bin/sh
 	umask; ulimit -S -n; ulimit -S -c; nice
@@ -169,13 +169,13 @@ test_expect_success 'umask goes along; resource limits and niceness when asked f
     test_expect_code 2 fluxq-submit --propagate=FILES ./finds.sh 2>err && grep "FILES" err
 '
 
-test_expect_success 'propagate-nice: tasks are as nice as who submitted' '
+test_expect_success 'with propagate-nice tasks have the niceness of the submit' '
     printf "propagate-nice: true\n" >nice.yaml && stop_broker && start_broker --local 2 --config nice.yaml &&
     nice -n 4 fluxq-submit -o as-nice --wait ./finds.sh &&
     test "$(sed -n 4p as-nice)" = $(($(nice) + 4)) && stop_broker && start_broker
 '
 
-test_expect_success '--export: NIL is nothing, NONE is a login environment, a list is both; --export-file besides' '
+test_expect_success '--export=NIL gives no variables, NONE a login environment, a list adds to it, and --export-file adds a file' '
     printf "F=1\0G=two words" >vars &&
     T_ONE=1 fluxq-submit --export=NIL -o nil --wait -- env && ! grep T_ONE nil && ! grep "^A=" nil &&
     T_ONE=1 fluxq-submit --export=NONE -o login --wait -- env && ! grep T_ONE login && grep "^HOME=" login && grep "^PATH=" login &&
@@ -184,7 +184,7 @@ test_expect_success '--export: NIL is nothing, NONE is a login environment, a li
     for f in nil login list; do test "$(grep -c "^FLUXQ_JOB_ID=" $f)" = 1 || return 1; done
 '
 
-test_expect_success 'every rank has the host file and an address of the first; SLURM_NTASKS_PER_NODE is what was given' '
+test_expect_success 'every rank has the host file and the address of the first, and SLURM_NTASKS_PER_NODE has the given value' '
     write_script peers.sh <<-\END &&
 	#!/bin/sh
 	echo "$(wc -l <"$FLUXQ_HOSTFILE") $FLUXQ_MASTER_ADDR ${SLURM_NTASKS_PER_NODE-none}"
@@ -197,7 +197,7 @@ test_expect_success 'every rank has the host file and an address of the first; S
     fluxq-submit -N 2 --ntasks-per-node=1 --export=NONE -o "none-%t" --wait -- ./peers.sh && test_cmp each-0 none-1
 '
 
-test_expect_success 'SLURM_NTASKS_PER_NODE of a step is its own, or that of its job, also where fluxq-run or fluxq-alloc makes the job' '
+test_expect_success 'SLURM_NTASKS_PER_NODE of a step has the step'\''s value, or else the job'\''s, also with fluxq-run and fluxq-alloc' '
     said() { sort "$1" | uniq -c | sed "s/^ *//" >actual && printf "%s\n" "$2" >expected && test_cmp expected actual; }
     SLURM_NTASKS_PER_NODE=7 fluxq-run -N 2 --ntasks-per-node=2 ./peers.sh >ran && said ran "4 2 127.0.0.1 2" &&
     write_script of-steps.sh <<-\END &&
@@ -213,7 +213,7 @@ test_expect_success 'SLURM_NTASKS_PER_NODE of a step is its own, or that of its 
     stop_broker && start_broker
 '
 
-test_expect_success '--nice lowers the priority, and says so' '
+test_expect_success '--nice lowers the priority, and fluxq-show priority shows the points' '
     usual=$(fluxq-submit -b now+1hour -- true) && low=$(fluxq-submit -b now+1hour --nice=50 -- true) &&
     term() { fluxq-show priority $1 --json | jq -c "[.. | .terms? // empty | .[] | select (.name == \"nice\") | .points]"; } &&
     test "$(term $low)" = "[-50]" && test "$(term $usual)" = "[]" &&
@@ -222,7 +222,7 @@ test_expect_success '--nice lowers the priority, and says so' '
     fluxq-cancel $low $usual
 '
 
-test_expect_success ROOT 'a negative --nice is for operators' '
+test_expect_success ROOT 'only operators may use a negative --nice' '
     test_must_fail as_nobody fluxq-submit --hold --nice=-5 -o /dev/null -- true 2>err && grep "only operators" err &&
     id=$(fluxq-submit --hold --nice=-5 -o /dev/null -- true) && fluxq-cancel $id
 '

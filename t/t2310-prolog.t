@@ -6,7 +6,7 @@ test_description='prolog and epilog of the administrator run around each rank, a
 hooks=$FLUXQ_RUN/hooks
 mkdir "$hooks"
 
-# What the programs do on a node is said by files: NODE.prolog or NODE.epilog has a line of shell.
+# Files set the actions of the programs on a node: NODE.prolog or NODE.epilog has a line of shell.
 for kind in prolog epilog; do
     write_script "$hooks/$kind" <<END
 #!/bin/sh
@@ -37,7 +37,7 @@ fresh()
     :
 }
 
-# logged KIND ID: the nodes on which it ran, a line each
+# logged KIND ID: prints the nodes on which the program ran, one line each.
 logged()
 {
     grep "^$1 $2 " "$hooks/log" | sed 's/.* //' | sort
@@ -54,11 +54,11 @@ done_with()
     wait_until 20 nodes_free
 }
 
-test_expect_success 'a broker' '
+test_expect_success 'the broker starts' '
     start_broker --config prolog.yaml
 '
 
-test_expect_success 'each rank: prolog before any task, epilog after the last, both as the broker' '
+test_expect_success 'on each rank the prolog runs before any task and the epilog after the last, both as the broker'\''s user' '
     fresh && id=$(fluxq-submit -N 3 -o /dev/null -- sh -c "echo task $$ >>$hooks/log") && wait_job_state $id COMPLETED &&
     done_with && printf "node0\nnode1\nnode2\n" >want && logged prolog $id >got && test_cmp want got &&
     logged epilog $id >got && test_cmp want got &&
@@ -66,7 +66,7 @@ test_expect_success 'each rank: prolog before any task, epilog after the last, b
     printf "3 prolog\n3 task\n3 epilog\n" >want && test_cmp want got
 '
 
-test_expect_success 'what they know: the job, its user, the node; nothing of the user or the broker' '
+test_expect_success 'prolog and epilog know job, user and node, and have no variables of the user or the broker' '
     fresh && id=$(SECRET=1 HIDDEN=2 fluxq-submit -N 2 -o /dev/null -- true) && wait_job_state $id COMPLETED && done_with &&
     sed "/^PATH=/d;/^PWD=/d;/^SHLVL=/d;/^_=/d;/^OLDPWD=/d" "$hooks/prolog.env.$id.1" >got && cat >want <<-END &&
 	FLUXQ_ADMIN_PROGRAM=prolog
@@ -83,12 +83,12 @@ test_expect_success 'what they know: the job, its user, the node; nothing of the
     test_cmp want got && [ -e "$hooks/epilog.env.$id.0" ]
 '
 
-test_expect_success 'a queue may have none' '
+test_expect_success 'a queue can have no prolog and epilog' '
     fresh && : >"$hooks/log" && id=$(fluxq-submit -q plain -o /dev/null -- true) && wait_job_state $id COMPLETED && done_with &&
     test_must_be_empty "$hooks/log"
 '
 
-test_expect_success 'a failed prolog: its node is drained with the reason, the job runs elsewhere at once' '
+test_expect_success 'after a failed prolog the node is drained with the reason, and the job runs elsewhere at once' '
     fresh && echo "echo to stdout; echo no scratch >&2; echo more >&2; exit 3" >"$hooks/node1.prolog" &&
     id=$(fluxq-submit -N 2 -o /dev/null -- sh -c "echo task >>$hooks/log") && wait_job_state $id COMPLETED 30 &&
     node_is node1 drained && grep -F "prolog failed on node node1: exit status 3: no scratch" node.text &&
@@ -99,11 +99,11 @@ test_expect_success 'a failed prolog: its node is drained with the reason, the j
     grep -qE "^prolog $id node0" "$hooks/log" && grep -qE "^epilog $id node1" "$hooks/log"
 '
 
-test_expect_success 'its output is in the log of the broker, not in that of the user' '
+test_expect_success 'output of a prolog is in the broker'\''s log, not in the user'\''s output' '
     grep -F "to stdout" "$BROKER_LOG" && grep -F "no scratch" "$BROKER_LOG" && ! fluxq-logs $id | grep -F "no scratch"
 '
 
-test_expect_success 'one that is not done in time, or killed, or cannot be executed has failed; all of it is gone' '
+test_expect_success 'a prolog that times out, is killed, or cannot be executed fails, and none of its processes is left' '
     fresh && echo "sleep 97611 & sleep 97612" >"$hooks/node0.prolog" && echo "kill -SEGV \$\$" >"$hooks/node1.prolog" &&
     id=$(fluxq-submit -N 2 -o /dev/null -- true) && wait_job_state $id COMPLETED 30 &&
     node_is node0 drained && grep -F "prolog failed on node node0: not done after 2 s" node.text &&
@@ -111,7 +111,7 @@ test_expect_success 'one that is not done in time, or killed, or cannot be execu
     [ "$(job_field $id restarts)" = 1 ] && ! ps -eo args | grep "^sleep 9761[12]"
 '
 
-test_expect_success 'a prolog that fails everywhere: all nodes are drained, the job waits and has not failed' '
+test_expect_success 'a prolog that fails everywhere drains all nodes, and the job stays pending' '
     fresh && for node in node0 node1 node2 node3; do echo "exit 1" >"$hooks/$node.prolog"; done &&
     id=$(fluxq-submit -o /dev/null -- true) &&
     all_drained() { for node in node0 node1 node2 node3; do node_is $node drained || return; done; } &&
@@ -119,7 +119,7 @@ test_expect_success 'a prolog that fails everywhere: all nodes are drained, the 
     fluxq-ctl resume node2 && wait_job_state $id COMPLETED && [ "$(job_field $id restarts)" = 4 ]
 '
 
-test_expect_success 'a failed epilog drains the node, and the job stays as it ended' '
+test_expect_success 'a failed epilog drains the node, and the job keeps its result' '
     fresh && echo "echo still mounted >&2; exit 5" >"$hooks/node0.epilog" &&
     id=$(fluxq-submit -o /dev/null -- true) && wait_job_state $id COMPLETED && done_with &&
     is_drained() { node_is node0 drained; } && wait_until 20 is_drained &&
@@ -127,7 +127,7 @@ test_expect_success 'a failed epilog drains the node, and the job stays as it en
     [ "$(job_state $id)" = COMPLETED ]
 '
 
-test_expect_success 'what an operator has drained keeps its reason' '
+test_expect_success 'a node that an operator drained keeps its reason after a failed epilog' '
     fresh && echo "while [ ! -e $PWD/go ]; do sleep 0.05; done; exit 5" >"$hooks/node0.epilog" &&
     id=$(fluxq-submit -o /dev/null -- true) &&
     begun() { grep -q "^epilog $id" "$hooks/log"; } && wait_until 20 begun &&
@@ -135,7 +135,7 @@ test_expect_success 'what an operator has drained keeps its reason' '
     node_is node0 drained && grep -x "a new disk" node.text
 '
 
-test_expect_success 'a job that is cancelled during its prolog ends, the epilog runs, no node is drained' '
+test_expect_success 'a job cancelled during its prolog ends, its epilog runs, and no node is drained' '
     fresh && echo "sleep 97613" >"$hooks/node0.prolog" && sed -i "s/^prolog-timeout.*/prolog-timeout: 10m/" prolog.yaml &&
     fluxq-ctl reload && id=$(fluxq-submit -o /dev/null -- true) &&
     begun() { ps -eo args | grep -q "^sleep 9761[3]"; } && wait_until 20 begun &&
@@ -143,21 +143,21 @@ test_expect_success 'a job that is cancelled during its prolog ends, the epilog 
     test_cmp want got && node_is node0 up && ! begun && configure && fluxq-ctl reload
 '
 
-test_expect_success 'kill -9 of the broker while a job runs: its epilog runs after it, once' '
+test_expect_success 'after kill -9 of the broker the epilog of a running job runs once' '
     fresh && id=$(fluxq-submit -N 2 -o /dev/null -- sh -c "while [ ! -e go ]; do sleep 0.05; done") &&
     wait_job_state $id RUNNING && kill_broker && start_broker --config prolog.yaml && : >go &&
     wait_job_state $id COMPLETED && done_with && printf "node0\nnode1\n" >want && logged epilog $id >got && test_cmp want got &&
     logged prolog $id >got && test_cmp want got
 '
 
-test_expect_success ROOT 'for another user, too, they run as root, and the user cannot speak for them' '
+test_expect_success ROOT 'prolog and epilog run as root for other users'\'' jobs, and the user cannot fake their results' '
     fresh && echo "id -u >$hooks/who" >"$hooks/node0.prolog" && chmod 755 "$FLUXQ_RUN" . &&
     id=$(setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/ fluxq-submit --chdir=/ -o /dev/null -- id -u) &&
     wait_job_state $id COMPLETED && echo 0 >want && test_cmp want "$hooks/who" &&
     grep -x FLUXQ_JOB_UID=65534 "$hooks/prolog.env.$id.0"
 '
 
-test_expect_success 'a program that is not there is refused where the configuration is read' '
+test_expect_success 'a missing or invalid program is refused when the configuration is read' '
     : >plain && chmod 644 plain && for value in /nonexistent/prolog relative/prolog "$PWD/plain"; do
         echo "prolog: $value" >bad.yaml && test_must_fail fluxqd --check --config bad.yaml 2>text &&
         grep -E "bad.yaml:1:.*prolog" text || return 1

@@ -1,7 +1,8 @@
 #!/bin/sh
-# The cases of ../shared/conformance/fluxion: what the peer's own tool answers. Those that count its
-# internals (impl-visits, impl-stats) are nobody else's matter. t/match/known-differences lists
-# the others that differ, and why; a case of that list that passes fails here, too.
+# The cases of ../shared/conformance/fluxion are recorded answers of the peer's own tool. The test
+# leaves out cases that count the peer's internals (impl-visits, impl-stats).
+# t/match/known-differences lists the other cases that differ, with reasons; a listed case that
+# passes fails this test, too.
 test_description='fluxq-match answers what Fluxion answers'
 . "$(dirname "$0")/lib.sh"
 
@@ -12,13 +13,13 @@ if ! [ -x "$run" ]; then
 fi
 known=$FLUXQ_SOURCE_DIR/t/match/known-differences
 
-# known_ids: a case a line.
+# known_ids: prints the known cases, one a line.
 known_ids()
 {
     sed 's/#.*//' "$known" | awk 'NF { print $1 }' | sort
 }
 
-test_expect_success 'the cases can be run' '
+test_expect_success 'the conformance cases run' '
     "$run" --list --only "^(?!.*impl-)" >cases && test "$(wc -l <cases)" -ge 600 &&
     { "$run" --tool "$(command -v fluxq-match)" --only "^(?!.*impl-)" >report || :; } &&
     tail -n 1 report | grep -E "^[0-9]+ passed, [0-9]+ failed$" &&
@@ -26,13 +27,13 @@ test_expect_success 'the cases can be run' '
     sed -n "s/^FAIL \([^ ]*\) .*/\1/p" report | sort >failed
 '
 
-test_expect_success 'every case passes that is not a known difference' '
+test_expect_success 'every case passes except the known differences' '
     known_ids >known && comm -23 failed known >unknown &&
     while read -r id; do grep "^FAIL $id " report; done <unknown &&
     test_must_be_empty unknown
 '
 
-test_expect_success 'every known difference is one, and has a reason' '
+test_expect_success 'every known difference still differs, and has a reason' '
     known_ids >known && comm -13 failed known >gone && test_must_be_empty gone &&
     sed "s/#.*//" "$known" | awk "NF == 1" >bare && test_must_be_empty bare
 '

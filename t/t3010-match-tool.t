@@ -12,7 +12,7 @@ cat >two.json <<'END'
  "starttime": 0, "expiration": 0, "nodelist": ["n[0-1]"]}}
 END
 
-# jobspec FILE NODES DURATION
+# jobspec FILE NODES DURATION: writes a jobspec to FILE.
 jobspec()
 {
     cat >"$1" <<END
@@ -32,7 +32,7 @@ session()
     fluxq-match -L two.json -f rv1exec "$@" >out 2>err
 }
 
-# infos WORD: the values of "INFO: WORD=..." lines, on one.
+# infos WORD: prints the values of "INFO: WORD=..." lines on one line.
 infos()
 {
     sed -n "s/^INFO: $1=//p" out | paste -sd " " -
@@ -47,7 +47,7 @@ test_expect_success '--help lists options, formats, policies and subsystems' '
     fluxq-match --version | grep "^fluxq-match [0-9]"
 '
 
-test_expect_success 'wrong usage is refused with status 2, and names the word' '
+test_expect_success 'wrong usage exits with 2 and names the word' '
     refuse() { test_expect_code 2 fluxq-match "$@" </dev/null 2>err && cat err; } &&
     refuse | grep -e --load-file && refuse -L two.json -f nosuch | grep nosuch &&
     refuse -L two.json -F nosuch | grep nosuch && refuse -L two.json -P nosuch | grep nosuch &&
@@ -59,7 +59,7 @@ test_expect_success 'wrong usage is refused with status 2, and names the word' '
     refuse -L two.json --nosuch | grep nosuch && refuse -L two.json word | grep word
 '
 
-test_expect_success 'a graph that is not there, or broken, ends it with status 1' '
+test_expect_success 'a missing or broken graph exits with 1' '
     test_expect_code 1 fluxq-match -L nowhere.json -f jgf </dev/null 2>err && grep nowhere.json err &&
     echo "{" >broken.json &&
     for format in grug hwloc jgf jgf_shorthand rv1exec; do
@@ -71,17 +71,17 @@ test_expect_success 'a graph that is not there, or broken, ends it with status 1
     grep no/such/dir err
 '
 
-test_expect_success 'it ends at quit, and at the end of input' '
+test_expect_success 'a session ends at quit, and at the end of input' '
     printf "quit\ncat one.yaml\n" | session && test_must_be_empty out && test_must_be_empty err &&
     printf "cat one.yaml" | session && grep "Jobspec in one.yaml" out
 '
 
-test_expect_success 'what is no command is passed over, what lacks words is not' '
+test_expect_success 'an unknown command is ignored, and a command without its arguments is an error' '
     printf "frob\n\n  # comment\nfind\nmatch allocate\ninfo 1 2\n" | session && test_must_be_empty out &&
     test "$(wc -l <err)" -eq 3 && test "$(grep -c "^ERROR: malformed command: .* usage " err)" -eq 3
 '
 
-test_expect_success 'allocate until it is full, reserve, cancel: ids, times and verdicts' '
+test_expect_success 'allocate, reserve and cancel give ids, times and results until the graph is full' '
     printf "%s\n" "match allocate one.yaml" "m allocate one.yaml" "m allocate one.yaml" \
         "m allocate_orelse_reserve both.yaml" "m allocate_orelse_reserve one.yaml" \
         "m allocate_with_satisfiability one.yaml" "m allocate_with_satisfiability three.yaml" \
@@ -100,12 +100,12 @@ test_expect_success 'allocate until it is full, reserve, cancel: ids, times and 
     test "$(grep -c "^match_allocate: job [0-9]*: needs " err)" -eq 5
 '
 
-test_expect_success 'multi-match stops at the first that finds nothing' '
+test_expect_success 'multi-match stops at the first jobspec that does not match' '
     echo "M allocate one.yaml three.yaml one.yaml" | session && test "$(infos JOBID)" = "1 2" &&
     test "$(infos RESOURCES)" = ALLOCATED
 '
 
-test_expect_success 'a part of a second counts as one, none as for ever, more than the graph lasts is refused' '
+test_expect_success 'a fraction of a second rounds up, duration 0 means unlimited, and a duration beyond the graph is refused' '
     jobspec part.yaml 2 0.2 && jobspec ever.yaml 2 0 && jobspec long.yaml 1 4e9 &&
     printf "%s\n" "m allocate part.yaml" "m allocate_orelse_reserve ever.yaml" \
         "m allocate_orelse_reserve one.yaml" | session &&
@@ -114,7 +114,7 @@ test_expect_success 'a part of a second counts as one, none as for ever, more th
     grep "duration: .*longer" err && test "$(infos JOBID)" = "1 1"
 '
 
-test_expect_success 'a jobspec that cannot be read takes no id, and is told of in one line' '
+test_expect_success 'a jobspec that cannot be read takes no id, and gives one line of error' '
     echo "{version: 1" >bad.yaml &&
     printf "m allocate bad.yaml\nm allocate nowhere.yaml\nm allocate one.yaml\nm frob one.yaml\n" |
         session && cat err && test "$(wc -l <err)" -eq 3 &&
@@ -122,7 +122,7 @@ test_expect_success 'a jobspec that cannot be read takes no id, and is told of i
     test "$(infos JOBID)" = "1 1" && test "$(infos RESOURCES)" = ALLOCATED
 '
 
-test_expect_success '-t has the results and nothing else; -e tells times of each match' '
+test_expect_success '-t has only the results, and -e prints times of each match' '
     printf "m allocate one.yaml\nm allocate three.yaml\nlist\nstat\n" | session -e -t results &&
     grep "^INFO: JOBID=1" results && test_must_fail grep "^INFO: JOBID" out &&
     grep "^INFO: 1, ALLOCATED" out && test_must_fail grep ", ALLOCATED" results &&
@@ -134,12 +134,12 @@ test_expect_success '-t has the results and nothing else; -e tells times of each
     grep "^INFO: Num. of Matches: 2$" out
 '
 
-test_expect_success 'what cannot be written is told' '
+test_expect_success 'a file that cannot be written is reported' '
     test -c /dev/full &&
     echo "m allocate one.yaml" | test_expect_code 1 session -t /dev/full && cat err && grep /dev/full err
 '
 
-test_expect_success 'a node that is down is passed over, and found' '
+test_expect_success 'a node that is down gets no job, and find lists the node' '
     printf "%s\n" "set-status /cluster0/n0 down" "get-status /cluster0/n0" "m allocate one.yaml" \
         "m allocate one.yaml" "f status=down" "t /cluster0/n0 up" "m allocate one.yaml" \
         "t /cluster0/n7 up" "t /cluster0/n0 away" | session && cat out err &&
@@ -149,7 +149,7 @@ test_expect_success 'a node that is down is passed over, and found' '
     grep "Could not find path /cluster0/n7" out && grep "unrecognized status" err
 '
 
-test_expect_success 'what needs a node that is down is not impossible: all three questions say so' '
+test_expect_success 'all three commands report a request that needs a down node as satisfiable' '
     printf "%s\n" "set-status /cluster0/n0 down" "m satisfiability both.yaml" "m allocate_with_satisfiability both.yaml" \
         "m allocate_orelse_reserve both.yaml" "set-status /cluster0/n1 down" "m satisfiability one.yaml" \
         "m allocate_with_satisfiability one.yaml" "m allocate_orelse_reserve one.yaml" | session && cat out err &&
@@ -157,7 +157,7 @@ test_expect_success 'what needs a node that is down is not impossible: all three
     test_must_fail grep Unsatisfiable out
 '
 
-test_expect_success 'properties are set, shown, and found; find names what it does not know' '
+test_expect_success 'properties can be set, shown and found, and find reports unknown terms' '
     printf "%s\n" "p /cluster0/n1 speed=3" "g /cluster0/n1" "g /cluster0/n0" "p /cluster0/n1 speed" \
         "find property=speed" "find colour=red" "find (status=up" "find status=sideways" | session &&
     cat out err && grep -x "speed=3" out && grep "No properties were found for /cluster0/n0" out &&
@@ -166,7 +166,7 @@ test_expect_success 'properties are set, shown, and found; find names what it do
     test "$(grep -c "invalid criteria" err)" -eq 3 && grep colour err && grep sideways err
 '
 
-test_expect_success 'what a job has can be told, given back in part, and booked again' '
+test_expect_success 'an allocation can be printed, released in part, and booked again' '
     echo "m allocate both.yaml" | session -F rv1_nosched && sed -n 1p out >r.json && cat r.json &&
     sed "s/\"rank\": *\"0-1\"/\"rank\": \"1\"/; s/n\[0-1\]/n1/" r.json >half.json && cat half.json &&
     printf "%s\n" "update allocate rv1exec r.json 7 0 10" "u allocate rv1exec r.json 7 0 10" \
@@ -177,14 +177,14 @@ test_expect_success 'what a job has can be told, given back in part, and booked 
     test "$(infos "PARTIAL CANCEL RELEASED")" = "\"1\"" && grep "info: ERROR: nonexistent job 70" err
 '
 
-test_expect_success 'ranks and paths leave the graph' '
+test_expect_success 'ranks and paths can be removed from the graph' '
     printf "%s\n" "m allocate one.yaml" "remove 0-1 frob" "remove 5 false" "remove /cluster0/n9 true" \
         "remove 0 false" "find status=up" "m allocate_with_satisfiability both.yaml" | session &&
     cat out err && test "$(grep -c "^ERROR: " err)" -eq 3 && grep "Unsatisfiable" out &&
     test "$(grep -c -- "--n0" out)" -eq 0 && test "$(grep -c -- "--n1" out)" -eq 2
 '
 
-test_expect_success 'the graph is drawn at the end' '
+test_expect_success 'the graph is drawn at the end of a session' '
     echo quit | session -o drawn && grep "^digraph" drawn.dot &&
     test "$(grep -c "label=\"core" drawn.dot)" -eq 8 && test "$(grep -c -- "->" drawn.dot)" -eq 10 &&
     echo quit | session -o drawn -g graphml &&
@@ -199,7 +199,7 @@ test_expect_success 'the graph is drawn at the end' '
 	END
 '
 
-test_expect_success 'help explains every command that the manual page has, and no other' '
+test_expect_success 'help explains exactly the commands of the manual page' '
     echo help | session && sed -n "s/^INFO: \([a-z-]*\) (\([a-zA-Z]*\)).*/\1 \2/p" out | sort >table &&
     test "$(wc -l <table)" -ge 18 &&
     sed -n "/^.SH COMMANDS/,/^.SH RESULTS/p" "$FLUXQ_SOURCE_DIR/doc/man/fluxq-match.1" | tr -d "\\\\" |
@@ -207,7 +207,7 @@ test_expect_success 'help explains every command that the manual page has, and n
     printf "help m\nhelp frob\n" | session && test "$(grep -c "^INFO:" out)" -eq 1 && grep frob err
 '
 
-test_expect_success 'on a terminal: prompt, completion of all kinds of words, history' '
+test_expect_success 'on a terminal there are a prompt, completion of all kinds of words, and a history' '
     cat >talk <<-\END &&
 	expect fluxq-match> $
 	send mat\t

@@ -4,13 +4,13 @@ test_description='fluxq-sim: traces, figures that were worked out by hand, drawi
 
 traces=$FLUXQ_SOURCE_DIR/t/sim
 
-# field NAME FILE: a number of the JSON object.
+# field NAME FILE: prints a number of the JSON object.
 field()
 {
     sed -n "s/^ *\"$1\": \(.*[^,]\),\{0,1\}$/\1/p" "$2"
 }
 
-# figures FILE NAME=VALUE...: each as expected, to six digits.
+# figures FILE NAME=VALUE...: each number has this value, to six digits.
 figures()
 {
     file=$1
@@ -25,20 +25,20 @@ figures()
     done
 }
 
-# starts: "ID START END" of each job of jobs.out, on one line, by id.
+# starts: prints "ID START END" of each job of jobs.out, on one line, by id.
 starts()
 {
     sed 's/.*"id":\([0-9]*\),.*"start":\([^,]*\),"end":\([^,]*\),.*/\1 \2 \3/' jobs.out |
         sort -n | paste -sd ',' -
 }
 
-# sim ARG...: figures to out, jobs to jobs.out.
+# sim ARG...: runs fluxq-sim with figures in out and jobs in jobs.out.
 sim()
 {
     fluxq-sim --json --jobs jobs.out "$@" >out
 }
 
-# well_formed FILE: XML that a parser takes, with neither scripts nor links.
+# well_formed FILE: FILE is XML that a parser accepts, without scripts or links.
 well_formed()
 {
     python3 -c '
@@ -56,7 +56,7 @@ test_expect_success '--help lists options, traces, policies and the form of a SP
     fluxq-sim --version | grep "^fluxq-sim [0-9]"
 '
 
-test_expect_success 'fluxq-sim(1) has the options of --help, and no others' '
+test_expect_success 'fluxq-sim(1) has exactly the options of --help' '
     fluxq-sim --help | sed -n "/^Options:/,/^\$/p" | grep -oE "^ +(-., )?--[a-z-]+" |
         sed "s/.*--/--/" | sort >options &&
     test "$(wc -l <options)" -ge 15 &&
@@ -65,7 +65,7 @@ test_expect_success 'fluxq-sim(1) has the options of --help, and no others' '
     test_cmp options tags
 '
 
-test_expect_success 'easy: what waits is not delayed, what is short goes first, as worked out by hand' '
+test_expect_success 'with easy short jobs start first and reserved jobs are not delayed, as computed by hand' '
     sim -c 4x1c -t $traces/backfill.jsonl -p easy &&
     test "$(starts)" = "1 0 100,2 100 150,3 2 92,4 150 180,5 92 97" &&
     figures out jobs=5 started=5 killed_by_limit=1 refused=0 elastic_starts=0 makespan=180 \
@@ -73,13 +73,13 @@ test_expect_success 'easy: what waits is not delayed, what is short goes first, 
         bounded_slowdown=4.036
 '
 
-test_expect_success 'fcfs: nobody overtakes' '
+test_expect_success 'with fcfs no job overtakes' '
     sim -c 4x1c -t $traces/backfill.jsonl -p fcfs &&
     test "$(starts)" = "1 0 100,2 100 150,3 150 240,4 150 180,5 150 155" &&
     figures out makespan=240 wait_mean=108 wait_max=148 utilization=0.651042
 '
 
-test_expect_success 'conservative delays nobody, easy the second that waits; hybrid is as deep as it is told' '
+test_expect_success 'conservative delays no job, easy may delay the second pending job, and hybrid reserves to its depth' '
     sim -c 4x1c -t $traces/second.jsonl -p easy &&
     test "$(starts)" = "1 0 100,2 100 150,3 203 233,4 3 203" && figures out depth=1 &&
     sim -c 4x1c -t $traces/second.jsonl -p hybrid --depth 1 &&
@@ -90,14 +90,14 @@ test_expect_success 'conservative delays nobody, easy the second that waits; hyb
     test "$(starts)" = "1 0 100,2 100 150,3 150 180,4 180 380" && figures out depth=2
 '
 
-test_expect_success '--jobs tells what each job had' '
+test_expect_success '--jobs prints the resources of each job' '
     sim -c 4x1c -t $traces/backfill.jsonl &&
     grep "\"id\":1,\"line\":1,.*\"nodes\":3,\"slots\":3,\"cores\":3,\"killed\":false,\"nodelist\":\"node\[1-3\]\"" \
         jobs.out &&
     grep "\"id\":5,\"line\":5,.*\"killed\":true,\"nodelist\":\"node4\"" jobs.out
 '
 
-test_expect_success 'SWF: what is requested, or else used; parts and what never ran are left out' '
+test_expect_success 'SWF requests are used, or else used amounts, and partial and unstarted jobs are left out' '
     sim -c 1x8c -t $traces/small.swf &&
     test "$(starts)" = "1 0 60,2 0 30,3 90 140,4 30 90" &&
     figures out jobs=5 started=4 refused=1 left_out=2 killed_by_limit=1 makespan=140 broken_lines=0 &&
@@ -105,7 +105,7 @@ test_expect_success 'SWF: what is requested, or else used; parts and what never 
     grep "^Refused *1 .*job 5 (line 10): .*core" text
 '
 
-test_expect_success 'memory, GPUs and racks of the SPEC bound what fits' '
+test_expect_success 'memory, GPUs and racks of the SPEC limit the jobs that fit' '
     cat >amounts.jsonl <<-END &&
 	{"submit": 0, "runtime": 10, "memory": "3Gi"}
 	{"submit": 0, "runtime": 10, "memory": "3Gi"}
@@ -119,7 +119,7 @@ test_expect_success 'memory, GPUs and racks of the SPEC bound what fits' '
     figures out refused=1 makespan=40
 '
 
-test_expect_success 'elastic jobs start smaller; how much longer they run is up to --speedup' '
+test_expect_success 'elastic jobs start smaller, and --speedup sets how much longer they run' '
     cat >elastic.jsonl <<-END &&
 	{"submit": 0, "runtime": 100, "nodes": 3}
 	{"submit": 0, "runtime": 40, "nodes": "1-4", "limit": 400}
@@ -130,7 +130,7 @@ test_expect_success 'elastic jobs start smaller; how much longer they run is up 
     figures out elastic_starts=1 makespan=100
 '
 
-test_expect_success 'malleable jobs grow when nobody waits, and shrink when somebody does; their work stays the same' '
+test_expect_success 'malleable jobs grow when no job waits and shrink when one does, and their work stays the same' '
     cat >malleable.jsonl <<-END &&
 	{"submit": 0, "runtime": 100, "limit": 400, "nodes": 2, "slots": 1}
 	{"submit": 0, "runtime": 100, "limit": 1000, "nodes": "1-4", "slots": 1}
@@ -142,7 +142,7 @@ test_expect_success 'malleable jobs grow when nobody waits, and shrink when some
     test "$(starts)" = "1 0 100,2 0 157.5,3 120 130"
 '
 
-test_expect_success '--elastic makes fixed sizes elastic, and their limits longer' '
+test_expect_success '--elastic makes fixed sizes elastic, and lengthens their limits' '
     cat >rigid.jsonl <<-END &&
 	{"submit": 0, "runtime": 100, "nodes": 3}
 	{"submit": 0, "runtime": 40, "nodes": 4}
@@ -152,7 +152,7 @@ test_expect_success '--elastic makes fixed sizes elastic, and their limits longe
     figures out elastic_starts=1 killed_by_limit=0
 '
 
-test_expect_success 'priority outranks the order of submits, and nothing starts before its begin' '
+test_expect_success 'priority takes precedence over the order of submits, and no job starts before its begin' '
     cat >order.jsonl <<-END &&
 	{"submit": 0, "runtime": 10}
 	{"submit": 1, "runtime": 10}
@@ -163,7 +163,7 @@ test_expect_success 'priority outranks the order of submits, and nothing starts 
     figures out wait_max=19
 '
 
-test_expect_success 'times count from the first submit, runs of no time end at once' '
+test_expect_success 'times count from the first submit, and jobs with run time 0 end at once' '
     cat >late.jsonl <<-END &&
 	{"submit": 1700000000, "runtime": 0}
 	{"submit": 1700000000, "runtime": 0}
@@ -173,7 +173,7 @@ test_expect_success 'times count from the first submit, runs of no time end at o
     figures out makespan=7.75 lower_bound=7.75
 '
 
-test_expect_success 'the same seed gives the same run, another one another' '
+test_expect_success 'one seed gives one result, and another seed another result' '
     for policy in fcfs easy hybrid; do
         fluxq-sim -t builtin:mixed -s 7 -p $policy --json | grep -v decisions_per_second >one &&
         fluxq-sim -t builtin:mixed -s 7 -p $policy --json | grep -v decisions_per_second >two &&
@@ -183,7 +183,7 @@ test_expect_success 'the same seed gives the same run, another one another' '
     test_must_fail test_cmp one three
 '
 
-test_expect_success 'no more cores are in use than there are, and nothing starts before its submit' '
+test_expect_success 'the used cores never exceed the cluster, and no job starts before its submit' '
     for policy in fcfs easy hybrid; do
         sim -t builtin:mixed -p $policy && test "$(wc -l <jobs.out)" -eq 3000 &&
         sed "s/.*\"submit\":\([^,]*\),\"start\":\([^,]*\),\"end\":\([^,]*\),.*\"cores\":\([0-9]*\),.*/\1 \2 \3 \4/" \
@@ -195,7 +195,7 @@ test_expect_success 'no more cores are in use than there are, and nothing starts
     done
 '
 
-test_expect_success 'gangs: all run, within 1.05 times the lower bound' '
+test_expect_success 'all gangs run within 1.05 times the lower bound' '
     for policy in fcfs easy; do
         fluxq-sim --cluster 100x10c/10Gi --trace builtin:gangs --policy $policy --json >out &&
         figures out started=1000 refused=0 killed_by_limit=0 &&
@@ -204,13 +204,13 @@ test_expect_success 'gangs: all run, within 1.05 times the lower bound' '
     done
 '
 
-test_expect_success 'backfill makes waits shorter than first come, first served' '
+test_expect_success 'backfill has shorter waits than first come, first served' '
     fluxq-sim -t builtin:mixed -p fcfs --json >fcfs &&
     fluxq-sim -t builtin:mixed -p easy --json >easy &&
     awk -v f="$(field wait_mean fcfs)" -v e="$(field wait_mean easy)" "BEGIN { exit !(e < f / 2) }"
 '
 
-test_expect_success 'drawings are well-formed, whatever the trace is called' '
+test_expect_success 'drawings are well-formed for any name of the trace' '
     cp $traces/backfill.jsonl "a<b>&\"c.jsonl" &&
     fluxq-sim -c 4x1c -t "a<b>&\"c.jsonl" --plot plot.svg --gantt gantt.svg >text &&
     well_formed plot.svg && well_formed gantt.svg && grep -F "a&lt;b&gt;&amp;&quot;c" plot.svg &&
@@ -218,7 +218,7 @@ test_expect_success 'drawings are well-formed, whatever the trace is called' '
     grep "Jobs that wait" plot.svg && test_must_fail grep "left out" gantt.svg
 '
 
-test_expect_success 'a drawing of many jobs says which it leaves out' '
+test_expect_success 'a drawing of many jobs tells which jobs are left out' '
     awk "BEGIN { for (i = 0; i < 20005; i++)
         printf \"{\\\"submit\\\":%d,\\\"runtime\\\":1,\\\"nodes\\\":1}\\n\", i }" >many.jsonl &&
     fluxq-sim -c 1x1c -t many.jsonl --gantt many.svg --plot many-plot.svg >text &&
@@ -227,7 +227,7 @@ test_expect_success 'a drawing of many jobs says which it leaves out' '
     test "$(wc -c <many-plot.svg)" -lt 100000
 '
 
-test_expect_success 'a broken line stops it, with file, line and reason' '
+test_expect_success 'a broken line stops the simulation with file, line and reason' '
     test_expect_code 1 fluxq-sim -c 1x8c -t $traces/broken.swf >out 2>err && cat err &&
     test_must_be_empty out && test "$(wc -l <err)" -eq 1 &&
     grep "broken.swf:3: field 5 (processors): .four. is not a number" err &&
@@ -235,7 +235,7 @@ test_expect_success 'a broken line stops it, with file, line and reason' '
     grep "broken.jsonl:2: .*node" err
 '
 
-test_expect_success '--on-error skip passes broken lines over, names and counts them' '
+test_expect_success '--on-error skip ignores broken lines, names them and counts them' '
     sim -c 1x8c -t $traces/broken.swf --on-error skip 2>err && cat err &&
     figures out jobs=2 broken_lines=3 && test "$(wc -l <err)" -eq 3 &&
     grep "broken.swf:4: 5 fields, not 18" err && grep "broken.swf:6: field 8 .*-4" err &&
@@ -244,14 +244,14 @@ test_expect_success '--on-error skip passes broken lines over, names and counts 
     fluxq-sim -c 1x8c -t $traces/broken.jsonl --on-error skip 2>err | grep "3 broken lines"
 '
 
-test_expect_success 'thousands of broken lines are counted, not all told' '
+test_expect_success 'thousands of broken lines are counted, and only some are printed' '
     awk "BEGIN { print \"{\\\"submit\\\":0,\\\"runtime\\\":1}\"; for (i = 0; i < 5000; i++) print \"x\" }" \
         >noise.jsonl &&
     sim -c 1x1c -t noise.jsonl --on-error skip 2>err && figures out broken_lines=5000 &&
     test "$(wc -l <err)" -le 10
 '
 
-test_expect_success 'random bytes as a trace are refused, or skipped, and end no run by a signal' '
+test_expect_success 'random bytes as a trace are refused or skipped, and cause no crash' '
     head -c 300000 /dev/urandom >noise &&
     for kind in swf jsonl; do
         test_expect_code 1 fluxq-sim -c 1x1c -t $kind:noise 2>err && grep "noise:[0-9]*: " err &&
@@ -260,7 +260,7 @@ test_expect_success 'random bytes as a trace are refused, or skipped, and end no
     done
 '
 
-test_expect_success 'what cannot be read or written ends it with status 1 and the name' '
+test_expect_success 'files that cannot be read or written give exit status 1 and the name' '
     fails() { test_expect_code 1 fluxq-sim -c 4x1c "$@" >out 2>err && cat err; } &&
     fails -t nowhere.swf | grep nowhere.swf && mkdir dir.swf && fails -t dir.swf | grep dir.swf &&
     fails -t builtin:nosuch | grep nosuch && fails -t noise | grep "swf:noise" &&
@@ -270,7 +270,7 @@ test_expect_success 'what cannot be read or written ends it with status 1 and th
     test_expect_code 1 fluxq-sim -c 4x1c -t $traces/backfill.jsonl >/dev/full 2>err && grep figures err
 '
 
-test_expect_success 'a bad SPEC is refused with status 2 and the place' '
+test_expect_success 'an invalid SPEC exits with 2 and the place of the error' '
     for pair in 1:x10c 4:100 8:100x10cx 9:100x10c/10Qi 9:100x10c/ 9:100x10c+ 12:100x10c/4g/4g \
         1:2000000x1c; do
         test_expect_code 2 fluxq-sim -t builtin:gangs -c "${pair#*:}" 2>err && cat err &&
@@ -278,7 +278,7 @@ test_expect_success 'a bad SPEC is refused with status 2 and the place' '
     done
 '
 
-test_expect_success 'wrong usage is refused with status 2, and names the word' '
+test_expect_success 'wrong usage exits with 2 and names the word' '
     refuse() { test_expect_code 2 fluxq-sim "$@" 2>err && cat err; } &&
     refuse | grep -e --trace && refuse -t x.swf | grep -e --cluster &&
     refuse -t builtin:gangs -p nosuch | grep nosuch && refuse -t builtin:gangs -P nosuch | grep nosuch &&
@@ -291,7 +291,7 @@ test_expect_success 'wrong usage is refused with status 2, and names the word' '
     refuse --nosuch | grep nosuch
 '
 
-test_expect_success 'what fluxqd tells of its jobs is a trace: records and event logs' '
+test_expect_success 'records and event logs of fluxqd'\''s jobs are a valid trace' '
     start_broker &&
     fluxq-submit -n 2 -t 5 -- true && fluxq-submit -N 2 -t 5 -- true && fluxq-submit -t 5 --hold -- true &&
     wait_job_state 1 COMPLETED && wait_job_state 2 COMPLETED &&

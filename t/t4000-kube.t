@@ -1,12 +1,12 @@
 #!/bin/bash
 # t4000-kube.t: the test cluster of t/kube itself. Needs root; about 2 minutes, and the
-# time of t/kube/build if that was never run. Uses an instance of its own, so a cluster
-# that is kept up for other work, or another run of this test, stays as it is.
+# time of t/kube/build if t/kube/build has never run. Uses an instance of its own, so that
+# a cluster for other work, or another run of this test, stays unchanged.
 
 test_description='a real Kubernetes for tests (t/kube): starts, works, is broken on purpose, leaves nothing'
 
 KUBE=$(cd "$(dirname "$0")/kube" && pwd)
-# sharness changes HOME, where the caches of the build are
+# sharness changes HOME, but the caches of the build are in the original HOME.
 export FLUXQ_KUBE_CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fluxq-kube}
 export FLUXQ_KUBE_NAME=fluxqt$$ FLUXQ_KUBE_RUN=/tmp/fluxqt$$-kube
 BUILD_HOME=$HOME
@@ -34,12 +34,12 @@ trap 'exit 143' INT TERM HUP
 up() { timeout 180 "$KUBE/up" "$@"; }
 down() { timeout 60 "$KUBE/down"; }
 k() { timeout 120 "$KUBE/enter" kubectl "$@"; }
-as() { # USER KUBECTL-ARGUMENTS...: as the user of that kubeconfig
+as() { # USER KUBECTL-ARGUMENTS...: runs kubectl as the user of this kubeconfig
     local user=$1
     shift
     k --kubeconfig="$RUN/$user.kubeconfig" "$@"
 }
-may_in_group() { # USER GROUP RESOURCE VERB: what kubectl auth can-i does not ask where the server has no such resource
+may_in_group() { # USER GROUP RESOURCE VERB: like kubectl auth can-i, also for a resource that the server does not have
     echo "{\"apiVersion\": \"authorization.k8s.io/v1\", \"kind\": \"SelfSubjectAccessReview\", \"spec\": {\"resourceAttributes\": {
         \"namespace\": \"fluxq\", \"group\": \"$2\", \"resource\": \"$3\", \"verb\": \"$4\"}}}" |
         as "$1" create --validate=false -f - -o "jsonpath={.status.allowed}" | grep -x true
@@ -55,7 +55,7 @@ until_true() { # SECONDS COMMAND...
     done
 }
 
-# pod NAME SPEC-LINES...: a pod that sleeps, unless a line says otherwise
+# pod NAME SPEC-LINES...: prints a pod that sleeps, unless a line says otherwise.
 pod() {
     local name=$1
     shift
@@ -71,7 +71,8 @@ END
 }
 SLEEP='containers: [{name: c, image: "busybox:1", command: [sleep, "600"]}]'
 
-# What the machine has of this instance, and what a cluster might change outside of it.
+# Prints what this machine has of this instance, and the settings outside of it that a
+# cluster may change.
 machine() {
     grep -e "$FLUXQ_KUBE_NAME" -e "$RUN" /proc/self/mountinfo
     find /run/netns /run/fluxq-kube -name "*$FLUXQ_KUBE_NAME*" 2>/dev/null
@@ -86,8 +87,8 @@ machine() {
     inotify_limit
 }
 
-# What it was, while some cluster is up, and is again after the last one. Another that comes up
-# meanwhile notes it before it changes it.
+# The settings while a cluster is up; after the last cluster they are as before. Another
+# cluster that starts meanwhile records the settings before it changes them.
 inotify_limit() {
     local note=/run/fluxq-kube-inotify now
     cat $note 2>/dev/null && return
@@ -95,13 +96,14 @@ inotify_limit() {
     cat $note 2>/dev/null || echo "$now"
 }
 
-# Start time of a process that is no zombie: with its pid it names the process.
+# Prints the start time of a process that is not a zombie: pid and start time together
+# identify the process.
 started() { # PID
     sed 's/^.*) //' "/proc/$1/stat" 2>/dev/null | awk '$1 != "Z" { print $20 }'
 }
 
-# Every process of the cluster as "pid start-time": in its network namespace, in a pid
-# namespace that was made from there, or in its cgroups.
+# Prints each process of the cluster as "pid start-time": processes in its network
+# namespace, in a pid namespace that was made from there, or in its cgroups.
 processes() {
     local net own all pid
     net="net:[$(stat -Lc %i "$NETNS")]" || return 1
@@ -115,7 +117,7 @@ processes() {
         while read -r pid; do echo "$pid $(started "$pid")"; done
 }
 
-none_alive() { # FILE written by processes
+none_alive() { # FILE that the function processes wrote
     local pid start
     while read -r pid start; do
         test -n "$start" && test "$(started "$pid")" = "$start" || continue
@@ -128,32 +130,32 @@ nothing_left() {
     machine >after && diff before after && test ! -e "$RUN"
 }
 
-test_expect_success 'these tests run as root' '
+test_expect_success 'root runs these tests' '
     test "$(id -u)" = 0
 '
 
-test_expect_success 'instances of runs that were cut off are taken away' '
+test_expect_success 'down --orphans removes instances of interrupted runs' '
     "$KUBE/down" --orphans && down && machine >before && test_must_fail grep "$FLUXQ_KUBE_NAME" before
 '
 
-test_expect_success 'build: all pieces are there afterwards' '
+test_expect_success 'after a build all parts exist' '
     HOME=$BUILD_HOME timeout 3000 "$KUBE/build" &&
     "$KUBE/build" --list >list && test_must_fail grep missing list && grep -c built list
 '
 
-test_expect_success 'build: a change of one pin concerns that piece alone' '
+test_expect_success 'build: a change of one version rebuilds only that part' '
     cp -rL "$KUBE" kube && sed -i "s/^coredns.*/coredns 9.9.9/" kube/versions &&
     kube/build --list >list && test "$(awk "\$2 == \"missing\" { print \$1 }" list)" = coredns
 '
 
-# A cache in which all but the images is built.
+# A cache with everything built except the images.
 other_cache() {
     mkdir -p cache/store && "$KUBE/build" --list | while read -r name _ place; do
         case $name in *.tar) ;; *) ln -sfn "$place" "cache/store/${place##*/}" ;; esac
     done && export FLUXQ_KUBE_CACHE="$PWD/cache"
 }
 
-test_expect_success 'build: kill -9 of a build leaves nothing that the next one takes for built' '
+test_expect_success 'build: after kill -9 of a build the next build does not take partial files as built' '
     (
         other_cache && for moment in 0.05 0.1 0.2 0.3; do
             { "$KUBE/build" & } && sleep $moment && kill -9 $!; wait $!
@@ -168,7 +170,7 @@ test_expect_success 'build: kill -9 of a build leaves nothing that the next one 
     )
 '
 
-test_expect_success 'build: two at once do the work once' '
+test_expect_success 'build: two builds at once do the work once' '
     (
         rm -rf cache && other_cache &&
         { "$KUBE/build" 2>one.log & } && one=$! && "$KUBE/build" 2>two.log; two=$? && wait $one &&
@@ -186,7 +188,7 @@ test_expect_success 'image: the same input gives the same bytes' '
     cmp one/hello.tar two/hello.tar
 '
 
-test_expect_success 'every script answers --help, and refuses what it does not know with 2' '
+test_expect_success 'every script answers --help, and refuses unknown words with 2' '
     for s in build up down enter node daemon status kueue mpi-image; do
         "$KUBE/$s" --help >help && grep -q "^usage: t/kube/$s" help || return 1
     done &&
@@ -197,13 +199,13 @@ test_expect_success 'every script answers --help, and refuses what it does not k
     done
 '
 
-test_expect_success 'without a cluster the others say so' '
+test_expect_success 'without a cluster the other scripts report that no cluster is up' '
     for s in "enter true" "node stop 1" "daemon stop apiserver" status kueue; do
         test_expect_code 1 "$KUBE/"$s 2>error && grep -q "is not up" error || return 1
     done
 '
 
-test_expect_success 'a bad instance name, and a state directory of somebody else, are refused' '
+test_expect_success 'a wrong instance name, and a state directory of another program, are refused' '
     test_expect_code 1 env FLUXQ_KUBE_NAME="a b" "$KUBE/up" &&
     test_expect_code 1 env FLUXQ_KUBE_RUN=/var/tmp/x "$KUBE/up" &&
     mkdir other && touch other/precious &&
@@ -212,21 +214,21 @@ test_expect_success 'a bad instance name, and a state directory of somebody else
     test -f other/precious && nothing_left
 '
 
-test_expect_success 'up that fails says why and leaves nothing' '
+test_expect_success 'an up that fails prints the reason and leaves nothing' '
     test_expect_code 1 timeout 180 "$KUBE/up" --nodes 1 --apiserver-arg --no-such-flag 2>error &&
     grep "unknown flag" error && nothing_left
 '
 
-test_expect_success 'up --keep that fails leaves what there is until down' '
+test_expect_success 'an up --keep that fails leaves its parts until down' '
     test_expect_code 1 timeout 180 "$KUBE/up" --keep --nodes 1 --apiserver-arg --no-such-flag &&
     grep "unknown flag" "$RUN/log/apiserver.log" && down && nothing_left
 '
 
-test_expect_success 'up that is interrupted leaves nothing' '
+test_expect_success 'an interrupted up leaves nothing' '
     timeout -s INT 3 "$KUBE/up"; test $? != 0 && nothing_left
 '
 
-# The pid is that of `up` itself: what it started goes on without it.
+# The pid is of `up` itself: processes that `up` started go on after the kill.
 for moment in 0.15 0.5 1.5 3.5; do
     test_expect_success "down after kill -9 of up, $moment s after its start, leaves nothing" '
         { "$KUBE/up" 2>/dev/null & } && pid=$! && sleep $moment && kill -9 $pid &&
@@ -235,12 +237,12 @@ for moment in 0.15 0.5 1.5 3.5; do
     '
 done
 
-test_expect_success 'up: three nodes are Ready' '
+test_expect_success 'after up three nodes are Ready' '
     up --nodes 3 && k get nodes --no-headers >nodes && cat nodes &&
     test "$(awk "\$2 == \"Ready\"" nodes | wc -l)" = 3 && "$KUBE/status"
 '
 
-test_expect_success 'nodes have the size, racks and zone that they should have' '
+test_expect_success 'nodes have the configured size, racks and zone' '
     k get nodes -o "jsonpath={range .items[*]}{.metadata.name} {.status.capacity.cpu} {.status.capacity.memory} {.metadata.labels.fluxq\.io/rack} {.metadata.labels.topology\.kubernetes\.io/zone}{\"\n\"}{end}" >nodes &&
     cat >expected <<-END &&
 	node1 4 8Gi r1 z1
@@ -250,13 +252,13 @@ test_expect_success 'nodes have the size, racks and zone that they should have' 
     test_cmp expected nodes
 '
 
-test_expect_success 'up again is harmless; another shape is refused' '
+test_expect_success 'a second up changes nothing, and another shape is refused' '
     processes | sort >first && up --nodes 3 2>output && grep "up already" output &&
     test_expect_code 1 "$KUBE/up" --nodes 2 && test_expect_code 1 "$KUBE/up" --cpus 5 &&
     cat "$RUN"/pid/* >now && for p in $(cat now); do grep "^$p " first || return 1; done
 '
 
-test_expect_success 'keys, tokens and kubeconfigs are for root alone' '
+test_expect_success 'only root can read keys, tokens and kubeconfigs' '
     find "$RUN" -maxdepth 2 \( -name "*.key" -o -name "*token*" -o -name "*.kubeconfig" \) >files &&
     test "$(wc -l <files)" -gt 15 &&
     find $(cat files) ! -perm 0600 >open && test_must_be_empty open &&
@@ -277,7 +279,7 @@ test_expect_success 'a pod runs on each node' '
     done
 '
 
-test_expect_success 'Indexed Job: rank 2 reaches rank 0 by its name under a headless Service' '
+test_expect_success 'in an Indexed Job rank 2 reaches rank 0 by its name under a headless Service' '
     k create -f - <<-\END &&
 	apiVersion: v1
 	kind: Service
@@ -315,7 +317,7 @@ test_expect_success 'Indexed Job: rank 2 reaches rank 0 by its name under a head
     test "$(k logs $pod0)" = "hello from rank 2" && k delete job/gang service/gang
 '
 
-test_expect_success 'in the cluster the API server answers as kubernetes.default to a service account' '
+test_expect_success 'in the cluster a service account reaches the API server as kubernetes.default' '
     k exec on2 -- sh -c "nslookup kubernetes.default.svc.cluster.local" >names && grep "10\.96\.0\.1" names &&
     k exec on2 -- sh -c "printf \"\" | nc -w 5 10.96.0.1 443"
 '
@@ -336,7 +338,7 @@ test_expect_success 'a pod with schedulerName fluxq waits for the binding that u
     grep -i conflict error
 '
 
-test_expect_success 'the pod proxy reaches an HTTP server in a pod; its log is read' '
+test_expect_success 'the pod proxy reaches an HTTP server in a pod, and the log of the pod can be read' '
     pod web "nodeName: node1" \
         "containers: [{name: c, image: \"busybox:1\", command: [sh, -c, \"echo serving; echo here I am >index.html; exec httpd -f -p 8080\"]}]" |
         k create -f - &&
@@ -345,7 +347,7 @@ test_expect_success 'the pod proxy reaches an HTTP server in a pod; its log is r
     grep "here I am" page && test "$(k logs web)" = serving
 '
 
-test_expect_success 'user fluxq may do what the broker does, by certificate, token and token file' '
+test_expect_success 'user fluxq has the rights of the broker, by certificate, token and token file' '
     for user in fluxq fluxq-token fluxq-tokenfile; do
         for may in "list nodes" "watch nodes" "list pods -A" "watch pods -A" "delete pods" "create pods --subresource=binding" \
             "get pods --subresource=proxy" "create pods --subresource=proxy" "list events" "get jobs.batch" "list jobs.batch" \
@@ -365,7 +367,7 @@ test_expect_success 'user fluxq may do what the broker does, by certificate, tok
     done
 '
 
-test_expect_success 'and nothing else; user nobody is forbidden to look' '
+test_expect_success 'user fluxq has no other rights, and user nobody may not read anything' '
     for may in "delete nodes" "patch nodes" "get nodes" "list secrets -n kube-system" "create pods -n kube-system" "get pods" \
         "update pods" "patch pods -n kube-system" "delete pods -n kube-system" "list leases.coordination.k8s.io" \
         "get noderesourcetopologies.topology.node.k8s.io" "create pods --subresource=exec" \
@@ -381,7 +383,7 @@ test_expect_success 'and nothing else; user nobody is forbidden to look' '
     test_expect_code 1 k --kubeconfig=wrong.kubeconfig get pods 2>error && grep -i unauthorized error
 '
 
-test_expect_success 'an image of our own is loaded and runs; one that is nowhere fails to be pulled' '
+test_expect_success 'a loaded image runs, and an image that exists nowhere cannot be pulled' '
     "$KUBE/node" load one/hello.tar &&
     pod hello "containers: [{name: c, image: \"hello:1\"}]" | k create -f - &&
     pod nowhere "containers: [{name: c, image: \"no.such/image:1\"}]" | k create -f - &&
@@ -390,12 +392,12 @@ test_expect_success 'an image of our own is loaded and runs; one that is nowhere
     until_true 60 eval "field pod/nowhere .status.containerStatuses[0].state.waiting.reason | grep ImagePull"
 '
 
-test_expect_success 'enter gives the exit status, the directory and the input of its command' '
+test_expect_success 'enter passes the exit status, the directory and the input of its command' '
     test_expect_code 7 "$KUBE/enter" sh -c "exit 7" &&
     test "$(echo text | "$KUBE/enter" cat)" = text && test "$("$KUBE/enter" pwd)" = "$(pwd)"
 '
 
-test_expect_success 'node exec sees the containers of its node alone' '
+test_expect_success 'node exec sees only the containers of its node' '
     "$KUBE/node" exec 1 ctr -n k8s.io containers list >one.list &&
     "$KUBE/node" exec 2 ctr -n k8s.io containers list >two.list &&
     grep busybox one.list | cut -d" " -f1 >ids && test -s ids && test_must_fail grep -f ids two.list
@@ -403,20 +405,20 @@ test_expect_success 'node exec sees the containers of its node alone' '
 
 ready_is() { test "$(field node/$1 ".status.conditions[?(@.type==\"Ready\")].status")" = "$2"; }
 
-test_expect_success 'node stop: its processes end, Kubernetes notices, others go on' '
+test_expect_success 'after node stop the node'\''s processes end, Kubernetes marks the node, and other nodes go on' '
     "$KUBE/node" stop 2 && test -z "$(find /sys/fs/cgroup -maxdepth 2 -name "$FLUXQ_KUBE_NAME-node2")" &&
     until_true 60 ready_is node2 Unknown && ready_is node1 True &&
     test_expect_code 1 "$KUBE/status" && k exec on1 -- true
 '
 
-test_expect_success 'node start: Ready again, takes pods, and what ran on it has failed' '
+test_expect_success 'after node start the node is Ready, accepts pods, and its earlier pods have failed' '
     timeout 120 "$KUBE/node" start 2 && ready_is node2 True && "$KUBE/status" &&
     k wait --for=jsonpath={.status.phase}=Failed --timeout=60s pod/on2 &&
     pod again "nodeName: node2" "$SLEEP" | k create -f - &&
     k wait --for=condition=Ready --timeout=60s pod/again
 '
 
-test_expect_success 'a kubelet that is killed comes back, and its pods have not noticed' '
+test_expect_success 'a killed kubelet restarts, and its pods go on' '
     started=$(field pod/on3 ".status.containerStatuses[0].state.running.startedAt") &&
     test -n "$started" &&
     old=$(pgrep -f "^$RUN/bin/kubelet .*--hostname-override=node3") && kill -9 $old &&
@@ -426,14 +428,14 @@ test_expect_success 'a kubelet that is killed comes back, and its pods have not 
     test "$(field pod/on3 ".status.containerStatuses[0].restartCount")" = 0
 '
 
-test_expect_success 'apiserver stop: no answer, pods go on; start: as before' '
+test_expect_success 'after apiserver stop no request is answered and pods go on, and after start all is as before' '
     ip=$(field pod/web .status.podIP) && "$KUBE/daemon" stop apiserver && test_must_fail k get nodes &&
     test "$("$KUBE/enter" curl -s --noproxy "*" "http://$ip:8080/")" = "here I am" &&
     timeout 90 "$KUBE/daemon" start apiserver && until_true 60 ready_is node1 True &&
     test "$(field pod/web .status.phase)" = Running
 '
 
-test_expect_success 'a second cluster beside it: both work, the end of one leaves the other' '
+test_expect_success 'two clusters work side by side, and the end of one leaves the other' '
     (
         export FLUXQ_KUBE_NAME=fluxqt$$b FLUXQ_KUBE_RUN=/tmp/fluxqt$$b-kube
         up --nodes 1 --cpus 2 --mem 3 --no-scheduler && k get node node1 -o wide &&
@@ -446,15 +448,16 @@ test_expect_success 'a second cluster beside it: both work, the end of one leave
     "$KUBE/status" && k exec on1 -- true && test_must_fail k get pod there
 '
 
-test_expect_success 'down --orphans: what a suite left that was killed goes, and nothing else' '
+test_expect_success 'down --orphans removes what a killed suite left, and nothing else' '
     sh -c "exit 0" & dead=$! && wait $dead && netns=/run/fluxq-kube/fluxqt$dead-kube &&
     touch $netns && unshare --net=$netns true && { nsenter --net=$netns sleep 300 & } && left=$! &&
     until_true 10 eval "test \$(stat -Lc %i /proc/$left/ns/net) = $(stat -Lc %i $netns)" &&
     "$KUBE/down" --orphans && test ! -e $netns && test -z "$(started $left)" && "$KUBE/status"
 '
 
-# In a mount namespace, where no other program has done that yet and none is disturbed.
-test_expect_success 'down leaves nothing also where another program mounted /run/netns over itself meanwhile' '
+# In a mount namespace, so that no other program has mounted over /run/netns yet and none
+# is disturbed.
+test_expect_success 'down leaves nothing, also if another program has mounted over /run/netns' '
     other_instance "${FLUXQ_KUBE_NAME}b" timeout 240 unshare -m --propagation private sh -c "
         while mountpoint -q /run/netns; do umount -l /run/netns; done
         \"$KUBE/up\" --nodes 0 --no-scheduler && \"$KUBE/enter\" kubectl get namespaces &&
@@ -463,12 +466,12 @@ test_expect_success 'down leaves nothing also where another program mounted /run
     " && find /run/netns /run/fluxq-kube -name "${FLUXQ_KUBE_NAME}[bc]*" >left && test_must_fail test -s left
 '
 
-test_expect_success 'up starts a broken cluster anew' '
+test_expect_success 'up replaces a broken cluster' '
     kill -9 "$(cat "$RUN/pid/etcd")" && test_expect_code 1 "$KUBE/status" &&
     up --nodes 3 2>output && grep broken output && "$KUBE/status" && test_must_fail k get pod on1
 '
 
-test_expect_success 'down leaves nothing, also of what enter started; down again is harmless' '
+test_expect_success 'down also ends processes that enter started, and a second down changes nothing' '
     pod last "nodeName: node1" "$SLEEP" | k create -f - &&
     k wait --for=condition=Ready --timeout=60s pod/last &&
     { "$KUBE/enter" sleep 600 & } && entered=$! && until_true 10 eval "processes | grep \"^$entered \"" &&

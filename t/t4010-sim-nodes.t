@@ -10,7 +10,7 @@ agent cannot be played by a server on the loopback would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4010
 
-# pod NAME LINE...: a pod for simulated nodes; a LINE is one of its spec
+# pod NAME LINE...: prints a pod for simulated nodes; each LINE is a line of its spec.
 pod()
 {
     name=$1
@@ -38,7 +38,7 @@ is()
     [ "$(field "$1" "$2")" = "$3" ]
 }
 
-# set_ready NODE STATUS: its condition Ready
+# set_ready NODE STATUS: sets the node's condition Ready.
 set_ready()
 {
     k patch node "$1" --subresource=status \
@@ -48,13 +48,13 @@ ready='.status.conditions[?(@.type=="Ready")].status'
 
 own_cluster --kwok --nodes 20 --sim-cpus 6 --sim-mem 12 --scheduler-arg --kube-api-qps=500
 
-test_expect_success 'there are 20 of them and one real node, all well' '
+test_expect_success '20 simulated nodes and one real node are Ready' '
     "$KUBE/status" >status && grep "1 nodes of 4 CPUs and 8 GiB, 20 simulated ones of 6 and 12" status &&
     grep -E "^kwok +runs" status && grep "20 simulated nodes are Ready" status &&
     k get nodes -o name >names && [ "$(wc -l <names)" = 21 ] && grep -qx node/node1 names
 '
 
-test_expect_success 'they have sizes, racks of 10, a zone, a taint and addresses of their own' '
+test_expect_success 'simulated nodes have sizes, racks of 10, a zone, a taint and addresses of their own' '
     k get nodes -l type=kwok -o "jsonpath={range .items[*]}{.metadata.name} {.status.allocatable.cpu} {.status.allocatable.memory} {.status.allocatable.pods} {.metadata.labels.topology\.kubernetes\.io/rack} {.metadata.labels.topology\.kubernetes\.io/zone} {.spec.taints[*].key}{\"\n\"}{end}" >nodes &&
     for i in $(seq 0 19); do
         printf "sim-%03d 6 12Gi 110 sim-r%d sim-z0 kwok.x-k8s.io/node\n" $i $((i / 10))
@@ -63,12 +63,12 @@ test_expect_success 'they have sizes, racks of 10, a zone, a taint and addresses
         sort -u >addresses && [ "$(grep -c . addresses)" = 21 ]
 '
 
-test_expect_success 'a scheduler has the further argument' '
+test_expect_success 'the scheduler has the additional argument' '
     pid=$(cat "$FLUXQ_KUBE_RUN/pid/scheduler") && tr "\0" "\n" <"/proc/$pid/cmdline" | grep qps | tail -n 1 >last &&
     [ "$(cat last)" = --kube-api-qps=500 ]
 '
 
-test_expect_success 'a pod that is bound to one is Ready, with an address of its own' '
+test_expect_success 'a pod that is bound to a simulated node is Ready, with an address of its own' '
     pod bound "schedulerName: nobody" | k create -f - &&
     echo "{\"apiVersion\": \"v1\", \"kind\": \"Binding\", \"metadata\": {\"name\": \"bound\"},
         \"target\": {\"apiVersion\": \"v1\", \"kind\": \"Node\", \"name\": \"sim-007\"}}" >binding &&
@@ -77,7 +77,7 @@ test_expect_success 'a pod that is bound to one is Ready, with an address of its
     ip=$(field pod/bound .status.podIP) && case $ip in 10.12[89].* | 10.13?.* | 10.14[0-3].*) ;; *) false ;; esac
 '
 
-test_expect_success 'a server on the loopback answers for it, also through the pod proxy' '
+test_expect_success 'a server on the loopback answers for the pod, also through the pod proxy' '
     mkdir www && echo "in its place" >www/index.html &&
     { "$KUBE/enter" busybox httpd -f -p 7717 -h "$HERE/www" & } && server=$! &&
     wait_until 10 "$KUBE/enter" curl -sf --noproxy "*" -o page "http://$ip:7717/index.html" &&
@@ -88,18 +88,18 @@ test_expect_success 'a server on the loopback answers for it, also through the p
     return $status
 '
 
-test_expect_success 'it ends when its status is patched' '
+test_expect_success 'the pod ends when its status is patched' '
     k patch pod bound --subresource=status -p "{\"status\": {\"phase\": \"Succeeded\"}}" &&
     is pod/bound .status.phase Succeeded && k delete pod bound --timeout=50s
 '
 
-test_expect_success 'one with an annotation ends by itself, and not before' '
+test_expect_success 'a pod with the duration annotation ends by itself, and not before' '
     annotations="fluxq.io/sim-duration: 3s" && pod timed "nodeName: sim-000" | k create -f - && annotations= &&
     k wait --for=jsonpath={.status.phase}=Succeeded --timeout=50s pod/timed &&
     terminated=.status.containerStatuses[0].state.terminated && is pod/timed $terminated.exitCode 0 &&
     start=$(date -d "$(field pod/timed $terminated.startedAt)" +%s) &&
     end=$(date -d "$(field pod/timed $terminated.finishedAt)" +%s) &&
-    [ $((end - start)) -ge 2 ] # whole seconds
+    [ $((end - start)) -ge 2 ] # times are in whole seconds
 '
 
 running()
@@ -107,7 +107,7 @@ running()
     [ "$(k get pods --field-selector status.phase=Running -o name | wc -l)" = "$1" ]
 }
 
-test_expect_success 'the scheduler fills them by their size, and a pod that is deleted makes room' '
+test_expect_success 'the scheduler fills simulated nodes by their size, and a deleted pod frees its resources' '
     for i in 1 2 3 4; do
         pod full$i "nodeSelector: {kubernetes.io/hostname: sim-001}" && echo --- || return 1
     done | k create -f - &&
@@ -117,8 +117,9 @@ test_expect_success 'the scheduler fills them by their size, and a pod that is d
     k wait --for=condition=Ready --timeout=50s "$late"
 '
 
-# With podReplacementPolicy Failed a pod that only vanished would be waited for for ever.
-test_expect_success 'a Job sees that its pod, deleted, has failed' '
+# With podReplacementPolicy Failed the Job would wait forever for a pod that only
+# vanished.
+test_expect_success 'a Job sees that its deleted pod has failed' '
     k create -f - <<-END &&
 	apiVersion: batch/v1
 	kind: Job
@@ -142,7 +143,7 @@ test_expect_success 'a Job sees that its pod, deleted, has failed' '
     [ -z "$(k get pods -l job-name=gang -o name)" ]
 '
 
-test_expect_success 'a node that is set to not ready stays so; one of which nothing is known is Ready' '
+test_expect_success 'a node that is set to not ready stays not ready, and a node of unknown state becomes Ready' '
     set_ready sim-002 False && set_ready sim-003 Unknown &&
     wait_until 60 eval "field node/sim-002 .spec.taints[*].key | grep -q not-ready" &&
     wait_until 60 is node/sim-003 "$ready" True && is node/sim-002 "$ready" False &&
@@ -167,7 +168,7 @@ seen_nodes()
     [ "$(fluxq-info --json | jq "[.nodes[] | select(.state == \"up\")] | length")" = "$1" ]
 }
 
-test_expect_success 'fluxqd offers them if it tolerates their taint, and only then' '
+test_expect_success 'fluxqd uses simulated nodes only if it tolerates their taint' '
     k delete pods --all --timeout=50s &&
     write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml" &&
     wait_until 60 seen_nodes 1 && stop_broker &&
@@ -177,7 +178,7 @@ test_expect_success 'fluxqd offers them if it tolerates their taint, and only th
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"sim-019\") | .cores == 6" && stop_broker
 '
 
-test_expect_success 'up again is harmless; other simulated nodes are refused, and what makes no sense' '
+test_expect_success 'a second up changes nothing, and other simulated nodes or wrong options are refused' '
     "$KUBE/up" --kwok --nodes 20 2>output && grep "up already" output &&
     test_expect_code 1 "$KUBE/up" --kwok --nodes 21 && test_expect_code 1 "$KUBE/up" --kwok --nodes 20 --sim-mem 9 &&
     test_expect_code 1 "$KUBE/up" --nodes 1 &&
@@ -186,7 +187,7 @@ test_expect_success 'up again is harmless; other simulated nodes are refused, an
     done
 '
 
-test_expect_success 'kwok can be taken away, which status tells, and brought back' '
+test_expect_success 'kwok can be stopped, status reports this, and kwok can be started again' '
     "$KUBE/daemon" stop kwok && test_expect_code 1 "$KUBE/status" >status &&
     grep -E "^kwok +stopped" status &&
     "$KUBE/daemon" start kwok && "$KUBE/status" >status && grep -E "^kwok +runs" status

@@ -1,5 +1,6 @@
 #!/bin/sh
-# t4030-capacity.t: what fluxq-info says of nodes is what kubectl describe says. Needs root; about 1 minute.
+# t4030-capacity.t: fluxq-info and kubectl describe give the same resources of nodes. Needs root; about 1
+# minute.
 
 test_description='capacity as it is, after random changes of nodes and pods
 
@@ -10,17 +11,17 @@ its share no longer although it only terminates, or a state that the cluster doe
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4030
 
-# Nodes are objects alone, with no kubelet behind them: so nobody may take them for lost.
+# Nodes are objects without a kubelet: the cluster must not treat them as lost.
 own_cluster --nodes 0 --controller-arg --controllers=*,-node-lifecycle-controller
 
-test_expect_success 'a broker watches the cluster' '
+test_expect_success 'the broker watches the cluster' '
     write_config "$configs/fluxq.kubeconfig" "  node-selector: {pool: a}" "  topology: [{level: rack, label: rack}]" \
         "  gpu-resource: t.example/gpu" "  tolerations: [{key: team, operator: Exists}]" &&
     start_broker --kube --config "$HERE/kube.yaml"
 '
 
 for seed in 1 2; do
-    test_expect_success "what it says is what the cluster says, whatever changes (seed $seed)" '
+    test_expect_success "the broker and the cluster agree on resources after every change (seed $seed)" '
         timeout 300 "$KUBE/enter" python3 "$FLUXQ_SOURCE_DIR/t/helper/capacity.py" $seed 8 &&
         {
             k delete nodes --all && k delete -n default pods,daemonsets --all --wait=false &&
@@ -32,7 +33,7 @@ for seed in 1 2; do
     '
 done
 
-test_expect_success 'the broker ends and leaves nothing' '
+test_expect_success 'the broker stops and leaves nothing' '
     stop_broker && nothing_of_ours
 '
 

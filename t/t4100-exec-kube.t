@@ -14,7 +14,7 @@ test_expect_success 'the broker finds the cluster and its nodes' '
     for i in 1 2 3; do wait_until 30 sh -c "fluxq-info --json | grep -q node$i" || return 1; done
 '
 
-test_expect_success 'a two-node batch script runs and its output comes back' '
+test_expect_success 'a two-node batch script runs, and its output is in its file' '
     write_script two.sh <<-\END &&
 	#!/bin/sh
 	#SBATCH -N 2
@@ -27,31 +27,31 @@ test_expect_success 'a two-node batch script runs and its output comes back' '
     test_cmp expected "two-$id.out"
 '
 
-test_expect_success 'a command runs once a task, a file each, and the worst status counts' '
+test_expect_success 'a command runs once for each task with a file for each, and the worst status counts' '
     test_expect_code 2 fluxq-submit --wait -N 3 -o "task-%t.out" -- \
         sh -c "echo \$FLUXQ_PROCID; exit \$FLUXQ_PROCID" &&
     for i in 0 1 2; do [ "$(cat task-$i.out)" = $i ] || return 1; done
 '
 
-test_expect_success 'the tasks of an array are jobs of the cluster, a limited number at a time' '
+test_expect_success 'the tasks of an array are Jobs of the cluster, a limited number at a time' '
     id=$(fluxq-submit --wait -a 1-5:2%2 -- sh -c "echo \$SLURM_ARRAY_TASK_ID of \$SLURM_ARRAY_JOB_ID") &&
     for n in 1 3 5; do echo "$n of $id" >expected && test_cmp expected "fluxq-${id}_$n.out" || return 1; done &&
     wait_until 30 no_jobs_of_ours
 '
 
-test_expect_success 'a job with --no-requeue whose agent dies at its first instruction is not started again' '
+test_expect_success 'a job with --no-requeue whose agent dies at once is not started again' '
     for i in 1 2 3; do
         id=$(fluxq-submit --no-requeue -o none.out -- sh -c "kill -9 \$PPID") && wait_job_state $id NODE_FAIL 60 &&
         test "$(count_events $id requeue)" = 0 && test "$(count_events $id start)" = 1 || return 1
     done
 '
 
-test_expect_success '--output-on-full=end is refused where the broker writes the files' '
+test_expect_success '--output-on-full=end is refused if the broker writes the files' '
     test_must_fail fluxq-submit --output-on-full=end -o none.out -- true 2>err && grep "output-on-full=end" err &&
     fluxq-submit --dry-run --output-on-full=wait -o none.out -- true
 '
 
-test_expect_success 'logs follow a running job to its end' '
+test_expect_success 'fluxq-logs follows a running job to its end' '
     id=$(fluxq-submit -o none.out -- sh -c "echo begin; sleep 2; echo end") &&
     timeout 60 fluxq-logs -f "$id" >followed &&
     grep -q begin followed && grep -q end followed
@@ -59,7 +59,7 @@ test_expect_success 'logs follow a running job to its end' '
 
 relay() { RELAY_CWD=/ timeout 120 python3 "$FLUXQ_SOURCE_DIR/t/helper/relay.py" "$@"; }
 
-test_expect_success 'a program here is a client of the job, through the API server and its pod proxy' '
+test_expect_success 'a program outside the cluster can be a client of the job, through the API server and its pod proxy' '
     id=$(fluxq-submit -N 2 -o none.out -- sleep 97811) && wait_job_state "$id" RUNNING 60 &&
     test_expect_code 3 relay run "$id" sh -c "hostname; exit 3" >out &&
     grep "^fluxq-$CLUSTER_ID-$id-0-[01]$" out &&
@@ -69,7 +69,7 @@ test_expect_success 'a program here is a client of the job, through the API serv
     relay garbage "$id" >out && echo closed >expected && test_cmp expected out
 '
 
-test_expect_success 'such a client goes: its step ends; the job ends: so does the client' '
+test_expect_success 'when a client goes its step ends, and when the job ends the client'\''s connection ends' '
     relay half "$id" sleep 97812 >out && test_cmp expected out &&
     wait_until 20 eval "[ -z \"\$(on_our_nodes \"^sleep 97812\")\" ]" &&
     { relay hold "$id" sleep 97813 >held & } && wait_until 20 grep started held &&
@@ -79,7 +79,7 @@ test_expect_success 'such a client goes: its step ends; the job ends: so does th
     wait_until 30 no_jobs_of_ours
 '
 
-test_expect_success 'a running job is cancelled on all its nodes' '
+test_expect_success 'a cancel ends a running job on all its nodes' '
     id=$(fluxq-submit -N 2 -o cancel.out -- sleep 300) &&
     wait_job_state "$id" RUNNING 60 &&
     fluxq-cancel "$id" &&
@@ -87,28 +87,28 @@ test_expect_success 'a running job is cancelled on all its nodes' '
     wait_until 30 no_jobs_of_ours
 '
 
-test_expect_success 'a job is cancelled before its pods run' '
+test_expect_success 'a job can be cancelled before its pods run' '
     id=$(fluxq-submit -N 2 -o cancel.out -- sleep 300) &&
     fluxq-cancel "$id" &&
     wait_job_state "$id" CANCELLED 60 &&
     wait_until 30 no_jobs_of_ours
 '
 
-test_expect_success 'a name that is no image fails at once and says so' '
+test_expect_success 'an invalid image name fails the job at once with the reason' '
     id=$(fluxq-submit --image "NO::image" -o bad.out -- true) &&
     wait_job_state "$id" FAILED 40 &&
     fluxq-show job "$id" --events >events &&
     grep -q "image NO::image cannot be pulled" events
 '
 
-test_expect_success 'a missing output directory is named before anything starts' '
+test_expect_success 'a missing output directory is reported before the start of any pod' '
     id=$(fluxq-submit -o nowhere/x.out -- true) &&
     wait_job_state "$id" FAILED 20 &&
     fluxq-show job "$id" --events >events &&
     grep -q "nowhere does not exist" events
 '
 
-test_expect_success 'standard input is sent along: one file, or one for each task' '
+test_expect_success 'standard input from a file is sent to the pods, one file or one for each task' '
     echo "from the login node" >in.txt &&
     printf "#!/bin/sh\n#SBATCH -i in.txt -o read.out\ncat\n" >read.sh && fluxq-submit --wait read.sh &&
     test_cmp in.txt read.out &&
@@ -118,7 +118,7 @@ test_expect_success 'standard input is sent along: one file, or one for each tas
     fluxq-submit --wait -N 2 -n 2 -i in.txt -o "all-%n.out" -- cat && test_cmp in.txt all-0.out && test_cmp in.txt all-1.out
 '
 
-test_expect_success '... as much as a ConfigMap carries; more, or a file that is missing, fails before anything starts' '
+test_expect_success 'input up to the limit of a ConfigMap is sent, and larger or missing input fails the job before its start' '
     head -c 1000000 /dev/urandom >much.bin && fluxq-submit --wait -i much.bin -o much.out -- cat && cmp much.bin much.out &&
     head -c 1100000 /dev/urandom >more.bin && id=$(fluxq-submit -i more.bin -o more.out -- cat) &&
     wait_job_state "$id" FAILED 20 && said "$id" "more.bin.*the pods do not see" &&
@@ -126,7 +126,7 @@ test_expect_success '... as much as a ConfigMap carries; more, or a file that is
     said "$id" "input file: no-such-file: No such file" && [ "$(count_events "$id" start)" = 0 ]
 '
 
-test_expect_success 'all patterns, and --open-mode' '
+test_expect_success 'all file patterns and --open-mode work' '
     id=$(fluxq-submit --wait -N 2 -n 4 -o "p-%j-%J-%s-%n-%N-%2t-%x-%u-%%.out" -J pat -- sh -c "echo \$FLUXQ_PROCID") &&
     ls p-$id-* >files && test "$(wc -l <files)" = 4 &&
     for t in 0 1 2 3; do
@@ -137,7 +137,7 @@ test_expect_success 'all patterns, and --open-mode' '
     fluxq-submit --wait -o mode.out -- echo anew && echo anew >expected && test_cmp expected mode.out
 '
 
-test_expect_success 'what a job wrote is in its file while it runs, and stays when it is killed' '
+test_expect_success 'output of a job is in its file while the job runs, and stays after a kill' '
     id=$(fluxq-submit -N 2 -n 2 -o "kept-%t.out" -- sh -c "seq 20000; exec sleep 300") &&
     seq 20000 >expected &&
     wait_until 60 cmp -s expected kept-0.out && wait_until 60 cmp -s expected kept-1.out &&
@@ -145,13 +145,13 @@ test_expect_success 'what a job wrote is in its file while it runs, and stays wh
     test_cmp expected kept-0.out && test_cmp expected kept-1.out
 '
 
-test_expect_success '... and fluxq-logs has it, of any rank and task, when the pods are gone' '
+test_expect_success 'fluxq-logs has the output of each rank and task after the pods are gone' '
     wait_until 30 no_jobs_of_ours && fluxq-logs --stdout --rank 1 "$id" >logged && test_cmp expected logged &&
     fluxq-logs --stdout --task 0 "$id" >logged && test_cmp expected logged &&
     fluxq-logs --label --task 1 --stdout "$id" | sed -n 2p | grep -x "1: 2"
 '
 
-test_expect_success 'twenty megabytes from two nodes arrive whole; with output-max fluxq-logs says where it was cut' '
+test_expect_success 'twenty megabytes from two nodes arrive complete, and with output-max fluxq-logs marks the cut' '
     stop_broker && write_config "$configs/fluxq.kubeconfig" "output-max: 4Mi" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     id=$(fluxq-submit --wait -N 2 -n 2 -o "large-%t.out" -- seq 1500000) && seq 1500000 >expected &&
@@ -161,7 +161,7 @@ test_expect_success 'twenty megabytes from two nodes arrive whole; with output-m
     stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
 '
 
-test_expect_success 'where the pods see the directory tasks run in it, and the agent writes there as the user' '
+test_expect_success 'tasks run in the job'\''s directory if the pods mount it, and the agent writes there as the user' '
     mkdir -m 777 "$FLUXQ_RUN/shared" && mkdir mine && dir=$FLUXQ_RUN/shared &&
     stop_broker && write_config "$configs/fluxq.kubeconfig" \
         "queues: {batch: {mounts: [{path: $dir, volume: {hostPath: {path: $dir}}}]}}" &&
@@ -176,7 +176,7 @@ test_expect_success 'where the pods see the directory tasks run in it, and the a
     fluxq-logs --stdout --task 1 $id | cmp - "$dir/large.bin"
 '
 
-test_expect_success '... what is missing there fails the job at once, and what it wrote stays when it is killed' '
+test_expect_success 'in a mounted directory a missing path fails the job at once, and output stays after a kill' '
     id=$(cd "$dir" && fluxq-submit -o missing/out -- true) && wait_job_state "$id" FAILED 60 &&
     said "$id" "missing does not exist" && [ "$(count_events "$id" alloc)" = 1 ] &&
     id=$(cd "$dir" && fluxq-submit -o out -- sh -c "seq 20000; exec sleep 300") && seq 20000 >expected &&
@@ -185,7 +185,7 @@ test_expect_success '... what is missing there fails the job at once, and what i
     stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
 '
 
-test_expect_success 'a job runs as the user who submitted it, and so does its output' '
+test_expect_success 'a job and its output files belong to the submitting user' '
     mkdir -m 777 nobody && chmod 711 "$HERE" &&
     id=$(cd nobody && setpriv --reuid=65534 --regid=65534 --clear-groups \
         fluxq-submit --wait -o who.out -- id -u) &&
@@ -193,7 +193,7 @@ test_expect_success 'a job runs as the user who submitted it, and so does its ou
     [ "$(stat -c %u nobody/who.out)" = 65534 ]
 '
 
-test_expect_success 'kill -9 of the broker: the job goes on, no line is lost or doubled' '
+test_expect_success 'after kill -9 of the broker the job goes on, and no line is lost or repeated' '
     id=$(fluxq-submit -N 2 -n 2 -o "count-%t.out" -- \
         sh -c "i=0; while [ \$i -lt 80 ]; do echo \$i; i=\$((i+1)); sleep 0.1; done") &&
     wait_until 60 has_lines count-0.out 10 &&
@@ -207,7 +207,7 @@ test_expect_success 'kill -9 of the broker: the job goes on, no line is lost or 
     [ "$(count_events "$id" alloc)" = 1 ]
 '
 
-test_expect_success 'a job that ended while the broker was away is picked up' '
+test_expect_success 'the broker learns of a job that ended while no broker ran' '
     id=$(fluxq-submit -o away.out -- sh -c "echo a; sleep 2; echo b; exit 5") &&
     wait_job_state "$id" RUNNING 60 &&
     kill_broker && sleep 3 &&
@@ -216,7 +216,7 @@ test_expect_success 'a job that ended while the broker was away is picked up' '
     printf "a\nb\n" >expected && test_cmp expected away.out
 '
 
-test_expect_success 'an agent is killed: the job ends and names the node' '
+test_expect_success 'when an agent is killed the job ends and names the node' '
     id=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
     wait_job_state "$id" RUNNING 60 &&
     kill_agent "$id" 1 &&
@@ -224,7 +224,7 @@ test_expect_success 'an agent is killed: the job ends and names the node' '
     fluxq-show job "$id" --events >events && grep -q "node[123]: its agent was lost" events
 '
 
-test_expect_success 'the agent of rank 0 is killed: the same' '
+test_expect_success 'when the agent of rank 0 is killed the job ends and names the node' '
     id=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
     wait_job_state "$id" RUNNING 60 &&
     kill_agent "$id" 0 &&
@@ -233,7 +233,7 @@ test_expect_success 'the agent of rank 0 is killed: the same' '
     wait_until 30 no_jobs_of_ours
 '
 
-test_expect_success 'a job that loses an agent goes back into the queue and runs again' '
+test_expect_success 'a job that loses an agent is requeued and runs again' '
     id=$(fluxq-submit -N 2 -o again.out -- \
         sh -c "echo run \${FLUXQ_RESTART_COUNT-0}; [ -n \"\$FLUXQ_RESTART_COUNT\" ] || sleep 300") &&
     wait_job_state "$id" RUNNING 60 && kill_agent "$id" 1 &&
@@ -243,7 +243,7 @@ test_expect_success 'a job that loses an agent goes back into the queue and runs
     wait_until 30 no_jobs_of_ours
 '
 
-test_expect_success 'the API server is away for a while: a running job does not notice' '
+test_expect_success 'a running job does not notice a short outage of the API server' '
     id=$(fluxq-submit -N 2 -n 2 -o "api-%t.out" -- \
         sh -c "i=0; while [ \$i -lt 100 ]; do echo \$i; i=\$((i+1)); sleep 0.1; done") &&
     wait_until 60 has_lines api-0.out 5 &&
@@ -252,7 +252,7 @@ test_expect_success 'the API server is away for a while: a running job does not 
     counts_up api-0.out 100 && counts_up api-1.out 100
 '
 
-test_expect_success 'a cordoned node gets no job, one that is given back does' '
+test_expect_success 'a cordoned node gets no job, and an uncordoned node does' '
     wait_until 120 sh -c "! fluxq-info --json | grep -q \"not ready\"" &&
     k cordon node1 && wait_until 60 sh -c "fluxq-info --json | grep -q cordoned" &&
     id=$(fluxq-submit -N 3 -o cordon.out -- true) &&
@@ -262,13 +262,13 @@ test_expect_success 'a cordoned node gets no job, one that is given back does' '
     wait_job_state "$id" COMPLETED 150
 '
 
-test_expect_success 'a token file serves as well as a client certificate' '
+test_expect_success 'a token file works as well as a client certificate' '
     stop_broker && write_config "$configs/fluxq-tokenfile.kubeconfig" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     fluxq-submit --wait -o token.out -- true
 '
 
-test_expect_success 'a limit is extended while the pods run, also across a restart; a signal reaches the batch script' '
+test_expect_success 'a limit can be extended while the pods run, also over a restart, and a signal reaches the batch script' '
     write_script limit.sh <<-\END &&
 	#!/bin/sh
 	trap "echo shell USR1" USR1
@@ -284,7 +284,7 @@ test_expect_success 'a limit is extended while the pods run, also across a resta
     fluxq-ctl extend "$id" 0:01 && wait_job_state "$id" TIMEOUT 90 && wait_until 30 no_jobs_of_ours
 '
 
-# step_holds ID STEP JQ: the condition is true of the record of one of its steps
+# step_holds ID STEP JQ: the condition is true for the record of this step.
 step_holds()
 {
     fluxq-show job "$1" --json | jq -e --arg step "$2" ".steps[] | select(.step == \$step) | $3" >/dev/null && return
@@ -292,7 +292,7 @@ step_holds()
     return 1
 }
 
-test_expect_success 'what a job used is in its record: of its tasks, and of its pods by their control groups' '
+test_expect_success 'the record of a job has the usage of its tasks, and of its pods by their control groups' '
     id=$(fluxq-submit --wait -N 2 --mem 200 -o /dev/null -- \
         sh -c "dd if=/dev/zero of=/dev/null bs=64M count=1; i=0; while [ \$i -lt 100000 ]; do i=\$((i+1)); done") &&
     step_holds $id tasks ".reported == 2 and .user.sum > 0 and .peak.min >= 67108864 and .read.sum >= 134217728" &&
@@ -300,7 +300,7 @@ test_expect_success 'what a job used is in its record: of its tasks, and of its 
     fluxq-show job $id | grep -E "^all .* MiB +node[1-3]"
 '
 
-# Programs of the administrator: on a node that has a word in hooks.yaml they fail with it.
+# Programs of the administrator: on a node that hooks.yaml names they fail with this word.
 hook()
 {
     write_script "$1" <<-END
@@ -323,14 +323,14 @@ with_hooks()
         start_broker --kube --config "$HERE/kube.yaml"
 }
 
-test_expect_success 'a prolog that fails: its node is drained, the job runs on others' '
+test_expect_success 'after a failed prolog the node is drained, and the job runs on other nodes' '
     with_hooks node1 none && id=$(fluxq-submit -N 2 -o /dev/null -- true) && wait_job_state $id COMPLETED 90 &&
     [ "$(job_field $id nodelist)" = "node[2-3]" ] && [ "$(job_field $id restarts)" = 1 ] &&
     node_is node1 drained && grep -E "prolog failed on node node1: exit status 7: on node1 as [0-9]+, rank 0 of 2" node.text &&
     fluxq-ctl resume node1
 '
 
-test_expect_success 'an epilog that fails: its node is drained, the job stays as it ended' '
+test_expect_success 'after a failed epilog the node is drained, and the job keeps its result' '
     with_hooks none node2 && id=$(fluxq-submit -N 3 -o /dev/null -- true) && wait_job_state $id COMPLETED 90 &&
     is_drained() { node_is node2 drained; } && wait_until 60 is_drained &&
     grep -E "epilog failed on node node2: exit status 7: on node2 as [0-9]+, rank 1 of 3" node.text &&
@@ -338,7 +338,7 @@ test_expect_success 'an epilog that fails: its node is drained, the job stays as
     stop_broker && write_config "$configs/fluxq.kubeconfig" && start_broker --kube --config "$HERE/kube.yaml"
 '
 
-test_expect_success 'what carries our label and belongs to no job is swept away' '
+test_expect_success 'objects with fluxq'\''s label that belong to no job are removed' '
     stop_broker &&
     k create configmap fluxq-t4100-999999-0 && k label configmap fluxq-t4100-999999-0 app.kubernetes.io/managed-by=fluxq \
         fluxq.io/cluster=t4100 fluxq.io/job-id=999999 fluxq.io/attempt=0 &&
@@ -346,7 +346,7 @@ test_expect_success 'what carries our label and belongs to no job is swept away'
     wait_until 30 sh -c "! \"$KUBE/enter\" kubectl -n fluxq get configmap fluxq-t4100-999999-0"
 '
 
-test_expect_success 'when all is over and the broker has gone, nothing of ours is left' '
+test_expect_success 'after all jobs and the broker have ended no object of this cluster id is left' '
     wait_until 60 no_jobs_of_ours &&
     stop_broker &&
     wait_until 60 nothing_of_ours

@@ -10,7 +10,7 @@ again where it failed, or a broken node that goes on eating jobs would fail this
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4110
 
-# with LINE...: the broker has these settings now
+# with LINE...: restarts the broker with these settings.
 with()
 {
     write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "start-backoff-max: 1s" "$@" &&
@@ -32,19 +32,20 @@ has_events()
     [ "$(count_events "$1" "$2")" -ge "$3" ]
 }
 
-# allocated_for ID SECONDS: it has had its nodes for so long
+# allocated_for ID SECONDS: the job has had its nodes for SECONDS.
 allocated_for()
 {
     fluxq-show job "$1" --json | jq -e ".alloc_time > 0 and now - .alloc_time > $2" >/dev/null
 }
 
-# kubelet I SIGNAL: to the kubelet of node I, in its own pid namespace
+# kubelet I SIGNAL: sends SIGNAL to the kubelet of node I, which has a pid namespace of
+# its own.
 kubelet()
 {
     "$KUBE/node" exec "$1" sh -c "kill -$2 \$(pidof kubelet)"
 }
 
-# A registry that takes connections and never answers.
+# A registry that accepts connections and never answers.
 cat >silent.py <<END
 import socket
 s = socket.socket()
@@ -59,39 +60,40 @@ END
 
 own_cluster --nodes 3
 
-test_expect_success 'the broker knows its nodes, and there is a registry that never answers' '
+test_expect_success 'the broker knows its nodes, and a registry that never answers runs' '
     { "$KUBE/enter" timeout 600 python3 silent.py & } && silent=$! && wait_until 20 test -e silent.up &&
     with "start-timeout: 10s" "pull-timeout: 15s" "start-retries: 1" &&
     for i in 1 2 3; do wait_until 30 eval "node_state node$i | grep -q ^up" || return 1; done &&
-    id=$(fluxq-submit -N 3 -- true) && wait_job_state $id COMPLETED 60 # a kubelet is slow at its first pod
+    id=$(fluxq-submit -N 3 -- true) && wait_job_state $id COMPLETED 60 # the first pod of a kubelet is slow
 '
 
-test_expect_success 'an image that does not come: start-timeout passes, pull-timeout ends it, and says which image and where' '
+test_expect_success 'an image pull may exceed start-timeout, pull-timeout ends it, and the reason names image and node' '
     id=$(fluxq-submit -o silent.out --image 127.0.0.1:5999/silent:1 -- true) &&
     wait_until 40 eval "job_field $id reason_text | grep \"image 127.0.0.1:5999/silent:1 is being pulled on node1\"" &&
     wait_until 40 has_events $id requeue 1 &&
     said $id "requeue.*image 127.0.0.1:5999/silent:1 is still being pulled on node1 after 0:15.*avoid=node1" &&
-    kill $silent && # the kubelet holds on to the pod until its pull has ended
+    kill $silent && # the kubelet keeps the pod until its pull has ended
     wait_job_state $id FAILED 120 && said $id "alloc.*nodelist=node2" &&
     job_field $id result_text | grep "still being pulled on node2 after 0:15: .*ErrImagePull" &&
     for i in 1 2 3; do node_state node$i | grep -q "^up" || return 1; done
 '
 
-test_expect_success 'an image that comes late: the job runs, although start-timeout has long passed' '
+test_expect_success 'a job whose image arrives after start-timeout runs' '
     with "start-timeout: 6s" "pull-timeout: 5m" "start-retries: 0" &&
     id=$(fluxq-submit -o late.out --image 127.0.0.1:5998/late:$$ -- echo came) &&
     wait_until 40 eval "job_field $id reason_text | grep \"image 127.0.0.1:5998/late:$$ cannot be pulled on node1: .*(tried again)\"" &&
-    wait_until 30 allocated_for $id 8 && # the limit that is not to count has passed
+    wait_until 30 allocated_for $id 8 && # start-timeout has passed
     for i in 1 2 3; do "$KUBE/node" exec $i ctr -n k8s.io images tag docker.io/library/busybox:1 127.0.0.1:5998/late:$$ || return 1; done &&
     wait_job_state $id COMPLETED 120 && grep came late.out && [ "$(count_events $id requeue)" = 0 ]
 '
 
-test_expect_success 'an image that there is not fails at once' '
+test_expect_success 'an invalid image name fails the job at once' '
     id=$(fluxq-submit -o bad.out --image "NO::image" -- true) && wait_job_state $id FAILED 30 &&
     [ "$(count_events $id requeue)" = 0 ]
 '
 
-# One start that fails on node1, whose kubelet is frozen until it was given up.
+# One start that fails on node1: the test freezes the kubelet of node1 until the start was
+# given up.
 fails_on_node1()
 {
     kubelet 1 STOP && id=$(fluxq-submit -o frozen.out -- true)
@@ -102,24 +104,24 @@ fails_on_node1()
         wait_job_state "$id" COMPLETED 90 && said "$id" "alloc.*nodelist=node2"
 }
 
-test_expect_success 'a kubelet that is frozen: given up, and the next try goes to another node' '
+test_expect_success 'a start on a frozen kubelet is given up, and the next try goes to another node' '
     with "start-timeout: 3s" "drain-after-failures: 2" &&
     wait_until 60 eval "node_state node1 | grep -q ^up" && fails_on_node1
 '
-test_expect_success '... and with the second job the node is drained, until it is given back' '
+test_expect_success 'after a second job with a failed start the node is drained, until it is resumed' '
     wait_until 60 eval "node_state node1 | grep -q ^up" && fails_on_node1 &&
     wait_until 60 eval "node_state node1 | grep \"^drained 2 jobs failed to start here, last: .*node1: its kubelet\"" &&
     id=$(fluxq-submit -o after.out -- true) && wait_job_state $id COMPLETED 60 && said $id "alloc.*nodelist=node2" &&
     fluxq-ctl resume node1 && node_state node1 | grep "^up"
 '
-test_expect_success 'of several ranks the one at fault alone is avoided' '
+test_expect_success 'of several ranks only the node of the faulty rank is avoided' '
     with "start-timeout: 4s" && wait_until 60 eval "node_state node1 | grep -q ^up" && kubelet 2 STOP &&
     id=$(fluxq-submit -N 2 -n 2 -o two.out -- true) && { wait_until 40 has_events $id requeue 1; kubelet 2 CONT; } &&
     said $id "requeue.*1 of 2 ranks are not ready after 0:04: node2: .*avoid=node2" &&
     wait_job_state $id COMPLETED 90 && said $id "alloc.*nodelist=node\[1,3\]"
 '
 
-test_expect_success 'when all is over nothing of ours is left' '
+test_expect_success 'after all jobs no object of this cluster id is left' '
     wait_until 90 no_jobs_of_ours && stop_broker && wait_until 60 nothing_of_ours
 '
 test_done

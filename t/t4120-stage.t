@@ -1,6 +1,6 @@
 #!/bin/sh
-# t4120-stage.t: --stage-in and --stage-out of jobs in pods. Needs root; about two minutes. Has a cluster of its
-# own, of 2 nodes, whose namespace admits nothing but pods of the profile "restricted".
+# t4120-stage.t: --stage-in and --stage-out of jobs in pods. Needs root; about two minutes. Uses a cluster of
+# its own with 2 nodes; its namespace admits only pods of the profile "restricted".
 
 test_description='files brought to the pods of a job and back, on a real cluster
 
@@ -12,25 +12,26 @@ misses and is not told of would fail this.
 CLUSTER_ID=t4120
 OUT=$HERE/out
 
-# submit ARGUMENTS...: as a user who is not root, in a directory that the pods do not see
+# submit ARGUMENTS...: submits as a user without root, in a directory that the pods do not
+# see.
 submit()
 {
     (cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit -t 5 "$@")
 }
 
-# put NAME TEXT: a file there
+# put NAME TEXT: writes a file in that directory.
 put()
 {
     printf '%s\n' "$2" >"$OUT/$1"
 }
 
-# holds NAME TEXT: a file of the user's there has this line
+# holds NAME TEXT: a file of the user in that directory has this line.
 holds()
 {
     printf '%s\n' "$2" >expected && test_cmp expected "$OUT/$1" && [ "$(stat -c %u "$OUT/$1")" = 65534 ]
 }
 
-# fails_with TEXT ARGUMENTS...: before anything runs, and for this reason
+# fails_with TEXT ARGUMENTS...: the job fails before any task runs, with this reason.
 fails_with()
 {
     text=$1
@@ -49,20 +50,20 @@ own_cluster --nodes 2
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 
-test_expect_success 'its namespace refuses what the profile restricted does not allow' '
+test_expect_success 'the namespace refuses pods that the profile restricted does not allow' '
     write_config "$configs/fluxq.kubeconfig" && start_here &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 2\"" &&
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted
 '
 
-test_expect_success 'in and out in a directory that the pods do not see, with modes' '
+test_expect_success 'files are staged in and out of a directory that the pods do not see, with their modes' '
     put input.dat data && printf "#!/bin/sh\ntr a-z A-Z <input.dat >result.dat && chmod 640 result.dat && pwd\n" >"$OUT/tool" &&
     chmod 750 "$OUT/tool" && chown 65534 "$OUT/tool" &&
     submit --wait -o pwd.out --stage-in=input.dat --stage-in=tool --stage-out=result.dat -- ./tool && holds result.dat DATA &&
     holds pwd.out "$OUT" && [ "$(stat -c %a "$OUT/result.dat")" = 640 ]
 '
 
-test_expect_success 'on each node, also of a script, which runs on the first alone' '
+test_expect_success 'files are staged on each node, also for a script, which runs only on the first node' '
     put in-0 zero && put in-1 one && chmod 444 "$OUT/in-0" && chmod 600 "$OUT/in-1" && chown 65534 "$OUT/in-1" &&
     submit --wait -N 2 -n 2 -o "mode-%n" --stage-in "in-%n:in" --stage-out "made:made-%n" --stage-out "made:first" \
         --stage-out "/tmp/on-%N:to-%N" -- sh -c "echo \$FLUXQ_NODEID-\$(cat in) >made; cp made /tmp/on-\$FLUXQ_NODENAME; stat -c %a in" &&
@@ -77,7 +78,7 @@ test_expect_success 'on each node, also of a script, which runs on the first alo
     submit --wait ./script.sh && holds back-0 step-zero && holds back-1 step-one
 '
 
-test_expect_success 'five megabytes and more than one file at a time, from both nodes' '
+test_expect_success 'files of five megabytes, and several at once, are staged out from both nodes' '
     submit --wait -N 2 -n 2 -o sums-%n --stage-out "five:five-%n" --stage-out "empty:empty-%n" -- \
         sh -c "head -c 5242880 /dev/urandom >five; : >empty; sha256sum five" &&
     for n in 0 1; do
@@ -86,7 +87,7 @@ test_expect_success 'five megabytes and more than one file at a time, from both 
     ! cmp "$OUT/five-0" "$OUT/five-1"
 '
 
-test_expect_success 'a file that cannot be brought there: the job fails before anything starts' '
+test_expect_success 'a file that cannot be staged in fails the job before its start' '
     fails_with "stage-in: nosuch: No such file or directory" --stage-in nosuch -- true &&
     mkdir "$OUT/adir" && fails_with "stage-in: adir is not a regular file" --stage-in adir:x -- true &&
     put secret x && chown 0 "$OUT/secret" && chmod 600 "$OUT/secret" &&
@@ -99,12 +100,12 @@ test_expect_success 'a file that cannot be brought there: the job fails before a
     fails_with "stage-out: $OUT/missing does not exist" --stage-out x:missing/x -- true &&
     fails_with "the job.s directory is /" -D / --stage-in "$OUT/input.dat" -- true
 '
-test_expect_success '... as much as a ConfigMap carries is brought' '
+test_expect_success 'a file up to the limit of a ConfigMap is staged in' '
     head -c 1000000 /dev/urandom >"$OUT/much" &&
     submit --wait -o none --stage-in much --stage-out much:again -- true && cmp "$OUT/much" "$OUT/again"
 '
 
-test_expect_success 'a file that is missing at the end fails the job, but for one that has failed by itself' '
+test_expect_success 'a missing stage-out file fails the job, unless the job has failed by itself' '
     id=$(submit -o none --stage-out none --stage-out there -- sh -c "echo x >there") && wait_job_state "$id" FAILED 60 &&
     [ "$(job_field "$id" exit_code)" = 1 ] && holds there x && [ ! -e "$OUT/none" ] &&
     job_field "$id" result_text | grep "^stage-out: none: No such file or directory (node[12])$" &&
@@ -113,7 +114,7 @@ test_expect_success 'a file that is missing at the end fails the job, but for on
     [ "$(job_field "$id" exit_code)" = 7 ] && holds there y && fluxq-logs "$id" | grep "stage-out: none: No such file"
 '
 
-test_expect_success 'what is there stays until there is something new, and cannot be written any more: the job fails' '
+test_expect_success 'an existing file stays until the new file is complete, and a target that becomes unwritable fails the job' '
     rm -f "$OUT/up.out" && mkdir -m 777 "$OUT/sub" && put sub/old old && chmod 666 "$OUT/sub/old" &&
     id=$(submit -o up.out --stage-out x:sub/old --stage-out x:sub/new -- \
         sh -c "echo up; until test -e /tmp/go; do sleep 0.1; done; echo x >x") && wait_until 60 has_lines "$OUT/up.out" 1 &&
@@ -124,14 +125,14 @@ test_expect_success 'what is there stays until there is something new, and canno
     [ "$(cat "$OUT/moved/old")" = old ] && mv "$OUT/moved" "$OUT/sub"
 '
 
-test_expect_success 'after a cancel, and after the time limit' '
+test_expect_success 'files are staged out after a cancel, and after the time limit' '
     rm -f "$OUT/up.out" && id=$(submit -o up.out --stage-out part:cancelled -- sh -c "echo partial >part; echo up; exec sleep 300") &&
     wait_until 60 has_lines "$OUT/up.out" 1 && fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 && holds cancelled partial &&
     id=$(submit -t 0:02 -o none --stage-out part:late -- sh -c "echo partial >part; exec sleep 300") &&
     wait_job_state "$id" TIMEOUT 60 && holds late partial
 '
 
-test_expect_success 'kill -9 of the broker while the job runs, and while its files come' '
+test_expect_success 'kill -9 of the broker during the job, and during stage-out, loses no file' '
     rm -f "$OUT/up.out" && id=$(submit -N 2 -n 2 -o "up.out" --stage-out "big:big-%n" --stage-out "sum:sum-%n" -- \
         sh -c "head -c 60000000 /dev/urandom >big; sha256sum big >sum; echo up; until test -e go; do sleep 0.1; done") &&
     wait_until 60 has_lines "$OUT/up.out" 2 && kill_broker && start_here &&
@@ -144,7 +145,7 @@ test_expect_success 'kill -9 of the broker while the job runs, and while its fil
         (cd "$OUT" && sed "s/big/big-$n/" "sum-$n" | sha256sum -c) || return 1
     done
 '
-test_expect_success '... when it ends while the broker is away' '
+test_expect_success 'files of a job that ends without a broker are staged out later' '
     rm -f "$OUT/up.out" && id=$(submit -o up.out --stage-out last -- \
         sh -c "echo up; until test -e go; do sleep 0.1; done; echo last >last") && wait_until 60 has_lines "$OUT/up.out" 1 &&
     kill_broker && pod=$(k get pods -l "fluxq.io/job-id=$id" -o name) && k exec "$pod" -- touch "$OUT/go" &&
@@ -152,14 +153,14 @@ test_expect_success '... when it ends while the broker is away' '
     [ ! -e "$OUT/last" ] && start_here && wait_job_state "$id" COMPLETED 60 && holds last last
 '
 
-test_expect_success 'output-max: what fluxq-logs keeps is cut, but no file' '
+test_expect_success 'output-max cuts the output of fluxq-logs, but no staged file' '
     stop_broker && write_config "$configs/fluxq.kubeconfig" "output-max: 4M" && start_here &&
     id=$(submit --wait -o cut.out --stage-out cut --stage-out sum -- \
         sh -c "echo said; head -c 30000000 /dev/urandom >cut; sha256sum cut >sum") && (cd "$OUT" && sha256sum -c sum) &&
     holds cut.out said && fluxq-logs --stdout "$id" | head -n 1 >got && echo said >expected && test_cmp expected got
 '
 
-test_expect_success 'where the pods see one side the agent copies there, as the user' '
+test_expect_success 'the agent copies as the user if the pods mount one of the directories' '
     mkdir -m 777 "$FLUXQ_RUN/shared" && dir=$FLUXQ_RUN/shared && stop_broker && write_config "$configs/fluxq.kubeconfig" \
         "queues: {batch: {mounts: [{path: $dir, volume: {hostPath: {path: $dir}}}]}}" && start_here &&
     k label namespace fluxq pod-security.kubernetes.io/enforce- &&
@@ -173,7 +174,7 @@ test_expect_success 'where the pods see one side the agent copies there, as the 
     printf "same\nchanged\n" >expected && test_cmp expected "$dir/same"
 '
 
-test_expect_success 'nothing is left of any of them' '
+test_expect_success 'no object and no booked core of any job is left' '
     wait_until 60 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
     [ -z "$(k get pods -o name)" ] && stop_broker && wait_until 60 nothing_of_ours
 '

@@ -11,7 +11,7 @@ would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4130
 
-# with WAY [LINE...]: the broker has these settings now
+# with WAY [LINE...]: restarts the broker with these settings.
 with()
 {
     lib_way=$1 && shift &&
@@ -20,13 +20,13 @@ with()
         for i in 1 2 3; do wait_until 30 sh -c "fluxq-info --json | grep -q node$i" || return 1; done
 }
 
-# job_has ID JQ: the Job of its first start is there and the condition is true of it
+# job_has ID JQ: the Job of the first start exists, and the condition is true for it.
 job_has()
 {
     k get job "fluxq-t4130-$1-0" -o json 2>/dev/null | jq -e "$2" >/dev/null
 }
 
-# watch_start KIND FILE FORMAT; watch_end: whatever becomes of these objects, as it happens
+# watch_start KIND FILE FORMAT; watch_end: records all changes of these objects.
 watch_start()
 {
     : >"$2"
@@ -39,7 +39,7 @@ watch_end()
     wait "$watcher" 2>/dev/null || :
 }
 
-# release ID: its tasks may end
+# release ID: lets the tasks end.
 release()
 {
     for rank in 0 1 2; do
@@ -47,13 +47,14 @@ release()
     done
 }
 
-# clean ID: nothing of it is left
+# clean ID: no object of the job is left.
 clean()
 {
     wait_until 60 eval "our_objects >objects && ! grep -e \"-t4130-$1-\" objects"
 }
 
-# pods_started ID: names of the pods whose containers kubelets have started, one line a start
+# pods_started ID: prints the names of the pods whose containers kubelets have started, one
+# line for each start.
 pods_started()
 {
     k get events --field-selector reason=Started,involvedObject.kind=Pod -o json |
@@ -61,7 +62,7 @@ pods_started()
             range(.count // 1) | \$n"
 }
 
-# may VERB RESOURCE: as the broker
+# may VERB RESOURCE: the broker's user has this right.
 may()
 {
     k auth can-i "$1" "$2" --as=fluxq -q
@@ -80,7 +81,7 @@ placed=custom-columns=NAME:.object.metadata.name,NODE:.object.spec.nodeName
 own_cluster --nodes 3
 
 for way in broker controller; do
-    test_expect_success "$way: a gang of three runs, and its Job says so" '
+    test_expect_success "$way: a gang of three runs, and the status of its Job says so" '
         with $way && gang=$(fluxq-submit -N 3 -n 3 -o "gang-%n.out" -- sh -c "$(cat gate.sh)") &&
         wait_job_state $gang RUNNING 60 &&
         wait_until 30 job_has $gang ".status | .active == 3 and .ready == 3 and .startTime != null" &&
@@ -88,7 +89,7 @@ for way in broker controller; do
         else job_has $gang ".spec.managedBy == null"; fi
     '
 
-    test_expect_success "$way: its pods look as those of an Indexed Job do, and have their names" '
+    test_expect_success "$way: the pods have the labels and names of an Indexed Job's pods" '
         k get pods -l "batch.kubernetes.io/job-name=fluxq-t4130-$gang-0" -o json | jq -r --arg uid \
             "$(k get job fluxq-t4130-$gang-0 -o json | jq -r .metadata.uid)" ".items |
             sort_by(.metadata.labels[\"batch.kubernetes.io/job-completion-index\"]) | .[] | [
@@ -115,7 +116,7 @@ for way in broker controller; do
         wait_until 30 grep -q DELETED ended.json
     '
 
-    test_expect_success "$way: each rank asks for what it was given, where each has a pod of its own making" '
+    test_expect_success "$way: each rank's pod requests the resources of that rank, if the broker makes the pods" '
         uneven=$(fluxq-submit -n 5 -o none.out -- sleep 300) && wait_job_state $uneven RUNNING 60 &&
         k get pods -l "job-name=fluxq-t4130-$uneven-0" -o json |
             jq -r "[.items[].spec.containers[0].resources.requests.cpu] | sort | join(\" \")" >requests &&
@@ -123,13 +124,13 @@ for way in broker controller; do
         fluxq-cancel $uneven && wait_job_state $uneven CANCELLED 60 && clean $uneven
     '
 
-    test_expect_success "$way: a pod is deleted by hand: the job ends and says so" '
+    test_expect_success "$way: when a pod is deleted by hand the job ends with this reason" '
         id=$(fluxq-submit --no-requeue -N 3 -o none.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
         k delete pod -l "fluxq.io/job-id=$id,batch.kubernetes.io/job-completion-index=2" --wait=false &&
         wait_job_state $id NODE_FAIL 60 && said $id "node[123]: the pod of rank 2 was deleted" && clean $id
     '
 
-    test_expect_success "$way: the Job is deleted by hand: the job ends and says so" '
+    test_expect_success "$way: when the Job is deleted by hand the job ends with this reason" '
         id=$(fluxq-submit -N 3 -o none.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
         k delete job fluxq-t4130-$id-0 --wait=false && wait_job_state $id CANCELLED 60 &&
         said $id "its Job fluxq-t4130-$id-0 was deleted" && clean $id
@@ -140,8 +141,8 @@ for way in broker controller; do
         said $id "image NO::image cannot be pulled" && clean $id
     '
 
-    # With one request a second, there is a second between two pods.
-    test_expect_success "$way: kill -9 of the broker between two of the pods: all run, none of them twice" '
+    # With one request a second, two pods are made a second apart.
+    test_expect_success "$way: after kill -9 of the broker between two pods all ranks run, each once" '
         with $way "  request-rate: 1" "  request-burst: 12" && watch_start pods placed "$placed" && test_when_finished watch_end &&
         id=$(fluxq-submit -N 3 -n 3 -o "killed-%n.out" -- echo ran) &&
         wait_until 60 grep -q "^fluxq-t4130-$id-.* node" placed && kill_broker &&
@@ -152,16 +153,16 @@ for way in broker controller; do
         [ "$(pods_started $id | sort -u | wc -l)" = 3 ]
     '
 
-    test_expect_success "$way: a job is cancelled between two of its pods: nothing is left" '
+    test_expect_success "$way: a cancel between two pods leaves nothing" '
         with $way "  request-rate: 1" "  request-burst: 12" && watch_start pods placed "$placed" && test_when_finished watch_end &&
         id=$(fluxq-submit -N 3 -n 3 -o none.out -- sleep 300) && wait_until 60 grep -q "^fluxq-t4130-$id-0" placed &&
         fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id && with $way
     '
 done
 
-# ---- the Job's status, where the broker writes it ----
+# ---- the Job's status, if the broker writes it ----
 
-# ended_as ID JQ: the condition is true of what a watcher saw of that Job
+# ended_as ID JQ: the condition is true for the recorded changes of that Job.
 ended_as()
 {
     jq -s -e "any(.[].object | select(.metadata.name == \"fluxq-t4130-$1-0\") | .status; $2)" ended.json >/dev/null 2>&1
@@ -172,7 +173,7 @@ condition()
     echo "([.conditions[]? | select(.status == \"True\") | .type] == [\"$1\", \"$2\"])"
 }
 
-test_expect_success 'broker: who watches a Job sees it complete, or fail and why' '
+test_expect_success 'broker: a watcher of a Job sees it complete, or fail with the reason' '
     with broker && watch_start jobs ended.json json && test_when_finished watch_end &&
     good=$(fluxq-submit -N 2 -o none.out -- sleep 2) && wait_job_state $good RUNNING 60 &&
     { k wait --for=condition=complete --timeout=50s job/fluxq-t4130-$good-0 >waited & } && waiter=$! &&
@@ -187,7 +188,7 @@ test_expect_success 'broker: who watches a Job sees it complete, or fail and why
     ! grep "status of its Job cannot be written" "$BROKER_LOG"
 '
 
-test_expect_success 'broker: also when it was away at the end of the job' '
+test_expect_success 'broker: the Job is completed also if no broker ran at the end of the job' '
     watch_start jobs ended.json json && test_when_finished watch_end &&
     id=$(fluxq-submit -N 2 -o none.out -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done") && wait_job_state $id RUNNING 60 &&
     kill_broker && release $id && with broker && wait_job_state $id COMPLETED 60 &&
@@ -199,7 +200,7 @@ quota_counts()
     k get quota t4130 -o json | jq -e ".status.used.pods" >/dev/null
 }
 
-test_expect_success 'broker: a quota for pods: the start is given up at once, says so, and leaves nothing' '
+test_expect_success 'broker: with a quota for pods a start is given up at once with the reason, and leaves nothing' '
     k create quota t4130 --hard=pods=1 && test_when_finished "k delete quota t4130 --ignore-not-found" &&
     wait_until 30 quota_counts && with broker "start-retries: 30" &&
     id=$(fluxq-submit -N 3 -o none.out -- true) && wait_until 60 said $id "requeue.*the pod of rank [12] was not made.*exceeded quota" &&
@@ -208,7 +209,7 @@ test_expect_success 'broker: a quota for pods: the start is given up at once, sa
 
 # ---- rights ----
 
-test_expect_success 'without the right to make pods: auto has the Job controller make them and says so once' '
+test_expect_success 'without the right to create pods, auto uses the Job controller and reports this once' '
     k get clusterrole fluxq-runner -o json | jq "(.rules[] | select(.resources == [\"pods\"])).verbs -= [\"create\"]" >less.json &&
     k get clusterrole fluxq-runner -o json | jq "del(.metadata.resourceVersion)" >full.json &&
     k replace -f less.json && wait_until 30 eval "! may create pods" && stop_broker && with auto &&
@@ -218,18 +219,18 @@ test_expect_success 'without the right to make pods: auto has the Job controller
     fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
 '
 
-test_expect_success '... broker says what is missing, and goes on when it is there' '
+test_expect_success 'without the right to create pods, broker reports the missing right, and goes on when the right is there' '
     with broker "start-retries: 50" && id=$(fluxq-submit -N 2 -o none.out -- true) &&
     wait_until 30 said $id "requeue.*kube.pods is .broker., but its right to create pods is missing" &&
     k replace -f full.json && wait_until 30 may create pods && wait_job_state $id COMPLETED 60 && clean $id
 '
 
-test_expect_success 'auto: the broker makes them where it may' '
+test_expect_success 'with the right to create pods, auto lets the broker make the pods' '
     with auto && id=$(fluxq-submit -o none.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     job_has $id ".spec.managedBy == \"fluxq.io/broker\"" && fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
 '
 
-test_expect_success 'when all is over nothing of ours is left' '
+test_expect_success 'after all jobs no object of this cluster id is left' '
     wait_until 60 no_jobs_of_ours && stop_broker && wait_until 60 nothing_of_ours
 '
 test_done

@@ -11,7 +11,8 @@ Two racks of one name in two zones that count as one, or a node that stays where
 CLUSTER_ID=topology
 own_cluster --nodes 0
 
-# add_node NAME ZONE RACK: a node of 4 CPUs that nobody runs; "-": without that label.
+# add_node NAME ZONE RACK: makes a node of 4 CPUs without a kubelet; "-" means without
+# this label.
 add_node()
 {
     labels=
@@ -30,14 +31,14 @@ add_node()
                             "lastHeartbeatTime": null, "lastTransitionTime": null}]}}' >/dev/null
 }
 
-# is_in NODE FILTER: fluxq knows it there, as jq has its places.
+# is_in NODE FILTER: fluxq has the node in these places; FILTER is a jq filter.
 is_in()
 {
     fluxq-info --json | jq -e --arg n "$1" ".nodes[] | select(.name == \$n) | .places == $2" >/dev/null
 }
 
-# Whether the machine, all of it up, could ever serve such a job: nobody is behind these nodes, so they do not
-# stay ready.
+# True if the machine with all nodes up could run such a job: the nodes have no kubelets, so they do not stay
+# ready.
 can()
 {
     fluxq-submit --hold -o /dev/null "$@" -- true >id && fluxq-cancel "$(cat id)"
@@ -47,11 +48,11 @@ cannot()
     text=$1 && shift && test_must_fail fluxq-submit --hold -o /dev/null "$@" -- true 2>err && cat err && grep -e "$text" err
 }
 
-test_expect_success 'nodes are made by hand: racks of the same name in two zones, one without a rack' '
+test_expect_success 'nodes are made by hand, with racks of the same name in two zones, and a node without a rack' '
     add_node n1 a r1 && add_node n2 a r1 && add_node n3 b r1 && add_node n4 b r1 && add_node n5 b - && add_node n6 - -
 '
 
-test_expect_success 'the broker sees the levels that its configuration names' '
+test_expect_success 'the broker knows the levels that its configuration names' '
     write_config "$configs/fluxq.kubeconfig" \
         "  topology: [{level: zone, label: topology.kubernetes.io/zone}, {level: rack, label: example.org/rack}]" &&
     start_broker --kube --config kube.yaml &&
@@ -62,7 +63,7 @@ test_expect_success 'the broker sees the levels that its configuration names' '
     grep -E "^zone b +3 .* n5\$" out && grep -E "^no place +1 .* n6\$" out && test "$(grep -c "^  rack r1 " out)" = 2
 '
 
-test_expect_success 'two racks of one name are two' '
+test_expect_success 'two racks of the same name in different zones are two racks' '
     can -N 4 --nodes-per-rack=2 && cannot "0 of 1 rack fit the machine" -N 4 --nodes-per-rack=4 &&
     cannot "2 of 3 racks fit the machine" -N 3 --nodes-per-rack=1 &&
     can -N 6 --placement=pack:zone && can -N 4 --switches=2@UNLIMITED &&
@@ -70,7 +71,7 @@ test_expect_success 'two racks of one name are two' '
     cannot "4 of 5 nodes fit the machine" -N 5 --switches=2@UNLIMITED
 '
 
-test_expect_success 'a label that changes moves the node' '
+test_expect_success 'a change of a label moves the node' '
     k label node n6 topology.kubernetes.io/zone=a example.org/rack=r1 && k label node n5 example.org/rack=r1 &&
     wait_until 30 is_in n6 "{zone: \"a\", rack: \"r1\"}" && wait_until 30 is_in n5 "{zone: \"b\", rack: \"r1\"}" &&
     can -N 3 --switches=1@UNLIMITED && can -N 6 --nodes-per=zone:3 && cannot "3 of 4 nodes fit" -N 4 --switches=1@UNLIMITED &&

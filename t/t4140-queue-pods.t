@@ -1,5 +1,6 @@
 #!/bin/sh
-# t4140-queue-pods.t: queues that say how their pods are, on a real cluster. Needs root; about a minute.
+# t4140-queue-pods.t: queues with settings for their pods, on a real cluster. Needs root; about a
+# minute.
 
 test_description='the pods of a queue on a real cluster: its nodes, its settings, and what its jobs may choose
 
@@ -10,7 +11,7 @@ user who gets what the administrator did not allow would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4140
 
-# queues [POOL]: the configuration; the queue big has the nodes with that label
+# queues [POOL]: writes the configuration; the queue big has the nodes with this label.
 queues()
 {
     write_config "$configs/fluxq.kubeconfig" "place-timeout: 15s" "start-backoff: 1s" && cat >>kube.yaml <<END
@@ -53,7 +54,7 @@ has_nodes() # QUEUE NODES
     [ "$(nodes_of "$1")" = "$2" ]
 }
 
-# runs_on NODES ARGUMENTS...: a job with these arguments ends well, and had these nodes; its id in `id`
+# runs_on NODES ARGUMENTS...: a job with these arguments completes on these nodes; its id is in `id`.
 runs_on()
 {
     wanted=$1
@@ -62,7 +63,7 @@ runs_on()
         [ "$(job_state "$id") $(job_field "$id" nodelist)" = "COMPLETED $wanted" ]
 }
 
-# refused TEXT ARGUMENTS...: in one line that has the text
+# refused TEXT ARGUMENTS...: fluxq-submit fails with one line that contains TEXT.
 refused()
 {
     text=$1
@@ -72,12 +73,12 @@ refused()
     [ "$(wc -l <why)" = 1 ] && grep -q -e "$text" why
 }
 
-pod() # ID FIELD-OF-SPEC: as JSON
+pod() # ID FIELD-OF-SPEC: prints the field as JSON
 {
     k get pods -l "fluxq.io/job-id=$1" -o json | jq -c ".items[0].spec$2"
 }
 
-start_hold() # ARGUMENTS...: a job that runs until it is cancelled; its id in `id`
+start_hold() # ARGUMENTS...: submits a job that runs until its cancel; its id is in `id`
 {
     id=$(fluxq-submit "$@" -- sleep 300) && wait_job_state "$id" RUNNING 60
 }
@@ -96,7 +97,7 @@ mkdir -m 777 data
 
 own_cluster --nodes 3
 
-test_expect_success 'nodes with a label, with a taint, with a device; what the pods are to name is there' '
+test_expect_success 'nodes have a label, a taint and a device, and the objects that the pods name exist' '
     k label node node2 pool=big && k taint node node3 net=fast:NoSchedule &&
     k patch node node3 --subresource=status --type=merge \
         -p "{\"status\":{\"capacity\":{\"example.org/hca\":\"2\"},\"allocatable\":{\"example.org/hca\":\"2\"}}}" &&
@@ -106,7 +107,7 @@ test_expect_success 'nodes with a label, with a taint, with a device; what the p
     wait_until 30 has_nodes big node2 && wait_until 30 has_nodes net node3
 '
 
-test_expect_success 'each queue has its nodes, and fluxq-info knows which' '
+test_expect_success 'each queue has its nodes, and fluxq-info shows them' '
     has_nodes batch "node1 node2" && has_nodes claim "node1 node2" && has_nodes own "node1 node2" &&
     fluxq-info --json | jq -e "[.nodes[] | {(.name): .queues}] | add == {node1: [\"batch\", \"claim\", \"own\"],
         node2: [\"batch\", \"big\", \"claim\", \"own\"], node3: [\"net\"]}" &&
@@ -118,12 +119,12 @@ test_expect_success 'jobs run on the nodes of their queue' '
     runs_on node2 -q big -- true && runs_on node3 -q net -- true && runs_on "node[1-2]" -N 2 -- true
 '
 
-test_expect_success 'more nodes than the queue has: refused, although the cluster has them' '
+test_expect_success 'a job of more nodes than its queue has is refused, although the cluster has the nodes' '
     refused "queue big: .*needs 2 nodes\|queue big: .*2 nodes" -q big -N 2 -- true &&
     refused "queue batch: " -N 3 -- true && refused "queue net: " -q net -w node1 -- true
 '
 
-test_expect_success 'the pods have what the queue says' '
+test_expect_success 'the pods have the settings of their queue' '
     start_hold -q net && pod "$id" .tolerations | grep "\"key\":\"net\"" &&
     [ "$(pod "$id" ".containers[0].resources.limits[\"example.org/hca\"]")" = "\"1\"" ] &&
     [ "$(pod "$id" ".containers[0].resources.requests[\"example.org/hca\"]")" = "\"1\"" ] && end "$id" &&
@@ -131,7 +132,7 @@ test_expect_success 'the pods have what the queue says' '
         "[\"low\",\"jobs\",null]" ] && ! pod "$id" ".containers[0].volumeMounts[].mountPath" | grep /etc/passwd && end "$id"
 '
 
-test_expect_success 'a job waits for a node of its queue, says so, and starts when it is free; also after a restart' '
+test_expect_success 'a job waits for a node of its queue with this reason, and starts when the node is free, also after a restart' '
     start_hold -w node2 --exclusive -N 1 && first=$id && id=$(fluxq-submit -q big -- true) && other=$(fluxq-submit -- true) &&
     wait_job_state "$other" COMPLETED 60 && [ "$(job_field "$other" nodelist)" = node1 ] &&
     fluxq-show job "$id" && [ "$(job_state "$id")" = PENDING ] && stop_broker && start_broker --kube --config "$HERE/kube.yaml" &&
@@ -139,14 +140,14 @@ test_expect_success 'a job waits for a node of its queue, says so, and starts wh
     fluxq-cancel "$first" && wait_job_state "$id" COMPLETED 60 && [ "$(job_field "$id" nodelist)" = node2 ]
 '
 
-test_expect_success 'a label and a taint that change move the node to other queues' '
+test_expect_success 'a change of a label or taint moves the node to other queues' '
     k label node node1 pool=big && wait_until 30 has_nodes big "node1 node2" && runs_on "node[1-2]" -q big -N 2 -- true &&
     k label node node1 pool- && wait_until 30 has_nodes big node2 &&
     k taint node node2 other=:NoSchedule && wait_until 30 has_nodes big "" && refused "queue big: its constraints allow none" -q big -- true &&
     k taint node node2 other- && wait_until 30 has_nodes big node2
 '
 
-test_expect_success 'a job chooses what its queue allows, and has it' '
+test_expect_success 'a job can choose from the values that its queue allows' '
     write_script choose.sh <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -164,7 +165,7 @@ test_expect_success 'a job chooses what its queue allows, and has it' '
     fluxq-show job "$id" --jobspec | jq -e ".attributes.system.fluxq.pods[\"shm-size\"] == 16777216" && end "$id"
 '
 
-test_expect_success 'what the queue does not allow is refused at submit, in one line' '
+test_expect_success 'a value that the queue does not allow is refused at submit, in one line' '
     refused "runtime-class: queue own does not have .kata., but plain" -q own --runtime-class kata -- true &&
     refused "runtime-class: queue batch does not allow" --runtime-class plain -- true &&
     refused "service-account: queue own does not allow" -q own --service-account default -- true &&
@@ -176,7 +177,7 @@ test_expect_success 'what the queue does not allow is refused at submit, in one 
     refused "host-network: queue batch does not allow" -N 1 --exclusive --host-network -- true
 '
 
-test_expect_success 'the network of the node: only with the whole node; the agent is reached there, and its steps run' '
+test_expect_success 'host-network needs whole nodes, and with it the agent can be reached and steps run' '
     refused "host-network: .*whole nodes.*--exclusive" -q own --host-network -- true &&
     write_script host.sh <<-\END &&
 	#!/bin/sh
@@ -187,7 +188,7 @@ test_expect_success 'the network of the node: only with the whole node; the agen
     printf "%s\n" node1 step >expected && test_cmp expected host.out
 '
 
-test_expect_success 'a claim that waits for its first consumer is bound where the job is' '
+test_expect_success 'a claim that waits for its first consumer is bound on the job'\''s node' '
     cat >claim.yaml <<-END &&
 	apiVersion: storage.k8s.io/v1
 	kind: StorageClass
@@ -217,20 +218,20 @@ test_expect_success 'a claim that waits for its first consumer is bound where th
         "[\"default-scheduler\",\"node2\",null]" ] && end "$id"
 '
 
-test_expect_success 'a node from which it cannot be reached: given up in the words of the scheduler, and tried on another' '
+test_expect_success 'if a node cannot reach a claim the start is given up with the scheduler'\''s reason, and another node is tried' '
     id=$(fluxq-submit -q claim -- true) && wait_job_state "$id" COMPLETED 120 && fluxq-show job "$id" --events &&
     said "$id" "1 of 1 ranks are not placed after .*: node1; its scheduler: .*nodes are available" &&
     [ "$(count_events "$id" requeue) $(job_field "$id" nodelist)" = "1 node2" ]
 '
 
-test_expect_success 'other settings are taken at once, nodes too; whether any queue selects nodes is settled at the start' '
+test_expect_success 'a reload applies other settings and nodes, but not a first node selector' '
     queues small && fluxq-ctl reload && wait_until 10 has_nodes big "" && k label node node1 pool=small &&
     wait_until 30 has_nodes big node1 && runs_on node1 -q big -- true &&
     write_config "$configs/fluxq.kubeconfig" "queues: {batch: {}, big: {}, net: {}, claim: {}, own: {}}" &&
     test_must_fail fluxq-ctl reload 2>why && grep "restart" why && has_nodes big node1
 '
 
-test_expect_success 'nothing is left of any of them' '
+test_expect_success 'no object of any job is left' '
     wait_until 60 no_jobs_of_ours && stop_broker && wait_until 60 nothing_of_ours
 '
 

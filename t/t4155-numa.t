@@ -19,10 +19,10 @@ nothing would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 
 CLUSTER_ID=numa
-# Nobody renews what these nodes say of themselves.
+# Nothing renews the status of these nodes.
 own_cluster --nodes 0 --controller-arg --node-monitor-grace-period=3600s
 
-# add_node NAME: of 16 CPUs; what runs there is up to the stand-in
+# add_node NAME: makes a node of 16 CPUs; the stand-in decides on its pods.
 add_node()
 {
     printf 'apiVersion: v1\nkind: Node\nmetadata: {name: %s}\n' "$1" | k apply -f - >/dev/null &&
@@ -33,7 +33,7 @@ add_node()
                             "lastHeartbeatTime": null, "lastTransitionTime": null}]}}' >/dev/null
 }
 
-# foreign NODE: a pod of another, of class Guaranteed, that has 4 CPUs there
+# foreign NODE: makes a foreign pod of class Guaranteed with 4 CPUs on the node.
 foreign()
 {
     cat <<-END | k create -f - >/dev/null
@@ -48,13 +48,13 @@ foreign()
 	END
 }
 
-# report: the agents of all nodes tell what is so now
+# report: the agents of all nodes report their zones now.
 report()
 {
     touch report && wait_until 120 test ! -e report
 }
 
-# told NODE LEFT...: the stand-in's last report of it
+# told NODE LEFT...: the last report of the stand-in for the node.
 told()
 {
     node=$1 && shift
@@ -67,13 +67,13 @@ submit()
     fluxq-submit -N1 -n1 -c6 --mem=1G -o /dev/null -- true
 }
 
-# three: three jobs at once, into the files j1 to j3
+# three: submits three jobs at once; their ids are in the files j1 to j3.
 three()
 {
     submit >j1 && submit >j2 && submit >j3
 }
 
-# admitted N: so many pods of jobs have a node that has taken them
+# admitted N: N pods of jobs were admitted by a node.
 admitted()
 {
     [ "$(grep -c "^admitted .* fluxq-$CLUSTER_ID-" standin.log)" = "$1" ]
@@ -89,7 +89,7 @@ waits()
     [ "$(job_state "$(cat "$1")")" = PENDING ] && fluxq-show job "$(cat "$1")" | grep -i "reason" >reason && cat reason
 }
 
-# broker_with NUMA
+# broker_with NUMA: restarts the broker with kube.numa: NUMA.
 broker_with()
 {
     write_config "$configs/fluxq.kubeconfig" "start-timeout: 900s" "start-backoff: 1s" "  numa: $1" "  pods: broker" &&
@@ -102,32 +102,32 @@ all_gone()
     fluxq-cancel --state PENDING,RUNNING && wait_until 120 no_jobs_of_ours && wait_until 60 no_pods "fluxq-$CLUSTER_ID"
 }
 
-# no_pods TEXT: none has this in its name
+# no_pods TEXT: no pod has TEXT in its name.
 no_pods()
 {
     k get pods -o name >names && ! grep -e "$1" names
 }
 
-test_expect_success 'two nodes of two zones with 8 CPUs each; others have 4 of one zone of each' '
+test_expect_success 'two nodes have two zones with 8 CPUs each, and foreign pods use 4 of one zone on each' '
     add_node n1 && add_node n2 &&
     { python3 "$FLUXQ_SOURCE_DIR/t/helper/standin_nodes.py" "$KUBE/enter" 2 8 n1 n2 >>standin.log & } && standin=$! &&
     foreign n1 && foreign n2 && wait_until 60 grep "^admitted n1 foreign-n1 4 0" standin.log &&
     wait_until 60 grep "^admitted n2 foreign-n2 4 0" standin.log
 '
 
-test_expect_success 'without the custom resource the broker says so, and nodes are as they are' '
+test_expect_success 'without the custom resource the broker reports this, and uses nodes without zones' '
     broker_with true && wait_until 30 grep "kube.numa: the cluster has no noderesourcetopologies" "$BROKER_LOG" &&
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"n1\") | .cores == 16" && stop_broker &&
     broker_with auto && stop_broker && [ "$(grep -c noderesourcetopologies "$BROKER_LOG")" = 1 ]
 '
 
-test_expect_success 'the custom resource is there, and the agents tell' '
+test_expect_success 'the custom resource exists, and the agents report' '
     k apply -f "$KUBE/noderesourcetopologies.yaml" &&
     k wait --for=condition=Established --timeout=60s crd/noderesourcetopologies.topology.node.k8s.io &&
     report && told n1 4 8 && told n2 4 8
 '
 
-# plain NAME CPUS: a pod of class Guaranteed for the scheduler of Kubernetes
+# plain NAME CPUS: makes a pod of class Guaranteed for the scheduler of Kubernetes.
 plain()
 {
     cat <<-END | k create -f - >/dev/null
@@ -140,13 +140,13 @@ plain()
 	END
 }
 
-test_expect_success 'a naive scheduler, that of Kubernetes, gets one of the burst rejected' '
+test_expect_success 'with the scheduler of Kubernetes one pod of the burst is rejected' '
     plain p1 6 && plain p2 6 && plain p3 6 && wait_until 120 grep "^rejected n[12] p[123] 6" standin.log && cat standin.log &&
     [ "$(k get pods -o json | jq -r ".items[] | select(.status.phase == \"Failed\") | .status.reason")" = TopologyAffinityError ] &&
     k delete pod p1 p2 p3 --wait=false && wait_until 60 no_pods pod/p && >standin.log
 '
 
-test_expect_success 'with its zones the third stays pending, and none is rejected' '
+test_expect_success 'with zones the third job stays pending, and no pod is rejected' '
     report && told n1 4 8 && told n2 4 8 && broker_with true &&
     fluxq-info --json | jq -e ".nodes[] | select(.name == \"n1\") | .cores == 16" && three &&
     wait_until 120 admitted 2 && waits j3 && grep "^admitted n1 .* 6 1" standin.log &&
@@ -155,12 +155,12 @@ test_expect_success 'with its zones the third stays pending, and none is rejecte
     grep "^admitted .* 4 0" standin.log && waits j3 && none_rejected
 '
 
-test_expect_success 'one that ends makes room for it when the agent has told' '
+test_expect_success 'when a job has ended and the agent has reported, the third job runs' '
     fluxq-cancel "$(cat small)" "$(cat j1)" && wait_until 120 no_pods "$CLUSTER_ID-$(cat j1)-" &&
     report && wait_until 120 admitted 4 && none_rejected && all_gone && stop_broker
 '
 
-test_expect_success 'where an agent tells what is not so, the rejected job is tried again on the other node' '
+test_expect_success 'if an agent reports wrongly a rejected job is tried again on the other node' '
     >standin.log && report && told n1 4 8 && broker_with true && submit >j1 && wait_until 60 grep "^admitted n1 .* 6 1" standin.log &&
     report && told n1 4 2 &&
     k patch noderesourcetopologies n1 --type=json \
@@ -171,20 +171,20 @@ test_expect_success 'where an agent tells what is not so, the rejected job is tr
     all_gone && stop_broker
 '
 
-test_expect_success 'a burst onto zones that are free: the third waits until the agents have told where the others are' '
+test_expect_success 'after a burst on free zones the third job waits until the agents have reported the zones of the others' '
     k delete pod foreign-n1 foreign-n2 --wait=false && wait_until 60 no_pods foreign &&
     >standin.log && report && told n1 8 8 && told n2 8 8 && broker_with true && three && wait_until 120 admitted 2 &&
     waits j3 && report && told n1 2 8 && wait_until 120 admitted 3 && grep "^admitted .* 6 1" standin.log &&
     none_rejected
 '
 
-test_expect_success 'a broker that comes back finds them in their zones; more than a zone has never fits' '
+test_expect_success 'a restarted broker finds the jobs in their zones, and a job larger than a zone never fits' '
     stop_broker && broker_with true && report && submit >j4 && wait_until 120 admitted 4 && none_rejected &&
     test_must_fail fluxq-submit -N1 -n1 -c9 --mem=1G -o /dev/null -- true 2>err && cat err &&
     test_must_fail fluxq-submit -N1 --exclusive -o /dev/null -- true 2>err && cat err
 '
 
-test_expect_success 'pods are of the class that kubelets align' '
+test_expect_success 'pods have the QoS class that kubelets align' '
     k get pods -l "fluxq.io/cluster=$CLUSTER_ID" -o jsonpath="{.items[*].status.qosClass}" >class && cat class &&
     grep Guaranteed class && ! grep Burstable class && all_gone
 '

@@ -1,5 +1,5 @@
 #!/bin/sh
-# t4200-kube-faults.t: what breaks in and around a real cluster. Needs root; about 4 minutes.
+# t4200-kube-faults.t: faults in and around a real cluster. Needs root; about 4 minutes.
 
 test_description='the Kubernetes executor when something breaks
 
@@ -11,7 +11,8 @@ fail this.
 CLUSTER_ID=t4200
 BROKER_OPTIONS="start-retries:_20 start-backoff:_1s start-backoff-max:_2s"
 
-# settings [KUBECONFIG [LINE...]]: with short back-off, so that retries are seen soon.
+# settings [KUBECONFIG [LINE...]]: the configuration, with a short back-off, so that
+# retries come soon.
 settings() {
     kubeconfig=${1:-$configs/fluxq.kubeconfig}
     [ $# -eq 0 ] || shift
@@ -21,7 +22,7 @@ settings() {
         done
 }
 start_kube() { start_broker --kube --config "$HERE/kube.yaml"; }
-# with [KUBECONFIG [LINE...]]: the broker has these settings now.
+# with [KUBECONFIG [LINE...]]: restarts the broker with these settings.
 with() {
     settings "$@" && { [ -z "$BROKER_PID" ] || stop_broker; } && start_kube
 }
@@ -34,7 +35,7 @@ node_info() { fluxq-info --json | jq -e --arg name "$1" ".nodes[] | select(.name
 nodes_of() { job_field "$1" nodelist; }
 all_up() { [ "$(fluxq-info --json | jq '[.nodes[] | select(.state == "up")] | length')" = 3 ]; }
 all_free() { [ "$(fluxq-info --json | jq '[.nodes[].cores_used] | add')" = 0 ]; }
-# foreign NAME NODE CPU SECONDS [LABELS]: somebody else's pod
+# foreign NAME NODE CPU SECONDS [LABELS]: makes a pod of another program.
 foreign() {
     k create -f - <<END
 apiVersion: v1
@@ -51,9 +52,9 @@ END
 
 own_cluster --nodes 3
 
-# ---- who the broker is ----
+# ---- the identity of the broker ----
 
-test_expect_success 'a user without rights: the broker says what it lacks, a job says why it waits' '
+test_expect_success 'without rights the broker reports the missing right, and a job shows why it waits' '
     write_config "$configs/nobody.kubeconfig" && start_kube &&
     wait_until 20 grep -q "User \"nobody\" cannot list resource \"nodes\"" "$BROKER_LOG" &&
     id=$(fluxq-submit -- true) && [ "$(job_state "$id")" = PENDING ] &&
@@ -61,7 +62,7 @@ test_expect_success 'a user without rights: the broker says what it lacks, a job
     fluxq-cancel "$id" && stop_broker
 '
 
-test_expect_success 'a wrong token: the broker says so, and goes on when it is mended' '
+test_expect_success 'with a wrong token the broker reports the error, and goes on with a correct token' '
     sed "s/token: ./token: wrong/" "$configs/fluxq-token.kubeconfig" >token.kubeconfig &&
     write_config "$HERE/token.kubeconfig" && start_kube &&
     wait_until 20 grep -q "/api/v1/nodes: Unauthorized" "$BROKER_LOG" && stop_broker &&
@@ -69,7 +70,7 @@ test_expect_success 'a wrong token: the broker says so, and goes on when it is m
     wait_until 20 all_up && stop_broker
 '
 
-# A service account, whose token ends with it.
+# A service account; its deletion also revokes its token.
 new_account() {
     k create serviceaccount t4200 && k create token t4200 --duration=1h >token.new &&
         mv token.new token && chmod 600 token
@@ -77,7 +78,7 @@ new_account() {
 token_is_refused() {
     ! "$KUBE/enter" kubectl --kubeconfig="$HERE/token.kubeconfig" get nodes 2>refusal && grep -qi "logged in\|unauthorized" refusal
 }
-test_expect_success 'a token is revoked while jobs run: none fails, all go on with the next token' '
+test_expect_success 'when a token is revoked no running job fails, and the next token is used' '
     new_account &&
     k create rolebinding t4200 --clusterrole=fluxq-runner --serviceaccount=fluxq:t4200 &&
     k create clusterrolebinding t4200 --clusterrole=fluxq-observer --serviceaccount=fluxq:t4200 &&
@@ -93,23 +94,24 @@ test_expect_success 'a token is revoked while jobs run: none fails, all go on wi
     with && k delete serviceaccount,rolebinding t4200 && k delete clusterrolebinding t4200
 '
 
-# ---- what is refused at submit ----
+# ---- refusals at submit ----
 
-test_expect_success 'root is refused at submit without allow-root' '
+test_expect_success 'without allow-root a submit of root is refused' '
     with "" "  allow-root: false" &&
     test_must_fail fluxq-submit -- true 2>error && grep -q "root may not run jobs" error
 '
 
-test_expect_success 'a script that no ConfigMap holds is refused at submit' '
+test_expect_success 'a script too large for a ConfigMap is refused at submit' '
     with &&
     { echo "#!/bin/sh"; head -c 900000 /dev/zero | tr "\0" "#"; echo; } >large.sh &&
     test_must_fail fluxq-submit large.sh 2>error && grep -q "the script has 900011 bytes; on Kubernetes" error
 '
 
-# ---- others on the same nodes ----
+# ---- foreign pods on the same nodes ----
 
-# What Kubernetes says each node has: "NAME CORES MIB", less what the pods on it ask for.
-test_expect_success 'what is free is what is allocatable less what foreign pods request' '
+# Prints the free resources of each node according to Kubernetes, "NAME CORES MIB":
+# allocatable less the requests of the pods.
+test_expect_success 'the free resources of a node are its allocatable less the requests of foreign pods' '
     foreign guest1 node2 1500m 600 && k wait --for=condition=Ready --timeout=60s pod/guest1 &&
     wait_until 20 node_info node2 ".cores_foreign == 2" &&
     k get nodes -o json | jq -r ".items[] | [.metadata.name, .status.allocatable.cpu,
@@ -121,15 +123,15 @@ test_expect_success 'what is free is what is allocatable less what foreign pods 
     printf "node1\t4\nnode2\t2\nnode3\t4\n" >expected && test_cmp expected free
 '
 
-test_expect_success 'a job that needs what a foreign pod has waits for it, and says so' '
+test_expect_success 'a job that needs the resources of a foreign pod waits with this reason' '
     id=$(fluxq-submit -N 3 -c 4 -o guest.out -- true) &&
     wait_until 20 sh -c "fluxq-queue -o %r | grep -q Resources" && [ "$(job_state "$id")" = PENDING ] &&
     k delete pod guest1 --wait=false && wait_job_state "$id" COMPLETED 60
 '
 
-# A pod that looks as if it were a job's own is not counted as foreign, but the kubelet does count it: to the
-# broker it is as if another scheduler had been faster.
-test_expect_success 'a node that was given away by another meanwhile (OutOfcpu): the job is tried again' '
+# A pod that looks like a job's own is not counted as foreign, but the kubelet counts it: for the broker this
+# looks as if another scheduler was faster.
+test_expect_success 'if another pod has taken the node'\''s resources (OutOfcpu) the job is tried again' '
     mask=$(fluxq-submit -c 4 -o mask.out -- sleep 300) && wait_job_state "$mask" RUNNING 60 &&
     [ "$(nodes_of "$mask")" = node1 ] &&
     foreign guest2 node3 3 600 "fluxq.io/cluster: t4200, fluxq.io/job-id: \"$mask\", fluxq.io/attempt: \"0\"" &&
@@ -140,7 +142,7 @@ test_expect_success 'a node that was given away by another meanwhile (OutOfcpu):
     fluxq-cancel "$mask" && wait_job_state "$mask" CANCELLED 30
 '
 
-test_expect_success 'pods of another scheduler come and go between ours: no job fails' '
+test_expect_success 'pods of another scheduler between fluxq'\''s pods cause no job to fail' '
     ids= && for round in 1 2 3; do
         for i in 1 2 3; do ids="$ids $(fluxq-submit -c 3 -o race.out -- sleep 1)" || return 1; done &&
         for i in 1 2 3; do foreign other$round$i node$i 2 2 >/dev/null || return 1; done
@@ -156,9 +158,10 @@ test_expect_success 'thirty jobs at once on three nodes all complete and leave n
     wait_until 60 no_jobs_of_ours && all_free
 '
 
-# ---- refusals of the cluster ----
+# ---- refusals by the cluster ----
 
-# quota LIMIT: until the end of the case. One that is new lets all through, until its controller has counted.
+# quota LIMIT: sets a quota until the end of the case. A new quota admits everything until its controller has
+# counted.
 quota() {
     test_when_finished "k delete quota t4200 --ignore-not-found" &&
         k create quota t4200 --hard="$1" && wait_until 30 quota_refuses
@@ -174,7 +177,7 @@ END
 }
 more='{restartPolicy: Never, containers: [{name: c, image: "busybox:1"}]}'
 
-test_expect_success 'a quota that is used up: the job says so and runs when it is raised' '
+test_expect_success 'with an exhausted quota a job waits with this reason, and runs when the quota is raised' '
     quota count/jobs.batch=0 &&
     id=$(fluxq-submit -o quota.out -- true) &&
     wait_until 30 said "$id" "requeue.*exceeded quota" &&
@@ -182,7 +185,7 @@ test_expect_success 'a quota that is used up: the job says so and runs when it i
     k delete quota t4200 && wait_job_state "$id" COMPLETED 60
 '
 
-test_expect_success 'a quota for pods: what Kubernetes says is what the job says' '
+test_expect_success 'with a quota for pods the job shows the reason that Kubernetes gives' '
     with "" "start-timeout: 4s" "pull-timeout: 4s" &&
     quota pods=0 &&
     id=$(fluxq-submit -N 2 -o quota.out -- true) &&
@@ -190,7 +193,7 @@ test_expect_success 'a quota for pods: what Kubernetes says is what the job says
     k delete quota t4200 && wait_job_state "$id" COMPLETED 60
 '
 
-test_expect_success 'an image whose registry is not reached: tried start-retries times, then failed with the reason' '
+test_expect_success 'a job with an unreachable registry is tried start-retries times and then fails with the reason' '
     with "" "start-retries: 2" "start-timeout: 4s" "pull-timeout: 4s" &&
     id=$(fluxq-submit --image no.such.registry/image:1 -o image.out -- true) &&
     wait_job_state "$id" FAILED 60 &&
@@ -200,9 +203,9 @@ test_expect_success 'an image whose registry is not reached: tried start-retries
     wait_until 30 no_jobs_of_ours
 '
 
-# ---- what is taken away from a running job ----
+# ---- losses of a running job ----
 
-# The first process of the container in which that agent runs, as this machine numbers it: its parent is the shim.
+# Prints the first process of that agent's container, with its pid on this machine: its parent is the shim.
 first_process() { # JOB RANK
     for pid in $(agent_pids "$1" "$2"); do
         tr "\0" " " <"/proc/$(parent_of "$pid")/cmdline" | grep -q containerd-shim && echo "$pid" && return
@@ -211,7 +214,7 @@ first_process() { # JOB RANK
     return 1
 }
 
-test_expect_success 'jobs run that lose something' '
+test_expect_success 'the jobs that are to lose something run' '
     with &&
     byjob=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) && bypod=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
     shim=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) && shim0=$(fluxq-submit --no-requeue -N 2 -o lost.out -- sleep 300) &&
@@ -219,31 +222,31 @@ test_expect_success 'jobs run that lose something' '
     for id in $byjob $bypod $shim $shim0 $main; do wait_job_state "$id" RUNNING 60 || return 1; done
 '
 
-test_expect_success 'a Job is deleted by hand: the job ends and says so' '
+test_expect_success 'when a Job is deleted by hand the job ends with this reason' '
     k delete job "fluxq-t4200-$byjob-0" --wait=false && wait_job_state "$byjob" CANCELLED 30 &&
     said "$byjob" "its Job fluxq-t4200-$byjob-0 was deleted"
 '
 
-test_expect_success 'a pod is deleted by hand: the job ends and says so' '
+test_expect_success 'when a pod is deleted by hand the job ends with this reason' '
     k delete pod -l "fluxq.io/job-id=$bypod,batch.kubernetes.io/job-completion-index=1" --wait=false &&
     wait_job_state "$bypod" NODE_FAIL 30 &&
     said "$bypod" "node$(nodes_of "$bypod" | tail -c 3 | head -c 1): the pod of rank 1 was deleted"
 '
 
-test_expect_success 'containers lose their shim: the jobs end and name the node' '
+test_expect_success 'when containers lose their shim the jobs end and name the node' '
     first=$(first_process "$shim" 1) && first0=$(first_process "$shim0" 0) &&
     kill -9 "$(parent_of "$first")" "$(parent_of "$first0")" &&
     wait_job_state "$shim" NODE_FAIL 60 && said "$shim" "finish.*node[123]: " &&
     wait_job_state "$shim0" NODE_FAIL 60 && said "$shim0" "finish.*node[123]: "
 '
 
-test_expect_success 'the first process of a container is killed on its node: the job ends and names the node' '
+test_expect_success 'when the first process of a container is killed the job ends and names the node' '
     node=$(nodes_of "$main") &&
     first=$(first_process "$main" 0) && kill -9 "$first" &&
     wait_job_state "$main" NODE_FAIL 60 && said "$main" "finish.*$node: "
 '
 
-test_expect_success 'a job that eats more memory than it asked for ends as OUT_OF_MEMORY, with the figure' '
+test_expect_success 'a job that exceeds its memory ends as OUT_OF_MEMORY, with the figures' '
     id=$(fluxq-submit --mem 64 -o oom.out -- dd if=/dev/zero of=/dev/null bs=300M count=1) &&
     wait_job_state "$id" OUT_OF_MEMORY 60 &&
     said "$id" "node[123]: out of memory: it asked for 64 MiB, 6[0-9.]* MiB were in use when the kernel killed" &&
@@ -251,7 +254,7 @@ test_expect_success 'a job that eats more memory than it asked for ends as OUT_O
     wait_until 60 no_jobs_of_ours && all_free
 '
 
-test_expect_success 'so does one of which a step does, on another node than that of its script' '
+test_expect_success 'a job ends as OUT_OF_MEMORY also if a step exceeds the memory on another node than the script'\''s' '
     write_script step.sh <<-\END &&
 	#!/bin/sh
 	ln -s /fluxq/bin/fluxq-shell /tmp/fluxq-run
@@ -262,9 +265,9 @@ test_expect_success 'so does one of which a step does, on another node than that
     fluxq-show job "$id" | grep -E "^0 +sh +2 +2 +SIGKILL " && wait_until 60 no_jobs_of_ours
 '
 
-# The kernel may kill all of a pod at once, the agent with it (control groups of version 2): what is
-# then known is what the kubelet says. Here the kernel kills a task, and we all that is left.
-test_expect_success 'so does one of which a pod is killed as a whole, of any rank, and it does not run again' '
+# The kernel may kill the whole pod at once, together with the agent (control groups of version 2):
+# then only the kubelet knows the reason. Here the kernel kills a task, and the test kills the rest.
+test_expect_success 'a job whose pod is killed as a whole ends as OUT_OF_MEMORY, for any rank, and is not requeued' '
     for rank in 0 1; do
         rm -f eaten.out && id=$(fluxq-submit -N 2 --mem 64 --requeue -o eaten.out -- \
             sh -c "[ \$FLUXQ_PROCID != $rank ] || { dd if=/dev/zero of=/dev/null bs=300M count=1; echo eaten; }; sleep 97621") &&
@@ -277,14 +280,14 @@ test_expect_success 'so does one of which a pod is killed as a whole, of any ran
 
 # ---- the broker ----
 
-test_expect_success 'kill -9 of the broker at each event: 21 jobs, each runs once' '
+test_expect_success 'with kill -9 of the broker at each event 21 jobs run once each' '
     stop_broker && timeout 200 python3 "$FLUXQ_SOURCE_DIR/t/helper/kubefaults.py" \
         after_event "$KUBE/enter" "$HERE/kube.yaml" t4200 state "$FLUXQ_RUN"
 '
 
 # ---- the API server ----
 
-test_expect_success 'the API server is away for 30 s: jobs run on, end and are submitted meanwhile' '
+test_expect_success 'during an outage of the API server of 30 s jobs run on, end and are submitted' '
     start_kube &&
     long=$(fluxq-submit -N 2 -n 2 -o "long-%t.out" -- \
         sh -c "i=0; while [ \$i -lt 400 ]; do echo \$i; i=\$((i+1)); sleep 0.1; done") &&
@@ -306,8 +309,9 @@ test_expect_success 'the API server is away for 30 s: jobs run on, end and are s
 
 # ---- nodes ----
 
-# node1: half of the first job and another that fills it; node2: rank 1 of the first, rank 0 of the second.
-test_expect_success 'a node is lost: the jobs of rank 1 and of rank 0 on it end and name it' '
+# node1: half of the first job and another job that fills the node; node2: rank 1 of the first, rank 0 of
+# the second.
+test_expect_success 'when a node is lost the jobs with rank 0 or rank 1 on it end and name the node' '
     wait_until 60 all_up &&
     first=$(fluxq-submit --no-requeue -N 2 -c 2 -o lost.out -- sleep 300) && wait_job_state "$first" RUNNING 60 &&
     stays=$(fluxq-submit -c 2 -o stays.out -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done; echo stayed") &&
@@ -319,7 +323,7 @@ test_expect_success 'a node is lost: the jobs of rank 1 and of rank 0 on it end 
     wait_job_state "$second" NODE_FAIL 60 && said "$second" "finish.*node2: "
 '
 
-test_expect_success 'its nodes: the good ones are free again, the lost one is not given out; nothing is left' '
+test_expect_success 'after the loss the good nodes are free, the lost node gets no job, and nothing is left' '
     wait_until 60 eval "[ \"\$(count_events $first clean) \$(count_events $second clean)\" = \"1 1\" ]" &&
     our_objects >objects && ! grep -e "-$first-0" -e "-$second-0" objects &&
     id=$(fluxq-submit -c 4 -o free.out -- true) && wait_job_state "$id" COMPLETED 60 &&
@@ -331,11 +335,11 @@ test_expect_success 'its nodes: the good ones are free again, the lost one is no
     [ "$(nodes_of "$waits")" = "node[1,3]" ] && [ "$(job_state "$three")" = PENDING ]
 '
 
-test_expect_success 'when it is back it is given out again' '
+test_expect_success 'when the node is back it gets jobs again' '
     timeout 120 "$KUBE/node" start 2 && wait_job_state "$three" COMPLETED 60
 '
 
-test_expect_success 'when all is over and the broker has gone, nothing of ours is left anywhere' '
+test_expect_success 'after all jobs and the broker have ended no object of this cluster id is left' '
     wait_until 60 no_jobs_of_ours && all_free && stop_broker &&
     wait_until 60 nothing_of_ours && k delete pods -l app=foreign --wait=false
 '

@@ -1,5 +1,6 @@
 #!/bin/sh
-# t4205-kube-nodes.t: nodes of a real cluster that go, or are to go. Needs root; about 2 minutes.
+# t4205-kube-nodes.t: nodes of a real cluster that leave, or will leave. Needs root; about 2
+# minutes.
 
 test_description='nodes that are drained, tainted, not ready, deleted, and pods that are evicted
 
@@ -22,7 +23,8 @@ all_up()
     for i in 1 2 3; do node_is node$i up || return 1; done
 }
 
-# node_of ID RANK: of a job of one node or two, in whatever order it has them: "node2", "node[1-2]", "node[2,1]"
+# node_of ID RANK: the node of a rank, for a job of one or two nodes in any order: "node2", "node[1-2]",
+# "node[2,1]".
 node_of()
 {
     job_field "$1" nodelist | tr -dc '0-9,-' | tr - , | cut -d , -f $(($2 + 1)) | sed 's/^/node/'
@@ -33,7 +35,7 @@ runs() # ID
     wait_job_state "$1" RUNNING 90
 }
 
-ends_lost() # ID TEXT: as NODE_FAIL, with this reason
+ends_lost() # ID TEXT: the job ends as NODE_FAIL with this reason
 {
     wait_job_state "$1" NODE_FAIL 90 && job_field "$1" result_text >text && grep "$2" text
 }
@@ -48,7 +50,7 @@ kubelet() # I SIGNAL
     "$KUBE/node" exec "$1" sh -c "kill -$2 \$(pidof kubelet)"
 }
 
-no_task() # PATTERN: no process on any node has it
+no_task() # PATTERN: no process on any node matches
 {
     [ -z "$(on_our_nodes "$1")" ]
 }
@@ -60,9 +62,9 @@ test_expect_success 'the broker knows its nodes' '
     start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 all_up
 '
 
-# ---- announced ----
+# ---- announced losses ----
 
-test_expect_success 'a node is cordoned: its job goes on, others do not come' '
+test_expect_success 'a cordoned node keeps its job and gets no other' '
     id=$(fluxq-submit -o cordon.out -- sleep 6) && runs $id && n=$(node_of $id 0) && k cordon $n &&
     wait_until 20 node_is $n "drained cordoned" &&
     other=$(fluxq-submit -o other.out -- true) && wait_job_state $other COMPLETED 60 &&
@@ -70,16 +72,16 @@ test_expect_success 'a node is cordoned: its job goes on, others do not come' '
     wait_until 20 all_up
 '
 
-test_expect_success 'a notice that a node will go: it is drained with the reason, its job is told and goes on' '
+test_expect_success 'a node with a termination notice is drained with the reason, and its job sees the reason and goes on' '
     id=$(fluxq-submit -o spot.out -- sleep 6) && runs $id && n=$(node_of $id 0) && k taint node $n $SPOT=x:NoSchedule &&
     wait_until 20 node_is $n "drained it is about to go: taint $SPOT" &&
     wait_until 10 eval "job_field $id reason_text | grep \"node $n: it is about to go: taint $SPOT\"" &&
     wait_job_state $id COMPLETED 60 && k taint node $n $SPOT- && wait_until 20 all_up
 '
 
-# ---- evicted ----
+# ---- evictions ----
 
-test_expect_success 'kubectl drain of the node of rank 1: no failure of the program, whoever sends the signal' '
+test_expect_success 'after kubectl drain of the node of rank 1 the job is lost, not failed by its program' '
     lost=$(fluxq-submit --no-requeue -N 2 -n 2 -o drain.out -- sleep 300) && runs $lost && n=$(node_of $lost 1) &&
     again=$(fluxq-submit --requeue -N 2 -n 2 -o again.out -- \
         sh -c "[ \$FLUXQ_RESTART_COUNT ] || sleep 300; echo again") && runs $again && [ "$(node_of $again 1)" = $n ] &&
@@ -89,14 +91,14 @@ test_expect_success 'kubectl drain of the node of rank 1: no failure of the prog
     k uncordon $n && wait_until 20 all_up
 '
 
-test_expect_success 'a taint that pods do not tolerate, on the node of rank 0' '
+test_expect_success 'after a NoExecute taint on the node of rank 0 the job is lost with the reason' '
     id=$(fluxq-submit --no-requeue -N 2 -n 2 -o taint.out -- sleep 300) && runs $id && n=$(node_of $id 0) &&
     k taint node $n t4205=x:NoExecute &&
     ends_lost $id "node $n: the pod of rank 0 was evicted: DeletionByTaintManager" &&
     k taint node $n t4205- && wait_until 20 all_up
 '
 
-test_expect_success 'a pod of higher priority takes its place' '
+test_expect_success 'a job whose pod is preempted by a pod of higher priority is lost with the reason' '
     id=$(fluxq-submit --no-requeue -c 4 -o preempt.out -- sleep 300) && runs $id && n=$(node_of $id 0) &&
     k create priorityclass t4205 --value=1000 && cat >first.yaml <<-END &&
 	apiVersion: v1
@@ -108,15 +110,15 @@ test_expect_success 'a pod of higher priority takes its place' '
 	  terminationGracePeriodSeconds: 0
 	  containers: [{name: c, image: "busybox:1", command: [sleep, "600"], resources: {requests: {cpu: "3"}}}]
 	END
-    wait_until 30 k create -f "$HERE/first.yaml" && # admission learns of the class from a watch
+    wait_until 30 k create -f "$HERE/first.yaml" && # the API server learns of the class from a watch
     ends_lost $id "node $n: the pod of rank 0 was evicted: PreemptionByScheduler" &&
     k delete pod first && k delete priorityclass t4205
 '
 
-# ---- gone ----
+# ---- lost nodes ----
 
-# Its agents still reach each other: nobody but the cluster says that something is wrong.
-test_expect_success 'a kubelet that is frozen: after the grace the job is lost, and its tasks end although nobody is there' '
+# The agents still reach each other: only the cluster reports a fault.
+test_expect_success 'with a frozen kubelet the job is lost after the grace, and its tasks end by themselves' '
     wait_until 60 no_jobs_of_ours &&
     id=$(fluxq-submit --no-requeue -N 2 -n 2 -o frozen.out -- sleep 97205) && runs $id && n=$(node_of $id 1) &&
     wait_until 20 eval "[ \$(on_our_nodes \"^sleep 97205\" | wc -l) = 2 ]" && kubelet ${n#node} STOP &&
@@ -125,7 +127,7 @@ test_expect_success 'a kubelet that is frozen: after the grace the job is lost, 
     kubelet ${n#node} CONT && wait_until 60 all_up
 '
 
-test_expect_success 'a node is deleted from the cluster: its job is queued again, elsewhere' '
+test_expect_success 'when a node is deleted from the cluster its job is requeued on other nodes' '
     id=$(fluxq-submit --requeue -N 2 -n 2 -o gone.out -- sh -c "[ \$FLUXQ_RESTART_COUNT ] || sleep 300; echo again") &&
     runs $id && n=$(node_of $id 1) && k delete node $n &&
     wait_until 90 said $id "requeue.*$n: " && said $id "requeue.*$n: .*\(deleted from the cluster\|no longer exists\)" &&
@@ -133,7 +135,7 @@ test_expect_success 'a node is deleted from the cluster: its job is queued again
     "$KUBE/node" stop ${n#node} && timeout 120 "$KUBE/node" start ${n#node} && wait_until 60 all_up
 '
 
-test_expect_success 'when all is over nothing of ours is left' '
+test_expect_success 'after all jobs no object of this cluster id is left' '
     wait_until 90 no_jobs_of_ours && stop_broker && wait_until 60 nothing_of_ours
 '
 

@@ -1,5 +1,6 @@
 #!/bin/sh
-# t4207-kube-sweep.t: what belongs to no job goes, and nothing else. Needs root; about 1 minute.
+# t4207-kube-sweep.t: the sweep removes objects that belong to no job, and nothing else. Needs
+# root; about 1 minute.
 
 test_description='the sweep of a real cluster
 
@@ -10,13 +11,13 @@ because it looks like ours, would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4207
 
-# labels CLUSTER ID ATTEMPT
+# labels CLUSTER ID ATTEMPT: prints the labels of a job's object.
 labels()
 {
     echo "app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: $1, fluxq.io/job-id: \"$2\", fluxq.io/attempt: \"$3\""
 }
 
-# object KIND NAME LABELS [NAMESPACE]: one YAML document
+# object KIND NAME LABELS [NAMESPACE]: prints one YAML document.
 object()
 {
     echo "---"
@@ -33,22 +34,22 @@ object()
 }
 pod='{restartPolicy: Never, schedulerName: nobody, containers: [{name: c, image: "busybox:1"}]}'
 
-# all_of ID ATTEMPT: one of each kind, as of a job of ours
+# all_of ID ATTEMPT: prints one object of each kind, as for a job of fluxq.
 all_of()
 {
     for kind in Job ConfigMap Secret Service EndpointSlice; do
         object $kind "fluxq-$CLUSTER_ID-$1-$2" "$(labels $CLUSTER_ID "$1" "$2")"
     done
-    object EndpointSlice "fluxq-$CLUSTER_ID-$1-$2-1" "$(labels $CLUSTER_ID "$1" "$2")" # of a job of over 1000 ranks
+    object EndpointSlice "fluxq-$CLUSTER_ID-$1-$2-1" "$(labels $CLUSTER_ID "$1" "$2")" # for a job of over 1000 ranks
     object Pod "fluxq-$CLUSTER_ID-$1-$2-0-abcde" "$(labels $CLUSTER_ID "$1" "$2")"
 }
 
-make() # the documents on standard input; their names are in the file made
+make() # makes the objects of standard input; their names are in the file made
 {
     timeout 60 "$KUBE/enter" kubectl create -f - >made
 }
 
-named() # PART: names of all that is there, in any namespace, with it
+named() # PART: names of all objects, in any namespace, that contain PART
 {
     k get jobs,pods,configmaps,secrets,services,endpointslices -A -o custom-columns=K:.kind,N:.metadata.name,NS:.metadata.namespace \
         --no-headers | grep -e "$1" | sort
@@ -62,20 +63,20 @@ none_named()
 
 own_cluster --nodes 1
 
-test_expect_success 'a broker that sweeps every 2 s, and a job that runs' '
+test_expect_success 'a broker that sweeps every 2 s, and a job, run' '
     write_config "$configs/fluxq.kubeconfig" "  sweep-interval: 2s" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     id=$(fluxq-submit -o run.out -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done; echo done") &&
     wait_job_state $id RUNNING 60 && named "fluxq-t4207-$id-0" >running
 '
 
-test_expect_success 'what belongs to no job goes while it runs, and what belongs to another attempt of one' '
+test_expect_success 'objects of no job, and of other attempts of a running job, are removed' '
     { all_of 999 0 && all_of $id 1; } | make &&
     wait_until 60 none_named "fluxq-t4207-999-0" && wait_until 30 none_named "fluxq-t4207-$id-1" &&
     named "fluxq-t4207-$id-0" >now && test_cmp running now
 '
 
-test_expect_success 'what looks like ours stays' '
+test_expect_success 'objects that only look like fluxq'\''s stay' '
     {
         object Job lookalike-job "$(labels t4207 999 0)" && object ConfigMap lookalike-map "$(labels t4207 999 0)" &&
         object Pod lookalike-pod "$(labels t4207 999 0)" &&
@@ -92,24 +93,24 @@ test_expect_success 'what looks like ours stays' '
         done
     } | make &&
     named "lookalike\|-99[6-9]-0" >before && [ "$(wc -l <before)" = "$(wc -l <made)" ] &&
-    for wave in 1 2; do # what has gone tells that a sweep has passed
+    for wave in 1 2; do # the removed objects show that a sweep has run
         all_of 990 $wave | make && wait_until 60 none_named "fluxq-t4207-990-$wave" || return 1
     done &&
     named "lookalike\|-99[6-9]-0" >after && test_cmp before after
 '
 
-test_expect_success 'the log has a line for each that went, and no other' '
+test_expect_success 'the log has one line for each removed object, and no other' '
     [ "$(grep -c "kube: sweep: .*belongs to no job" "$BROKER_LOG")" = 28 ] &&
     [ "$(grep -c "kube: sweep" "$BROKER_LOG")" = 28 ]
 '
 
-test_expect_success 'a Job is deleted and its pods are not: they go when the job has ended' '
+test_expect_success 'when a Job is deleted without its pods, the pods are removed at the end of the job' '
     k delete job "fluxq-t4207-$id-0" --cascade=orphan &&
     for pid in $(agent_pids $id 0); do touch "/proc/$pid/root/tmp/go" && break; done &&
     wait_job_state $id COMPLETED 60 && wait_until 60 none_named "fluxq-t4207-$id-0" && [ "$(cat run.out)" = "done" ]
 '
 
-test_expect_success 'a broker that lost all it knew: at its start all that the last one made goes' '
+test_expect_success 'a broker with a new state directory removes all objects of the last broker when it starts' '
     id=$(fluxq-submit -o lost.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     kill_broker && BROKER_STATE=$HERE/state2 && object ConfigMap fluxq-agent-t4207-0123456789 \
         "app.kubernetes.io/managed-by: fluxq, fluxq.io/cluster: t4207" | make &&
@@ -117,7 +118,7 @@ test_expect_success 'a broker that lost all it knew: at its start all that the l
     wait_until 90 none_named "fluxq-t4207-$id-0\|fluxq-agent-t4207-0123456789"
 '
 
-test_expect_success 'a state made anew gives a number again: what another job of that number left is not taken' '
+test_expect_success 'if a new state directory repeats a job id, objects of the other job with this id are not used' '
     stop_broker && write_config "$configs/fluxq.kubeconfig" "  sweep-interval: 1h" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     id=$(($(fluxq-submit --hold -- true) + 1)) && submitted="fluxq.io/submitted: \"1700000000.000000\"" &&
@@ -132,10 +133,10 @@ test_expect_success 'a state made anew gives a number again: what another job of
     for n in 0 1; do
         wait_job_state $((id + n)) COMPLETED 120 && [ "$(cat new-$n.out)" = new-$n ] || return 1
     done &&
-    stop_broker && start_broker --kube --config "$HERE/kube.yaml" && wait_until 60 none_named "fluxq-t4207-$id-0\|fluxq-t4207-$((id + 1))-0" # the sweep at the start
+    stop_broker && start_broker --kube --config "$HERE/kube.yaml" && wait_until 60 none_named "fluxq-t4207-$id-0\|fluxq-t4207-$((id + 1))-0" # by the sweep at the start
 '
 
-test_expect_success 'the look-alikes are still there; nothing else is left' '
+test_expect_success 'the look-alikes are still there, and nothing else is left' '
     stop_broker && named "lookalike\|-99[6-9]-0" >after && test_cmp before after &&
     named "t4207" >left && ! grep -v -e "lookalike" -e "-99[6-9]-0" left
 '

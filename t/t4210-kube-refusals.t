@@ -1,5 +1,6 @@
 #!/bin/sh
-# t4210-kube-refusals.t: what the cluster refuses, and what others do to our objects. Needs root; about 2 minutes.
+# t4210-kube-refusals.t: refusals of the cluster, and changes of fluxq's objects by others. Needs root; about
+# 2 minutes.
 
 test_description='refusals of the cluster, objects that are edited by hand, finalizers that hang
 
@@ -11,7 +12,7 @@ deleted are in t4200, images in t4110, evictions in t4205.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4210
 
-# with [KUBECONFIG [LINE...]]: the broker has these settings now
+# with [KUBECONFIG [LINE...]]: restarts the broker with these settings.
 with()
 {
     kubeconfig=${1:-$configs/fluxq.kubeconfig}
@@ -20,7 +21,7 @@ with()
         { [ -z "$BROKER_PID" ] || stop_broker; } && start_broker --kube --config "$HERE/kube.yaml"
 }
 
-reason_is() # ID TEXT: what fluxq-show job shows of it now
+reason_is() # ID TEXT: fluxq-show job shows this reason now
 {
     fluxq-show job "$1" >shown && grep -q "^ *Reason.*$2" shown
 }
@@ -30,7 +31,8 @@ ends() # ID STATE TEXT
     wait_job_state "$1" "$2" 90 && job_field "$1" result_text >text && grep "$3" text
 }
 
-# policy RESOURCE GROUP EXPRESSION MESSAGE: in force until `no_policy`; without our label it does not matter
+# policy RESOURCE GROUP EXPRESSION MESSAGE: a policy in force until `no_policy`; it ignores objects without
+# fluxq's label.
 policy()
 {
     k create -f - <<END && wait_until 30 policy_refuses "$1"
@@ -74,7 +76,7 @@ own_cluster --nodes 2
 
 # ---- refusals ----
 
-test_expect_success 'a namespace that is not there: the job says so, and runs when somebody makes it' '
+test_expect_success 'if the namespace is missing the job shows this reason, and runs when the namespace exists' '
     with "$configs/admin.kubeconfig" "  namespace: nowhere" &&
     id=$(fluxq-submit -o nowhere.out -- echo there) &&
     wait_until 30 said $id "requeue.*namespaces .*nowhere.* not found" &&
@@ -82,20 +84,20 @@ test_expect_success 'a namespace that is not there: the job says so, and runs wh
     k create namespace nowhere && wait_job_state $id COMPLETED 90 && [ "$(cat nowhere.out)" = there ]
 '
 
-test_expect_success 'a policy that refuses the Job: the job fails at once with its words' '
+test_expect_success 'if a policy refuses the Job, the job fails at once with the policy'\''s message' '
     with && test_when_finished no_policy &&
     policy jobs batch "object.spec.completions < 2" "t4210: no two of us" &&
     id=$(fluxq-submit -N 2 -o policy.out -- true) && ends $id FAILED "t4210: no two of us" &&
     [ "$(count_events $id requeue)" = 0 ]
 '
 
-test_expect_success 'a policy that refuses the pods which the broker makes: the job fails with its words' '
+test_expect_success 'if a policy refuses pods of the broker, the job fails with the policy'\''s message' '
     with "" "  pods: broker" && test_when_finished no_policy &&
     policy pods "" "!has(object.metadata.labels) || !(\"fluxq.io/user\" in object.metadata.labels)" "t4210: none of ours" &&
     id=$(fluxq-submit -N 2 -o policy.out -- true) && ends $id FAILED "t4210: none of ours"
 '
 
-test_expect_success 'one that refuses those of the Job controller: what it says is what the job says, until it lets them' '
+test_expect_success 'if a policy refuses pods of the Job controller, the job shows the policy'\''s message until the pods are admitted' '
     with "" "start-timeout: 4s" "pull-timeout: 4s" "  pods: controller" && test_when_finished no_policy &&
     policy pods "" "!has(object.metadata.labels) || !(\"fluxq.io/user\" in object.metadata.labels)" "t4210: none of yours" &&
     id=$(fluxq-submit -N 2 -o policy.out -- true) &&
@@ -103,7 +105,7 @@ test_expect_success 'one that refuses those of the Job controller: what it says 
     reason_is $id "t4210: none of yours" && no_policy && wait_job_state $id COMPLETED 90
 '
 
-test_expect_success 'a webhook that does not answer: tried again, with the reason' '
+test_expect_success 'if a webhook does not answer the start is tried again with the reason' '
     with && test_when_finished "k delete validatingwebhookconfiguration t4210 --ignore-not-found" &&
     k create -f - <<-\END &&
 	apiVersion: admissionregistration.k8s.io/v1
@@ -123,37 +125,37 @@ test_expect_success 'a webhook that does not answer: tried again, with the reaso
     k delete validatingwebhookconfiguration t4210 && wait_job_state $id COMPLETED 90
 '
 
-# ---- edited by hand ----
+# ---- changes by hand ----
 
-# Where the broker makes the pods, what stands in the Job does not matter.
-test_expect_success 'a Job is suspended by hand: the job says so and is queued again' '
+# If the broker makes the pods, the content of the Job does not matter.
+test_expect_success 'when a Job is suspended by hand the job is requeued with this reason' '
     with "" "  pods: controller" &&
     id=$(fluxq-submit --requeue -N 2 -n 2 -o edit.out -- sh -c "[ \$FLUXQ_RESTART_COUNT ] || sleep 300; echo again") &&
     wait_job_state $id RUNNING 60 && k patch job fluxq-t4210-$id-0 -p "{\"spec\":{\"suspend\":true}}" &&
     wait_until 60 said $id "requeue.*its Job fluxq-t4210-$id-0 was suspended, not by fluxq" && wait_job_state $id COMPLETED 90
 '
 
-test_expect_success 'its parallelism is lowered: the same' '
+test_expect_success 'when the parallelism of a Job is lowered the job ends with this reason' '
     id=$(fluxq-submit --no-requeue -N 2 -n 2 -o edit.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     k patch job fluxq-t4210-$id-0 -p "{\"spec\":{\"parallelism\":1}}" &&
     ends $id NODE_FAIL "its Job fluxq-t4210-$id-0 was changed: parallelism is 1 instead of 2"
 '
 
-test_expect_success 'its labels are taken away: the job ends as it should, and nothing is left' '
+test_expect_success 'when the labels of a Job are removed the job ends normally, and nothing is left' '
     with &&
     id=$(fluxq-submit -o labels.out -- sleep 3) && wait_job_state $id RUNNING 60 &&
     k label job fluxq-t4210-$id-0 fluxq.io/cluster- fluxq.io/job-id- app.kubernetes.io/managed-by- &&
     wait_job_state $id COMPLETED 60 && wait_until 60 eval "! k get job fluxq-t4210-$id-0" && wait_until 60 no_jobs_of_ours
 '
 
-# ---- what does not go ----
+# ---- objects that cannot be removed ----
 
 cores_used()
 {
     [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = "$1" ]
 }
 
-test_expect_success 'a finalizer hangs on a pod that has ended: its nodes are free, and the job says what keeps which pod, and what to do' '
+test_expect_success 'when a finalizer keeps an ended pod the nodes are free, and the job names the pod, the finalizer and a remedy' '
     wait_until 30 cores_used 0 && id=$(fluxq-submit -c 3 -o hang.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     pod=$(k get pods -l fluxq.io/job-id=$id -o name) &&
     k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":[\"t.example/hangs\"]}}" &&
@@ -164,7 +166,7 @@ test_expect_success 'a finalizer hangs on a pod that has ended: its nodes are fr
     wait_job_state $id CANCELLED 30 && wait_until 60 no_jobs_of_ours
 '
 
-test_expect_success 'the broker is killed while one hangs: the job has ended, and its nodes are free' '
+test_expect_success 'after kill -9 of the broker with a kept pod the job has ended, and its nodes are free' '
     id=$(fluxq-submit -c 3 -o hang.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     pod=$(k get pods -l fluxq.io/job-id=$id -o name) &&
     k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":[\"t.example/hangs\"]}}" &&
@@ -173,7 +175,7 @@ test_expect_success 'the broker is killed while one hangs: the job has ended, an
     k patch $pod --type=merge -p "{\"metadata\":{\"finalizers\":null}}" && wait_until 60 no_jobs_of_ours
 '
 
-test_expect_success 'a finalizer hangs on the Job: its pods go and its nodes are free all the same; the log names it' '
+test_expect_success 'when a finalizer keeps the Job its pods are removed and its nodes are free, and the log names the Job' '
     id=$(fluxq-submit -N 2 -n 2 -o hang.out -- sleep 300) && wait_job_state $id RUNNING 60 &&
     k patch job fluxq-t4210-$id-0 --type=merge -p "{\"metadata\":{\"finalizers\":[\"t.example/hangs\"]}}" &&
     fluxq-cancel $id && wait_job_state $id CANCELLED 60 && wait_until 60 cores_used 0 &&
@@ -182,7 +184,7 @@ test_expect_success 'a finalizer hangs on the Job: its pods go and its nodes are
     k patch job fluxq-t4210-$id-0 --type=merge -p "{\"metadata\":{\"finalizers\":null}}" && wait_until 60 no_jobs_of_ours
 '
 
-test_expect_success 'when all is over nothing of ours is left' '
+test_expect_success 'after all jobs no object of this cluster id is left' '
     stop_broker && wait_until 60 nothing_of_ours
 '
 

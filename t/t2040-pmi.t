@@ -38,7 +38,7 @@ test_expect_success MPICH 'the MPI programs compile' '
     $MPICC -o refused "$PROGRAMS/refused.c"
 '
 
-test_expect_success PMI2 'the client of PMI-2 compiles' '
+test_expect_success PMI2 'the PMI-2 client compiles' '
     cc -w -o pmi2 "$PROGRAMS/pmi2.c" -lpmi2
 '
 
@@ -53,7 +53,7 @@ for ranks in 1 2 4; do
             launch -r $ranks -n $tasks ./ring $tasks &&
             grep "^ring: came round through $tasks tasks" out
         '
-        test_expect_success PMI2 "PMI-2: $tasks tasks on $ranks ranks get what all have put" '
+        test_expect_success PMI2 "with PMI-2 $tasks tasks on $ranks ranks get all values that the tasks put" '
             launch -r $ranks -n $tasks ./pmi2 $tasks "(vector,(0,$ranks,$each))" &&
             grep "^pmi2: $tasks tasks agree" out && grep "^pmi-launch: 5 fences" out
         '
@@ -65,7 +65,7 @@ test_expect_success MPICH 'MPICH knows its nodes if tasks are distributed cyclic
     grep "^allreduce: 8 tasks agree" out
 '
 
-test_expect_success PMI2 'tasks given to the ranks in turn: PMI-2' '
+test_expect_success PMI2 'PMI-2 knows the nodes if tasks are distributed cyclically' '
     launch -r 2 -c -n 4 ./pmi2 4 "(vector,(0,2,1),(0,2,1))"
 '
 
@@ -93,7 +93,7 @@ test_expect_success MPICH 'a task that exits without finalize is detected, also 
     grep "^pmi-launch: task 3 ended without finalize" err
 '
 
-test_expect_success PMI2 'PMI-2: an abort ends the step, with its text' '
+test_expect_success PMI2 'an abort over PMI-2 ends the step with the given text' '
     test_expect_code 1 launch -r 2 -n 4 ./pmi2 4 "(vector,(0,2,2))" abort &&
     grep "^pmi-launch: task 3 aborts the step: status 1 enough; really" err
 '

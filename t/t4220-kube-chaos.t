@@ -1,6 +1,6 @@
 #!/bin/sh
-# t4220-kube-chaos.t: broker, controller manager, kubelets and nodes are killed while jobs run. Needs root; about
-# 2 minutes. SEED=N tries another order of things.
+# t4220-kube-chaos.t: kills broker, controller manager, kubelets and nodes while jobs run. Needs root; about 2
+# minutes. SEED=N gives another order of the kills.
 
 test_description='forty jobs on a cluster in which everything is killed once or twice
 
@@ -14,18 +14,18 @@ JOBS=40
 LINES=30
 SEED=${SEED:-4220}
 
-# shuffled WORDS...: in the order of this seed
+# shuffled WORDS...: prints the words in the order of this seed.
 shuffled()
 {
     echo "$@" | tr ' ' '\n' | awk -v seed="$SEED" 'BEGIN { srand(seed) } { print rand() "\t" $0 }' | sort -n | cut -f 2
 }
 
-ended() # N: so many jobs have
+ended() # N: N jobs have ended
 {
     [ "$(fluxq-queue --all --no-header -o %T | grep -c -e COMPLETED -e FAIL -e TIMEOUT -e CANCELLED -e MEMORY)" -ge "$1" ]
 }
 
-# A kubelet is started again by its node; one without its node stays away.
+# The node of a killed kubelet starts it again; a kubelet without its node stays away.
 strike()
 {
     case $1 in
@@ -48,8 +48,9 @@ is_whole() # FILE
 
 own_cluster --nodes 3
 
-# What the API says of each pod of a job, one line a change: "TYPE PHASE JOB RANK NAME".
-test_expect_success 'a broker, and somebody who watches all pods' '
+# Each change of a job's pod according to the API, on one line: "TYPE PHASE JOB RANK
+# NAME".
+test_expect_success 'the broker runs, and the test watches all pods' '
     write_config "$configs/fluxq.kubeconfig" "start-retries: 50" "start-backoff: 1s" "start-backoff-max: 2s" \
         "  sweep-interval: 10s" && start_kube &&
     { "$KUBE/enter" kubectl -n fluxq get pods -w --output-watch-events -o json | jq --unbuffered -r "[.type, .object.status.phase,
@@ -58,7 +59,7 @@ test_expect_success 'a broker, and somebody who watches all pods' '
     wait_until 30 eval "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""
 '
 
-test_expect_success "$JOBS jobs, and everything is killed while they run (seed $SEED)" '
+test_expect_success "$JOBS jobs run while everything is killed (seed $SEED)" '
     ids= && for i in $(seq $JOBS); do
         ids="$ids $(fluxq-submit --requeue -N $((i % 2 + 1)) -n $((i % 2 + 1)) -o "out-%j-%t" -- \
             sh -c "i=0; while [ \$i -lt $LINES ]; do echo \$i; i=\$((i+1)); sleep 0.1; done")" || return 1
@@ -68,7 +69,7 @@ test_expect_success "$JOBS jobs, and everything is killed while they run (seed $
     done
 '
 
-test_expect_success 'no job is lost: all have completed, and each output is whole' '
+test_expect_success 'no job is lost: all have completed, and each output is complete' '
     { timeout 120 "$KUBE/node" start 2 & starter=$!; } && wait_until 150 ended $JOBS && wait $starter &&
     fluxq-queue --all --no-header -o %T >states && [ "$(grep -cx "COMPLETED *" states)" = $JOBS ] &&
     for id in $ids; do
@@ -77,12 +78,12 @@ test_expect_success 'no job is lost: all have completed, and each output is whol
     done
 '
 
-test_expect_success 'nothing is left, and all nodes are free' '
+test_expect_success 'no object is left, and all nodes are free' '
     wait_until 90 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
     stop_broker && wait_until 60 nothing_of_ours
 '
 
-test_expect_success 'no rank of a job ran twice at one time' '
+test_expect_success 'no rank of a job ran twice at the same time' '
     awk "
         { key = \$3 \" \" \$4 }
         \$1 != \"DELETED\" && \$2 == \"Running\" {

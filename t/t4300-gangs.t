@@ -1,12 +1,12 @@
 #!/bin/sh
 # t4300-gangs.t: jobs that clog a cluster when their pods are placed one by one. Needs root; about 4
-# minutes. Has a cluster of its own, of 3 nodes with 60 CPUs and 11 GiB each.
+# minutes. Uses a cluster of its own, of 3 nodes with 60 CPUs and 11 GiB each.
 #
 # Two jobs of 20 ranks, each rank with 1 CPU and 1,267 MiB (together 75 % of the cluster's memory), and a
-# quick one of 50 ranks are submitted together. Pods that are taken as they come leave a part of each
-# large job waiting for what the other has. A rank is a slot of the jobspec here: fluxq makes a pod for
-# each node, which has as many slots as fit there, so a large job is 3 pods, of 8, 8 and 4 ranks, and the
-# quick one a single pod.
+# quick job of 50 ranks are submitted together. If pods are placed in the order in which they come, a
+# part of each large job waits for memory that the other large job has. A rank is a slot of the jobspec
+# here: fluxq makes a pod for each node, with as many slots as fit there, so a large job has 3 pods, of
+# 8, 8 and 4 ranks, and the quick job a single pod.
 
 test_description='gangs: two large jobs and a quick one at once, 20 times over; and as elastic jobs
 
@@ -19,8 +19,8 @@ CLUSTER_ID=t4300
 ROUNDS=20
 ELASTIC_ROUNDS=2
 
-# send NAME FILTER ARGUMENTS...: the jobspec of these arguments, changed by the filter of jq, goes to the
-# broker as it is; its id goes to the file NAME.id
+# send NAME FILTER ARGUMENTS...: sends the jobspec of these arguments to the broker, changed by the jq
+# filter; writes the id to the file NAME.id.
 send()
 {
     name=$1 filter=$2
@@ -31,14 +31,15 @@ send()
 
 with_memory='.resources[0].with += [{type: "memory", count: 1267, unit: "MiB"}]'
 
-# together NAME FILTER: both large jobs, with that filter, and the quick one; they may start in the same instant
+# together NAME FILTER: submits both large jobs, with this filter, and the quick job; they may start at the
+# same moment.
 together()
 {
     fluxq-ctl queue stop batch && send "$1-a" "$2" -n 20 -- sleep 0.2 && send "$1-b" "$2" -n 20 -- sleep 0.2 &&
         fluxq-submit -J "$1-quick" -o /dev/null -t 5 -N 1 -n 50 -- true >"$1-quick.id" && fluxq-ctl queue start batch
 }
 
-# Asks for the result, which comes when it is there.
+# Requests the result; the answer comes at the end of the job.
 all_complete()
 {
     for job; do
@@ -47,7 +48,7 @@ all_complete()
     done
 }
 
-# What the pods of all jobs do, as it happens: EVENT NAME NODE PHASE
+# Records the changes of all jobs' pods: EVENT NAME NODE PHASE.
 start_watch()
 {
     "$KUBE/enter" kubectl -n fluxq get pods --watch --output-watch-events --no-headers \
@@ -55,8 +56,8 @@ start_watch()
         >pods.log 2>pods.err 3>&- 4>&- 5>&- &
 }
 
-# Reads pods.log and, from the file sizes, "ID PODS" of the large jobs. Says who was half-started (some of
-# its pods run, or are there, and others not) while another was; and who had pods that it should not have had.
+# Reads pods.log and, from the file sizes, "ID PODS" of the large jobs. Reports each job that was half-started
+# (some of its pods run or exist, and others do not) while another job was, and each job with unexpected pods.
 judge()
 {
     awk -v ours="fluxq-$CLUSTER_ID-" '
@@ -83,7 +84,7 @@ judge()
         }' sizes pods.log
 }
 
-# sizes_of IDS...: "ID PODS" of each
+# sizes_of IDS...: prints "ID PODS" of each job.
 sizes_of()
 {
     for job; do
@@ -98,7 +99,7 @@ test_expect_success 'the broker knows its nodes' '
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\"" && start_watch
 '
 
-test_expect_success "two large jobs and a quick one, submitted together, $ROUNDS times: all complete" '
+test_expect_success "two large jobs and a quick one, submitted together $ROUNDS times, all complete" '
     : >large && round=1 &&
     while [ $round -le $ROUNDS ]; do
         together r$round "$with_memory" && all_complete $(cat r$round-quick.id r$round-a.id r$round-b.id) &&
@@ -109,16 +110,16 @@ test_expect_success "two large jobs and a quick one, submitted together, $ROUNDS
     [ "$(fluxq-queue -t finished --no-header -o st | sort | uniq -c | tr -d " ")" = "$((3 * ROUNDS))CD" ]
 '
 
-test_expect_success 'never were two of the large ones half-started, and none was started twice' '
+test_expect_success 'the two large jobs were never half-started together, and no job was started twice' '
     sizes_of $(cat large) >sizes && [ "$(wc -l <sizes)" = $((2 * ROUNDS)) ] &&
     wait_until 60 no_jobs_of_ours && wait_until 20 judge &&
     for job in $(cat large); do [ "$(job_field $job restarts) $(job_field $job ntasks)" = "0 20" ] || return 1; done
 '
 
-# Each of these takes 4 to 20 ranks: what the first leaves is enough for the second.
+# Each of these jobs takes 4 to 20 ranks: the first leaves enough for the second.
 elastic="$with_memory | .resources[0].count = {min: 4, max: 20, operator: \"+\", operand: 1}"
 
-test_expect_success 'as elastic jobs both run at once, at the sizes that there are' '
+test_expect_success 'as elastic jobs both run at once, with the sizes that fit' '
     send e-a "$elastic" -n 20 -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done" &&
     send e-b "$elastic" -n 20 -- sh -c "until [ -e /tmp/go ]; do sleep 0.2; done" &&
     a=$(cat e-a.id) b=$(cat e-b.id) && wait_job_state $a RUNNING 120 && wait_job_state $b RUNNING 120 &&
@@ -130,7 +131,7 @@ test_expect_success 'as elastic jobs both run at once, at the sizes that there a
     all_complete $a $b
 '
 
-test_expect_success "elastic ones and the quick one, submitted together, $ELASTIC_ROUNDS times: all complete, both at once" '
+test_expect_success "elastic jobs and the quick one, submitted together $ELASTIC_ROUNDS times, all complete, and both run at once" '
     round=1 &&
     while [ $round -le $ELASTIC_ROUNDS ]; do
         wait_until 60 none_active && together x$round "$elastic" && a=$(cat x$round-a.id) b=$(cat x$round-b.id) &&
@@ -143,7 +144,7 @@ test_expect_success "elastic ones and the quick one, submitted together, $ELASTI
     [ $round -gt $ELASTIC_ROUNDS ]
 '
 
-test_expect_success 'nothing is left of any of them' '
+test_expect_success 'no object and no booked core of any job is left' '
     wait_until 60 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
     stop_broker && wait_until 60 nothing_of_ours
 '

@@ -1,6 +1,6 @@
 #!/bin/sh
-# t4500-steps.t: fluxq-run and MPI in the pods of a job. Needs root; about a minute and a half. Has a cluster of
-# its own, of 3 nodes, whose namespace admits nothing but pods of the profile "restricted".
+# t4500-steps.t: fluxq-run and MPI in the pods of a job. Needs root; about a minute and a half. Uses a cluster
+# of its own, of 3 nodes; its namespace admits only pods of the profile "restricted".
 
 test_description='steps and MPI on a real cluster
 
@@ -12,19 +12,20 @@ user, or something left over would fail this.
 CLUSTER_ID=t4500
 OUT=$HERE/out
 
-# submit ARGUMENTS...: as a user who is not root, in a directory that the pods do not see
+# submit ARGUMENTS...: submits as a user without root, in a directory that the pods do not
+# see.
 submit()
 {
     (cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit -t 5 "$@")
 }
 
-# as_games ARGUMENTS...: the same, as a user of this machine whom no image knows
+# as_games ARGUMENTS...: like submit, as a user of this machine that no image knows.
 as_games()
 {
     (cd "$OUT" && setpriv --reuid=games --regid=60 --clear-groups fluxq-submit -t 5 "$@")
 }
 
-# run_job NAME ARGUMENTS...: NAME.sh to its end; its output in NAME.out
+# run_job NAME ARGUMENTS...: runs NAME.sh to its end, with its output in NAME.out.
 run_job()
 {
     name=$1
@@ -33,7 +34,8 @@ run_job()
         wait_job_state "$id" "COMPLETED|FAILED|OUT_OF_MEMORY" 120 && cat "$OUT/$name.out"
 }
 
-# job NAME ARGUMENTS...: the same; it must succeed, and write what is in the file expected
+# job NAME ARGUMENTS...: like run_job; the job must succeed, and its output must equal the
+# file expected.
 job()
 {
     run_job "$@" && [ "$(job_state "$id")" = COMPLETED ] && test_cmp expected "$OUT/$name.out"
@@ -50,19 +52,19 @@ mkdir -m 777 "$OUT"
 
 own_cluster --nodes 3
 
-test_expect_success 'it has the image, and the broker knows its nodes' '
+test_expect_success 'the cluster has the image, and the broker knows its nodes' '
     image=$(timeout 180 "$KUBE/mpi-image") && timeout 120 "$KUBE/node" load "$image" &&
     write_config "$configs/fluxq.kubeconfig" "  image: mpi:1" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""
 '
 
-test_expect_success 'its namespace refuses what the profile restricted does not allow' '
+test_expect_success 'the namespace refuses pods that the profile restricted does not allow' '
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted &&
     test_must_fail k run --image=busybox:1 --restart=Never --dry-run=server foreign 2>err && grep "violates PodSecurity" err
 '
 
-test_expect_success 'two steps over three nodes: each task says what it should, the worst status counts' '
+test_expect_success 'two steps run over three nodes with the right variables, and the worst status counts' '
     write_script "$OUT/two.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -89,7 +91,7 @@ test_expect_success 'standard input goes to the tasks in all pods' '
     seq 1 100000 | md5sum | sed "s/^/      3 /" >expected && job input -N 3 -n 3
 '
 
-test_expect_success 'a task on the node that is named, by the name of the node or of the pod' '
+test_expect_success 'a task runs on the node that -w names, by node name or pod name' '
     write_script "$OUT/named.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -103,7 +105,7 @@ test_expect_success 'a task on the node that is named, by the name of the node o
     job named -N 3 -n 3
 '
 
-test_expect_success 'fluxq-run is found in PATH in any image, also with no environment of the user' '
+test_expect_success 'fluxq-run is in PATH in any image, also without the user'\''s environment' '
     write_script "$OUT/path.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -114,7 +116,7 @@ test_expect_success 'fluxq-run is found in PATH in any image, also with no envir
     job path --image busybox:1 -N 2 -n 2 && job path --image busybox:1 --export NONE -N 2 -n 2
 '
 
-test_expect_success 'MPICH: four tasks on two nodes, and on three' '
+test_expect_success 'MPICH runs four tasks on two nodes, and on three' '
     write_script "$OUT/mpich2.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -133,7 +135,7 @@ test_expect_success 'MPICH: four tasks on two nodes, and on three' '
     echo "ring: came round through 4 tasks" >expected && job mpich3 -N 3 -n 4
 '
 
-test_expect_success 'a task of an MPI program is killed: the others, in other pods, are ended' '
+test_expect_success 'when a task of an MPI program is killed the tasks in other pods end' '
     write_script "$OUT/killed.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -144,7 +146,7 @@ test_expect_success 'a task of an MPI program is killed: the others, in other po
     [ "$(tail -n 1 "$OUT/killed.out")" = ended ]
 '
 
-test_expect_success 'Open MPI: mpirun over the pods of the job, with the environment that the job has' '
+test_expect_success 'mpirun of Open MPI runs over the pods of the job, with the job'\''s environment' '
     write_script "$OUT/ompi.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -158,7 +160,7 @@ test_expect_success 'Open MPI: mpirun over the pods of the job, with the environ
     (unset SHELL && job ompi -N 3 -n 4)
 '
 
-test_expect_success 'a user whom the image does not know has a name in it, also for mpirun over three pods' '
+test_expect_success 'a user that the image does not know has a name in it, also for mpirun over three pods' '
     write_script "$OUT/games.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -173,7 +175,7 @@ test_expect_success 'a user whom the image does not know has a name in it, also 
     test_cmp expected "$OUT/games.out"
 '
 
-test_expect_success 'an image without any user has one, too' '
+test_expect_success 'in an image without any user the job'\''s user has a name, too' '
     write_script "$OUT/bare.sh" <<-\END &&
 	#!/bin/sh
 	busybox whoami
@@ -185,7 +187,7 @@ test_expect_success 'an image without any user has one, too' '
     wait_job_state "$id" "COMPLETED|FAILED" 120 && test_cmp expected "$OUT/bare.out"
 '
 
-test_expect_success 'Open MPI in a job of one node needs no other daemon' '
+test_expect_success 'Open MPI in a job of one node starts no other daemon' '
     write_script "$OUT/ompi1.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -196,7 +198,7 @@ test_expect_success 'Open MPI in a job of one node needs no other daemon' '
     echo "ring: came round through 2 tasks" >expected && job ompi1 -N 1 -n 2
 '
 
-test_expect_success 'the names in the host file can be resolved from every pod' '
+test_expect_success 'the host file'\''s names can be resolved in every pod' '
     write_script "$OUT/names.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -207,7 +209,7 @@ test_expect_success 'the names in the host file can be resolved from every pod' 
     printf "      3 %s\n" 0 1 2 >expected && job names -N 3 -n 3
 '
 
-test_expect_success 'every task has a host file, and the name of the first node and those that Slurm programs read can be resolved' '
+test_expect_success 'every task has a host file, and the first node'\''s name and the names for Slurm programs can be resolved' '
     write_script "$OUT/first.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -225,14 +227,14 @@ test_expect_success 'every task has a host file, and the name of the first node 
     printf "      3 %s\n" 0 1 2 3 >expected && job first -N 3 -n 3 --stage-in "$OUT/first-task.sh:first-task.sh"
 '
 
-test_expect_success 'doc/examples/mpi.sh runs as it is, with the program in the image' '
+test_expect_success 'doc/examples/mpi.sh runs unchanged, with its program in the image' '
     id=$(submit "$FLUXQ_SOURCE_DIR/doc/examples/mpi.sh") && wait_job_state "$id" COMPLETED 120 &&
     sort "$OUT/pi-$id.out" >actual &&
     printf "%s\n" "0: step 0 on node1" "1: step 0 on node2" "pi is about 3.141593, say 4 tasks" >expected &&
     test_cmp expected actual
 '
 
-test_expect_success 'a task that wants more memory than the job has: it and the job say so' '
+test_expect_success 'when a task exceeds the memory, the step and the job report this' '
     write_script "$OUT/memory.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -242,7 +244,7 @@ test_expect_success 'a task that wants more memory than the job has: it and the 
     [ "$(job_state "$id")" = OUT_OF_MEMORY ]
 '
 
-test_expect_success 'a pod is deleted while a step runs: the job ends and says which node' '
+test_expect_success 'when a pod is deleted during a step the job ends and names the node' '
     write_script "$OUT/lost.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -254,14 +256,14 @@ test_expect_success 'a pod is deleted while a step runs: the job ends and says w
     wait_until 60 no_jobs_of_ours
 '
 
-test_expect_success 'the same, of a job that may be requeued: it runs again, with its steps' '
+test_expect_success 'when a pod of a job with requeue is deleted the job runs again, with its steps' '
     id=$(submit -N 3 -n 3 -o again.out ./lost.sh) && wait_until 60 has_lines "$OUT/again.out" 3 &&
     delete_pod "$id" 2 && wait_job_state "$id" COMPLETED 120 &&
     printf "again\n%.0s" 1 2 3 >expected && test_cmp expected "$OUT/again.out" &&
     [ "$(count_events "$id" alloc)" = 2 ]
 '
 
-test_expect_success 'user-entry: false leaves the files of the image' '
+test_expect_success 'with "user-entry: false" the image'\''s own user files stay' '
     write_script "$OUT/image.sh" <<-\END &&
 	#!/bin/sh
 	grep -c games /etc/passwd
@@ -272,7 +274,7 @@ test_expect_success 'user-entry: false leaves the files of the image' '
     wait_job_state "$id" "COMPLETED|FAILED" 120 && grep -x 0 "$OUT/image.out" && grep -x nameless "$OUT/image.out"
 '
 
-test_expect_success 'nothing is left of any of them' '
+test_expect_success 'no object and no booked core of any job is left' '
     wait_until 60 no_jobs_of_ours && [ "$(fluxq-info --json | jq "[.nodes[].cores_used] | add")" = 0 ] &&
     [ -z "$(k get pods -o name)" ] && stop_broker && wait_until 60 nothing_of_ours
 '

@@ -1,7 +1,7 @@
 #!/bin/sh
-# t4510-interactive.t: what a person does from the login node with the pods of a job. Needs root; about two
-# minutes. Has a cluster of its own, of 3 nodes, whose namespace admits nothing but pods of the profile
-# "restricted"; the person is not root.
+# t4510-interactive.t: interactive commands of a login node on the pods of a job. Needs root; about two
+# minutes. Uses a cluster of its own, of 3 nodes; its namespace admits only pods of the profile
+# "restricted"; the user is not root.
 
 test_description='fluxq-alloc, fluxq-run, fluxq-attach and their kin on a real cluster
 
@@ -13,7 +13,7 @@ broker or outlives its client, or pods that stay would fail this.
 CLUSTER_ID=t4510
 OUT=$HERE/user
 
-# exec_user COMMAND...: becomes the command, as a user who is not root, in a directory that the pods do not see
+# exec_user COMMAND...: becomes COMMAND, as a user without root, in a directory that the pods do not see.
 exec_user()
 {
     cd "$OUT" && exec setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
@@ -24,7 +24,7 @@ user()
     (exec_user "$@")
 }
 
-# talk COMMAND...: the same on a terminal, see pty-talk.py
+# talk COMMAND...: runs COMMAND in the same way on a terminal; see pty-talk.py.
 talk()
 {
     (cd "$OUT" && exec timeout 90 python3 "$FLUXQ_SOURCE_DIR/t/helper/pty-talk.py" \
@@ -37,13 +37,13 @@ newest()
     fluxq-queue --state all --no-header --format '%i' | sort -n | tail -n 1
 }
 
-# No process of a pod with these arguments goes on.
+# No process of a pod with these arguments runs.
 none_left()
 {
     [ -z "$(on_our_nodes "^$1\$")" ]
 }
 
-# released ID: no object of that job is in the cluster
+# released ID: no object of this job is in the cluster.
 released()
 {
     our_objects >objects && ! grep -q -e "-$CLUSTER_ID-$1-" objects
@@ -54,7 +54,7 @@ start_kube()
     start_broker --kube --config "$HERE/kube.yaml"
 }
 
-# step_holds ID STEP JQ: the condition is true of the record of one of its steps
+# step_holds ID STEP JQ: the condition is true for the record of this step.
 step_holds()
 {
     fluxq-show job "$1" --json | jq -e --arg step "$2" ".steps[] | select(.step == \$step) | $3" >/dev/null && return
@@ -68,16 +68,16 @@ own_cluster --nodes 3 --cpus 16
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 
-test_expect_success 'the cluster takes only what the profile restricted allows' '
+test_expect_success 'the cluster admits only pods of the profile restricted' '
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted &&
     test_must_fail k run --image=busybox:1 --restart=Never --dry-run=server foreign 2>err && grep "violates PodSecurity" err &&
     write_config "$configs/fluxq.kubeconfig" && start_kube &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""
 '
 
-# ---- fluxq-run outside of a job ----
+# ---- fluxq-run outside a job ----
 
-test_expect_success 'fluxq-run: tasks on two nodes, labels, the user, and the worst exit status' '
+test_expect_success 'fluxq-run runs tasks on two nodes as the user, with labels, and exits with the worst status' '
     test_expect_code 6 user fluxq-run -N 2 -n 4 -l \
         sh -c "echo \$FLUXQ_NODENAME \$(hostname) \$(id -u); exit \$((2 * FLUXQ_PROCID))" >out 2>err &&
     id=$(newest) && sort out >actual && cat >expected <<-END &&
@@ -90,14 +90,14 @@ test_expect_success 'fluxq-run: tasks on two nodes, labels, the user, and the wo
     wait_job_state $id FAILED && test "$(job_field $id exit_code)" -eq 6
 '
 
-test_expect_success '... some megabytes of input reach the tasks on all nodes and come back, whole' '
+test_expect_success 'some megabytes of input reach the tasks of fluxq-run on all nodes, and come back complete' '
     head -c 6000000 /dev/urandom >in && digest=$(md5sum <in) &&
     { user fluxq-run -N 3 md5sum <in >out & } && first=$! &&
     user fluxq-run cat <in >copy && cmp in copy && wait $first &&
     printf "$digest\n%.0s" 1 2 3 >expected && test_cmp expected out
 '
 
-test_expect_success '... ctrl-C once reports, twice kills: of tasks on two nodes' '
+test_expect_success 'one ctrl-C reports the tasks on two nodes, two kill them' '
     printf "%s\n" "expect going" "expect going" "send \\x03" "expect interrupt: 2 of 2 tasks run" "send \\x03" "expect are killed" \
         end >words &&
     test_expect_code 137 talk fluxq-run -N 2 sh -c "echo going; exec sleep 4510.1" <words && id=$(newest) &&
@@ -106,14 +106,14 @@ test_expect_success '... ctrl-C once reports, twice kills: of tasks on two nodes
 
 # ---- fluxq-alloc ----
 
-# How long an allocation outlives its client is looked at below.
-test_expect_success 'fluxq-alloc is killed with -9' '
+# A later case checks how long an allocation outlives its client.
+test_expect_success 'fluxq-alloc can be killed with -9' '
     { exec_user fluxq-alloc -N 2 sh -c "echo \$\$ >left; exec sleep 4510.2" </dev/null >orphan.out 2>orphan.err & } && client=$! &&
     wait_until 60 test -s "$OUT/left" && orphan=$(newest) && grep "granted job allocation $orphan" orphan.err &&
     kill -KILL $client && wait_until 30 lib_gone $client && kill $(cat "$OUT/left")
 '
 
-test_expect_success 'fluxq-alloc: a command here, steps in the pods, its exit status; then the pods go' '
+test_expect_success 'fluxq-alloc runs a command here and steps in the pods, passes the exit status, and then the pods go' '
     test_expect_code 4 user fluxq-alloc -N 3 sh -c "echo \$FLUXQ_JOB_ID \$FLUXQ_NNODES \$(id -u)
         fluxq-run -l hostname | sort
         echo word | fluxq-run -n 2 cat
@@ -133,7 +133,7 @@ test_expect_success 'fluxq-alloc: a command here, steps in the pods, its exit st
     test "$(job_field $id exit_code)" -eq 4 && wait_until 60 released $id
 '
 
-test_expect_success '... a shell on the terminal' '
+test_expect_success 'fluxq-alloc starts a shell on the terminal' '
     cat >words <<-\END &&
 	expect granted
 	expect [#$]
@@ -148,7 +148,7 @@ test_expect_success '... a shell on the terminal' '
     test_expect_code 6 talk fluxq-alloc -N 2 <words && wait_job_state $(newest) FAILED
 '
 
-test_expect_success '... the broker is killed and started again: the allocation is held on, with steps' '
+test_expect_success 'an allocation and its steps survive a kill and restart of the broker' '
     { exec_user fluxq-alloc -N 2 sh -c "fluxq-run echo before; until test -e again; do sleep 0.05; done; fluxq-run hostname" \
         >out 2>err & } && client=$! &&
     wait_until 60 has_lines out 2 && id=$(newest) && kill_broker && : >"$OUT/again" &&
@@ -167,7 +167,8 @@ echo "last of $FLUXQ_PROCID"
 exit $((5 * FLUXQ_PROCID))
 END
 
-# terminal.sh COMMAND...: on a terminal of 40 lines, which is larger after "larger" is there
+# terminal.sh COMMAND...: runs COMMAND on a terminal of 40 lines that grows when the file
+# "larger" exists.
 write_script "$OUT/terminal.sh" <<'END'
 #!/bin/sh
 unset COLUMNS LINES
@@ -183,7 +184,7 @@ cmp before after || exit 99
 exit $status
 END
 
-test_expect_success 'fluxq-attach and fluxq-logs -f show what a job writes while it runs, of all ranks or one' '
+test_expect_success 'fluxq-attach and fluxq-logs -f show output of a running job, of all ranks or one' '
     id=$(user fluxq-submit -N 2 -n 2 -D / -o "$OUT/live-%t.out" -- sh -c "$(sed 1d "$OUT/live.sh")") && wait_job_state $id RUNNING 60 &&
     { user fluxq-attach $id >attached 2>attached.err & } && attached=$! &&
     { user fluxq-logs -f --rank 1 --label $id >followed & } && followed=$! &&
@@ -193,7 +194,7 @@ test_expect_success 'fluxq-attach and fluxq-logs -f show what a job writes while
     grep "^first of 1\$" "$OUT/live-1.out" && user fluxq-logs --task 0 $id >actual && echo "first of 0" >expected && test_cmp expected actual
 '
 
-test_expect_success 'fluxq-attach --pty: a terminal in the pod of a rank, with its size, keys and exit status' '
+test_expect_success 'fluxq-attach --pty gives a terminal in a rank'\''s pod, with its size, keys and exit status' '
     cat >words <<-END &&
 	expect [#$]
 	send hostname; tty; stty size\n
@@ -216,14 +217,14 @@ test_expect_success 'fluxq-attach --pty: a terminal in the pod of a rank, with i
     none_left "sleep 4510.3" && wait_until 30 grep "1: last of 1" followed && [ "$(job_state $id)" = RUNNING ]
 '
 
-test_expect_success '... or the command alone, on the node of that name; the job ends, and so do those that watched' '
+test_expect_success 'fluxq-attach --pty can run a command on a named node, and watchers end with the job' '
     user fluxq-attach --pty -w node1 $id sh -c "hostname; touch /tmp/go" </dev/null >out && grep "^fluxq-t4510-$id-0-0" out &&
     test_expect_code 5 wait $attached && wait $followed && sort attached >actual &&
     printf "first of 0\nfirst of 1\nlast of 0\nlast of 1\n" >expected && test_cmp expected actual &&
     grep "job $id: FAILED" attached.err
 '
 
-test_expect_success 'fluxq-logs has it when the pods are gone: of all, of a rank, of a task' '
+test_expect_success 'after the pods are gone fluxq-logs has the output of all ranks, of one rank and of one task' '
     wait_until 60 released $id && user fluxq-logs $id | sort >actual && test_cmp expected actual &&
     user fluxq-logs --rank 1 $id >actual && printf "first of 1\nlast of 1\n" >expected && test_cmp expected actual &&
     user fluxq-logs --task 0 -l $id >actual && printf "0: first of 0\n0: last of 0\n" >expected && test_cmp expected actual
@@ -231,7 +232,7 @@ test_expect_success 'fluxq-logs has it when the pods are gone: of all, of a rank
 
 # ---- steps of a job: fluxq-cancel, fluxq-bcast, fluxq-show ----
 
-test_expect_success 'jobs with steps, together' '
+test_expect_success 'several jobs with steps run together' '
     write_script "$OUT/signals.sh" <<-\END &&
 	#!/bin/sh
 	exec 2>&1
@@ -268,7 +269,7 @@ lines_are()
     [ "$(grep -c "^$3\$" "$1" 2>/dev/null)" = "$2" ]
 }
 
-test_expect_success 'fluxq-cancel ID.STEP ends a step alone; --signal reaches the tasks of those that run' '
+test_expect_success 'fluxq-cancel ID.STEP ends only this step, and --signal reaches the tasks of running steps' '
     wait_until 60 lines_are "$OUT/signals.out" 2 zero && user fluxq-cancel $signals.0 &&
     wait_until 30 lines_are "$OUT/signals.out" 2 one && none_left "sleep 4510.4" &&
     user fluxq-cancel --signal=USR1 $signals && wait_job_state $signals COMPLETED 60 &&
@@ -276,7 +277,7 @@ test_expect_success 'fluxq-cancel ID.STEP ends a step alone; --signal reaches th
     grep "step 0 was cancelled\|cancelled on request\|killed by signal 15" "$OUT/signals.out"
 '
 
-test_expect_success 'fluxq-bcast: a file on all nodes, whole; where it cannot be, the node is named' '
+test_expect_success 'fluxq-bcast copies a file to all nodes, and an error names the node' '
     wait_job_state $bcast "COMPLETED|FAILED" 90 && cat "$OUT/bcast.out" && [ "$(job_state $bcast)" = COMPLETED ] &&
     digest=$(sed -n "s/^\([0-9a-f]*\)  -\$/\1/p" "$OUT/bcast.out") && [ ${#digest} = 32 ] &&
     grep "^ *3 $digest  -\$" "$OUT/bcast.out" && grep "^ *3 751\$" "$OUT/bcast.out" && grep "^ *3 $digest  /tmp/copy\$" "$OUT/bcast.out" &&
@@ -285,7 +286,7 @@ test_expect_success 'fluxq-bcast: a file on all nodes, whole; where it cannot be
     grep "cannot write /nowhere/copy: No such file or directory" "$OUT/bcast.out" && lines_are "$OUT/bcast.out" 2 "status 1"
 '
 
-test_expect_success 'fluxq-show job: what each step and each rank used' '
+test_expect_success 'fluxq-show job shows the usage of each step and each rank' '
     wait_job_state $used COMPLETED 60 &&
     step_holds $used 0 ".reported == 2 and ([.ranks[].node] == [\"node1\", \"node2\"]) and .user.sum + .system.sum > 0" &&
     step_holds $used 0 ".ranks[0].peak >= 8388608 and .ranks[0].peak < 16777216 and .ranks[1].peak >= 16777216 and .peak.max_node == \"node2\"" &&
@@ -295,11 +296,11 @@ test_expect_success 'fluxq-show job: what each step and each rank used' '
     fluxq-show job $used | grep -E "^0 +sh +2 +2 +0 .* MiB +node2 .*MiB" && fluxq-show job $used | grep -E "^1 +dd +1 +1 +0 .* MiB +node2 .*MiB"
 '
 
-test_expect_success 'the allocation of the fluxq-alloc that was killed has ended' '
+test_expect_success 'the allocation of the killed fluxq-alloc has ended' '
     wait_job_state $orphan FAILED 60 && fluxq-logs $orphan | grep "is gone"
 '
 
-test_expect_success 'nothing is left of any of them' '
+test_expect_success 'no object and no booked core of any job is left' '
     wait_until 60 no_jobs_of_ours && wait_until 20 eval "[ \"\$(fluxq-info --json | jq \"[.nodes[].cores_used] | add\")\" = 0 ]" &&
     [ -z "$(k get pods -o name)" ] && stop_broker && wait_until 60 nothing_of_ours
 '

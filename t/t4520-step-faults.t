@@ -1,7 +1,6 @@
 #!/bin/sh
-# t4520-step-faults.t: what breaks while a step runs in the pods of a job. Needs root; about two and a half
-# minutes. Has a cluster of its own, of 3 nodes, whose namespace admits nothing but pods of the profile
-# "restricted".
+# t4520-step-faults.t: faults during a step in the pods of a job. Needs root; about two and a half minutes.
+# Uses a cluster of its own, of 3 nodes; its namespace admits only pods of the profile "restricted".
 
 test_description='steps on a real cluster when something breaks
 
@@ -12,11 +11,11 @@ of somebody else, or something left in the cluster would fail this.
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4520
-PORT=7717 # of the agents
+PORT=7717 # the port of the agents
 OUT=$HERE/user
 
-# submit NAME ARGUMENTS...: as a user who is not root, in a directory that the pods do not see; the job's
-# processes are known by NAME
+# submit NAME ARGUMENTS...: submits as a user without root, in a directory that the pods do not see; NAME
+# in the environment identifies the job's processes.
 submit()
 {
     submit_mark=T_MARK=t4520-$$-$1
@@ -29,7 +28,8 @@ start_kube()
     start_broker --kube --config "$HERE/kube.yaml"
 }
 
-# guardian ID RANK: pid of the first process of the pod; worker ID RANK: of the one that starts the tasks
+# guardian ID RANK: the pid of the pod's first process. worker ID RANK: the pid of the process that
+# starts the tasks.
 guardian()
 {
     for pid in $(agent_pids "$1" "$2"); do
@@ -46,7 +46,7 @@ worker()
     return 1
 }
 
-# touch_in ID RANK FILE: in the file system of that pod
+# touch_in ID RANK FILE: creates FILE in the file system of this pod.
 touch_in()
 {
     touch "/proc/$(guardian "$1" "$2")/root$3"
@@ -63,7 +63,7 @@ delete_by_force() # ID RANK
         grep -q "force deleted" deleted
 }
 
-# gone NAMES...: of the jobs whose ids are in these variables there is no process, no agent, nothing in the cluster
+# gone NAMES...: these variables have ids of jobs; none has a process, an agent, or an object in the cluster.
 no_processes() # NAME
 {
     [ -z "$(processes_with "T_MARK=t4520-$$-$1")" ] && [ -z "$(agent_pids "$(eval echo "\$$1")" "[0-2]")" ]
@@ -83,7 +83,8 @@ gone()
     wait_until 60 released "$@"
 }
 
-# numbered FILE TASK N: what the task wrote counts up from 0 to its end, with N lines at least
+# numbered FILE TASK N: the output of the task counts from 0 to its end, with at least N
+# lines.
 numbered()
 {
     sed -n "s/^$2: //p" "$1" >lines &&
@@ -92,7 +93,7 @@ numbered()
     return 1
 }
 
-# says ID TEXT: the job's events say so; else they are shown
+# says ID TEXT: the job's events contain TEXT; otherwise prints the events.
 says()
 {
     said "$@" || { cat events && return 1; }
@@ -110,7 +111,8 @@ chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 mkdir "$HERE/small"
 
-# Each task counts until /tmp/go is there, and then so much more; "end" and the number are its last line.
+# Each task counts until /tmp/go exists, and then further by the argument; the last line is "end" and the
+# number.
 write_script "$OUT/lines.sh" <<'END'
 #!/bin/sh
 exec 2>&1
@@ -129,7 +131,7 @@ write_script "$OUT/deaf.sh" <<'END'
 exec 2>&1
 fluxq-run sh -c "trap '' TERM HUP INT; echo up; while :; do sleep 0.1; done"
 END
-# The step ends, and leaves what has forked away twice; so does the job.
+# The step ends and leaves processes that forked twice; then the job ends, too.
 write_script "$OUT/away.sh" <<'END'
 #!/bin/sh
 exec 2>&1
@@ -150,7 +152,7 @@ fluxq-run -l sh -c "echo up; until test -e /tmp/go; do sleep 0.1; done; exec seq
 echo "step $?"
 END
 
-test_expect_success 'the broker has all nodes' '
+test_expect_success 'the broker knows all nodes' '
     mount -t tmpfs -o size=300k,mode=777 none "$HERE/small" &&
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted &&
     write_config "$configs/fluxq.kubeconfig" "grace: 3s" "output-max: 2Mi" "start-backoff: 1s" "start-backoff-max: 1s" && start_kube &&
@@ -172,19 +174,20 @@ test_expect_success 'steps run on three nodes' '
     done &&
     wait_until 60 has_lines "$HERE/small/full.out" 3 && wait_until 60 has_lines "$OUT/steady.out" 30 &&
     for name in worker guardian pod pod0 deaf; do
-        [ "$(processes_with "T_MARK=t4520-$$-$name" | wc -l)" -ge 5 ] || return 1 # script, fluxq-run, tasks
+        [ "$(processes_with "T_MARK=t4520-$$-$name" | wc -l)" -ge 5 ] || return 1 # the script, fluxq-run and the tasks
     done
 '
 
-# ---- a rank that never joins: begun here, looked at below ----
+# ---- a rank that never joins: starts here, and a later case checks the result ----
 
-# block OPERATION SOURCE: what begins to talk to an agent elsewhere does not come through
+# block OPERATION SOURCE: adds or removes a block of new connections from SOURCE to agents
+# on other nodes.
 block()
 {
     "$KUBE/enter" iptables "$1" FORWARD -s "$2" -p tcp --syn --dport $PORT -j DROP
 }
 
-test_expect_success 'an agent is cut off from rank 0, another is frozen before it joins' '
+test_expect_success 'one agent is cut off from rank 0, and another is frozen before it joins' '
     block -I 10.244.2.0/24 &&
     noroute=$(submit noroute --start-timeout 0:30 -N 2 -n 2 -o noroute.out ./up.sh) &&
     frozen=$(submit frozen --start-timeout 0:30 -N 2 -n 2 -o frozen.out ./up.sh) &&
@@ -192,30 +195,30 @@ test_expect_success 'an agent is cut off from rank 0, another is frozen before i
     cut_off=$(pod_address "$noroute" 1) && block -I "$cut_off" && block -D 10.244.2.0/24
 '
 
-# ---- agents, pods, tasks ----
+# ---- agents, pods and tasks ----
 
-test_expect_success 'agents are killed, pods deleted, jobs cancelled' '
+test_expect_success 'agents are killed, pods are deleted, and jobs are cancelled' '
     kill -9 "$(worker "$worker" 1)" "$(guardian "$guardian" 2)" && fluxq-cancel "$deaf" &&
     [ "$(processes_with "T_MARK=t4520-$$-away" | wc -l)" -ge 7 ] && touch_in "$away" 0 /tmp/go &&
     delete_by_force "$pod" 1 && delete_by_force "$pod0" 0
 '
 
-test_expect_success 'SIGKILL for the worker of one rank, for the guardian of another: both jobs end and name the node' '
+test_expect_success 'after SIGKILL of a worker, and of a guardian, the jobs end and name the node' '
     wait_job_state "$worker" NODE_FAIL 60 && says "$worker" "finish.*node2: " &&
     wait_job_state "$guardian" NODE_FAIL 60 && says "$guardian" "finish.*node3: "
 '
 
-test_expect_success 'a pod is deleted by force, of rank 1 or of rank 0: the job ends, with that node' '
+test_expect_success 'after a forced deletion of the pod of rank 1 or rank 0 the job ends and names the node' '
     wait_job_state "$pod" NODE_FAIL 60 && says "$pod" "finish.*node2: " &&
     wait_job_state "$pod0" NODE_FAIL 60 && says "$pod0" "finish.*node1: "
 '
 
-test_expect_success 'tasks that ignore SIGTERM, and what forked away twice into sessions of its own, go with the job' '
+test_expect_success 'tasks that ignore SIGTERM, and processes that forked twice into own sessions, end with the job' '
     wait_job_state "$deaf" CANCELLED 60 && wait_job_state "$away" COMPLETED 60 &&
     printf "up\nup\nup\nstep 0\n" >expected && test_cmp expected "$OUT/away.out"
 '
 
-test_expect_success '... of all of them no process is left, and nothing in the cluster' '
+test_expect_success 'none of these jobs leaves a process, or an object in the cluster' '
     gone worker guardian pod pod0 deaf away
 '
 
@@ -223,14 +226,14 @@ is_larger()
 {
     [ "$(stat -c %s "$1")" -gt "$2" ]
 }
-test_expect_success 'tasks that write without end: cancelled, and a mark in what is kept' '
+test_expect_success 'tasks with endless output can be cancelled, and fluxq-logs marks the cut' '
     for rank in 0 1 2; do touch_in "$flood" $rank /tmp/go || return 1; done &&
     wait_until 60 is_larger "$OUT/flood.out" 6000000 && fluxq-cancel "$flood" && wait_job_state "$flood" CANCELLED 60 &&
     fluxq-logs "$flood" >logged && grep "^fluxq: \[\.\.\. about [0-9.]* MB" logged && [ "$(stat -c %s logged)" -lt 2400000 ] &&
     [ "$(head -n 3 "$OUT/flood.out" | uniq -c | tr -s " ")" = " 3 up" ] && gone flood
 '
 
-test_expect_success 'the disk under the output file is full: said, the job goes on, and fluxq-logs has what the file lacks' '
+test_expect_success 'a full disk of the output file is reported, the job goes on, and fluxq-logs has the missing output' '
     for rank in 0 1 2; do touch_in "$full" $rank /tmp/go || return 1; done &&
     wait_job_state "$full" COMPLETED 60 && says "$full" "finish.*small/full.out: No space left on device" &&
     job_field "$full" result_text | grep "^completed; .*small/full.out: No space left on device (its output is lost there; fluxq-logs has it)" &&
@@ -240,10 +243,10 @@ test_expect_success 'the disk under the output file is full: said, the job goes 
     done && gone full
 '
 
-# ---- strangers at the agents ----
+# ---- unknown clients of agents ----
 
-# HOST PORT COUNT: connects so often, one after another, sends each time another kind of nothing, and keeps the
-# last 300 open until the end. Says how many were let in.
+# HOST PORT COUNT: connects COUNT times, one after another, sends a different kind of invalid data each time,
+# and keeps the last 300 open until the end. Prints the number of accepted connections.
 cat >strangers.py <<'END'
 import collections, socket, sys
 host, port, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
@@ -269,7 +272,7 @@ print(entered, flush=True)
 sys.stdin.read()
 END
 
-resident() # PID: KiB, at most at once
+resident() # PID: the peak memory, in KiB
 {
     sed -n 's/^VmHWM:[^0-9]*\([0-9]*\).*/\1/p' "/proc/$1/status"
 }
@@ -282,7 +285,7 @@ few_descriptors()
     [ "$(descriptors "$1")" -lt 64 ]
 }
 
-test_expect_success 'who does not have the key is let in neither from a pod nor from the node' '
+test_expect_success 'a client without the key is refused, from a pod and from the node' '
     address=$(pod_address "$steady" 0) && write_script "$OUT/stranger.sh" <<-END &&
 	#!/bin/sh
 	exec 2>&1
@@ -296,7 +299,7 @@ test_expect_success 'who does not have the key is let in neither from a pod nor 
     [ "$(grep -c "refused rank 1: it does not have the job.s key" log)" = 2 ]
 '
 
-test_expect_success '10,000 connections to the port of rank 0: its memory, descriptors and log are bounded' '
+test_expect_success '10,000 connections to rank 0 leave its memory, descriptors and log bounded' '
     agent=$(worker "$steady" 0) && mkfifo hold &&
     { "$KUBE/enter" timeout 120 python3 strangers.py "$address" $PORT 10000 <hold >entered & } && strangers=$! && exec 8>hold &&
     wait_until 90 test -s entered && [ "$(cat entered)" = 10000 ] &&
@@ -306,14 +309,14 @@ test_expect_success '10,000 connections to the port of rank 0: its memory, descr
     [ "$(grep -c refused log)" -ge 10 ] && [ "$(grep -c refused log)" -lt 60 ]
 '
 
-test_expect_success '... and to those of the others, which have closed it when their children had joined, if there were any' '
+test_expect_success 'other ranks, which have closed the port after their children joined, accept no connection' '
     for rank in 1 2; do
         "$KUBE/enter" timeout 120 python3 strangers.py "$(pod_address "$steady" $rank)" $PORT 10000 </dev/null >entered &&
         [ "$(cat entered)" = 0 ] || return 1
     done
 '
 
-test_expect_success 'the agents that were cut off or frozen: the start failed and named the node, the next one avoided it' '
+test_expect_success 'a start with an agent cut off or frozen fails with the node'\''s name, and the next start avoids the node' '
     for name in noroute frozen; do
         id=$(eval echo \$$name) && wait_until 60 has_events "$id" requeue 1 &&
         says "$id" "requeue.*1 of 2 nodes did not join within 0:[0-4][0-9]: node2.*avoid=node2" &&
@@ -324,15 +327,15 @@ test_expect_success 'the agents that were cut off or frozen: the start failed an
 
 # ---- the broker ----
 
-test_expect_success 'kill -9 of the broker while jobs start, while steps write, and at their end: no line is lost or doubled' '
+test_expect_success 'kill -9 of the broker during starts, during output and at the end of steps loses and repeats no line' '
     lines1=$(submit lines1 -N 3 -n 3 -o lines1.out ./lines.sh 20000) && lines2=$(submit lines2 -N 3 -n 3 -o lines2.out ./lines.sh 20000) &&
     wait_until 30 has_events "$lines2" alloc 1 && kill_broker && start_kube &&
     wait_until 60 has_lines "$OUT/lines1.out" 30 && wait_until 60 has_lines "$OUT/lines2.out" 30 && kill_broker && start_kube &&
     wait_until 60 has_lines "$OUT/lines2.out" 90 &&
     for rank in 0 1 2; do touch_in "$lines2" $rank /tmp/go || return 1; done &&
-    wait_until 60 has_lines "$OUT/lines2.out" 3000 && kill_broker && # in the middle of its last lines
+    wait_until 60 has_lines "$OUT/lines2.out" 3000 && kill_broker && # while its last lines arrive
     for rank in 0 1 2; do touch_in "$lines1" $rank /tmp/go || return 1; done &&
-    wait_until 60 eval "[ -z \"\$(processes_with T_MARK=t4520-$$-lines1)\" ]" && start_kube && # it ended without a broker
+    wait_until 60 eval "[ -z \"\$(processes_with T_MARK=t4520-$$-lines1)\" ]" && start_kube && # the job ended without a broker
     wait_job_state "$lines1" COMPLETED 60 && wait_job_state "$lines2" COMPLETED 60 &&
     for task in 0 1 2; do
         numbered "$OUT/lines1.out" $task 20030 && numbered "$OUT/lines2.out" $task 20030 || return 1
@@ -346,7 +349,7 @@ test_expect_success 'kill -9 of the broker while jobs start, while steps write, 
     done && gone lines1 lines2 short
 '
 
-test_expect_success 'the step that ran beside all that: its output is whole, of all tasks' '
+test_expect_success 'the step that ran during all these faults has complete output of all tasks' '
     [ "$(job_state "$steady")" = RUNNING ] && for rank in 0 1 2; do touch_in "$steady" $rank /tmp/go || return 1; done &&
     wait_job_state "$steady" COMPLETED 60 &&
     for task in 0 1 2; do numbered "$OUT/steady.out" $task 500 || return 1; done &&
@@ -355,7 +358,7 @@ test_expect_success 'the step that ran beside all that: its output is whole, of 
 
 # ---- the node of rank 0 ----
 
-test_expect_success 'the node of rank 0 loses its power while a step runs: the job ends, names it, and no process stays' '
+test_expect_success 'when the node of rank 0 loses power during a step the job ends, names the node, and leaves no process' '
     wait_until 60 no_jobs_of_ours &&
     lost=$(submit lost --no-requeue -N 2 -n 2 -o lost.out ./up.sh) && again=$(submit again --requeue -N 2 -n 2 -o again.out ./up.sh) &&
     wait_until 60 has_lines "$OUT/lost.out" 2 && wait_until 60 has_lines "$OUT/again.out" 2 &&
@@ -363,12 +366,12 @@ test_expect_success 'the node of rank 0 loses its power while a step runs: the j
     "$KUBE/node" stop 1 && wait_job_state "$lost" NODE_FAIL 60 && says "$lost" "finish.*node1: " && gone lost
 '
 
-test_expect_success '... a job that may be requeued runs again on the other nodes, with its step' '
+test_expect_success 'when the node of rank 0 loses power a job with requeue runs again on other nodes, with its step' '
     [ -n "$again" ] && wait_job_state "$again" COMPLETED 90 && says "$again" "alloc.*node\[2-3\]" && [ "$(count_events "$again" requeue)" = 1 ] &&
     printf "again\nagain\n" >expected && test_cmp expected "$OUT/again.out" && gone again
 '
 
-test_expect_success 'nothing is left of any of them' '
+test_expect_success 'no object and no booked core of any job is left' '
     wait_until 60 no_jobs_of_ours && wait_until 20 eval "[ \"\$(fluxq-info --json | jq \"[.nodes[].cores_used] | add\")\" = 0 ]" &&
     [ -z "$(k get pods -o name)" ] && stop_broker && wait_until 60 nothing_of_ours
 '

@@ -1,7 +1,7 @@
 #!/bin/sh
-# t4600-in-cluster.t: the broker as etc/kubernetes has it, in a pod, from the image of
-# contrib/image, with munged beside it; users submit from a login node. Then the same by the chart
-# in etc/kubernetes/helm. Needs root and munge.
+# t4600-in-cluster.t: the broker in a pod as in etc/kubernetes, from the image of contrib/image,
+# with munged beside it; users submit from a login node. Then the same with the chart in
+# etc/kubernetes/helm. Needs root and munge.
 
 test_description='a broker in the cluster serves users outside, and outlives its pod and its node'
 . "$(dirname "$0")/lib.sh"
@@ -13,7 +13,7 @@ own_cluster --nodes 3
 
 cluster() { timeout 60 "$KUBE/enter" kubectl "$@"; }
 
-test_expect_success 'the base is rendered and valid, its rules are those of rbac.yaml, its settings are good' '
+test_expect_success 'the base renders and is valid, its rights are those of rbac.yaml, and its settings are accepted' '
     cluster kustomize "$base" >base.yaml && cluster apply -f "$base/jobnamespace.yaml" && cluster apply -f base.yaml --dry-run=server >applied && grep "deployment.apps/fluxq" applied &&
     cluster create --dry-run=client -o json -f "$base/rbac.yaml" | jq -S "select(.kind == \"ClusterRole\") | .rules" >wanted &&
     cluster create --dry-run=client -o json -f base.yaml | jq -S "select(.kind == \"ClusterRole\") | .rules" >rules &&
@@ -21,9 +21,9 @@ test_expect_success 'the base is rendered and valid, its rules are those of rbac
     fluxqd --check --config "$base/fluxq.yaml"
 '
 
-# ---- an overlay, as an administrator would write it ----
+# ---- an overlay, as an administrator would write one ----
 
-# The two users that the cluster is to know, besides the image's own.
+# The two users that the cluster knows in addition to the image's own.
 write_users()
 {
     { sed -n '/^daemon:/p; /^nobody:/p' /etc/passwd && echo 'fluxq:x:65532:65532::/:/sbin/nologin'; } >overlay/passwd &&
@@ -73,7 +73,7 @@ roll_out() { cluster apply -k overlay >applied 2>&1 && k rollout status deployme
 broker_pod() { k get pods -l app.kubernetes.io/name=fluxq --field-selector=status.phase=Running -o json | jq -r "$1"; }
 
 sees_nodes() { k exec deploy/fluxq -c broker -- fluxq-ctl status >status && grep "Executor: *kube" status && grep "3 up" status; }
-test_expect_success 'image, key and overlay are brought: the broker is ready' '
+test_expect_success 'with image, key and overlay the broker is ready' '
     "$FLUXQ_SOURCE_DIR/contrib/image" --output image.tar --tag localhost/fluxq:test && "$KUBE/node" load image.tar &&
     (umask 077 && dd if=/dev/urandom bs=64 count=1 of="$FLUXQ_RUN/munge.key" 2>/dev/null) &&
     k create secret generic fluxq-munge --from-file=munge.key="$FLUXQ_RUN/munge.key" &&
@@ -81,7 +81,7 @@ test_expect_success 'image, key and overlay are brought: the broker is ready' '
     wait_until 30 sees_nodes
 '
 
-test_expect_success 'nothing of it has root, and it cannot write where it has no volume' '
+test_expect_success 'no process of the broker'\''s pod has root, and each can write only to its volumes' '
     pids=$(on_our_nodes "sbin/fluxqd --config /etc/fluxq/" && on_our_nodes "^/usr/sbin/munged .*/etc/munge/munge.key") &&
     for pid in $pids; do stat -c %u:%g "/proc/$pid" || return 1; done >ids && printf "65532:65532\n65532:65532\n" >expected &&
     test_cmp expected ids &&
@@ -93,7 +93,7 @@ test_expect_success 'nothing of it has root, and it cannot write where it has no
 
 may() { k auth can-i --as=system:serviceaccount:fluxq:fluxq -n "$3" "$1" "$2"; }
 may_not() { ! may "$@" >answer && [ "$(cat answer)" = no ]; }
-test_expect_success 'the broker may list Secrets where its jobs are, and do nothing where the MUNGE key is' '
+test_expect_success 'the broker can list Secrets in the namespace of its jobs, and has no right in the namespace of the MUNGE key' '
     may list secrets fluxq-jobs && may create secrets fluxq-jobs && may delete secrets fluxq-jobs && may_not get secrets fluxq-jobs &&
     may_not watch secrets fluxq-jobs && may_not update secrets fluxq-jobs &&
     for verb in get list watch create update patch delete; do may_not $verb secrets fluxq || return 1; done &&
@@ -122,7 +122,8 @@ end_login()
 }
 trap end_login EXIT
 
-# There is no kube-proxy in this cluster: the Service's address is that of the pod behind it.
+# This cluster has no kube-proxy, so the Service's address is added to the pod behind the
+# Service.
 service=fluxq
 find_broker()
 {
@@ -130,7 +131,7 @@ find_broker()
         jq -r '.items[].endpoints[]? | select(.conditions.ready) | .addresses[0]') && [ -n "$address" ]
 }
 
-# as USER COMMAND...: on the login node
+# as USER COMMAND...: runs fluxq COMMAND as USER on the login node.
 as()
 {
     as_user=$1 as_command=$2
@@ -144,7 +145,7 @@ is_state() { [ "$(field "$1" state)" = "$2" ]; }
 started_once() { [ "$(events_of "$1" | awk '$3 == "start"' | wc -l)" = 1 ]; }
 events_of() { as root show job "$1" --events; }
 
-test_expect_success MUNGE 'users of a login node submit over TCP with MUNGE; their jobs run as they' '
+test_expect_success MUNGE 'users of a login node submit over TCP with MUNGE, and their jobs run as these users' '
     start_munged && wait_until 30 find_broker &&
     id=$(as daemon submit -N 2 -n 2 -o /dev/null -- sh -c "echo task \$FLUXQ_PROCID of \$(id -u)") &&
     wait_until 90 is_state "$id" COMPLETED && as daemon logs "$id" | sort >output &&
@@ -152,11 +153,11 @@ test_expect_success MUNGE 'users of a login node submit over TCP with MUNGE; the
     as nobody queue >seen && test_must_fail as nobody logs "$id" 2>refusal && grep -i "job $id" refusal
 '
 
-test_expect_success MUNGE 'a user whom the cluster does not know has a reason' '
+test_expect_success MUNGE 'a submit of a user that the cluster does not know is refused with the reason' '
     test_must_fail as bin submit -o /dev/null -- true 2>refusal && grep "uid $(id -u bin) has no entry" refusal
 '
 
-test_expect_success MUNGE 'files of users are none of the broker: a job that needs one says so, and is not started' '
+test_expect_success MUNGE 'the broker cannot access users'\'' files, and a job that needs such a file fails with this reason before its start' '
     id=$(as daemon submit -o /tmp/x.out -- true) && wait_until 60 is_state "$id" FAILED &&
     events_of "$id" >events && grep "/tmp/x.out: the pods do not see this file, and the broker runs without root" events &&
     id=$(as daemon submit -o /dev/null -i /etc/hostname -- cat) && wait_until 60 is_state "$id" FAILED &&
@@ -169,7 +170,7 @@ counting="[ \$FLUXQ_PROCID = 0 ] || exec sleep 97460; n=0; while :; do echo \$n;
 goes_on() { as daemon logs "$1" >now && [ "$(wc -l <now)" -gt "$2" ] && counts_up now "$(wc -l <now)"; }
 another_pod() { uid=$(broker_pod '.items[0].metadata.uid') && [ "$uid" != null ] && [ "$uid" != "$1" ]; }
 
-test_expect_success MUNGE 'the broker is killed: its container starts again and picks the job up, nothing lost or doubled' '
+test_expect_success MUNGE 'after a kill of the broker its container restarts and finds the job, without a lost or repeated line' '
     id=$(as daemon submit -N 2 -n 2 -o /dev/null -- sh -c "$counting") && wait_until 90 is_state "$id" RUNNING &&
     wait_until 60 goes_on "$id" 5 && pid=$(on_our_nodes "sbin/fluxqd --config /etc/fluxq/") && kill -9 $pid &&
     wait_until 60 goes_on "$id" $(($(wc -l <now) + 5)) &&
@@ -177,30 +178,30 @@ test_expect_success MUNGE 'the broker is killed: its container starts again and 
     started_once "$id"
 '
 
-test_expect_success MUNGE 'its pod is deleted: another takes over, with the journal of the volume' '
+test_expect_success MUNGE 'after the deletion of its pod another broker takes over, with the journal of the volume' '
     uid=$(broker_pod ".items[0].metadata.uid") && k delete pod -l app.kubernetes.io/component=broker --wait=true &&
     wait_until 60 another_pod "$uid" && wait_until 60 find_broker &&
     lines=$(wc -l <now) && wait_until 60 goes_on "$id" $((lines + 5)) && started_once "$id"
 '
 
-test_expect_success MUNGE 'munged ends: it comes back, and so do the users' '
+test_expect_success MUNGE 'after a kill munged restarts, and users can send requests again' '
     pid=$(on_our_nodes "^/usr/sbin/munged --foreground --force --key-file=/etc/munge") && kill -9 $pid &&
     wait_until 60 as daemon queue
 '
 
-# evict NAMESPACE POD
+# evict NAMESPACE POD: asks for the eviction of the pod.
 evict() { k create --raw "/api/v1/namespaces/$1/pods/$2/eviction" -f - <<END
 {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "$2", "namespace": "$1"}}
 END
 }
-test_expect_success MUNGE 'a running job cannot be evicted, the broker can' '
+test_expect_success MUNGE 'a running job cannot be evicted, and the broker can' '
     pod=$(k -n fluxq-jobs get pods -l fluxq.io/job-id=$id -o json | jq -r ".items[0].metadata.name") &&
     ! evict fluxq-jobs "$pod" 2>refusal && grep -i "disruption budget" refusal &&
     uid=$(broker_pod ".items[0].metadata.uid") && evict fluxq "$(broker_pod ".items[0].metadata.name")" &&
     wait_until 90 another_pod "$uid" && wait_until 60 find_broker && wait_until 60 is_state "$id" RUNNING
 '
 
-test_expect_success MUNGE 'a change of the settings is a new broker; the job goes on' '
+test_expect_success MUNGE 'a change of the settings starts a new broker, and the job goes on' '
     uid=$(broker_pod ".items[0].metadata.uid") && echo "log-level: debug" >>overlay/fluxq.yaml &&
     wait_until 90 roll_out && another_pod "$uid" && wait_until 60 find_broker &&
     lines=$(wc -l <now) && wait_until 60 goes_on "$id" $((lines + 5)) && started_once "$id" &&
@@ -212,12 +213,13 @@ nothing_there()
 {
     ! k get namespace fluxq 2>/dev/null && ! k get namespace fluxq-jobs 2>/dev/null && k get clusterroles,clusterrolebindings,pv -o name >left && ! grep fluxq- left
 }
-test_expect_success 'all of it goes with kubectl delete -k' '
+test_expect_success 'kubectl delete -k removes all objects' '
     wait_until 60 jobs_are_gone && { cluster delete -k overlay --wait=false || :; } &&
     wait_until 120 nothing_there && wait_until 30 nothing_of_ours
 '
 
-# ---- the same by the chart: a release with another name, its jobs in a namespace of their own ----
+# ---- the same with the chart: a release of another name, with jobs in a namespace of their own
+# ----
 
 write_values()
 {
@@ -256,8 +258,9 @@ install_chart()
     chart "$@" >objects.yaml && cluster apply -f objects.yaml >applied && cat applied &&
         k rollout status deployment/hpc-fluxq --timeout=55s
 }
-generation() { k get deployment hpc-fluxq -o "jsonpath={.metadata.generation}"; } # of what it asks for
-# What is to be there first: namespace, key, users, and a volume, as there is no storage class here.
+generation() { k get deployment hpc-fluxq -o "jsonpath={.metadata.generation}"; } # of the wanted state
+# Makes the objects that must exist first: namespace, key, users, and a volume, as this cluster has
+# no storage class.
 prepare_chart()
 {
     sed "s/name: fluxq-state/name: t4600-chart/; s/ReadWriteOnce/&Pod/; s,/volume\",/volume-chart\"," overlay/volume.yaml >volume.yaml &&
@@ -266,14 +269,14 @@ prepare_chart()
         k create configmap accounts --from-file=overlay/passwd --from-file=overlay/group && k apply -f volume.yaml
 }
 
-test_expect_success MUNGE 'by the chart, with other values: users submit, and their jobs are in the namespace of the jobs' '
+test_expect_success MUNGE 'with the chart and other values users submit, and their jobs are in the jobs'\'' namespace' '
     prepare_chart && write_values && wait_until 120 install_chart && service=hpc-fluxq && wait_until 60 find_broker &&
     id=$(as daemon submit -N 2 -n 2 -o /dev/null -- sh -c "$counting") && wait_until 90 is_state "$id" RUNNING &&
     cluster get pods -n t4600-jobs -l fluxq.io/job-id=$id -o name >pods && [ "$(wc -l <pods)" = 2 ] &&
     wait_until 60 goes_on "$id" 5
 '
 
-test_expect_success MUNGE 'an upgrade that changes nothing leaves the broker alone; other settings are a new one, and the job goes on' '
+test_expect_success MUNGE 'an upgrade without changes keeps the broker, other settings start a new one, and the job goes on' '
     uid=$(broker_pod ".items[0].metadata.uid") && before=$(generation) && wait_until 120 install_chart && [ "$(generation)" = "$before" ] &&
     ! another_pod "$uid" &&
     wait_until 120 install_chart --set config.log-level=debug && another_pod "$uid" && wait_until 60 find_broker &&
@@ -281,7 +284,7 @@ test_expect_success MUNGE 'an upgrade that changes nothing leaves the broker alo
     as daemon cancel "$id" && wait_until 60 is_state "$id" CANCELLED && wait_until 60 jobs_are_gone
 '
 
-# As Helm does: all that was made, but what says that it is to be kept.
+# Removes the release like Helm: all its objects, except those with the keep annotation.
 uninstall_chart()
 {
     cluster create --dry-run=client -o json -f objects.yaml |
@@ -293,7 +296,7 @@ of_release()
         cluster get namespaces,clusterroles,clusterrolebindings -l app.kubernetes.io/instance=hpc -o name
 }
 only_kept_is_there() { of_release >left && printf "%s\n" persistentvolumeclaim/hpc-fluxq-state namespace/t4600-jobs | cmp - left; }
-test_expect_success MUNGE 'when the release goes its claim stays, and the namespace that it made' '
+test_expect_success MUNGE 'after an uninstall the release'\''s claim and its namespace stay' '
     of_release >there && [ "$(wc -l <there)" -ge 15 ] && uninstall_chart &&
     wait_until 60 only_kept_is_there && cluster delete namespace fluxq t4600-jobs --timeout=55s && wait_until 30 nothing_of_ours
 '

@@ -1,6 +1,6 @@
 #!/bin/sh
-# t4610-agent-image.t: the agent comes from an image, where nothing that came by a ConfigMap may be
-# executed. Needs root.
+# t4610-agent-image.t: the agent comes from an image, in a cluster that forbids programs from
+# ConfigMaps. Needs root.
 
 test_description='agent-delivery: image: jobs run where ConfigMaps must not have programs'
 . "$(dirname "$0")/lib.sh"
@@ -9,13 +9,13 @@ CLUSTER_ID=t4610
 
 own_cluster --nodes 2
 
-test_expect_success 'the image is made, and on the nodes' '
+test_expect_success 'the image is built and is on the nodes' '
     "$FLUXQ_SOURCE_DIR/contrib/image" --output image.tar --tag localhost/fluxq:test &&
     "$KUBE/node" load image.tar &&
     "$KUBE/node" exec 1 ctr -n k8s.io images ls -q >images && grep -x localhost/fluxq:test images
 '
 
-# The modes of a volume as a sum of r, w and x: x is what is odd in one of its octal digits.
+# The modes of a volume as a sum of r, w and x: an odd octal digit of the mode has x.
 no_programs='!has(object.spec.volumes) || object.spec.volumes.all(v, !has(v.configMap) ||
   ([v.configMap.?defaultMode.orValue(420)] + v.configMap.?items.orValue([]).map(i, i.?mode.orValue(420)))
     .all(m, m % 2 == 0 && m / 8 % 2 == 0 && m / 64 % 2 == 0))'
@@ -47,11 +47,11 @@ policy_refuses()
 END
 }
 
-test_expect_success 'the cluster refuses pods that have programs in ConfigMaps' '
+test_expect_success 'the cluster refuses pods with programs in ConfigMaps' '
     make_policy && wait_until 60 policy_refuses
 '
 
-test_expect_success 'there the usual delivery does not start, and the job says what the cluster says' '
+test_expect_success 'the default delivery of the agent does not start there, and the job shows the cluster'\''s reason' '
     write_config "$configs/fluxq.kubeconfig" "start-retries: 0" "place-timeout: 10s" &&
     start_broker --kube --config "$HERE/kube.yaml" &&
     wait_until 30 sh -c "fluxq-info --json | grep -q node2" &&
@@ -66,7 +66,7 @@ write_admin()
     chmod 755 prolog epilog
 }
 
-test_expect_success 'from the image it does: a script, a command on all nodes, with prolog and epilog' '
+test_expect_success 'with the agent from the image a script and a command run on all nodes, with prolog and epilog' '
     write_admin &&
     write_config "$configs/fluxq.kubeconfig" "prolog: $HERE/prolog" "epilog: $HERE/epilog" \
         "  agent-delivery: image" "  agent-image: localhost/fluxq:test" &&
@@ -81,7 +81,7 @@ test_expect_success 'from the image it does: a script, a command on all nodes, w
     fluxq-submit --wait -N 2 -o "c-%t.out" -- sh -c "echo \$FLUXQ_PROCID" && echo 1 >expected && test_cmp expected c-1.out
 '
 
-test_expect_success 'a file goes to all nodes of the job, and only the agent may write where the agent is' '
+test_expect_success 'fluxq-bcast sends a file to all nodes, and only the agent can write to the agent'\''s directory' '
     write_script bcast.sh <<-\END &&
 	#!/bin/sh
 	#SBATCH -N 2 -o bcast.out
@@ -90,7 +90,7 @@ test_expect_success 'a file goes to all nodes of the job, and only the agent may
     fluxq-submit --wait bcast.sh && echo good >expected && test_cmp expected bcast.out
 '
 
-test_expect_success 'no ConfigMap of the agent is made' '
+test_expect_success 'the agent has no ConfigMap' '
     id=$(fluxq-submit -o /dev/null -- sh -c "n=0; while :; do echo \$n; n=\$((n + 1)); sleep 0.2; done") &&
     wait_job_state "$id" RUNNING 60 &&
     k get configmaps -l fluxq.io/cluster=$CLUSTER_ID -o name >maps && ! grep fluxq-agent maps && grep "fluxq-$CLUSTER_ID-$id" maps &&
@@ -99,13 +99,13 @@ test_expect_success 'no ConfigMap of the agent is made' '
 '
 
 goes_on() { fluxq-logs "$1" | grep "^[0-9]" >now; [ "$(wc -l <now)" -gt "$2" ]; }
-test_expect_success 'a restarted broker finds the job again' '
+test_expect_success 'a restarted broker finds the job' '
     kill_broker && start_broker --kube --config "$HERE/kube.yaml" && wait_job_state "$id" RUNNING 60 &&
     fluxq-logs "$id" >before && wait_until 60 goes_on "$id" "$(wc -l <before)" && counts_up now "$(wc -l <now)" &&
     fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 && wait_until 60 nothing_of_ours
 '
 
-test_expect_success 'an image with another agent is refused for good, and named' '
+test_expect_success 'an image with another agent fails the job without retries, and the error names the image' '
     cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" other && printf "\0" >>other && chmod 755 other &&
     "$FLUXQ_SOURCE_DIR/contrib/image-archive" other.tar localhost/fluxq:other --file /fluxq/fluxq-shell=other &&
     "$KUBE/node" load other.tar && stop_broker && sed -i "s/fluxq:test/fluxq:other/" kube.yaml &&
@@ -114,5 +114,5 @@ test_expect_success 'an image with another agent is refused for good, and named'
     said "$id" "kube.agent-image must be of the broker.s version" && wait_until 60 nothing_of_ours
 '
 
-test_expect_success 'stop: nothing is left' 'stop_broker && nothing_of_ours'
+test_expect_success 'the broker stops, and nothing is left' 'stop_broker && nothing_of_ours'
 test_done

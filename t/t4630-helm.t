@@ -1,6 +1,6 @@
 #!/bin/sh
-# t4630-helm.t: the chart in etc/kubernetes/helm, rendered by Helm's own packages and compared with
-# the kustomize base beside it. Needs no cluster; t4600 installs it on one.
+# t4630-helm.t: the chart in etc/kubernetes/helm, rendered with Helm's own packages and compared
+# with the kustomize base. Needs no cluster; t4600 installs the chart on one.
 
 test_description='the Helm chart makes what the kustomize base makes; each value counts, others are refused'
 . "$(dirname "$0")/lib.sh"
@@ -8,22 +8,24 @@ KUBE=$FLUXQ_SOURCE_DIR/t/kube
 base=$FLUXQ_SOURCE_DIR/etc/kubernetes
 chart=$base/helm/fluxq
 
-test_expect_success 'the renderer and kubectl are there' '
+test_expect_success 'the renderer and kubectl exist' '
     "$KUBE/build" --quiet && kubectl=$("$KUBE/build" --list | awk "\$1 == \"kubectl\" { print \$3 \"/kubectl\" }") &&
     [ -x "$kubectl" ]
 '
 
-# render [OPTIONS]: the release fluxq in the namespace fluxq, unless they say otherwise
+# render [OPTIONS]: renders the release fluxq in the namespace fluxq, unless the options
+# set others.
 render() { "$KUBE/helm-template" --namespace fluxq "$@" "$chart"; }
 
-# json FILE: YAML documents as a JSON array. kubectl leaves an empty mapping where it removes nothing.
+# json FILE: prints YAML documents as a JSON array. kubectl leaves an empty mapping in place of a
+# removed value.
 json()
 {
     "$kubectl" annotate --local -o json -f "$1" no-such- |
         jq -s 'map(if .metadata.annotations == {} then del(.metadata.annotations) else . end)'
 }
 
-# The settings in an array of objects, as JSON; the text itself is in fluxq.yaml.
+# Prints the settings in an array of objects as JSON; writes their text to fluxq.yaml.
 settings()
 {
     jq -r '.[] | select(.kind == "ConfigMap" and .data["fluxq.yaml"]).data["fluxq.yaml"]' "$1" >fluxq.yaml &&
@@ -31,19 +33,19 @@ settings()
         json document | jq -S '.[0].spec'
 }
 
-test_expect_success 'nothing is wrong with the chart, no field is unknown, and the versions are those of fluxq' '
+test_expect_success 'the chart passes lint, has no unknown field, and has the versions of fluxq' '
     "$KUBE/helm-template" --lint "$chart" && cp -R "$chart" typo && sed -i "s/terminationGracePeriodSeconds/terminationGrace/" typo/templates/broker.yaml &&
     ! "$KUBE/helm-template" --lint typo >faults 2>&1 && grep "broker.yaml: .*spec.template.spec.terminationGrace" faults &&
     version=$(sed -n "s/^#define PACKAGE_VERSION \"\(.*\)\"/\1/p" "$FLUXQ_BUILD_DIR/config.h") &&
     grep -x "version: $version" "$chart/Chart.yaml" && grep -x "appVersion: $version" "$chart/Chart.yaml"
 '
 
-# ---- one truth ----
+# ---- the chart and the base agree ----
 
-# What the chart has besides, all of it: labels that say whose an object is, also in selectors, so that there
-# can be several releases; annotations; the namespace in the names of the cluster's own objects; the type
-# of the Service, which is the default. The base has the namespace itself, which Helm's user brings, and
-# kustomize names the ConfigMap anew when it changes.
+# The complete list of additions of the chart: labels that name the release, also in selectors, so that
+# several releases can exist; annotations; the namespace in names of cluster-wide objects; the type of the
+# Service, which is the default. The base has the namespace itself, which with Helm the user creates, and
+# kustomize gives the ConfigMap a new name at each change.
 readonly without_besides='
     def own: ["app.kubernetes.io/instance", "app.kubernetes.io/version", "helm.sh/chart", "fluxq.io/cluster",
               "checksum/config", "helm.sh/resource-policy"];
@@ -56,7 +58,7 @@ readonly without_besides='
         walk(if type == "object" then with_entries(select(.value != {} or (.key | IN("labels", "annotations") | not))) else . end)) |
     sort_by(.kind, .metadata.namespace, .metadata.name)'
 
-# What the base makes, with the rights that are asked for besides, for the same service account.
+# Prints the objects of the base, with the optional rights for the same service account.
 base_objects()
 {
     "$kubectl" kustomize "$1" >base.yaml && json base.yaml >base.json &&
@@ -67,16 +69,16 @@ base_objects()
             if .kind == "RoleBinding" then .metadata.namespace = "fluxq-jobs" else . end)' >rights.json &&
         jq -s add base.json rights.json
 }
-# comparable FILE: objects and settings, ready to be compared
+# comparable FILE: prints objects and settings in a form that can be compared.
 comparable() { jq -S "$without_besides" "$1" && settings "$1"; }
 compare_with() { base_objects "$1" >base-and-rights.json && comparable base-and-rights.json >wanted && test_cmp wanted made; }
 
-test_expect_success 'the chart makes the objects of the base, right by right, and the settings are the same' '
+test_expect_success 'the chart makes the same objects, rights and settings as the base' '
     render --set rbac.namespaces=true,rbac.nodeGroups=true,adopt.create=true,adopt.suspendPolicy=true >chart.yaml &&
     json chart.yaml >made.json && comparable made.json >made && compare_with "$base" && [ "$(jq -s ".[0] | length" made)" -ge 16 ] && [ "$(jq -s ".[1] | length" made)" -ge 7 ]
 '
 
-test_expect_success 'a namespace for jobs that the chart makes has the labels of that of the base' '
+test_expect_success 'a job namespace of the chart has the labels of the base'\''s' '
     render --set jobNamespace.create=true,config.kube.namespace=jobs >chart.yaml && json chart.yaml >made.json &&
     jq -c "map(select(.kind == \"Namespace\"))[0] | [.metadata.name, .metadata.annotations[\"helm.sh/resource-policy\"],
         (.metadata.labels | with_entries(select(.key | startswith(\"pod-security\"))))]" made.json >labels &&
@@ -84,7 +86,7 @@ test_expect_success 'a namespace for jobs that the chart makes has the labels of
     test_cmp expected labels
 '
 
-test_expect_success 'a verb, a field, a setting or an object that only the base has is seen' '
+test_expect_success 'the comparison detects a verb, a field, a setting and an object that only the base has' '
     compare_with "$base" && n=0 && for change in "rbac.yaml s/verbs: .get, create]/verbs: [get]/" "namespaces.yaml s/create]} # limits/get]}/" \
         "rbac-node-groups.yaml s/verbs: .patch]/verbs: [update]/" "broker.yaml s/periodSeconds: 5,/periodSeconds: 6,/" \
         "networkpolicy.yaml s/port: 7717/port: 7716/" "fluxq.yaml s/lease: true/lease: false/" "disruption.yaml s/1000000/1000/" \
@@ -112,7 +114,7 @@ config:
     debug: {default: true, max-nodes: 2}
 END
 
-test_expect_success 'settings are merged over the defaults, null takes one away, and the broker accepts the result' '
+test_expect_success 'values are merged over the default settings, null removes a setting, and the broker accepts the result' '
     render --values settings.yaml >chart.yaml && json chart.yaml >made.json && settings made.json >made &&
     cat fluxq.yaml && fluxqd --check --config fluxq.yaml &&
     jq -e ".[\"cluster-id\"] == \"hpc\" and .[\"array-max\"] == 1000000 and .operators == [\"ops\", \"007\"] and
@@ -122,7 +124,7 @@ test_expect_success 'settings are merged over the defaults, null takes one away,
 '
 
 checksum() { render "$@" | sed -n 's,^ *checksum/config: ,,p'; }
-test_expect_success 'the pod is another when the settings are, and only then' '
+test_expect_success 'the pod changes exactly when the settings change' '
     first=$(checksum) && [ ${#first} = 64 ] && [ "$(checksum --set labels.team=hpc,service.type=NodePort)" = "$first" ] &&
     [ "$(checksum --set config.log-level=debug)" != "$first" ] && [ "$(checksum --set config.kube.lease=false)" != "$first" ]
 '
@@ -130,7 +132,7 @@ test_expect_success 'the pod is another when the settings are, and only then' '
 # ---- several releases ----
 
 names() { jq -r '.[] | "\(.kind) \(.metadata.namespace // "-") \(.metadata.name)"' "$1" | sort; }
-test_expect_success 'releases share no object and no cluster-id, neither in one namespace nor with one for the jobs of all' '
+test_expect_success 'releases share no object and no cluster-id, in one namespace and with a common job namespace' '
     : >all && : >ids && n=0 && for release in "fluxq fluxq" "hpc fluxq" "fluxq hpc" "fluxq test" "fluxq-a b" "fluxq a-b" "fluxq-a-b c"; do
         "$KUBE/helm-template" --release ${release% *} --namespace ${release#* } --set config.kube.namespace=jobs,jobNamespace.create=false \
             --set rbac.namespaces=true,rbac.nodeGroups=true "$chart" >chart.yaml &&
@@ -140,7 +142,7 @@ test_expect_success 'releases share no object and no cluster-id, neither in one 
     [ "$(wc -l <all)" -eq $((n * 16)) ]
 '
 
-test_expect_success 'the broker has no rights in its own namespace, where the MUNGE key is: neither by the base nor by the chart' '
+test_expect_success 'neither base nor chart gives the broker rights in its own namespace, where the MUNGE key is' '
     render >chart.yaml && json chart.yaml >made.json && for objects in made.json base.json; do
         jq -e "[.[] | select(.kind == \"RoleBinding\").metadata.namespace] | unique == [\"fluxq-jobs\"]" $objects &&
         jq -e "[.[] | select(.kind == \"Deployment\").metadata.namespace] == [\"fluxq\"]" $objects || return 1
@@ -148,7 +150,7 @@ test_expect_success 'the broker has no rights in its own namespace, where the MU
         jq -e "[.[] | select(.kind == \"ClusterRole\" and (.metadata.name | test(\"runner\") | not)).rules[] | select(.resources | index(\"secrets\"))] == []"
 '
 
-test_expect_success 'of two releases in one namespace each finds its own broker and its own jobs' '
+test_expect_success 'each of two releases in one namespace selects its own broker and its own jobs' '
     for release in one two; do
         render --release $release >chart.yaml && json chart.yaml >$release.json || return 1
     done &&
@@ -188,7 +190,7 @@ extraVolumeMounts: [{name: pipes, mountPath: /var/lib/sss/pipes}]
 sidecars: [{name: sssd, image: sssd}]
 END
 
-# Lines of jq: of an object of that kind (o), the pod (pod), its container (c).
+# Short forms for jq: an object of this kind (o), the pod (pod), its container (c).
 cat >expected.jq <<\END
 o("Deployment") | .metadata.name == "batch" and .metadata.labels.team == "hpc" and .metadata.annotations["example.org/owner"] == "ops"
 all(.[]; .metadata.labels.team == "hpc" and .metadata.annotations["example.org/owner"] == "ops")
@@ -223,23 +225,23 @@ pod.affinity == {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: 
 pod.initContainers[1] == {name: "sssd", image: "sssd", restartPolicy: "Always"} and (pod.initContainers | length) == 2
 END
 
-# has FILE EXPRESSION: true for an array of objects
+# has FILE EXPRESSION: EXPRESSION is true for the array of objects in FILE.
 has()
 {
     jq -e "def o(\$kind): map(select(.kind == \$kind))[0]; def pod: o(\"Deployment\").spec.template.spec; def c: pod.containers[0]; $2" \
         "$1" >/dev/null || { echo "not so: $2" && return 1; }
 }
-test_expect_success 'each value is in the objects' '
+test_expect_success 'each value appears in the objects' '
     render --lint --values all.yaml && render --values all.yaml >chart.yaml && json chart.yaml >made.json && names made.json &&
     while read -r expression; do
         has made.json "$expression" || return 1
     done <expected.jq && [ "$(wc -l <expected.jq)" -ge 30 ]
 '
 
-# makes SET EXPRESSION
+# makes SET EXPRESSION: with the values SET, EXPRESSION is true for the objects.
 makes() { render --set "$1" >chart.yaml && json chart.yaml >made.json && has made.json "$2"; }
 kinds() { echo "([.[].kind] | index(\"$1\")) == null"; }
-test_expect_success 'what is switched off is not there' '
+test_expect_success 'a disabled part has no objects' '
     makes rbac.create=false,rbac.namespaces=true,rbac.nodeGroups=true "all(.[]; .kind | test(\"Role\") | not)" &&
     makes serviceAccount.create=false,serviceAccount.name=mine "$(kinds ServiceAccount) and pod.serviceAccountName == \"mine\"" &&
     makes networkPolicy.enabled=false "$(kinds NetworkPolicy)" &&
@@ -249,7 +251,7 @@ test_expect_success 'what is switched off is not there' '
     makes global.anything=1 "length == 13"
 '
 
-test_expect_success 'where Jobs are adopted: rights in each namespace, and who may name owners' '
+test_expect_success 'with adoption there are rights in each namespace, and a policy for users who may name owners' '
     makes "adopt.create=true,adopt.namespaces={team-a,team-b},adopt.owners.users={portal}" "
         ([.[] | select(.kind == \"RoleBinding\" and .roleRef.name == \"fluxq.fluxq-adopter\").metadata.namespace] == [\"team-a\", \"team-b\"]) and
         ([o(\"ValidatingAdmissionPolicy\").spec.variables[0, 1].expression] == [\"[\\\"portal\\\"]\", \"[\\\"fluxq:owners\\\"]\"]) and
@@ -258,31 +260,31 @@ test_expect_success 'where Jobs are adopted: rights in each namespace, and who m
     makes adopt.create=false "$(kinds ValidatingAdmissionPolicy)"
 '
 
-test_expect_success 'the notes name the objects, and what stays' '
+test_expect_success 'the notes name the objects, and the objects that stay' '
     render --release hpc --notes >notes && grep "deploy/hpc-fluxq " notes && grep "claim hpc-fluxq-state with the journal" notes &&
     render --notes --set rbac.namespaces=true,state.keep=false >notes && grep "namespace-role: fluxq.fluxq-runner" notes &&
     ! grep "the claim" notes
 '
 
-# ---- what is refused ----
+# ---- refused values ----
 
-# refused SET REASON
+# refused SET REASON: the values SET are refused with REASON.
 refused()
 {
     ! render --set "$1" >made 2>refusal && grep -e "$2" refusal && ! [ -s made ] || { echo "not refused so: $1" && cat refusal && return 1; }
 }
-test_expect_success 'values that the chart does not know are refused, wherever they stand' '
+test_expect_success 'an unknown value is refused at every level' '
     n=0 && for place in "" image. jobNamespace. rbac. serviceAccount. munge. users. state. service. networkPolicy. podDisruptionBudget. adopt. adopt.owners.; do
         refused "${place}nothing=1" "additional properties .nothing. not allowed" && n=$((n + 1)) || return 1
     done && [ $n = "$(jq "[.. | objects | select(.additionalProperties == false)] | length" "$chart/values.schema.json")" ]
 '
 
-test_expect_success 'the schema wants all that it knows but what may be null, so it has no value that values.yaml has not' '
+test_expect_success 'the schema requires all its values except those that may be null, so values.yaml has each of them' '
     jq -c "[.. | objects | select(.additionalProperties == false) | (.properties | keys) - .required] | add" "$chart/values.schema.json" >optional &&
     echo "[\"global\",\"storageClass\",\"nodePort\"]" | jq -c sort >expected && jq -c sort optional | test_cmp expected -
 '
 
-test_expect_success 'what cannot be is refused with the name of the value' '
+test_expect_success 'a wrong value is refused with its name' '
     refused config.executor=local "config.executor: the chart sets it" && refused config.state-dir=/x "config.state-dir: the chart sets it" &&
     refused config.listen=0.0.0.0:80 "config.listen: .*the pod.s port is 7718" && refused config.cluster-id=A_b "/config/cluster-id" &&
     refused config=null config && refused config.kube.namespace=A_b "/config/kube/namespace" &&
@@ -294,7 +296,7 @@ test_expect_success 'what cannot be is refused with the name of the value' '
     refused state.size=big "/state/size"
 '
 
-test_expect_success 'a cluster without sidecars is refused' '
+test_expect_success 'a cluster version without sidecars is refused' '
     ! render --kube-version v1.28.9 2>refusal && grep "wants Kubernetes >=1.29" refusal && render --kube-version v1.29.0 >made && [ -s made ]
 '
 

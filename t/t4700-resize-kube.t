@@ -27,7 +27,7 @@ is_size()
     [ "$(job_field "$1" nodes)" = "$2" ] && [ "$(job_field "$1" resize)" = null ]
 }
 
-# ranks ID: of the pods that are there, sorted
+# ranks ID: prints the ranks with a pod, sorted.
 ranks()
 {
     k get pods -l "fluxq.io/job-id=$1" -o json |
@@ -39,7 +39,7 @@ has_ranks()
     [ "$(ranks "$1")" = "$2" ]
 }
 
-# tasks ID: of how many nodes the last step of its script was, as it prints
+# tasks ID: prints the number of nodes of the last step, according to the script's output.
 has_tasks()
 {
     [ "$(fluxq-logs "$1" | sed -n 's/^step of //p' | tail -n 1)" = "$2" ]
@@ -68,7 +68,7 @@ END
 own_cluster --nodes 3
 
 for way in broker controller; do
-    test_expect_success "$way: a job shrinks: its last pods go, and their nodes are free" '
+    test_expect_success "$way: when a job shrinks its last pods go, and their nodes are free" '
         with $way && id=$(fluxq-submit -N 1-3 --exclusive --malleable -t 20 --start-timeout=0:30 -o /dev/null work.sh) &&
         wait_job_state $id RUNNING 60 && wait_until 30 has_tasks $id 3 && has_ranks $id "0 1 2" &&
         fluxq-ctl resize $id -N 1 && wait_until 60 is_size $id 1 && has_ranks $id 0 &&
@@ -76,13 +76,13 @@ for way in broker controller; do
         other=$(fluxq-submit -N 2 --exclusive -o none.out -- true) && wait_job_state $other COMPLETED 60
     '
 
-    test_expect_success "$way: it grows: new pods join, and steps use them" '
+    test_expect_success "$way: when a job grows new pods join, and steps use them" '
         fluxq-ctl resize $id -N 3 && wait_until 60 is_size $id 3 && has_ranks $id "0 1 2" &&
         job_has $id ".spec | .completions == 3 and .parallelism == 3" && wait_until 20 has_tasks $id 3 &&
         fluxq-logs $id >out && grep "heard shr" out && grep "heard grown 3" out && test $(grep -c begun out) = 1
     '
 
-    test_expect_success "$way: a broker that is killed between its steps goes on with them" '
+    test_expect_success "$way: a broker that is killed during a resize continues the resize" '
         fluxq-ctl resize $id -N 2 && kill_broker && again && wait_until 60 is_size $id 2 && has_ranks $id "0 1" &&
         fluxq-ctl resize $id -N 3 && kill_broker && again && wait_until 60 is_size $id 3 && has_ranks $id "0 1 2" &&
         fluxq-ctl resize $id -N 1 && sleep 1 && kill_broker && again && wait_until 60 is_size $id 1 && has_ranks $id 0 &&
@@ -90,13 +90,13 @@ for way in broker controller; do
         wait_until 20 has_tasks $id 2 && fluxq-logs $id >out && test $(grep -c begun out) = 1
     '
 
-    test_expect_success "$way: a rank that is to go dies meanwhile" '
+    test_expect_success "$way: a rank that is to leave can die during the resize" '
         fluxq-ctl resize $id -N 3 && wait_until 60 is_size $id 3 && wait_until 20 has_tasks $id 3 &&
         fluxq-ctl resize $id -N 2 && kill_agent $id 2; wait_until 60 is_size $id 2 && has_ranks $id "0 1" &&
         wait_until 20 has_tasks $id 2
     '
 
-    test_expect_success "$way: pods that do not come are no end of the job: it stays as it was" '
+    test_expect_success "$way: when new pods do not start in time the job goes on with its old size" '
         fluxq-ctl resize $id -N 1 && wait_until 60 is_size $id 1 &&
         test_when_finished "k delete quota few --ignore-not-found" && k create quota few --hard=pods=1 &&
         wait_until 20 eval "test \"\$(k get quota few -o json | jq -r .status.used.pods)\" = 1" &&
@@ -105,12 +105,12 @@ for way in broker controller; do
         fluxq-logs $id >out && test $(grep -c begun out) = 1
     '
 
-    test_expect_success "$way: it ends, and nothing is left" '
+    test_expect_success "$way: the job ends, and nothing is left" '
         fluxq-cancel $id && wait_job_state $id CANCELLED 60 && clean $id
     '
 done
 
-test_expect_success 'nothing of ours is left' '
+test_expect_success 'no object of this cluster id is left' '
     stop_broker && wait_until 60 no_jobs_of_ours
 '
 

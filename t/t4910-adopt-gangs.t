@@ -1,10 +1,10 @@
 #!/bin/sh
 # t4910-adopt-gangs.t: Jobs of others that clog a cluster when their pods are placed one by one. Needs root.
-# Has a cluster of its own, of 10 simulated nodes with 10 CPUs and 10 GiB each.
+# Uses a cluster of its own, of 10 simulated nodes with 10 CPUs and 10 GiB each.
 #
-# Two Jobs of 20 pods, each pod with 1 CPU and 3,840 MiB (together 75 % of the cluster's memory a Job), and a quick
-# one of 50 pods are created together, as plain manifests, by kubectl. A large one whose pods wait for each other
-# would, half-started beside the other, wait for ever.
+# Two Jobs of 20 pods, each pod with 1 CPU and 3,840 MiB (together 75 % of the cluster's memory for each Job),
+# and a quick Job of 50 pods are created together with kubectl, as plain manifests. If both large Jobs were
+# half-started, their pods would wait for each other forever.
 
 test_description='adopted gangs: two large Jobs and a quick one at once, by either scheduler; and groups of plain pods
 
@@ -19,7 +19,8 @@ own_cluster --kwok --nodes 10 --sim-cpus 10 --sim-mem 10 --scheduler-arg --kube-
 
 team() { timeout 60 "$KUBE/enter" kubectl -n team-a "$@"; }
 
-# manifest NAME PODS MEMORY SECONDS [SCHEDULER]. With PLAIN set its pods could run at once, wherever there is room.
+# manifest NAME PODS MEMORY SECONDS [SCHEDULER]: prints a Job. With PLAIN set, the Job is not suspended, so
+# that its pods could run at once on any free node.
 manifest()
 {
     suspend=true tolerations='[]'
@@ -45,7 +46,7 @@ spec:
 END
 }
 
-# pods NAME N: a group of plain pods
+# pods NAME N: prints a group of N plain pods.
 pods()
 {
     for i in $(seq 1 "$2"); do
@@ -78,8 +79,9 @@ all_complete()
     done
 }
 
-# judge ROUND...: all 20 pods of both large Jobs of a round ran once and succeeded, and the first of one started
-# when the last of the other had (each needs more than half of the cluster). As the objects say it afterwards.
+# judge ROUND...: checks in the objects that all 20 pods of both large Jobs of a round ran once and succeeded,
+# and that the first pod of one Job started after the last of the other had ended (each Job needs more than
+# half of the cluster).
 judge()
 {
     team get pods -o json >pods.json && team get jobs -o json >jobs.json && for round; do
@@ -96,8 +98,8 @@ judge()
     done
 }
 
-# Each pod was on a node that its job was given, and at no time had a node more of them than slots: a pod that is
-# made late may have the place of one that has ended.
+# Each pod was on a node that its job was given, and no node ever had more of the Job's pods than slots: a
+# later pod may take the place of an ended one.
 in_their_places()
 {
     team get pods -o json "$@" | jq -r '.items[] | .spec.nodeName as $n |
@@ -108,7 +110,7 @@ in_their_places()
             END { exit bad || NR < 4 }' planned changes
 }
 
-test_expect_success 'a queue of the simulated nodes, and a broker that adopts' '
+test_expect_success 'a queue has the simulated nodes, and the broker adopts' '
     "$KUBE/enter" kubectl create namespace team-a && "$KUBE/enter" kubectl create -f "$FLUXQ_SOURCE_DIR/etc/kubernetes/adopt.yaml" 2>err ||
         grep "no matches for kind \"MutatingAdmissionPolicy" err &&
     team create rolebinding fluxq-adopter --clusterrole=fluxq-adopter --user=fluxq &&
@@ -118,7 +120,7 @@ test_expect_success 'a queue of the simulated nodes, and a broker that adopts' '
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length >= 10\""
 '
 
-test_expect_success "all or nothing, $ROUNDS times, half of them bound by fluxq and half by kube-scheduler: all complete" '
+test_expect_success "large Jobs created together $ROUNDS times, bound by fluxq or by kube-scheduler, all complete" '
     round=1 &&
     while [ $round -le $ROUNDS ]; do
         scheduler=default-scheduler && [ $((round % 2)) = 0 ] || scheduler=fluxq
@@ -130,15 +132,16 @@ test_expect_success "all or nothing, $ROUNDS times, half of them bound by fluxq 
     [ $round -gt $ROUNDS ] && [ "$(fluxq-queue -t finished --no-header -o st | sort | uniq -c | tr -d " ")" = "$((3 * ROUNDS))CD" ]
 '
 
-test_expect_success 'never were two large ones half-started, and none was started twice' '
+test_expect_success 'two large Jobs were never half-started together, and none was started twice' '
     judge $(seq 1 $ROUNDS) && for job in $(fluxq-queue -t all --no-header -o %i); do [ "$(job_field $job restarts)" = 0 ] || return 1; done
 '
 
-test_expect_success 'every pod was where its job was to be' '
+test_expect_success 'every pod was on a node of its job' '
     for name in r1-a r1-b r2-a r2-b r2-quick; do adopted $name && in_their_places -l job-name=$name || return 1; done
 '
 
-# Some may be over before the broker can suspend them: they say so, and are no jobs.
+# Some Jobs may end before the broker can suspend them: their status says so, and they are
+# not jobs.
 plain_round()
 {
     names="p$1-a p$1-b" && { PLAIN=1 manifest p$1-a 20 3840Mi 3 $2 && PLAIN=1 manifest p$1-b 20 3840Mi 3 $2; } >plain.yaml &&
@@ -154,14 +157,14 @@ plain_round()
         done
 }
 
-test_expect_success 'Jobs that nobody suspends at their creation are suspended, queued and complete, by either scheduler' '
+test_expect_success 'Jobs that are not suspended at their creation are suspended, queued and complete, with either scheduler' '
     for round in $(seq 1 ${PLAIN_ROUNDS:-2}); do
         scheduler=default-scheduler && [ $((round % 2)) = 0 ] || scheduler=fluxq
         plain_round $round $scheduler || { cat ends && return 1; }
     done
 '
 
-test_expect_success 'a group of plain pods is one job, once all of it are there' '
+test_expect_success 'a group of plain pods is one job when all its pods exist' '
     pods grp 6 >grp.yaml && sed "/^  name: grp-6/,\$d" grp.yaml >most && head -n -4 most >part.yaml &&
     team create -f "$HERE/part.yaml" && [ "$(team get pods -l fluxq.io/group=grp -o name | wc -l)" = 5 ] &&
     pods single 1 | sed "/fluxq.io.group: single/s/, fluxq.io.group: single//" >single.yaml && team create -f "$HERE/single.yaml" &&
@@ -173,7 +176,7 @@ test_expect_success 'a group of plain pods is one job, once all of it are there'
     in_their_places -l fluxq.io/group=grp
 '
 
-test_expect_success 'a group in the queue is gated; cancelled, it stays so; its pods deleted, its job is cancelled' '
+test_expect_success 'a pending group is gated, a cancelled group stays gated, and deleting its pods cancels its job' '
     fluxq-ctl queue stop sim && pods held 2 >held.yaml && team create -f "$HERE/held.yaml" && adopted held &&
     [ -z "$(team get pods -l fluxq.io/group=held -o "jsonpath={.items[*].spec.nodeName}")" ] && fluxq-cancel $id && wait_job_state $id CANCELLED &&
     [ "$(team get pods -l fluxq.io/group=held -o name | wc -l)" = 2 ] &&
@@ -181,7 +184,7 @@ test_expect_success 'a group in the queue is gated; cancelled, it stays so; its 
     wait_job_state $id CANCELLED 30 && fluxq-ctl queue start sim
 '
 
-test_expect_success 'the broker is killed while a group waits and another runs: one job each' '
+test_expect_success 'after kill -9 of the broker a pending and a running group have one job each' '
     pods one 2 >one.yaml && sed -i "s/sim-duration: 2s/sim-duration: 15s/" one.yaml && team create -f "$HERE/one.yaml" && adopted one &&
     one=$id && wait_job_state $one RUNNING 30 && fluxq-ctl queue stop sim && pods two 2 >two.yaml && team create -f "$HERE/two.yaml" &&
     adopted two && two=$id && fluxq-queue -t all --no-header -o %i | sort >before && kill_broker && start_broker --kube --config "$HERE/kube.yaml" &&
@@ -189,7 +192,7 @@ test_expect_success 'the broker is killed while a group waits and another runs: 
     fluxq-queue -t all --no-header -o %i | sort >after && test_cmp before after && [ "$(job_field $one restarts)" = 0 ]
 '
 
-test_expect_success 'a group whose pods are not alike is refused, and says which' '
+test_expect_success 'a group of unlike pods is refused, and the event names the pod' '
     pods mixed 2 >mixed.yaml && sed -i "0,/cpu: 2/s//cpu: 3/" mixed.yaml && team create -f "$HERE/mixed.yaml" &&
     refused() { team get events.events.k8s.io -o jsonpath="{range .items[*]}{.reason} {.note}{\"\n\"}{end}" | grep "^Refused.*different amounts.*mixed-"; } &&
     wait_until 30 refused && ! has_job mixed

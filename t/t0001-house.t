@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='the build keeps its own laws: includes, banned functions, tables, release, install'
+test_description='the build checks its own rules: includes, banned functions, tables, release, install'
 . "$(dirname "$0")/lib.sh"
 
 # A copy of the tree that tests may spoil, configured in itself; without the products of an

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='contrib/check: how often the tests run, how many at a time, and beside what'
+test_description='contrib/check: repeated runs, tests that run at the same time, and busy loops beside the tests'
 . "$(dirname "$0")/lib.sh"
 
 # A tree that has everything that contrib/check calls, and in which nothing is to be built. The

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='the programs are built so that a fault in them is hard to use'
+test_description='the programs are built so that a fault in them is hard to exploit'
 . "$(dirname "$0")/lib.sh"
 
 AGENT=$FLUXQ_BUILD_DIR/src/shell/fluxq-shell

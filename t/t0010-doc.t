@@ -1,7 +1,7 @@
 #!/bin/sh
 # Compares the API's description and the configuration's manual page with the tables in the
 # code: a difference would mislead readers.
-test_description='documentation against the tables in the code'
+test_description='the documentation agrees with the tables in the code'
 : "${FLUXQ_SOURCE_DIR:=$(cd "$(dirname "$0")/.." && pwd)}"
 src=$FLUXQ_SOURCE_DIR
 . "$src/t/lib.sh"

@@ -2,7 +2,7 @@
 # Runs the console blocks of the README in order in a copy of the tree. The output must have the form
 # that the README shows, so a changed command, column or line fails this test. Numbers and the names of
 # machine, user and directory may differ.
-test_description='the README says what happens'
+test_description='the README shows what its commands print'
 . "$(dirname "$0")/lib.sh"
 src=$FLUXQ_SOURCE_DIR
 here=$PWD

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Users copy these examples first, so the examples must run unchanged.
-test_description='the scripts of doc/examples'
+test_description='the scripts of doc/examples run'
 . "$(dirname "$0")/lib.sh"
 examples=$FLUXQ_SOURCE_DIR/doc/examples
 

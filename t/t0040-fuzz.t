@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='the fuzz targets build, and what they have found before stays mended'
+test_description='the fuzz targets build, and the faults that they found stay fixed'
 . "$(dirname "$0")/lib.sh"
 
 # A copy of the sources, as the source tree may be read-only.

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-submit: one job for each call, from a script, stdin or a command; clear refusals'
+test_description='fluxq-submit: one job for each call, from a script, stdin or a command, with clear errors'
 . "$(dirname "$0")/lib.sh"
 
 # refused CODE TEXT COMMAND...: COMMAND fails with exit status CODE, prints one line with TEXT

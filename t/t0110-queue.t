@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-queue: the jobs that are asked for, in the columns that are asked for'
+test_description='fluxq-queue: the selected jobs in the selected columns'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

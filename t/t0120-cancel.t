@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-cancel: ends what it is told to and nothing else, says what it could not and why'
+test_description='fluxq-cancel: cancels exactly the named jobs, and reports jobs that it could not cancel'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

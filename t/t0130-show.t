@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-show: all that is known of a job, a node, a queue, for people and programs'
+test_description='fluxq-show: all data of a job, a node and a queue, for people and programs'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

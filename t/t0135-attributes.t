@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='attributes that are only recorded: each is taken from wherever it is said, and is wherever it is looked for'
+test_description='attributes that fluxq only records: each can be set in every way and is shown everywhere'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-logs: the output so far, to the end when asked, by rank and stream'
+test_description='fluxq-logs: the output so far, to the end of the job on request, by rank and stream'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq: the commands as a console, from a script and on a terminal'
+test_description='fluxq: the commands in a console, from a script and on a terminal'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

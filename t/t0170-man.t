@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='manual pages against --help: an option that only one of them has misleads its reader'
+test_description='manual pages and --help have the same options'
 . "$(dirname "$0")/lib.sh"
 
 man=$FLUXQ_SOURCE_DIR/doc/man

@@ -2,7 +2,7 @@
 # t0180-image.t: the container image of fluxq, without a cluster. t4600 runs the image in
 # a cluster.
 
-test_description='contrib/image makes an archive that is whole, small, and the same each time'
+test_description='contrib/image makes a complete, small and reproducible archive'
 . "$(dirname "$0")/lib.sh"
 image=$FLUXQ_SOURCE_DIR/contrib/image
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='names and texts cannot drive a terminal, hide in it or turn its lines around'
+test_description='names and texts cannot control a terminal, hide in it or reverse its lines'
 . "$(dirname "$0")/lib.sh"
 
 RLO=$(printf '\342\200\256')  # U+202E RIGHT-TO-LEFT OVERRIDE

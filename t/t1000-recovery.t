@@ -1,7 +1,7 @@
 #!/bin/sh
-test_description='what was accepted survives the broker: kill -9 after each event, restarts
+test_description='accepted jobs survive the broker: kill -9 after each event, restarts
 
-A job lost, run twice, ended with a wrong result or never picked up again would fail this.
+A job that is lost, run twice, ended with a wrong result or never found again would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='those who follow jobs do not notice that the broker is restarted or killed'
+test_description='commands that follow jobs do not notice a restart or kill of the broker'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

@@ -1,7 +1,7 @@
 #!/bin/sh
-test_description='the disk under the journal is full: submits are refused, what was accepted is not lost
+test_description='the disk of the journal is full: submits are refused, and accepted jobs are not lost
 
-The state directory is a small tmpfs of this script alone (a mount namespace of its own).
+The state directory is a small tmpfs of this script only (in a mount namespace of its own).
 '
 # shellcheck disable=SC2093
 if [ -z "${T1010_ALONE:-}" ]; then

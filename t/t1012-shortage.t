@@ -1,9 +1,8 @@
 #!/bin/sh
-test_description='the broker is short of something for a while: starts wait, and nobody pays for it
+test_description='the broker lacks a resource for a while: starts wait, and no job fails for it
 
-The disk under the jobs of a broker of root is a small tmpfs of this script alone (a mount
-namespace of its own): really full, really read-only. Descriptors are taken from the running
-broker with prlimit.
+The disk of the jobs of a root broker is a small tmpfs of this script only (in a mount namespace
+of its own): really full, really read-only. prlimit takes descriptors from the running broker.
 '
 # shellcheck disable=SC2093
 if [ -z "${T1012_ALONE:-}" ]; then

@@ -1,8 +1,8 @@
 #!/bin/sh
-test_description='the journal under faults: what was answered is true after a crash, and damage is not silent
+test_description='the journal under faults: answers hold after a crash, and damage is reported
 
-The state directory is a file system of this script alone: ext2 on a loop device, in a sparse file on a tmpfs.
-With the tmpfs full, writes go to the page cache and fdatasync fails for real.
+The state directory is a file system of this script only: ext2 on a loop device, in a sparse file on a tmpfs.
+When the tmpfs is full, writes go to the page cache and fdatasync really fails.
 '
 # shellcheck disable=SC2093
 if [ -z "${T1015_ALONE:-}" ]; then

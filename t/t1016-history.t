@@ -1,7 +1,7 @@
 #!/bin/sh
-test_description='the journal does not grow for ever: ended jobs leave it, what is needed stays, the file shrinks
+test_description='the journal does not grow forever: ended jobs leave it, needed jobs stay, and the file shrinks
 
-A journal that only grows, or a job that goes while another one depends on it, would fail this.
+A journal that only grows, or a removed job on which another job depends, would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 

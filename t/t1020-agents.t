@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='an agent or a task is killed or misbehaves: the job ends everywhere, nothing of it stays'
+test_description='after a kill or fault of an agent or task the job ends everywhere and leaves nothing'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='output files: names, places that cannot be written, links of others, a full disk'
+test_description='output files: names, paths that cannot be written, links of others, a full disk'
 # shellcheck disable=SC2093
 if [ -z "${T1030_ALONE:-}" ]; then
     [ "$(id -u)" -eq 0 ] || { echo "Bail out! mounting a tmpfs needs root"; exit 1; }

@@ -1,7 +1,7 @@
 #!/bin/sh
-test_description='the disk under the output of a job is full for a moment: the job waits for room, or does what it was told
+test_description='the disk of a job'"'"'s output is full for a while: the job waits for space, or does as its option says
 
-The output files are on a small tmpfs of this script alone (a mount namespace of its own).
+The output files are on a small tmpfs of this script only (in a mount namespace of its own).
 '
 # shellcheck disable=SC2093
 if [ -z "${T1035_ALONE:-}" ]; then

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='several users: jobs run as who submitted them, nobody acts on the jobs of others'
+test_description='several users: jobs run as their submitting users, and no user acts on the jobs of others'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: jobs of several users"; exit 1; }

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='a client talks to brokers of its own user, of root and of whom the administrator names'
+test_description='a client trusts brokers of its own user, of root, and of users that the administrator names'
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: two users"; exit 1; }
 

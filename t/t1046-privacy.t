@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='private: what others do not see of a job is on no route'
+test_description='private: no route shows others the hidden data of a job'
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: jobs of several users"; exit 1; }
 

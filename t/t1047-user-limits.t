@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='limits of a user, and queues that are for some: refused at submit, with the reason'
+test_description='limits of a user, and queues for some users: a submit beyond them is refused with the reason'
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: jobs of several users"; exit 1; }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='TCP: a MUNGE credential that fits the request, once; all else is refused'
+test_description='TCP: a MUNGE credential is accepted once, for its own request only'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq.yaml: wrong values are refused with their place, reload, queues and their limits'
+test_description='fluxq.yaml: wrong values are refused with their place; reload, queues and their limits'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

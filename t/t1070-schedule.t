@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='who starts, when and where: order, backfill, holds, exclusive and drained nodes, elastic sizes'
+test_description='which job starts when and where: order, backfill, holds, exclusive and drained nodes, elastic sizes'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='much at once: jobs, clients, waiters, output, pending jobs; nobody is lost or starved'
+test_description='high load: jobs, clients, waiters, output, pending jobs; none is lost or starved'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='requests that no good client makes: refused with a reason, and the broker goes on'
+test_description='invalid requests are refused with a reason, and the broker goes on'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='connections: descriptors that run out, bodies in chunks; the broker serves others meanwhile, and goes on'
+test_description='connections: no free descriptors, chunked bodies; the broker serves others and goes on'
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: two users"; exit 1; }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='limits of each user: connections, a reserve for root and operators, requests a second'
+test_description='limits of each user: connections, a reserve for root and operators, requests per second'
 . "$(dirname "$0")/lib.sh"
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: several users"; exit 1; }
 

@@ -1,7 +1,7 @@
 #!/bin/sh
-test_description='the broker where lives end in an odd order, at limits, and with leftovers
+test_description='the broker with jobs that end in an unusual order, at limits, and with leftovers
 
-A job stuck for ever, an output that is somebody else'"'"'s, nodes given twice or a listing cut short
+A job that never ends, output of another job, nodes that are allocated twice or an incomplete listing
 would fail this.
 '
 . "$(dirname "$0")/lib.sh"

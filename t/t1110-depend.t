@@ -1,7 +1,7 @@
 #!/bin/sh
 # A dependency must depend only on the other jobs: a job that starts too early reads missing data,
 # a job that never starts was submitted in error, and a restart of the broker must change neither.
-test_description='jobs that wait: for other jobs, for a time; and those that would end too late'
+test_description='jobs that wait for other jobs or for a time, and jobs that would end too late'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

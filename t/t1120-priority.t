@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='priority: who goes first by each term, fair share, holds of users and of operators'
+test_description='priority: the order by each term, fair share, holds of users and of operators'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='the plan: reservations, who may go first without delaying them, expected starts and answers'
+test_description='the plan: reservations, jobs that may start earlier without delaying them, expected starts'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='a job that loses a node, or cannot start, goes back into the queue: how often, when, in which place'
+test_description='a job that loses a node or cannot start is requeued: how often, when, at which place'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

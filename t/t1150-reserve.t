@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='advance reservations and maintenance: who gets their nodes, when, and what survives the broker'
+test_description='advance reservations and maintenance: their jobs, their times, and restarts of the broker'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='starts that do not succeed: given up in time, tried elsewhere, and nodes that are at fault are drained'
+test_description='failed starts: they are given up in time and tried on other nodes, and faulty nodes are drained'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

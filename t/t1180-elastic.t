@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='elastic jobs: sizes as ranges, steps and lists; what a job gets, what it is told, and why'
+test_description='elastic jobs: sizes as ranges, steps and lists; the granted size, the environment, the reason'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

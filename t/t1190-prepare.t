@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='a machine of many nodes that are all looked at again: what comes meanwhile waits, and is lost neither way'
+test_description='a machine of many nodes that are sorted again: requests during the sort wait, and none is lost'
 . "$(dirname "$0")/lib.sh"
 
 # Another policy sorts all nodes again, in parts. A submit during the sort waits for its end; the

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='places of nodes: levels from the configuration, fluxq-info --topology, jobs that ask for them'
+test_description='places of nodes: levels from the configuration, fluxq-info --topology, requests for places'
 . "$(dirname "$0")/lib.sh"
 
 config=$FLUXQ_RUN/fluxq.yaml

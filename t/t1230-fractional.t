@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='parts of a CPU (--cpus-per-task=0.5), where they cannot be had'
+test_description='fractional CPUs (--cpus-per-task=0.5) on a machine that does not support them'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='malleable jobs: nodes come and go while they run, and what their programs hear of it'
+test_description='malleable jobs: nodes join and leave at run time, and programs are informed'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

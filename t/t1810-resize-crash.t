@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='a broker that is killed while a job becomes another size: the change goes on, nothing is lost, nothing starts twice'
+test_description='a broker that is killed during a resize: the resize goes on, and nothing is lost or started twice'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='the scheduler offers malleable jobs what is free, and asks for it back when somebody waits'
+test_description='the scheduler gives idle nodes to malleable jobs, and takes nodes back for pending jobs'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='the agents of a job are a tree: all arrives, each loss is named, nothing is left behind'
+test_description='the agents of a job are a tree: all output arrives, each loss is named, nothing is left behind'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/agents.sh"
 

@@ -1,8 +1,8 @@
 #!/bin/sh
 test_description='real MPI programs find each other over the PMI of fluxq-shell
 
-pmi-launch plays the agents of some ranks in one process; the programs are compiled here: with
-MPICH they speak PMI-1, with the libpmi2 of Slurm PMI-2.'
+pmi-launch acts as the agents of some ranks in one process. The test compiles the programs: with
+MPICH they use PMI-1, with the libpmi2 of Slurm PMI-2.'
 . "$(dirname "$0")/lib.sh"
 
 PATH=$FLUXQ_BUILD_DIR/t/helper:$PATH

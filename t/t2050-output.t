@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='output, input and what is kept of it: every pattern, -i, --open-mode, large output, fluxq-logs'
+test_description='output and input: every pattern, -i, --open-mode, large output, fluxq-logs'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='--stage-in and --stage-out where all is one machine: names, nodes, failures, ends of every kind'
+test_description='--stage-in and --stage-out on one machine: names, nodes, failures, every kind of end'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

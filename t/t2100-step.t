@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-run starts parallel steps inside a job: places, input, output, status, cores'
+test_description='fluxq-run starts parallel steps inside a job: placement, input, output, status, cores'
 . "$(dirname "$0")/lib.sh"
 
 # Each case is a script that runs as a job on four virtual nodes of two cores; the case compares

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-bcast brings a file to all nodes of a job, whole'
+test_description='fluxq-bcast copies a complete file to all nodes of a job'
 . "$(dirname "$0")/lib.sh"
 
 SQ="'"

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='steps when things break: agents, tasks that will not go, the broker'
+test_description='steps under faults: agents, tasks that do not end, the broker'
 . "$(dirname "$0")/lib.sh"
 
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='time limits and what a job finds: signals before the end, more time, resource limits, environment'
+test_description='time limits and the environment of a job: signals before the end, more time, resource limits'
 . "$(dirname "$0")/lib.sh"
 
 start_broker

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='what jobs and their steps have used is in the job record, however they end'
+test_description='the job record has the usage of a job and its steps, for every kind of end'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 

@@ -3,7 +3,7 @@
 # leaves out cases that count the peer's internals (impl-visits, impl-stats).
 # t/match/known-differences lists the other cases that differ, with reasons; a listed case that
 # passes fails this test, too.
-test_description='fluxq-match answers what Fluxion answers'
+test_description='fluxq-match gives the same answers as Fluxion'
 . "$(dirname "$0")/lib.sh"
 
 run=$FLUXQ_SHARED_DIR/conformance/fluxion/run

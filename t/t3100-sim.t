@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='fluxq-sim: traces, figures that were worked out by hand, drawings, bad input'
+test_description='fluxq-sim: traces, figures that were computed by hand, drawings, wrong input'
 . "$(dirname "$0")/lib.sh"
 
 traces=$FLUXQ_SOURCE_DIR/t/sim

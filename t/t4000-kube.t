@@ -3,7 +3,7 @@
 # time of t/kube/build if t/kube/build has never run. Uses an instance of its own, so that
 # a cluster for other work, or another run of this test, stays unchanged.
 
-test_description='a real Kubernetes for tests (t/kube): starts, works, is broken on purpose, leaves nothing'
+test_description='a real Kubernetes for tests (t/kube): starts, works, survives faults on purpose, leaves nothing'
 
 KUBE=$(cd "$(dirname "$0")/kube" && pwd)
 # sharness changes HOME, but the caches of the build are in the original HOME.

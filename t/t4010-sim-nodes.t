@@ -1,10 +1,10 @@
 #!/bin/sh
 # t4010-sim-nodes.t: simulated nodes of the test cluster. Needs root; about half a minute.
 
-test_description='simulated nodes beside a real one (t/kube/up --kwok): pods on them live and end as told
+test_description='simulated nodes beside a real one (t/kube/up --kwok): pods on them start and end as requested
 
-A simulated pod that a benchmark would wait for in vain, that keeps its Job from ending, or whose
-agent cannot be played by a server on the loopback would fail this.
+A simulated pod that never becomes Ready, that keeps its Job from ending, or whose agent a server
+on the loopback cannot replace would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

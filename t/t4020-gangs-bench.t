@@ -2,10 +2,10 @@
 # t4020-gangs-bench.t: the benchmark of gangs, with few jobs and only fluxq. Needs root; about 2 minutes.
 # The benchmark starts a cluster of 10 simulated nodes with the name of this suite.
 
-test_description='gangs: 30 jobs of 10 pods at once on simulated nodes that hold five of them
+test_description='gangs: 30 jobs of 10 pods at once on simulated nodes with room for five of them
 
-A job that fails, does not end, or is left half-started, a start that was given up, or an object that is left in
-the cluster would fail this. How fast it all goes is no matter of a test.
+A job that fails, does not end or stays half-started, a start that was given up, or an object that is left in
+the cluster would fail this. The test does not check the speed.
 '
 . "$(dirname "$0")/lib.sh"
 

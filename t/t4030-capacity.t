@@ -2,10 +2,10 @@
 # t4030-capacity.t: fluxq-info and kubectl describe give the same resources of nodes. Needs root; about 1
 # minute.
 
-test_description='capacity as it is, after random changes of nodes and pods
+test_description='capacity is correct after random changes of nodes and pods
 
-A node that is offered larger or smaller than it is, a pod that is not counted or counted twice, one that holds
-its share no longer although it only terminates, or a state that the cluster does not know would fail this.
+A node that is offered with a wrong size, a pod that is not counted or counted twice, a terminating pod that no
+longer holds its share, or a state that the cluster does not have would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

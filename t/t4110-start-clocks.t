@@ -3,8 +3,8 @@
 
 test_description='the clocks of a start on a real cluster: not placed, image being pulled, created and not ready
 
-A job that is given up while its image comes, or that waits for ever for one that does not, that is tried
-again where it failed, or a broken node that goes on eating jobs would fail this.
+A job that is given up while its image comes, that waits forever for a missing image, or that is tried
+again where it failed, or a broken node that keeps getting jobs would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

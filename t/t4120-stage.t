@@ -2,10 +2,10 @@
 # t4120-stage.t: --stage-in and --stage-out of jobs in pods. Needs root; about two minutes. Uses a cluster of
 # its own with 2 nodes; its namespace admits only pods of the profile "restricted".
 
-test_description='files brought to the pods of a job and back, on a real cluster
+test_description='files staged to the pods of a job and back, on a real cluster
 
-A job that starts without a file, a file that is lost, doubled or cut when the broker dies, or one that a user
-misses and is not told of would fail this.
+A job that starts without a file, a file that is lost, repeated or cut when the broker dies, or a missing file
+that is not reported to the user would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -3,9 +3,9 @@
 
 test_description='the two ways of making pods on a real cluster: by the Job controller, and by the broker
 
-A gang that does not run in one of them, a Job that kubectl shows wrongly, a pod that looks another way to
-what reads its labels, a pod made twice or left behind, or a broker without a right that does not say so
-would fail this.
+A gang that does not run in one of the ways, a Job that kubectl shows wrongly, a pod that looks different
+to programs that read its labels, a pod that is made twice or left behind, or a missing right that the
+broker does not report would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

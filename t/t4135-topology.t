@@ -3,7 +3,8 @@
 
 test_description='places of nodes on a real API server
 
-Two racks of one name in two zones that count as one, or a node that stays where its label was, would fail this.
+Two racks of the same name in two zones that count as one, or a node that stays in the place of its old label,
+would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

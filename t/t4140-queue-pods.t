@@ -2,10 +2,10 @@
 # t4140-queue-pods.t: queues with settings for their pods, on a real cluster. Needs root; about a
 # minute.
 
-test_description='the pods of a queue on a real cluster: its nodes, its settings, and what its jobs may choose
+test_description='the pods of a queue on a real cluster: its nodes, its settings, and the choices of its jobs
 
-A job that is placed where its queue has no nodes, a pod without what its queue or its user asked for, or a
-user who gets what the administrator did not allow would fail this.
+A job on nodes outside its queue, a pod without a setting of its queue or its user, or a user who gets a
+value that the administrator did not allow would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -1,10 +1,10 @@
 #!/bin/sh
 # t4145-namespaces.t: namespaces of queues and users, on a real cluster. Needs root; about two minutes.
 
-test_description='each user has a namespace, made on first use, and what comes with it
+test_description='each user has a namespace, made on first use, with its objects
 
-A job in a namespace that is not its own, objects of others that are touched or counted as ours, a job that is lost
-because its queue says something else by now, or a namespace without its quota would fail this.
+A job in a wrong namespace, objects of others that are changed or counted as fluxq'"'"'s, a job that is lost
+because the settings of its queue changed, or a namespace without its quota would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

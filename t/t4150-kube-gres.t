@@ -1,10 +1,10 @@
 #!/bin/sh
 # t4150-kube-gres.t: extended resources on a real cluster. Needs root; about a minute.
 
-test_description='extended resources of nodes on a real cluster: --gres, short names, what others use
+test_description='extended resources of nodes on a real cluster: --gres, short names, use by other pods
 
-A pod that asks for more or less than its job was given, a device given twice, or a name that means something
-else than it is configured for would fail this.
+A pod that requests more or less than its job was given, a device that is allocated twice, or a name with
+another meaning than configured would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

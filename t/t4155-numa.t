@@ -1,18 +1,19 @@
 #!/bin/sh
 # t4155-numa.t: NUMA zones of nodes on a real API server. Needs root; about two minutes.
 
-test_description='NUMA zones of nodes, and agents that tell of them late
+test_description='NUMA zones of nodes, and agents that report them late
 
-The burst is that of three pods of 6 CPUs on two nodes of two zones with 8 CPUs each. That all of the sentence is true
-("a naive scheduler gets rejected", "the third stays pending", "none is rejected"), another pod has 4 CPUs of one
-zone of each node: by its sum a node has room for two of 6, but only one of its zones has 6. In a second burst all of both
-zones is free; there the third stays pending only until the agents have told which zones the first two have, which is what
-the document of the over-reserving cache of kubernetes-sigs/scheduler-plugins is about.
+The burst is three pods of 6 CPUs on two nodes of two zones with 8 CPUs each, from the document on the
+over-reserving cache of kubernetes-sigs/scheduler-plugins. For its sentences to hold ("a naive scheduler gets
+rejected", "the third stays pending", "none is rejected"), another pod has 4 CPUs of one zone of each node: in
+total a node has room for two pods of 6, but only one of its zones has 6. In a second burst both zones are free;
+there the third pod stays pending only until the agents have reported the zones of the first two, as that
+document describes.
 
-The API server and the custom resource are real; kubelets and agents are a stand-in (t/helper/standin_nodes.py), which fails a
-pod that no zone can hold as a kubelet does.
+The API server and the custom resource are real; a stand-in (t/helper/standin_nodes.py) acts as kubelets and
+agents, and fails a pod that fits in no zone, as a kubelet does.
 
-A pod that its node rejects, one that waits though its node has told that there is room, or a stand-in that rejects
+A pod that its node rejects, a pod that waits although its node has reported room, or a stand-in that rejects
 nothing would fail this.
 '
 . "$(dirname "$0")/lib.sh"

@@ -1,10 +1,11 @@
 #!/bin/sh
 # t4160-fractional.t: fractional CPUs on a real cluster. Needs root; about a minute.
 
-test_description='parts of a CPU on a real cluster: --cpus-per-task=0.5
+test_description='fractional CPUs on a real cluster: --cpus-per-task=0.5
 
-A core that is given twice, once as a whole and once in parts, a pod that asks for more or less than its job was
-given, an environment that says half a CPU is none, or a plan that forgets parts over a restart would fail this.
+A core that is allocated twice, as a whole and in fractions, a pod that requests more or less than its job was
+given, an environment that rounds half a CPU to none, or a plan that forgets fractions over a restart would fail
+this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

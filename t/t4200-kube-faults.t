@@ -1,10 +1,10 @@
 #!/bin/sh
 # t4200-kube-faults.t: faults in and around a real cluster. Needs root; about 4 minutes.
 
-test_description='the Kubernetes executor when something breaks
+test_description='the Kubernetes executor under faults
 
-A job lost, run twice, failed for good because of somebody else, or an object left in the cluster would
-fail this.
+A job that is lost, run twice, or failed for good because of another program, or an object left in the
+cluster would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -2,10 +2,10 @@
 # t4205-kube-nodes.t: nodes of a real cluster that leave, or will leave. Needs root; about 2
 # minutes.
 
-test_description='nodes that are drained, tainted, not ready, deleted, and pods that are evicted
+test_description='nodes that are drained, tainted, not ready or deleted, and pods that are evicted
 
-A job that is called failed because its node went, one that goes on for ever on a node that nobody hears of,
-runs there still when it is tried again, or ends because its node is closed for others would fail this.
+A job that counts as failed because its node left, that runs forever on an unreachable node, that still runs
+there when it is tried again, or that ends because its node is cordoned would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

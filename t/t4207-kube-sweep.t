@@ -4,8 +4,8 @@
 
 test_description='the sweep of a real cluster
 
-Objects of a broker that was killed that stay for ever, or something of somebody else that is removed
-because it looks like ours, would fail this.
+Objects of a killed broker that stay forever, or an object of another program that is removed because
+it looks like fluxq'"'"'s, would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -2,11 +2,11 @@
 # t4210-kube-refusals.t: refusals of the cluster, and changes of fluxq's objects by others. Needs root; about
 # 2 minutes.
 
-test_description='refusals of the cluster, objects that are edited by hand, finalizers that hang
+test_description='refusals of the cluster, objects that are edited by hand, finalizers that are never removed
 
-A job that ends or waits without saying which object, who keeps it and why, that is failed for good because of
-an administrator, or that runs on although its Job was stopped would fail this. Quotas, tokens and what is
-deleted are in t4200, images in t4110, evictions in t4205.
+A job that ends or waits without naming the object, its holder and the reason, that is failed for good because
+of an administrator, or that runs on although its Job was stopped would fail this. Quotas, tokens and
+deletions are in t4200, images in t4110, evictions in t4205.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -2,10 +2,10 @@
 # t4215-kube-told.t: messages to users about troubles of the cluster, and objects that the broker makes
 # again. Needs root.
 
-test_description='late starts tell why, and the agent that somebody deleted comes back
+test_description='late starts show their reason, and a deleted agent'"'"'s ConfigMap is made again
 
-A job that waits for what is not there without a word of it, or for ever for what the broker can make again,
-would fail this.
+A job that waits for a missing object without a reason, or forever for an object that the broker can make
+again, would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

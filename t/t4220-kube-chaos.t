@@ -4,8 +4,8 @@
 
 test_description='forty jobs on a cluster in which everything is killed once or twice
 
-A job that is lost or failed for it, output that is not whole, a rank that runs twice at one time, or an object
-that is left would fail this.
+A job that is lost or failed because of the kills, incomplete output, a rank that runs twice at the same time,
+or an object that is left would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

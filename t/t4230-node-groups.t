@@ -3,9 +3,9 @@
 
 test_description='nodes that could be made: kube.node-groups and an autoscaler (t/helper/autoscaler.py stands in for one)
 
-A job that is refused although its nodes could be made, that asks for more or less than it lacks, for what
-another asks for, above the maximum, or for ever after it was cancelled would fail this; so would one that
-does not say what it waits for, or whose nodes are there and which does not run.
+A job that is refused although its nodes could be made, or that requests more or fewer nodes than it
+lacks, nodes that another job requests, nodes beyond the maximum, or nodes after its cancel would fail
+this; so would a job that does not show its reason, or that does not run although its nodes exist.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

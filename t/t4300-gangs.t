@@ -10,7 +10,8 @@
 
 test_description='gangs: two large jobs and a quick one at once, 20 times over; and as elastic jobs
 
-A job that never ends, two that are half-started, or something left over would fail this.
+A job that never ends, two jobs that are half-started, or an object that is left over would fail
+this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

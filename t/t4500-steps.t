@@ -4,8 +4,8 @@
 
 test_description='steps and MPI on a real cluster
 
-A step that does not reach all pods, an MPI program that finds its other tasks only with settings of the
-user, or something left over would fail this.
+A step that does not reach all pods, an MPI program that needs settings of the user to find its other
+tasks, or an object that is left over would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -3,10 +3,10 @@
 # minutes. Uses a cluster of its own, of 3 nodes; its namespace admits only pods of the profile
 # "restricted"; the user is not root.
 
-test_description='fluxq-alloc, fluxq-run, fluxq-attach and their kin on a real cluster
+test_description='fluxq-alloc, fluxq-run, fluxq-attach and related commands on a real cluster
 
-A terminal that does not reach a pod, output that comes late or not whole, an allocation that ends with the
-broker or outlives its client, or pods that stay would fail this.
+A terminal that does not reach a pod, late or incomplete output, an allocation that ends with the broker or
+outlives its client, or pods that stay would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -2,10 +2,10 @@
 # t4520-step-faults.t: faults during a step in the pods of a job. Needs root; about two and a half minutes.
 # Uses a cluster of its own, of 3 nodes; its namespace admits only pods of the profile "restricted".
 
-test_description='steps on a real cluster when something breaks
+test_description='steps on a real cluster under faults
 
-A task that outlives its job, a job that hangs or does not say what it lost, output that is not whole because
-of somebody else, or something left in the cluster would fail this.
+A task that outlives its job, a job that hangs or does not name its loss, incomplete output because of
+another program, or an object left in the cluster would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"

@@ -3,7 +3,7 @@
 # with munged beside it; users submit from a login node. Then the same with the chart in
 # etc/kubernetes/helm. Needs root and munge.
 
-test_description='a broker in the cluster serves users outside, and outlives its pod and its node'
+test_description='a broker in the cluster serves users outside, and survives the loss of its pod and its node'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4600

@@ -2,7 +2,7 @@
 # t4610-agent-image.t: the agent comes from an image, in a cluster that forbids programs from
 # ConfigMaps. Needs root.
 
-test_description='agent-delivery: image: jobs run where ConfigMaps must not have programs'
+test_description='agent-delivery: image: jobs run in a cluster that forbids programs in ConfigMaps'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4610

@@ -2,7 +2,7 @@
 # t4620-lease.t: several brokers for one cluster id, of which only one is active. Needs
 # root.
 
-test_description='kube.lease: who waits takes over, who has lost it ends before it does anything'
+test_description='kube.lease: a waiting broker takes over, and a broker that has lost the lease ends before it acts'
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4620

@@ -2,7 +2,7 @@
 # t4630-helm.t: the chart in etc/kubernetes/helm, rendered with Helm's own packages and compared
 # with the kustomize base. Needs no cluster; t4600 installs the chart on one.
 
-test_description='the Helm chart makes what the kustomize base makes; each value counts, others are refused'
+test_description='the Helm chart makes the objects of the kustomize base; each value applies, and unknown values are refused'
 . "$(dirname "$0")/lib.sh"
 KUBE=$FLUXQ_SOURCE_DIR/t/kube
 base=$FLUXQ_SOURCE_DIR/etc/kubernetes

@@ -3,8 +3,8 @@
 
 test_description='malleable jobs on a real cluster, with both ways of making pods
 
-A pod that does not come or does not go, a rank that is started twice, a name that new nodes have not, a node that
-is not free again, or a change that a killed broker forgets would fail this.
+A pod that does not start or does not end, a rank that is started twice, a name that new nodes cannot resolve, a
+node that is not free again, or a resize that a killed broker forgets would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

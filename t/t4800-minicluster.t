@@ -5,8 +5,9 @@
 test_description='--executor=minicluster on a real cluster: an operator makes the pods, and the broker binds them
 
 The custom resource is the real one. The operator is t/helper/flux_operator.py, and Flux is the program of
-t/kube/flux-image: stand-ins with the traps of the real ones. An exit status that is not the application'"'"'s, a size
-that is not the granted one, output that is lost, a job run twice, or an object that stays would fail this.
+t/kube/flux-image: stand-ins with the traps of the real ones. An exit status that is not the application'"'"'s,
+a size that is not the granted one, output that is lost, a job that runs twice, or an object that stays would
+fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

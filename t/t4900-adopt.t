@@ -2,7 +2,7 @@
 # t4900-adopt.t: Jobs that others create are queued, planned, released and ended like jobs. Needs
 # root.
 
-test_description='adopted Jobs: kubectl creates them, the queue decides
+test_description='adopted Jobs: kubectl creates them, and the queue decides when they run
 
 A Job that runs outside the plan, runs twice, is lost by a restart or belongs to the wrong user would fail this.
 '

@@ -6,9 +6,9 @@
 # and a quick Job of 50 pods are created together with kubectl, as plain manifests. If both large Jobs were
 # half-started, their pods would wait for each other forever.
 
-test_description='adopted gangs: two large Jobs and a quick one at once, by either scheduler; and groups of plain pods
+test_description='adopted gangs: two large Jobs and a quick one at once, with either scheduler; and groups of plain pods
 
-A Job that never ends, two that are half-started, or a pod beside its place would fail this.
+A Job that never ends, two Jobs that are half-started, or a pod on a wrong node would fail this.
 '
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"

@@ -1,4 +1,4 @@
-# doc and etc: what is installed beside the programs. New pages need not be listed anywhere;
+# doc and etc: files that are installed beside the programs. New pages need not be listed anywhere;
 # dist-hook in the top Makefile.am takes all of doc/ and etc/ into a release.
 man1_MANS = $(wildcard $(srcdir)/doc/man/*.1)
 man5_MANS = $(wildcard $(srcdir)/doc/man/*.5)

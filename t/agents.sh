@@ -1,27 +1,27 @@
 # shellcheck shell=sh
-# agents.sh: what the tests of the agent (t2xxx) share, after lib.sh.
+# agents.sh: shared functions of the tests of the agent (t2xxx), after lib.sh.
 #
-# The agents run directly, with launch files of the test's own. Each job has a directory; agents
-# are started by their rank, and their process ids are kept to be waited for, and ended at the
-# latest when the script ends.
+# The agents run directly, with launch files that the test writes. Each job has a directory; the test
+# starts agents by their rank, keeps their process ids to wait for them, and ends them at the latest
+# when the script ends.
 #
-#     make_job DIR NAME=VALUE...      key and launch file of a job whose files are all in DIR
-#     make_tree DIR RANKS FANOUT NAME=VALUE...   the same with nodes n0, n1, ... of a task each,
-#                                     where each rank has a socket of its own, sock-RANK
-#     start_agent DIR RANK [OPTIONS]  in the background; start_agents DIR FIRST LAST: some of them
+#     make_job DIR NAME=VALUE...      key and launch file of a job with all its files in DIR
+#     make_tree DIR RANKS FANOUT NAME=VALUE...   the same with nodes n0, n1, ... of one task each;
+#                                     each rank has a socket of its own, sock-RANK
+#     start_agent DIR RANK [OPTIONS]  starts an agent in the background; start_agents DIR FIRST LAST: several
 #     end_of DIR RANK                 waits for the agent (20 s) and returns its exit status
-#     run_job DIR RANKS               starts all, waits for all; fails unless all end with 0
+#     run_job DIR RANKS               starts all and waits for all; fails unless all exit with 0
 #     frames DIR                      a line for each frame of the spool
-#     has_frame DIR PATTERN           whether there is such a one; has_text PATTERN FILE
-#     finish_is DIR STATUS REASON [TEXT]   the last frame says so, TEXT is a part of its text
-#     has_lines FILE N                it has so many
-#     all_gone FILE                   all processes whose ids the job wrote into FILE are gone
-#     request DIR METHOD TARGET       to rank 0, signed; the answer's body is on stdout
+#     has_frame DIR PATTERN           true if a frame matches; has_text PATTERN FILE
+#     finish_is DIR STATUS REASON [TEXT]   the last frame has these values, and its text contains TEXT
+#     has_lines FILE N                the file has N lines
+#     all_gone FILE                   all processes with an id in FILE, which the job wrote, are gone
+#     request DIR METHOD TARGET       sends a signed request to rank 0; prints the answer's body
 #     worker_of PID                   the guardian's child
 
 PATH=$FLUXQ_BUILD_DIR/t/helper:$PATH
 AGENTS=
-# The id of one that has ended may be that of somebody else's process by now.
+# The id of an ended process may belong to another process by now.
 end_agents()
 {
     for pid in $AGENTS; do
@@ -127,7 +127,7 @@ request()
     launch-write request "$request_socket" "$1/key" "$2" "$3"
 }
 
-# Processes that end while it looks are no failure.
+# Processes that end while this function looks are not an error.
 worker_of()
 {
     sed -n "s/^\([0-9]*\) (.*) [A-Z] $1 .*/\1/p" /proc/[0-9]*/stat 2>/dev/null || :

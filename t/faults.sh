@@ -1,14 +1,14 @@
 # shellcheck shell=sh
-# faults.sh: what the tests of the broker (t1xxx) share, after lib.sh.
+# faults.sh: shared functions of the tests of the broker (t1xxx), after lib.sh.
 #
 #     agents_of ID [RANK]     pids of the job's agents (guardian and worker), of one rank or of all
-#     worker_of ID RANK       pid of the one that starts the tasks; guardian_of ID RANK: its parent
-#     processes_with A=B      pids of the processes that have this in their environment
-#     kill_all PIDS...        SIGKILL to all of them at one moment; fails if one was not there or does
-#                             not die. Not `kill -9 PIDS`: while that goes from one to the next, the
-#                             others see it die and act or end, and then it says "No such process".
-#     none_active             no job waits or runs
-#     nodes_free              no core is in use; nothing is held back for a job that has ended
+#     worker_of ID RANK       pid of the agent that starts the tasks; guardian_of ID RANK: its parent
+#     processes_with A=B      pids of the processes that have A=B in their environment
+#     kill_all PIDS...        SIGKILL to all of them at the same time; fails if one did not exist or did
+#                             not die. Not `kill -9 PIDS`: between two signals the other processes could
+#                             notice the death and act or end, and kill would report "No such process".
+#     none_active             no job is pending or running
+#     nodes_free              no core is in use, also not for an ended job
 
 agents_of()
 {
@@ -45,8 +45,8 @@ processes_with()
 
 kill_all()
 {
-    kill -STOP "$@" || return # nobody dies of this, so all must be there
-    kill -KILL "$@" 2>/dev/null # the next may die of this one's death
+    kill -STOP "$@" || return # SIGSTOP kills no process, so all must exist
+    kill -KILL "$@" 2>/dev/null # a process may end because of the death of an earlier one
     for pid; do
         wait_until 10 lib_gone "$pid" || return
     done

@@ -1,32 +1,32 @@
 # shellcheck shell=sh
-# kube.sh: what the tests of the Kubernetes executor share, after lib.sh. Needs root.
+# kube.sh: shared functions of the tests of the Kubernetes executor, after lib.sh. Needs root.
 #
-#     own_cluster [ARGUMENTS...]   starts a cluster for this suite alone, with these arguments of t/kube/up; it
-#                               goes with the suite, however that ends. A case of its own, the first; without a
-#                               cluster there are no others
+#     own_cluster [ARGUMENTS...]   starts a cluster for this suite only, with these arguments of t/kube/up;
+#                               the cluster ends with the suite in any case. This is the first case of the
+#                               suite; if it fails there are no other cases
 #     k ARGUMENTS...            kubectl as the cluster's administrator, in the namespace fluxq
-#     our_objects               names of all objects of this test's broker, pods too
-#     no_jobs_of_ours           none of them is left but the agent's ConfigMap
-#     nothing_of_ours           not even that, in any namespace
-#     write_config KUBECONFIG [LINE...]   kube.yaml; each LINE replaces the key of that name or is
-#                               added; keys of the mapping kube are indented by two spaces. kube.pods is
-#                               FLUXQ_TEST_PODS (broker, controller) when the environment has it
+#     our_objects               names of all objects of this test's broker, with pods
+#     no_jobs_of_ours           no such object is left except the agent's ConfigMap
+#     nothing_of_ours           no such object is left in any namespace
+#     write_config KUBECONFIG [LINE...]   writes kube.yaml; each LINE replaces the key of that name or
+#                               is added; keys of the mapping kube have an indent of two spaces. kube.pods
+#                               is FLUXQ_TEST_PODS (broker, controller) if the environment has this variable
 #     has_lines FILE N          the file has N lines or more
-#     counts_up FILE N          it has the lines 0, 1, ..., N-1: none is missing and none twice
-#     said ID TEXT              the job's events have it (a basic regular expression)
-#     on_our_nodes PATTERN      pids of the processes on the nodes of this cluster whose command line has it
+#     counts_up FILE N          the file has the lines 0, 1, ..., N-1, each exactly once
+#     said ID TEXT              the job's events contain TEXT (a basic regular expression)
+#     on_our_nodes PATTERN      pids of the processes on this cluster's nodes with a matching command line
 #     agent_pids ID RANK        pids of that rank's agent, one line each
-#     kill_agent ID RANK        SIGKILL to all of them; one may end with the other
+#     kill_agent ID RANK        SIGKILL to all of them; one may already end with another
 #
-# Variables: KUBE, HERE; configs, the directory of the kubeconfigs, after own_cluster; CLUSTER_ID is to be
-# set by the test.
+# Variables: KUBE, HERE; configs, the directory of the kubeconfigs, after own_cluster; the test sets
+# CLUSTER_ID.
 
 KUBE=$FLUXQ_SOURCE_DIR/t/kube
 HERE=$PWD
 chmod 711 "$FLUXQ_RUN"
 
-# Clusters stand side by side, so suites do. The name says whose it is, by which t/kube/down --orphans
-# knows what a suite left that was killed.
+# Clusters can run side by side, so suites can, too. The name contains the suite's pid, by which
+# t/kube/down --orphans finds clusters of killed suites.
 own_cluster()
 {
     FLUXQ_KUBE_NAME=fluxqt$$ FLUXQ_KUBE_RUN=/tmp/fluxqt$$-kube
@@ -39,7 +39,8 @@ own_cluster()
     [ -n "${configs:-}" ] || test_done
 }
 
-# All that is in the cluster goes, the broker too. What cannot be taken away is an error of the suite.
+# Removes everything in the cluster, and the broker. An object that cannot be removed is an error of
+# the suite.
 cluster_finish()
 {
     status=$?

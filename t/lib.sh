@@ -14,29 +14,29 @@
 #     '
 #     test_done
 #
-# The programs are those of the build tree ($FLUXQ_BUILD_DIR; default: the source tree, or build/
-# in it) and come first in PATH. Every test has brokers of its own: sockets in a short directory
-# below /tmp ($FLUXQ_RUN), journal and logs in the trash directory. Whatever a test started is
-# ended when it ends, also when it fails or is stopped by a signal. There is no sleeping for luck:
-# wait_until and its kin look 20 times a second and give up at a deadline.
+# Programs come from the build tree ($FLUXQ_BUILD_DIR; default: the source tree, or build/ in it) and
+# are first in PATH. Every test has brokers of its own: sockets in a short directory below /tmp
+# ($FLUXQ_RUN), journal and logs in the trash directory. Processes that a test started end with the
+# test, also after a failure or a signal. No test sleeps for luck: wait_until and similar functions
+# look 20 times a second and give up at a deadline.
 #
-#     start_broker [ARGS]       starts fluxqd (--local 4 unless ARGS say otherwise; inside t/kube/enter
-#                               when --kube is among them) and waits until it listens; sets
-#                               FLUXQ_BROKER; fails with the broker's words
-#     stop_broker               fluxq-ctl shutdown, waits for the end; fails unless it ends with 0
+#     start_broker [ARGS]       starts fluxqd (--local 4 unless ARGS set another executor; inside
+#                               t/kube/enter if ARGS have --kube) and waits until it listens; sets
+#                               FLUXQ_BROKER; on failure prints the broker's message
+#     stop_broker               fluxq-ctl shutdown; waits for the end; fails unless the status is 0
 #     kill_broker [SIGNAL]      default KILL; waits for the end
-#     restart_broker [ARGS]     stop_broker and start_broker; ARGS default to the last ones
-#     wait_until SECONDS COMMAND...       until the command succeeds; fails at the deadline
+#     restart_broker [ARGS]     stop_broker and start_broker; ARGS default to those of the last start
+#     wait_until SECONDS COMMAND...       waits until COMMAND succeeds; fails at the deadline
 #     job_field ID FIELD        one field of `fluxq-show job ID --json`
-#     job_state ID              its state as users see it: PENDING, RUNNING, COMPLETED, ...
-#     wait_job_state ID STATE [SECONDS]   STATE may be A|B; fails at once when the job has ended otherwise
-#     count_events ID NAME      how often the event is in the job's log
+#     job_state ID              the job's state for users: PENDING, RUNNING, COMPLETED, ...
+#     wait_job_state ID STATE [SECONDS]   STATE may be A|B; fails at once if the job ends in another state
+#     count_events ID NAME      the number of these events in the job's log
 #     write_script FILE         stdin becomes an executable script
 #     parent_of PID             pid of its parent
 #
 # Variables: FLUXQ_SOURCE_DIR, FLUXQ_BUILD_DIR; BROKER_PID, BROKER_LOG, FLUXQ_RUN, BROKER_STATE.
 # Prerequisites: ROOT (uid 0), MUNGE (munged is installed), SHARED ($FLUXQ_SHARED_DIR has the
-# data of the peers; contrib/check leaves such cases out where it is missing).
+# data of the peers; contrib/check skips such cases if the data is missing).
 
 FLUXQ_SOURCE_DIR=${FLUXQ_SOURCE_DIR:-$(cd "$(dirname "$0")/.." && pwd)}
 if [ -z "${FLUXQ_BUILD_DIR:-}" ]; then
@@ -54,14 +54,14 @@ export FLUXQ_SOURCE_DIR FLUXQ_BUILD_DIR FLUXQ_SHARED_DIR PATH
 for variable in $(env | sed -n 's/^\(FLUXQ_[A-Z_]*\|SLURM_[A-Z_]*\|SBATCH_[A-Z_]*\)=.*/\1/p'); do
     case $variable in
     FLUXQ_SOURCE_DIR | FLUXQ_BUILD_DIR | FLUXQ_SHARED_DIR | FLUXQ_*_MARK | FLUXQ_KUBE_*) ;;
-    *) unset "$variable" ;; # what the caller's shell has is no option of these tests
+    *) unset "$variable" ;; # variables of the caller's shell must not act as options of these tests
     esac
 done
 
-SHELL=/bin/sh # jobs get it, and shells are started by it; the caller may have none, or any
+SHELL=/bin/sh # jobs inherit SHELL and start shells with it; the caller's SHELL may have any value or none
 export SHELL
 
-# sharness makes the trash directory HOME; the cluster's cache lies in the real one.
+# sharness sets HOME to the trash directory; the cluster's cache is in the original HOME.
 FLUXQ_KUBE_CACHE=${FLUXQ_KUBE_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/fluxq-kube}
 export FLUXQ_KUBE_CACHE
 
@@ -81,7 +81,7 @@ lib_idle()
     [ -z "$(timeout 5 fluxq-queue --no-header 2>/dev/null)" ]
 }
 
-# The broker leaves its running jobs alone when it goes, so they are cancelled first, and before
+# A broker leaves its running jobs alone when it stops, so they are cancelled first, before
 # test_done removes the broker's directories.
 lib_end_broker()
 {
@@ -127,7 +127,7 @@ wait_until()
     done
 }
 
-# A process that has ended but was not waited for yet counts as gone.
+# An ended process that its parent has not waited for counts as gone.
 lib_gone()
 {
     case $(sed 's/.*) //' "/proc/$1/stat" 2>/dev/null) in
@@ -169,7 +169,7 @@ start_broker()
     fi
 }
 
-# Waits for the broker's end and gives its exit status.
+# Waits for the broker's end and returns its exit status.
 lib_reap()
 {
     wait_until 20 lib_gone "$BROKER_PID" || return
@@ -202,7 +202,8 @@ job_field()
     fluxq-show job "$1" --json | jq -r ".$2"
 }
 
-# Asked for so often that it must be cheap: jq takes twenty times as long as fluxq-show.
+# Tests call this so often that it must be cheap: jq takes twenty times as long as
+# fluxq-show.
 job_state()
 {
     fluxq-show job "$1" --json | sed -n 's/^  "state": "\(.*\)",*$/\1/p'

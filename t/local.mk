@@ -1,8 +1,8 @@
-# t: system tests (sharness, run by prove) of the programs in the build tree. The cluster's tests,
-# t4xxx, are run by contrib/check, which builds and starts the cluster first.
+# t: system tests (sharness, run by prove) of the programs in the build tree. contrib/check runs
+# the tests of the cluster, t4xxx, after it has built and started the cluster.
 
-# After all, by a make of its own: "all" is a second make too, and two at once, both compiling
-# what programs and tests have in common, spoil each other's files.
+# Runs after "all", in a make of its own: "all" is a second make, too, and two of them at once
+# would both compile the common sources of programs and tests, and damage each other's files.
 build-tests: all
 	@$(MAKE) $(AM_MAKEFLAGS) $(check_PROGRAMS)
 list-unit-tests:

@@ -148,7 +148,7 @@ test_expect_success 'the law has no cycle of folders or rooms' '
         "room house/cellar/rack: shelf" "room house/cellar/shelf: rack" "room house/cellar/.: rack shelf ." \
         >>copy/contrib/include-law &&
     test_expect_code 1 check_includes &&
-    printf "contrib/include-law: a circle: %s\n" "house yard lane house" \
+    printf "contrib/include-law: a cycle: %s\n" "house yard lane house" \
         "house/attic house/cellar house/. house/attic" "house/cellar/rack house/cellar/shelf house/cellar/rack" >expected &&
     test_cmp expected report
 '

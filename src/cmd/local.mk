@@ -1,5 +1,5 @@
-# src/cmd: fluxq, one binary for all commands, one file a command (the table of them is made).
-# libcmd.a is all but main(): unit tests link it too.
+# src/cmd: fluxq, one binary for all commands, with one file for each (their table is generated).
+# libcmd.a has everything except main(): unit tests also link it.
 noinst_LIBRARIES += src/cmd/libcmd.a
 src_cmd_libcmd_a_SOURCES = \
 	src/cmd/client/broker.c \

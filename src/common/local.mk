@@ -1,6 +1,6 @@
-# src/common: what any C program could use; every other folder may.
+# src/common: code that any C program could use; every other folder may include it.
 
-# Needs nothing but libc: src/shell compiles these again, statically.
+# Needs only libc: src/shell compiles these files again, statically.
 SHELL_COMMON_SOURCES = \
 	src/common/clock.c \
 	src/common/error.c \

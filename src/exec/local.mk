@@ -1,5 +1,5 @@
-# src/exec: executors; each folder below adds its sources in its own local.mk. The table of those
-# that exist is generated (contrib/tables).
+# src/exec: executors; each folder below adds its sources in its own local.mk. The table of all
+# executors is generated (contrib/tables).
 noinst_LIBRARIES += src/exec/libexec.a
 src_exec_libexec_a_SOURCES = \
 	src/exec/agentkey.c \

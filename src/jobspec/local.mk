@@ -1,6 +1,6 @@
-# src/jobspec: canonical jobspec, a room a concern: attributes/ (a file for each attribute with a form
-# of its own), parse/, check/, sizes/, options/ (of a submission), script/ (its directives), dialects/.
-# The dialects come from $(DIALECTS_FILES), their table.c is built.
+# src/jobspec: canonical jobspec, with one room for each concern: attributes/ (a file for each attribute with
+# a form of its own), parse/, check/, sizes/, options/ (of a submit), script/ (its directives), dialects/.
+# The dialects come from $(DIALECTS_FILES); their table.c is generated.
 noinst_LIBRARIES += src/jobspec/libjobspec.a
 src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/attributes/array.c \

@@ -1,4 +1,4 @@
-# src/match: resource graph, placement, bookings; a room is a folder with a local.mk of its own.
+# src/match: resource graph, placement, bookings; each room is a folder with a local.mk of its own.
 # The policies come from $(MATCH_POLICIES_FILES).
 include src/match/graph/local.mk
 include src/match/index/local.mk
@@ -21,7 +21,8 @@ src_match_libmatch_a_SOURCES = \
 	$(MATCH_MACHINE_SOURCES)
 nodist_src_match_libmatch_a_SOURCES = src/match/policies/table.c
 
-# Texts in and out: apart, as readers need libraries (XML, hwloc) that the broker does without.
+# Readers and writers of text are a separate library, because readers need libraries (XML,
+# hwloc) that the broker does not need.
 noinst_LIBRARIES += src/match/libformats.a
 src_match_libformats_a_SOURCES = \
 	$(MATCH_READERS_SOURCES) \
@@ -42,7 +43,7 @@ MATCH_TESTS = \
 	$(MATCH_WRITERS_TESTS)
 check_PROGRAMS += $(MATCH_TESTS)
 UNIT_TESTS += $(MATCH_TESTS)
-# What the tests of src/match and src/sched share.
+# The shared files of the tests of src/match and src/sched.
 check_LIBRARIES += src/match/test/libmatch_test.a
 src_match_test_libmatch_test_a_SOURCES = src/match/test/inspect.c src/match/test/verify.c
 MATCH_TEST_LIBS = src/match/test/libmatch_test.a $(FORMATS_LIBS) $(CMOCKA_LIBS)

@@ -1,6 +1,6 @@
-# src/protocol: what the broker, the commands and the agent say to each other.
+# src/protocol: messages between the broker, the commands and the agent.
 
-# Needs nothing but libc: src/shell compiles these again, statically.
+# Needs only libc: src/shell compiles these files again, statically.
 SHELL_PROTOCOL_SOURCES = \
 	src/protocol/agent_api.c \
 	src/protocol/frame.c \

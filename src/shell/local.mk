@@ -1,7 +1,7 @@
 # src/shell: fluxq-shell, a static PIE. Compiled by $(MUSL_CC) $(AGENT_CPPFLAGS) $(AGENT_CFLAGS).
 #
-# All in one command: one static program, small enough to travel in a ConfigMap, from its own
-# sources and the parts of src/protocol and src/common that need nothing but libc.
+# All functions are in one static program, small enough for a ConfigMap, from its own sources and the
+# parts of src/protocol and src/common that need only libc.
 SHELL_PARTS = \
 	src/shell/agent/adminrun.c \
 	src/shell/agent/agent.c \
@@ -102,20 +102,21 @@ src/shell/fluxq-shell: Makefile $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.
 	  echo "$@: $$size bytes, more than $(SHELL_SIZE_MAX)" >&2; exit 1; fi
 	@mv $@.tmp $@
 
-# Its other names, so that jobs find them beside the agent.
+# The agent's other names, so that jobs find them beside the agent.
 src/shell/fluxq-run src/shell/fluxq-bcast: src/shell/fluxq-shell
 	$(AM_V_GEN)ln -sf fluxq-shell $@
 
-# The same parts against the usual libc, for the unit tests and every compiler's warnings.
+# The same parts compiled against the usual libc, for the unit tests and every compiler's
+# warnings.
 noinst_LIBRARIES += src/shell/libshell.a
 src_shell_libshell_a_SOURCES = $(SHELL_PARTS)
 
-# What t/t2000-shell.t needs to play the executor.
+# The helper with which t/t2000-shell.t acts as the executor.
 check_PROGRAMS += t/helper/launch-write
 t_helper_launch_write_SOURCES = t/helper/launch-write.c
 t_helper_launch_write_LDADD = $(PROTOCOL_LIBS)
 
-# What t/t2040-pmi.t starts MPI programs with, which it compiles itself.
+# The helper with which t/t2040-pmi.t starts MPI programs; the test compiles these itself.
 check_PROGRAMS += t/helper/pmi-launch
 t_helper_pmi_launch_SOURCES = t/helper/pmi-launch.c
 t_helper_pmi_launch_LDADD = src/shell/libshell.a $(PROTOCOL_LIBS)

@@ -1,5 +1,5 @@
 # src/tools: programs for people who study the scheduler.
-# libmatchtool.a is all of fluxq-match but main(): unit tests link it too.
+# libmatchtool.a has all of fluxq-match except main(): unit tests also link it.
 noinst_LIBRARIES += src/tools/match/libmatchtool.a
 src_tools_match_libmatchtool_a_SOURCES = \
 	src/tools/tool.c \
@@ -24,7 +24,7 @@ bin_PROGRAMS += src/tools/fluxq-match
 src_tools_fluxq_match_SOURCES = src/tools/match/main.c
 src_tools_fluxq_match_LDADD = $(MATCHTOOL_LIBS)
 
-# libsimtool.a is all of fluxq-sim but main().
+# libsimtool.a has all of fluxq-sim except main().
 noinst_LIBRARIES += src/tools/sim/libsimtool.a
 src_tools_sim_libsimtool_a_SOURCES = \
 	src/tools/tool.c \

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Requests that no good client makes; FLUXQ_BROKER says where to. See t1090-abuse.t.
+"""Requests that no correct client makes; FLUXQ_BROKER names the broker. See t1090-abuse.t.
 
-After each the broker must answer others; what it refuses it names by a code.
+After each request the broker must answer other clients; a refusal must have a code.
 """
 import json
 import os
@@ -34,7 +34,7 @@ def jobs_of(client):
 
 
 def bodies():
-    """What is no jobspec, or no JSON at all, to every path that reads a body."""
+    """Bodies that are not jobspecs, or not JSON, to every path that reads a body."""
     client = Client()
     before = jobs_of(client)
     deep = "[" * 100000 + "]" * 100000
@@ -58,7 +58,7 @@ def bodies():
 
 
 def jobspecs():
-    """Jobspecs with one thing wrong each: refused, with the place."""
+    """Jobspecs with one error each: refused, with the place."""
     client = Client()
     before = jobs_of(client)
 
@@ -93,7 +93,7 @@ def jobspecs():
     wrong(lambda s: system(s).update(cwd="relative"))
     wrong(lambda s: system(s).update(environment={"A": 7}))
     wrong(lambda s: system(s).update(queue="nowhere"))
-    # Few bytes that stand for millions.
+    # A few bytes that stand for millions of jobs.
     wrong(lambda s: system(s).update(constraints={"hostlist": ["n[1-1000000,1-1000000]"]}), said="65536 names")
     wrong(lambda s: system(s).update(constraints={"or": [{"hostlist": ["n[1-40000]"]}] * 2}), said="25536 names")
     wrong(lambda s: system(s).update(constraints={"properties": ["^a"] * 1001}), said="1000 properties")
@@ -110,7 +110,7 @@ def jobspecs():
 
 
 def requests():
-    """Methods, paths, queries and headers that are not."""
+    """Wrong methods, paths, queries and headers."""
     client = Client()
     job = client.submit(jobspec(command=["true"]))
     client.wait(job)
@@ -129,7 +129,7 @@ def requests():
     for query in ("rank=-1", "rank=x", "stream=stdboth"):
         expect(client, "GET", "/v1/jobs/%d/output?%s" % (job, query), None, 400)
     expect(client, "GET", "/v1/nodes?names=node[0-", None, 400)
-    # Few bytes that stand for millions: counted, and refused with the limit.
+    # A few bytes that stand for millions of ids: counted, and refused with the limit.
     for query, said in (("nodes?names=n[1-1000000,1-1000000,1-1000000]", "more than 1024 names"),
                         ("nodes?names=node[0-999999999]", "more than 1024 names"),
                         ("nodes?names=" + ",".join(["node[0-99]"] * 11), "more than 1024 names"),
@@ -170,7 +170,7 @@ def raw(path, *pieces, wait=True):
 
 
 def wire():
-    """What is no HTTP, what stops half way, what is too large."""
+    """Data that is not HTTP, that stops half-way, or that is too large."""
     client = Client()
     path = client.path
     before = jobs_of(client)
@@ -189,7 +189,7 @@ def wire():
     raw(path, b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999999999999999\r\n\r\n",
         wait=False)
     body = json.dumps(SPEC).encode()
-    for cut in (1, len(body) // 2, len(body) - 1):  # a body that never comes to its end
+    for cut in (1, len(body) // 2, len(body) - 1):  # a body that never ends
         raw(path, b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body),
             body[:cut], wait=False)
     raw(path, b"POST /v1/jobs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n",
@@ -199,17 +199,17 @@ def wire():
 
 
 def large():
-    """10 MiB: refused by its size, in words."""
+    """10 MiB: refused for its size, with a message."""
     client = Client()
     try:
         expect(client, "POST", "/v1/jobs", b" " * (10 << 20), 413)
     except (BrokenPipeError, ConnectionResetError):
-        pass  # it did not read on: fine
+        pass  # the broker did not read on, as it should
     alive(Client())
 
 
 def idle(count):
-    """Thousands of connections that say nothing: others are served, more are refused in words."""
+    """Thousands of silent connections: other users are served, and further connections are refused with a message."""
     client = Client()
     alive(client)
     path = client.path
@@ -225,11 +225,11 @@ def idle(count):
             open_ones.append(s)
         except OSError:
             s.close()
-    if root:  # another user has as many as before
+    if root:  # another user is not affected
         os.seteuid(0)
         for _ in range(50):
             alive(Client())
-    alive(client)  # the connection from before
+    alive(client)  # the earlier connection
     for s in open_ones:
         s.close()
 
@@ -243,7 +243,7 @@ def idle(count):
 
 
 def leaving():
-    """Clients that go before their answer: of submits, waits, follows, watches and lists."""
+    """Clients that close before the answer: of submits, waits, follows, watches and lists."""
     client = Client()
     job = client.submit(jobspec(command=["sleep", "97581"]))
     for i in range(200):

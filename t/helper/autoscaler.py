@@ -1,21 +1,21 @@
 #!/usr/bin/env python3
 """A small stand-in for an autoscaler of the test cluster; see t4230-node-groups.t.
 
-    autoscaler.py KUBE requests            open ProvisioningRequests: name, nodes that it lacks
-    autoscaler.py KUBE pods                pods that are unschedulable: name, group's label
-    autoscaler.py KUBE answer NAME TYPE MESSAGE    a condition of that request becomes True
-    autoscaler.py KUBE make LABEL N        N nodes that are off and would have KEY=VALUE are booted
+    autoscaler.py KUBE requests            open ProvisioningRequests: name, number of missing nodes
+    autoscaler.py KUBE pods                unschedulable pods: name, label of the group
+    autoscaler.py KUBE answer NAME TYPE MESSAGE    sets a condition of that request to True
+    autoscaler.py KUBE make LABEL N        boots N nodes that are off and would have the label KEY=VALUE
 
-KUBE is t/kube. Like the real one it knows need by two things alone: a request that nobody has answered,
-with the template that it names; and pods without a node with the condition PodScheduled=False, Unschedulable.
-What a pod of either asks for must fit on such a node, or it is none of its business.
+KUBE is t/kube. Like a real autoscaler it detects a need only by unanswered requests, with the template that
+they name, and by pods without a node with the condition PodScheduled=False, Unschedulable. It ignores needs
+whose pods do not fit on such a node.
 """
 import datetime
 import json
 import subprocess
 import sys
 
-CPUS = 4  # of each node
+CPUS = 4  # CPUs of each node
 
 
 def kubectl(kube, *args, **more):
@@ -43,7 +43,7 @@ def requests(kube):
             continue
         for pods in request["spec"]["podSets"]:
             template = templates.get(pods["podTemplateRef"]["name"])
-            if template and fits(template["spec"]):  # it may have gone since
+            if template and fits(template["spec"]):  # the template may be gone
                 print(request["metadata"]["name"], pods["count"])
 
 

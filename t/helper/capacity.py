@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Changes nodes and pods of a cluster at random and compares what fluxq-info says with what kubectl
-describe says; see t4030-capacity.t. Runs inside the cluster's network (t/kube/enter).
+"""Changes nodes and pods of a cluster at random and compares the output of fluxq-info with that of kubectl
+describe; see t4030-capacity.t. Runs inside the cluster's network (t/kube/enter).
 
 usage: capacity.py SEED ROUNDS
 """
@@ -26,7 +26,7 @@ MERGE = "application/merge-patch+json"
 
 
 class Cluster:
-    """The API, by kubectl proxy."""
+    """The API, through kubectl proxy."""
 
     def __init__(self):
         self.proxy = subprocess.Popen(["kubectl", "proxy", "--port=%d" % PORT], stdout=subprocess.PIPE)
@@ -61,10 +61,10 @@ def ready(status):
 
 
 class Changes:
-    """Each method whose name begins with do_ is one kind of change."""
+    """Each method with a name do_... is one kind of change."""
 
     def __init__(self, cluster, rng, others):
-        self.c, self.rng, self.others = cluster, rng, others  # others: for amounts of HCA alone
+        self.c, self.rng, self.others = cluster, rng, others  # others: a second generator, only for amounts of HCA
         self.nodes, self.pods, self.count = set(), {}, 0
         self.kinds = [getattr(self, name) for name in sorted(dir(self)) if name.startswith("do_")]
 
@@ -111,7 +111,7 @@ class Changes:
                      {"status": ready(self.rng.choice(["True", "True", "True", "True", "False", "Unknown"]))})
 
     def do_replace_node(self):
-        """One goes; or one that had gone comes again under its name, where its pods still are."""
+        """A node leaves; or a node that has left comes back under its name, where its pods still are."""
         name = self.rng.choice(NODES)
         if name not in self.nodes:
             self.make_node(name)
@@ -164,7 +164,7 @@ class Changes:
                 ["Running", "Running", "Succeeded", "Failed"])}}, fine=(404, 422))
 
     def do_delete_pod(self):
-        """It may hang: then it holds what it has until do_release()."""
+        """The end may hang: then the pod holds its resources until do_release()."""
         pod = self.any_pod()
         if pod:
             self.c.call("DELETE", pod + "?gracePeriodSeconds=0", fine=(404,))
@@ -175,19 +175,19 @@ class Changes:
             self.c.patch(pod, {"metadata": {"finalizers": None}}, fine=(404,))
 
     def do_resize_pod(self):
-        """As if a kubelet had not yet brought it down to what it asks for now."""
+        """As if a kubelet had not yet lowered the pod to its new requests."""
         pod = self.any_pod()
         if pod:
             container = self.pods[pod.rsplit("/", 1)[1]]["containers"][0]
             if not container["resources"]["requests"]:
-                return  # kubectl describe cannot stand that
+                return  # kubectl describe crashes on such a pod
             held = {"cpu": self.rng.choice(["100m", "3"]), "memory": "200Mi"}
             self.c.patch(pod + "/status", {"status": {"containerStatuses": [
                 {"name": container["name"], "image": "none", "imageID": "", "ready": False, "restartCount": 0,
                  "resources": {"requests": held}, "allocatedResources": held}]}}, fine=(404,))
 
 
-# ---- what kubectl says ----
+# ---- the output of kubectl ----
 
 SUFFIX = {"": 1, "m": Fraction(1, 1000), "k": 10**3, "M": 10**6, "G": 10**9, "Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
 
@@ -198,7 +198,7 @@ def quantity(text):
 
 
 def section(text, title):
-    """The indented lines below that title."""
+    """The indented lines below this title."""
     found = re.search(r"^%s:\n((?:[ ].*\n)+)" % re.escape(title), text, re.M)
     return [line.split() for line in found.group(1).splitlines()] if found else []
 
@@ -209,7 +209,7 @@ def value(text, key):
 
 
 def state_of(text):
-    """Of jobs on such a node; None: it is not offered."""
+    """The capacity for jobs of such a node; None if the node is not offered."""
     labels = dict(item.split("=", 1) for item in value(text, "Labels") if "=" in item)
     taints = [t for t in value(text, "Taints") if t != "<none>" and not t.endswith(":PreferNoSchedule")]
     pressed = [t for t in taints if t.startswith("node.kubernetes.io/disk-pressure:")]
@@ -247,7 +247,7 @@ KEYS = ("state", "places", "cores", "cores_free", "memory_mib", "memory_free", "
 
 
 def offered():
-    """The same of what fluxq-info says."""
+    """The same from fluxq-info."""
     out = subprocess.run(["fluxq-info", "--json"], stdout=subprocess.PIPE, check=True, timeout=60)
     nodes = json.loads(out.stdout)["nodes"]
     for n in nodes:

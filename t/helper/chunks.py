@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""chunks.py PORT: request bodies in chunks, good and bad, of clients that leave; each of them
-must be refused by its head."""
+"""chunks.py PORT: request bodies in chunks, valid and invalid, of clients that close; the broker must refuse
+each of them after its head."""
 import socket
 import sys
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""crowd.py SOCKET N READY: N connections that say nothing, as long as the file READY, which
-is made when all are there, exists."""
+"""crowd.py SOCKET N READY: opens N silent connections and keeps them while the file READY exists; makes
+READY when all connections are open."""
 import os
 import socket
 import sys

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Stands in for the Flux operator, whose images no registry that the tests reach has; see t4800-minicluster.t.
+"""Stands in for the Flux operator, because its images cannot be pulled where the tests run; see t4800-minicluster.t.
 
 usage: flux_operator.py        (runs inside the cluster's network, see t/kube/enter; until SIGTERM)
 
-Of each MiniCluster it makes what flux-framework/flux-operator (commit 0d75cef8) makes: the ConfigMap
+For each MiniCluster it makes the same objects as flux-framework/flux-operator (commit 0d75cef8): the ConfigMap
 NAME-entrypoint, the headless Service NAME, the Indexed Job NAME, and the status; they belong to the MiniCluster,
-and only Job and pods have the labels that it names. What is odd in the real one is odd here, too:
+and only Job and pods have the labels that it names. It copies the oddities of the real operator:
 
-- the main container's script ends in a `touch`, so it ends well whatever has become of Flux, unless
-  logging.strict
+- the main container's script ends with a `touch`, so it succeeds whatever the result of Flux, unless
+  logging.strict is set
 - the quorum is minSize if that is set, but a submitted command has -N size
 - workers try again 15 s after Flux could not reach rank 0
-- pods of the namespace without the label job-index get it, whosever they are
-- pod.resources becomes the pods' overhead; of pod.securityContext fsGroup is kept alone
-- backoffLimit 0 is 100; an emptyDir is at /dev/shm; volumes have no modes; a ConfigMap's volume has the
-  ConfigMap's name, its mount that of the key
+- all pods of the namespace without the label job-index get it, also foreign ones
+- pod.resources becomes the pods' overhead; of pod.securityContext only fsGroup is kept
+- backoffLimit 0 becomes 100; an emptyDir is at /dev/shm; volumes have no modes; a ConfigMap's volume has the
+  ConfigMap's name, and its mount has the name of the key
 - commands.script passes through an unquoted here-document
-- what somebody deletes of it is made again as long as the MiniCluster is there
+- objects that somebody deletes are made again while the MiniCluster exists
 
-The scripts are this stand-in's own; what they call of Flux, and with which arguments, is the contract.
+The scripts belong to this stand-in; their calls of Flux, with the arguments, are the contract.
 """
 import json
 import signal
@@ -36,7 +36,7 @@ VIEW = "/mnt/flux"
 
 
 class Cluster:
-    """The API, by kubectl proxy."""
+    """The API, through kubectl proxy."""
 
     def __init__(self):
         self.proxy = subprocess.Popen(["kubectl", "proxy", "--port=%d" % PORT], stdout=subprocess.PIPE)
@@ -47,7 +47,7 @@ class Cluster:
         self.proxy.wait()
 
     def call(self, method, path, body=None, kind="application/json"):
-        """The answer, or the number of an HTTP error."""
+        """The answer, or the status of an HTTP error."""
         request = urllib.request.Request("http://127.0.0.1:%d%s" % (PORT, path), method=method,
                                          data=json.dumps(body).encode() if body is not None else None,
                                          headers={"Content-Type": kind})
@@ -283,7 +283,7 @@ def make(cluster, m, path, o):
 
 
 def label_pods(cluster, m):
-    """All that have none, in the namespace."""
+    """All pods without one, in the namespace."""
     path = "/api/v1/namespaces/%s/pods" % m.namespace
     there = cluster.call("GET", path + "?labelSelector=!job-index")
     for pod in there["items"] if isinstance(there, dict) else []:

@@ -1,4 +1,4 @@
-"""What the system tests in Python share: a client of the broker's API, jobspecs, brokers to kill.
+"""Shared classes of the system tests in Python: a client of the broker's API, jobspecs, brokers to kill.
 
     from fluxqtest import Broker, Client, jobspec
     broker = Broker ("state", "/tmp/run.1")
@@ -7,7 +7,7 @@
     assert broker.client ().wait (job)["exit_code"] == 3
     broker.kill ()
 
-All waiting has a deadline: what takes longer raises an exception, and the test fails.
+All waits have a deadline: a longer wait raises an exception, and the test fails.
 """
 import atexit
 import http.client
@@ -21,7 +21,7 @@ import sys
 import threading
 import time
 
-DEADLINE = 60.0  # seconds for anything that should take one
+DEADLINE = 60.0  # seconds; the operations should take one
 
 
 class Refused(Exception):
@@ -43,7 +43,7 @@ class UnixConnection(http.client.HTTPConnection):
 
 
 class Client:
-    """One connection, opened when needed and kept. Not for several threads at once."""
+    """One connection, opened on demand and kept. Not for concurrent use by several threads."""
 
     def __init__(self, path=None, timeout=DEADLINE):
         if path is None:
@@ -66,7 +66,7 @@ class Client:
         return self.connection.getresponse()
 
     def request(self, method, path, body=None, headers=None):
-        """(status, decoded body); connections that the broker closed meanwhile are made anew."""
+        """(status, decoded body); opens a new connection if the broker has closed the old one."""
         try:
             answer = self.open(method, path, body, headers)
             data = answer.read()
@@ -103,7 +103,7 @@ class Client:
 
 
 class Watch(threading.Thread):
-    """GET /v1/watch: changes come out of .lines; None when the broker has gone."""
+    """GET /v1/watch: .lines yields the changes; None after the broker has gone."""
 
     def __init__(self, path, query=""):
         super().__init__(daemon=True)
@@ -123,7 +123,7 @@ class Watch(threading.Thread):
         self.lines.put(None)
 
     def until(self, wanted, deadline=DEADLINE):
-        """The first change for which wanted (change) holds; None when the broker went first."""
+        """The first change for which wanted (change) holds; None if the broker has gone first."""
         end = time.monotonic() + deadline
         while True:
             try:
@@ -180,7 +180,7 @@ class Broker:
         atexit.register(self.end)
 
     def end(self):
-        """When a test fails half way: neither the broker nor its jobs outlive it."""
+        """For a test that fails half-way: ends the broker and its jobs."""
         if self.process is None or self.process.poll() is not None:
             return
         try:
@@ -219,7 +219,7 @@ class Broker:
         self.process.wait(DEADLINE)
 
     def stop(self):
-        """The orderly way; its exit status must be 0 (leaks under ASan would show here)."""
+        """A clean stop; the exit status must be 0 (ASan reports leaks here)."""
         self.process.send_signal(signal.SIGTERM)
         status = self.process.wait(DEADLINE)
         if status != 0:
@@ -244,7 +244,7 @@ def processes_with(marker):
 
 
 def main(commands):
-    """commands: the functions that a test may name as its first argument."""
+    """commands: the functions that a test may name in its first argument."""
     table = {f.__name__: f for f in commands}
     if len(sys.argv) < 2 or sys.argv[1] not in table:
         sys.exit("usage: %s {%s} [ARGUMENT]..." % (sys.argv[0], ",".join(table)))

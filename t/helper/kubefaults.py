@@ -19,7 +19,7 @@ class KubeBroker(Broker):
 
 
 def started(enter, cluster):
-    """Names of containers' starts, as the kubelets say: (pod, job id). Events stay for an hour."""
+    """Names of started containers, from the kubelets' events: (pod, job id). Events stay for an hour."""
     answer = subprocess.run([enter, "kubectl", "-n", "fluxq", "get", "events", "-o", "json",
                              "--field-selector", "reason=Started,involvedObject.kind=Pod"],
                             stdout=subprocess.PIPE, check=True, timeout=60)
@@ -33,7 +33,7 @@ def started(enter, cluster):
 
 
 def after_event(enter, config, cluster, state, run):
-    """21 jobs, three after another; kill -9 at each kind of event of the first of three."""
+    """21 jobs, in groups of three; kill -9 at each kind of event of the first job of a group."""
     broker = KubeBroker(enter, config, state, run)
     broker.start()
     before = started(enter, cluster)

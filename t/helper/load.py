@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Many jobs and many clients at once; FLUXQ_BROKER says where. See t1080-load.t."""
+"""Many jobs and many clients at once; FLUXQ_BROKER names the broker. See t1080-load.t."""
 import os
 import socket
 import sys
@@ -13,7 +13,7 @@ LEDGER = "#!/bin/sh\nprintf '%s\\n' \"$FLUXQ_JOB_ID\" >>\"$LEDGER\"\n"
 
 
 def submit(count, ledger):
-    """Jobs that note their id in a file; prints the ids."""
+    """Submits jobs that write their id to a file; prints the ids."""
     client = Client()
     spec = jobspec(script=LEDGER, environment={"LEDGER": os.path.abspath(ledger)})
     for _ in range(int(count)):
@@ -21,7 +21,7 @@ def submit(count, ledger):
 
 
 def in_threads(n, work):
-    """work (i) in n threads at once; the first trouble of any is raised here."""
+    """Runs work (i) in n threads at once; raises the first error here."""
     troubles = []
 
     def guarded(i):
@@ -39,7 +39,7 @@ def in_threads(n, work):
 
 
 def complete(count, clients):
-    """`count` jobs from `clients` connections at once; each must complete."""
+    """Submits `count` jobs from `clients` connections at once; each must complete."""
     ids = []
     each = int(count) // int(clients)
 
@@ -59,7 +59,7 @@ def complete(count, clients):
 
 
 def waiters(count):
-    """That many GET …/wait at once on one job, and one each on jobs of their own."""
+    """`count` requests GET …/wait at once: half of them on one job, the others each on a job of its own."""
     gate = os.path.abspath("gate")
     client = Client()
     job = client.submit(jobspec(command=["sh", "-c", "until [ -e '%s' ]; do sleep 0.05; done; exit 9"
@@ -74,7 +74,7 @@ def waiters(count):
             mine = own.submit(jobspec(command=["sh", "-c", "exit %d" % (i % 7)]))
             assert own.wait(mine)["exit_code"] == i % 7
             answers.append(9)
-        if len(answers) == int(count) // 2:  # the others all wait for the gate by now, or soon
+        if len(answers) == int(count) // 2:  # the others wait for the gate, or will soon
             with open(gate, "w", encoding="ascii"):
                 pass
 
@@ -83,7 +83,7 @@ def waiters(count):
 
 
 def stuck_follower(megabytes):
-    """One follower that never reads; another gets all, the job ends, the broker answers."""
+    """One follower never reads; another gets all output, the job ends, and the broker answers."""
     client = Client()
     job = client.submit(jobspec(script="#!/bin/sh\nhead -c %d000000 /dev/zero | tr '\\0' x\n"
                                        % int(megabytes)))
@@ -92,7 +92,7 @@ def stuck_follower(megabytes):
     stuck.connect()
     stuck.sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     stuck.request("GET", "/v1/jobs/%d/output?follow=1" % job)
-    watch = UnixConnection(client.path, 60)  # a watcher that does not read either
+    watch = UnixConnection(client.path, 60)  # a watcher that never reads, too
     watch.request("GET", "/v1/watch")
     answer = Client(timeout=120).open("GET", "/v1/jobs/%d/output?follow=1" % job)
     data = answer.read()

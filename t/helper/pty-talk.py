@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""pty-talk.py COMMAND...: runs the command on a terminal and talks to it as stdin says.
+"""pty-talk.py COMMAND...: runs COMMAND on a terminal and talks to it as the lines of stdin say.
 
-    expect TEXT       wait (20 s) until TEXT, a regular expression, appears in what is not used yet
+    expect TEXT       wait (20 s) until TEXT, a regular expression, appears in the unread output
     send TEXT         type TEXT; \\t \\n \\x03 (ctrl-C) \\x04 (ctrl-D) as in Python
-    unseen TEXT       fail if TEXT is in what came since the last expect
-    end               wait for the command's end
+    unseen TEXT       fail if TEXT is in the output since the last expect
+    end               wait for the end of COMMAND
 
-All that was shown goes to stdout; the exit status is the command's (1: an expectation failed).
+All output goes to stdout; the exit status is that of COMMAND (1: an expectation failed).
 """
 import os
 import pty
@@ -24,7 +24,7 @@ text = ""
 
 
 def take(timeout):
-    """More of its output into text; False at its end or after the timeout."""
+    """Appends output of the command to the text; False at its end or after the timeout."""
     global text
     if not select.select([fd], [], [], timeout)[0]:
         return False

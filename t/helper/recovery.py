@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Kills brokers at awkward moments and counts what became of the jobs; see t1000-recovery.t."""
+"""Kills brokers at critical moments and checks the jobs afterwards; see t1000-recovery.t."""
 import json
 import os
 import sys
@@ -23,7 +23,7 @@ def spec(i, ledger, pause="0"):
 
 
 def check(broker, ids, ledger):
-    """Each of ids ended once, as it should, and its script ran once."""
+    """Each of ids ended once with the right result, and its script ran once."""
     client = broker.client()
     for job in ids:
         result = client.wait(job)
@@ -46,7 +46,7 @@ def check(broker, ids, ledger):
 
 
 def after_event(event, cycles, run):
-    """kill -9 when `event` of the third of seven jobs is seen, several times, on one state."""
+    """kill -9 at `event` of the third of seven jobs, several times, with one state directory."""
     ledger = os.path.abspath("ledger-" + event)
     broker = Broker("state-" + event, run)
     ids = []
@@ -66,7 +66,7 @@ def after_event(event, cycles, run):
 
 
 def after_reply(cycles, run):
-    """kill -9 at once after the reply: what was accepted must be there."""
+    """kill -9 right after the reply: accepted jobs must be there."""
     ledger = os.path.abspath("ledger-reply")
     broker = Broker("state-reply", run)
     ids = []
@@ -84,7 +84,7 @@ def after_reply(cycles, run):
 
 
 def unanswered(cycles, run):
-    """kill -9 before the reply; the same Idempotency-Key again gives one job, not two."""
+    """kill -9 before the reply; the same Idempotency-Key gives one job again, not two."""
     ledger = os.path.abspath("ledger-unanswered")
     broker = Broker("state-unanswered", run)
     ids = []
@@ -94,7 +94,7 @@ def unanswered(cycles, run):
         connection = UnixConnection(broker.socket, 10)
         connection.request("POST", "/v1/jobs", json.dumps(body),
                            {"Idempotency-Key": "key%d" % cycle})
-        time.sleep(0.0005 * (cycle % 12))  # no waiting for anything: moments to strike at
+        time.sleep(0.0005 * (cycle % 12))  # not a wait for an event: chooses the moment of the kill
         broker.kill()
         broker.start()
         ids.append(broker.client().submit(body, key="key%d" % cycle))
@@ -104,7 +104,7 @@ def unanswered(cycles, run):
 
 
 def at_any_moment(cycles, run):
-    """kill -9 while very many short jobs go through all of their states."""
+    """kill -9 while many short jobs go through all their states."""
     ledger = os.path.abspath("ledger-any")
     broker = Broker("state-any", run)
     broker.start()
@@ -112,7 +112,7 @@ def at_any_moment(cycles, run):
     for cycle in range(int(cycles)):
         client = broker.client()
         ids += [client.submit(spec(i, ledger)) for i in range(30)]
-        time.sleep(0.007 * (cycle * 5 % 13))  # no waiting for anything: moments to strike at
+        time.sleep(0.007 * (cycle * 5 % 13))  # not a wait for an event: chooses the moment of the kill
         broker.kill()
         client.close()
         broker.start()
@@ -121,7 +121,7 @@ def at_any_moment(cycles, run):
 
 
 def cancelling(cycles, run):
-    """kill -9 while jobs are being cancelled: each ends once, as cancelled, and nothing stays."""
+    """kill -9 during cancels: each job ends once, as cancelled, and nothing stays."""
     broker = Broker("state-cancel", run)
     mark = "mark-%d" % os.getpid()
     broker.start()

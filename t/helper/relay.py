@@ -1,18 +1,18 @@
 """A client of a job's agents, through the broker (POST /v1/jobs/ID/connect), for t2120 and t4100.
 
-    relay.py run JOB COMMAND...          a step: its output, its exit status
-    relay.py input JOB COMMAND...        the same; stdin goes to its tasks
-    relay.py signal JOB SIGNAL COMMAND...    signalled as soon as it has written something
-    relay.py hold JOB COMMAND...         says "started", then "closed" when the other side ends
+    relay.py run JOB COMMAND...          runs a step; passes its output and exit status
+    relay.py input JOB COMMAND...        runs a step; stdin goes to its tasks
+    relay.py signal JOB SIGNAL COMMAND...    runs a step; sends SIGNAL after its first output
+    relay.py hold JOB COMMAND...         prints "started", then "closed" when the other side ends
     relay.py refused JOB [HEADER...]     prints status and code of the refusal
-    relay.py many JOB N                  N connections at once: how often which status
-    relay.py garbage JOB                 each kind of nonsense: the connection is closed
-    relay.py half JOB COMMAND...         shuts its side down: the other side ends, too
-    relay.py slow JOB PID MIB            takes credit and does not read: what PID grows by is bounded
-    relay.py flood JOB PID MIB           sends input that no task takes: the same, and the step is ended
+    relay.py many JOB N                  opens N connections at once; prints the count of each status
+    relay.py garbage JOB                 sends each kind of invalid data: the connection must be closed
+    relay.py half JOB COMMAND...         shuts its side down: the other side must end, too
+    relay.py slow JOB PID MIB            takes credit and does not read: PID must not grow much
+    relay.py flood JOB PID MIB           sends input that no task reads: PID must not grow much, and the step ends
 
-The bytes are those of src/shell/io/wire.h and step_spec.h. Steps run in $RELAY_CWD (default: here).
-All waiting has a deadline.
+The messages are those of src/shell/io/wire.h and step_spec.h. Steps run in $RELAY_CWD (default: here). All
+waits have a deadline.
 """
 import collections
 import json
@@ -106,7 +106,7 @@ class Client:
                 return message
 
     def follow(self, on_output=None, source=None):
-        """To the end of the step; its wait status. source: what its tasks read."""
+        """Reads to the end of the step; returns its wait status. source: the input of its tasks."""
         room = INPUT_WINDOW
         while True:
             while source and room > 0:
@@ -225,7 +225,7 @@ def slow(job, pid, mib):
     client.start(["sh", "-c", 'head -c %d /dev/zero; >"%s"' % (size, mark)])
     client.until(STARTED)
     before = resident(pid)
-    client.send(USED, struct.pack("<II", 0, size))  # a lie: nothing was read
+    client.send(USED, struct.pack("<II", 0, size))  # false: nothing was read
     deadline = time.monotonic() + DEADLINE
     while not os.path.exists(mark):
         if time.monotonic() > deadline:

@@ -3,12 +3,12 @@
 
 usage: standin_nodes.py ENTER ZONES CPUS NODE...
 
-Each node has ZONES NUMA zones of CPUS CPUs, and the policies "static" and "single-numa-node". As a kubelet does, it
-takes a pod of class Guaranteed if one zone has its CPUs free, the lowest such, and else fails it with
-TopologyAffinityError; other pods share what is left. It deletes what is to go. The agent reports only
-when it is told to: a file "report" appears in the directory, and goes when it is done.
+Each node has ZONES NUMA zones of CPUS CPUs, and the policies "static" and "single-numa-node". Like a kubelet, it
+admits a pod of class Guaranteed to the lowest zone with enough free CPUs, or else fails it with
+TopologyAffinityError; other pods share the remaining CPUs. It removes deleted pods. The agent reports only on
+request: when a file "report" appears in the directory; the file goes when the report is done.
 
-The fingerprint is worked out here on its own, from its definition, not by fluxq's code.
+The fingerprint is computed here from its definition, not with fluxq's code.
 """
 import json
 import os

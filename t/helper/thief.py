@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
-"""thief.py DIR LOG: a user who wants the submits of others.
+"""thief.py DIR LOG: a user who wants to receive other users' submits.
 
-Listens on DIR/fluxqd.sock and moves DIR away and back, as fast as it can, as long as the
-file LOG.ready is there, which it makes. Each request that arrives is answered as a broker
-would, and is a line in LOG."""
+Makes the file LOG.ready and runs while this file exists: listens on DIR/fluxqd.sock, and moves DIR away and back
+as fast as possible. Each request is answered as by a broker, and adds a line to LOG."""
 import os
 import socket
 import sys

@@ -1,4 +1,4 @@
-# src/exec/kube: jobs as Indexed Jobs. Adds to src_exec_libexec_a_SOURCES.
+# src/exec/kube: runs jobs as Indexed Jobs. Adds to src_exec_libexec_a_SOURCES.
 src_exec_libexec_a_SOURCES += \
 	src/exec/kube/kube.c \
 	src/exec/kube/lease.c \

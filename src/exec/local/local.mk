@@ -1,4 +1,4 @@
-# src/exec/local: jobs as processes of this machine
+# src/exec/local: runs jobs as processes of this machine.
 src_exec_libexec_a_SOURCES += \
 	src/exec/local/admin.c \
 	src/exec/local/agents.c \

@@ -1,4 +1,4 @@
-# src/match/index: data structures of numbers: which nodes, which times.
+# src/match/index: data structures of numbers, for nodes and for times.
 MATCH_INDEX_SOURCES = \
 	src/match/index/index.c \
 	src/match/index/index_walk.c \

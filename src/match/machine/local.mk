@@ -1,4 +1,4 @@
-# src/match/machine: jobs on a machine: what the broker asks.
+# src/match/machine: jobs on a machine: the interface for the broker.
 MATCH_MACHINE_SOURCES = \
 	src/match/machine/machine.c \
 	src/match/machine/machine_place.c \

@@ -1,4 +1,4 @@
-# src/match/policies: which of several fitting vertices a match takes.
+# src/match/policies: the order in which a match takes fitting vertices.
 MATCH_POLICIES_SOURCES = \
 	src/match/policies/policy.c \
 	$(MATCH_POLICIES_FILES)

@@ -1,4 +1,4 @@
-# src/match/request: what a job asks for.
+# src/match/request: the request of a job.
 MATCH_REQUEST_SOURCES = \
 	src/match/request/constraint.c \
 	src/match/request/shape.c \

@@ -1,4 +1,4 @@
-# src/match/search: where, and when, a request fits.
+# src/match/search: finds where and when a request fits.
 MATCH_SEARCH_SOURCES = \
 	src/match/search/answer.c \
 	src/match/search/bounds.c \

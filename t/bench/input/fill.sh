@@ -1,3 +1,3 @@
 #!/bin/sh
-# Has the whole machine while other jobs are to wait; is cancelled.
+# Uses the whole machine while other jobs wait; the benchmark cancels it.
 exec sleep 3600

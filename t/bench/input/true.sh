@@ -1,3 +1,3 @@
 #!/bin/sh
-# The script that t/bench submits: nothing to do.
+# The script that t/bench submits: it does nothing.
 true

@@ -1,12 +1,12 @@
-"""Simulated agents: what answers at port 7717 of pods that do not run.
+"""Simulated agents: they answer at port 7717 of pods that do not run.
 
-A simulated pod is Running by its status alone. fluxqd, which is not changed for this, asks the agent of
-rank 0 what becomes of the job (src/protocol/agent_api.h). This is a stand-in for those agents, one process
-for all pods: the pods' addresses lead to the loopback of the cluster's network namespace, and the address that
-was asked for tells whose agent is meant, with the key: kwok that was killed gives some addresses a second time. It speaks the broker's part of the protocol and no more: requests must
-be signed with the job's key, READY comes when all pods of the job are ready, then a line of output, and
-FINISH when the driver says that the work is over or the broker that the job is to end. What it does not know
-it refuses as an agent does.
+A simulated pod is Running only in its status. The unchanged fluxqd asks the agent of rank 0 for the job's
+state (src/protocol/agent_api.h). This process stands in for the agents of all pods: the pods' addresses lead to
+the loopback of the cluster's network namespace, and the requested address and the key identify the agent (a
+restarted kwok gives some addresses a second time). It implements only the broker's part of the protocol: requests
+must be signed with the job's key; READY comes when all pods of the job are ready, then a line of output, and
+FINISH when the driver reports the end of the work or the broker ends the job. Unknown requests are refused as by
+an agent.
 
     agents = Agents(api, namespace, released)    # listens; released(job) when an agent would exit
     agents.pod(ip, job)                          # rank 0 of that Kubernetes Job has this address
@@ -39,7 +39,7 @@ def frame(kind, data=b"", stream=0):
 
 
 class Agent:
-    """Of rank 0 of one job."""
+    """The agent of rank 0 of one job."""
 
     def __init__(self, job):
         self.job = job
@@ -76,7 +76,7 @@ class Agent:
             self.changed.notify_all()
 
     def knows(self, method, target, value):
-        """Whether the request is signed with the job's key, and was not seen before."""
+        """True if the request is signed with the job's key and is not a replay."""
         match = re.fullmatch(r"([0-9a-f]{32}):([0-9a-f]{64})", value or "")
         if not match:
             return False
@@ -133,7 +133,7 @@ class Agents:
         return agent.key
 
     def at(self, ip):
-        """The agents with this address, with their keys; none: nobody is there (any more)."""
+        """The agents with this address, and their keys; empty if none is there (any more)."""
         with self.lock:
             agents = list(self.by_ip.get(ip, ()))
         return [agent for agent in agents if self.key_of(agent)]
@@ -145,12 +145,12 @@ class Server(socketserver.ThreadingTCPServer):
     request_queue_size = 512
 
     def handle_error(self, request, client_address):
-        if not isinstance(sys.exc_info()[1], OSError):  # who asked has gone
+        if not isinstance(sys.exc_info()[1], OSError):  # the client has gone
             super().handle_error(request, client_address)
 
 
 class Handler(http.server.BaseHTTPRequestHandler):
-    """One request; as the agent does, it closes then."""
+    """One request; like the agent, it closes the connection afterwards."""
 
     protocol_version = "HTTP/1.1"
     timeout = 60

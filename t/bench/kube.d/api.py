@@ -1,12 +1,12 @@
-"""The API server as the benchmark's driver sees it: requests on kept connections, and watches.
+"""The API server for the benchmark's driver: requests on kept connections, and watches.
 
     api = Api()                                   # of $KUBECONFIG's current context
     api.call("POST", "/api/v1/namespaces/x/pods", pod)
     api.watch("pods", "/api/v1/namespaces/x/pods", events.put)   # a thread; see Watch
-    api.requests                                  # {("POST", "pods"): 1, ...}: what was sent
+    api.requests                                  # {("POST", "pods"): 1, ...}: the requests sent
 
-One connection for each thread that calls. All that the driver itself sends is counted, so that it can
-be taken off the server's own figures.
+Each calling thread has one connection. All requests of the driver are counted, so that they can be
+subtracted from the server's own figures.
 """
 import base64
 import collections
@@ -24,7 +24,7 @@ TIMEOUT = 60.0
 
 
 class Refused(Exception):
-    """The server's answer was no success."""
+    """The server answered with an error."""
 
     def __init__(self, status, text):
         super().__init__("HTTP %d: %s" % (status, text))
@@ -70,7 +70,7 @@ class Api:
         return http.client.HTTPSConnection(self.host, self.port, timeout=timeout, context=self.tls)
 
     def call(self, method, path, body=None, content="application/json"):
-        """The decoded answer; an idle connection that the server closed meanwhile is made anew."""
+        """The decoded answer; opens a new connection if the server closed the idle one."""
         data = json.dumps(body) if body is not None else None
         headers = {"Content-Type": content} if data is not None else {}
         for last in (False, True):
@@ -105,8 +105,8 @@ class Api:
 class Watch(threading.Thread):
     """Lists and then watches; put((kind, change, object)) with change ADDED, MODIFIED or DELETED.
 
-    What went between two lists is not told as DELETED: for a cluster in which no watch is cut. A 410 is
-    an error, told as (kind, "ERROR", text)."""
+    Objects that vanish between two lists are not reported as DELETED: this is for a cluster without broken
+    watches. A 410 is an error, reported as (kind, "ERROR", text)."""
 
     def __init__(self, api, kind, path, put):
         super().__init__(daemon=True)
@@ -146,11 +146,11 @@ class Watch(threading.Thread):
 
 
 class Workers:
-    """Threads that carry out what is put before them, in any order: workers.put(function, argument...)."""
+    """Threads that run functions in any order: workers.put(function, argument...)."""
 
     def __init__(self, n, failed):
         self.queue = queue.SimpleQueue()
-        self.failed = failed  # called with the text of what went wrong
+        self.failed = failed  # called with the text of the error
         for _ in range(n):
             threading.Thread(target=self.work, daemon=True).start()
 

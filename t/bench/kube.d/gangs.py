@@ -1,9 +1,9 @@
-"""What the jobs of a run do: a record for each, kept up to date from what the API server tells of pods.
+"""The jobs of a run: a record for each, kept up to date from the pods' changes in the API server.
 
     board = Board(gangs, pods_each)
     board.pod(gang, name, bound=True, ready=False, ended=False, pending=True)    # as often as it changes
     board.pod_gone(gang, name)
-    board.tick()                    # now and then: who has been half started for too long
+    board.tick()                    # called regularly: detects gangs that are half started for too long
 
 All times are time.monotonic(). A gang is half started from its first pod that has a node until all of its
 pods are ready, or none has a node any more.
@@ -27,13 +27,13 @@ class Gang:
         self.work = work
         self.submitted = self.made = self.all_made = self.bound = self.all_bound = None
         self.ready = self.finishing = self.ended = None
-        self.result = None  # "completed", "failed"
-        self.why = ""       # it failed
-        self.starts = 0     # times that all pods were ready
+        self.result = None  # "completed" or "failed"
+        self.why = ""       # the reason of a failure
+        self.starts = 0     # how often all pods became ready
         self.half_since = None
         self.half_longest = 0.0
         self.pods = {}      # name: (bound, ready, ended, pending)
-        self.running = {}   # index: names of its pods that run
+        self.running = {}   # index: names of its running pods
 
 
 class Board:
@@ -43,10 +43,10 @@ class Board:
         self.pending = 0
         self.half = set()
         self.most_pending = self.most_half = self.most_half_long = 0
-        self.bindings = []  # when each was seen
-        self.twice = set()  # (gang's name, index) of which two pods ran at one time
+        self.bindings = []  # the time of each binding
+        self.twice = set()  # (gang's name, index) with two pods that ran at the same time
 
-    # What became of a pod; True when with it the gang has become ready.
+    # Updates a pod; returns True if the gang has become ready with it.
 
     def pod(self, gang, name, bound, ready, ended, pending):
         before = gang.pods.get(name, (False, False, False, False))
@@ -58,7 +58,7 @@ class Board:
         return self.look(gang)
 
     def pod_runs(self, gang, index, name, runs):
-        """Also one that is being deleted runs until it has ended or is gone."""
+        """A pod that is being deleted also runs until it has ended or is gone."""
         names = gang.running.setdefault(index, set())
         if runs:
             names.add(name)
@@ -90,7 +90,7 @@ class Board:
         if ready < self.pods_each:
             self.set_half(gang, bound > 0, now)
             if gang.ready is not None and not bound:
-                gang.ready = None  # it was ended before its work was over, and starts again
+                gang.ready = None  # it ended before its work was done, and starts again
             return False
         self.set_half(gang, False, now)
         if gang.ready is not None:
@@ -140,7 +140,7 @@ def median(values):
 
 
 def binding_rates(times):
-    """(a second, from the first to the last; in the best second)."""
+    """(rate from the first to the last; rate in the best second)."""
     best = first = 0
     for last, when in enumerate(times):
         while when - times[first] > 1:
@@ -150,7 +150,7 @@ def binding_rates(times):
 
 
 def summary(board, places):
-    """The figures of a run. places: how many pods fit at once."""
+    """The figures of a run. places: the number of pods that fit at once."""
     gangs = board.gangs
     done = [g for g in gangs if g.result == "completed"]
     begin = min(g.submitted for g in gangs)

@@ -1,11 +1,11 @@
-"""What a run costs: CPU time and memory of processes, and the API server's count of requests.
+"""The costs of a run: CPU time and memory of processes, and the API server's count of requests.
 
     before = Costs(api, {"API server": pid, ...})
     ...
     figures = before.since(api)
 
-Requests are those of apiserver_request_total, without leases (signs of life), without those that the driver has
-sent, which it has counted, and without kwok's, which the server counts apart (t/kube/lib/kwok-user.yaml).
+Requests are those of apiserver_request_total, without leases (signs of life), without the driver's requests,
+which it has counted, and without kwok's, which the server counts separately (t/kube/lib/kwok-user.yaml).
 """
 import collections
 import os
@@ -27,7 +27,7 @@ def cpu_seconds(pid):
 
 
 def memory_mib(pid, which="VmHWM"):
-    """Its most until now, or with VmRSS what it has."""
+    """The peak memory so far, or with VmRSS the current memory."""
     with open("/proc/%d/status" % pid, encoding="ascii") as f:
         for line in f:
             if line.startswith(which + ":"):
@@ -36,7 +36,7 @@ def memory_mib(pid, which="VmHWM"):
 
 
 def requests(api):
-    """All since the server's start by (verb, resource), and of these kwok's by verb."""
+    """All requests since the server's start by (verb, resource), and kwok's share by verb."""
     everything, kwok = collections.Counter(), collections.Counter()
     words = {KWOK + word: verb for verb, word in VERBS.items()}
     for name, text, value in SAMPLE.findall(api.get("/metrics")):
@@ -53,7 +53,7 @@ def requests(api):
 
 
 class Costs:
-    """From when it is made. processes: {name: pid}."""
+    """Counts from its creation. processes: {name: pid}."""
 
     def __init__(self, api, processes):
         self.processes = processes

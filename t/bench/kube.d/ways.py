@@ -1,18 +1,18 @@
-"""The schedulers that are compared: how a gang is submitted, ends its work, and how its end is seen.
+"""The schedulers to compare: the submit of a gang, the end of its work, and the detection of its end.
 
     way = WAYS["plain"](run)      # run: the driver's Run
     way.prepare()                 # queues and the like
     way.submit(gang)
-    way.gang_of(pod)              # whose pod that is, or None
-    way.pod_changed(pod, gang), way.pods_ready(gang), way.pods_gone(gang)      # as the driver sees it
-    way.work_over(gang)               # as it decides
+    way.gang_of(pod)              # the gang of this pod, or None
+    way.pod_changed(pod, gang), way.pods_ready(gang), way.pods_gone(gang)      # reports of the driver
+    way.work_over(gang)               # a decision of the driver
     way.cancel()
-    way.clean()                   # what is left in the cluster when all is taken away: names
+    way.clean()                   # removes everything; the names of objects that stay in the cluster
 
-All make the same pods: Indexed Jobs of so many pods of 2 CPU and 2 GiB, which tolerate the simulated nodes' taint.
+All make the same pods: Indexed Jobs of equally many pods of 2 CPU and 2 GiB, which tolerate the simulated nodes' taint.
 A job's deadline is activeDeadlineSeconds of the Job (it runs from the creation of a Job that is not suspended,
 under Kueue from its admission), and for fluxq the job's time limit (from when all its pods are ready). A Job
-that misses it fails, and its pods are deleted by the Job controller.
+that misses its deadline fails, and the Job controller deletes its pods.
 """
 import http.client
 import json
@@ -40,7 +40,7 @@ SUCCEEDED = {"status": {"phase": "Succeeded", "conditions": [
 
 
 class Plain:
-    """Jobs as they are, kube-scheduler."""
+    """Unchanged Jobs, kube-scheduler."""
 
     namespace = "default"
     job_api = "/apis/batch/v1/namespaces/default/jobs"
@@ -75,7 +75,7 @@ class Plain:
         return self.by_name.get(pod["metadata"].get("labels", {}).get("batch.kubernetes.io/job-name"))
 
     def pod_changed(self, pod, gang):
-        """For what a way wants to know of its pods besides."""
+        """Hook for a way that needs more data of its pods."""
 
     def pods_ready(self, gang):
         pass
@@ -108,18 +108,18 @@ class Plain:
         return {}
 
     def outputs(self):
-        """How many jobs' output has come, where that is the scheduler's matter."""
+        """The number of jobs with output, if the scheduler handles output."""
         return None
 
     def cancel(self):
-        """Ends the gangs that are left: the cluster goes with them."""
+        """Ends the remaining gangs: the cluster ends with them."""
 
     def clean(self):
         return []
 
 
 class InTree(Plain):
-    """The gang scheduling of Kubernetes itself: the Job asks for it, its controller makes the group."""
+    """The gang scheduling of Kubernetes itself: the Job requests it, and the Job controller makes the group."""
 
     def manifest(self, gang):
         job = super().manifest(gang)
@@ -128,7 +128,7 @@ class InTree(Plain):
 
 
 class Kueue(Plain):
-    """Kueue with one queue, main, whose quota is what the nodes have (t/kube/kueue), and waitForPodsReady."""
+    """Kueue with one queue, main, with the nodes' capacity as quota (t/kube/kueue), and waitForPodsReady."""
 
     def manifest(self, gang):
         job = super().manifest(gang)
@@ -154,7 +154,7 @@ class Fluxq(Plain):
               lambda: len(self.client.get("/v1/nodes")["nodes"]) >= self.run.options.nodes)
 
     def jobspec(self):
-        """As a user writes it: N nodes, a task of two cores on each; nodes may be shared."""
+        """As a user submits it: N nodes, with a task of two cores on each; nodes may be shared."""
         pods, limit = str(self.run.options.pods), max(1, round(self.run.deadline))
         text = subprocess.run(
             ["fluxq-submit", "--dry-run", "-N", pods, "-n", pods, "-c", str(POD_CPU), "--mem", "%dG" % POD_GIB,
@@ -181,7 +181,7 @@ class Fluxq(Plain):
             return None
 
     def ask_results(self):
-        """Of those whose end was not told, as nobody was there to be told."""
+        """Asks for gangs whose end was not reported because fluxqd was away."""
         for job, gang in list(self.by_id.items()):
             if gang.ended is None:
                 self.run.workers.put(self.ask_if_ended, gang, job)
@@ -218,14 +218,14 @@ class Fluxq(Plain):
 
     def broker_event(self, name, line):
         gang = self.by_id.get(line["id"])
-        self.seen[line["id"], name] = time.monotonic()  # maybe before submit() has told whose it is
+        self.seen[line["id"], name] = time.monotonic()  # maybe before submit() has recorded the job's gang
         if name in ("finish", "clean") and gang and gang.ended is None:
-            # Where things are killed, it may be queued again.
+            # Where daemons are killed, the job may be requeued.
             ask = self.ask_if_ended if self.run.options.struck else self.ask_result
             self.run.workers.put(ask, gang, line["id"])
 
     def ask(self, question):
-        """Its answer, also if fluxqd is away for a moment, where that is meant."""
+        """The broker's answer, also if fluxqd may be and is away for a moment."""
         end = time.monotonic() + (BACK_LIMIT if self.run.options.struck else 0)
         while True:
             client = Client()
@@ -249,14 +249,14 @@ class Fluxq(Plain):
         self.ask(lambda client: client.call("POST", "/v1/cancel", {"state": "active"}))
 
     def stages(self):
-        """Medians of what the broker adds: seconds."""
+        """Medians of the times that the broker adds, in seconds."""
         if self.run.options.struck:
-            return {}  # what fluxqd told while it was away is missing
+            return {}  # events from while fluxqd was away are missing
         done = [(g, {name: self.seen.get((job, name)) for name in ("alloc", "finish", "free")})
                 for job, g in self.by_id.items() if g.result == "completed"]
 
         def between(first, then):
-            """Of all of whom both are known: of the last ones "free" may not be seen."""
+            """Over all jobs with both times: for the last jobs "free" may be missing."""
             both = [(first(g, seen), then(g, seen)) for g, seen in done]
             return median([b - a for a, b in both if a and b])
 
@@ -267,7 +267,7 @@ class Fluxq(Plain):
         }
 
     def outputs(self):
-        """How many jobs' output files have what their (simulated) agents wrote."""
+        """The number of jobs whose output files have the output of their (simulated) agents."""
         found = 0
         for job in self.by_id:
             path = "out-%d" % job
@@ -283,7 +283,7 @@ class Fluxq(Plain):
         return self.objects("")
 
     def objects(self, query):
-        """All that carries fluxq's label but the agent, which all jobs share and which goes later."""
+        """All objects with fluxq's label except the agent's, which all jobs share and which goes later."""
         found = []
         for path in ("apis/batch/v1/jobs", "api/v1/pods", "api/v1/secrets", "api/v1/services",
                      "apis/discovery.k8s.io/v1/endpointslices", "api/v1/configmaps"):

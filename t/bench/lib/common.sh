@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# common.sh: what t/bench/run needs besides its measurements
+# common.sh: shared functions of the benchmarks
 
 say() {
     echo "bench: $*" >&2
@@ -28,7 +28,7 @@ calc() {
     awk "BEGIN { printf \"%.2f\", $1 }"
 }
 
-# wait_until SECONDS COMMAND...: 20 times a second; fails at the deadline
+# wait_until SECONDS COMMAND...: tries 20 times a second; fails at the deadline
 wait_until() {
     local deadline=$(($(now_ms) + $1 * 1000))
     shift
@@ -42,7 +42,7 @@ gone() {
     ! kill -0 "$1" 2>/dev/null
 }
 
-# end_process PID: a child of ours, or nothing
+# end_process PID: ends a child of this shell; does nothing without one
 end_process() {
     [ -n "$1" ] || return 0
     kill -TERM "$1" 2>/dev/null
@@ -57,19 +57,19 @@ find_programs() {
     for variable in $(env | sed -n 's/^\(FLUXQ_[A-Z_]*\|SLURM_[A-Z_]*\|SBATCH_[A-Z_]*\)=.*/\1/p'); do
         case $variable in
         FLUXQ_KUBE_*) ;;
-        *) unset "$variable" ;; # options of the caller's shell are none of ours
+        *) unset "$variable" ;; # variables of the caller's shell must not act as options
         esac
     done
     PATH=$build/src/cmd:$build/src/broker:$build/src/shell:$PATH:/usr/sbin
     export PATH
 }
 
-# field NAME "name=value ...": what spawn and fdatasync print
+# field NAME "name=value ...": a value from the output of spawn and fdatasync
 field() {
     printf '%s\n' "$2" | tr ' ' '\n' | sed -n "s/^$1=//p"
 }
 
-# row WHAT TARGET FLUXQ SLURM times|rates: the last says whether less or more is better
+# row WHAT TARGET FLUXQ SLURM times|rates: the last argument says whether less or more is better
 row() {
     local ratio=''
     if [ -n "$4" ] && [ -n "$3" ]; then

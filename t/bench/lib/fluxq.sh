@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # fluxq.sh: a broker below $WORK
 #
-#     fluxq_up NAME COMMAND...   the broker, with its own state in $WORK/NAME; sets FLUXQ_BROKER, FLUXQ_PID
-#     fluxq_down                 cancel its jobs, end it; may be called at any time, also twice
-#     fluxq_cancel               no job is left when it returns
+#     fluxq_up NAME COMMAND...   starts the broker, with its state in $WORK/NAME; sets FLUXQ_BROKER, FLUXQ_PID
+#     fluxq_down                 cancels its jobs and ends it; may be called at any time, also twice
+#     fluxq_cancel               cancels all jobs; no job is left when it returns
 
 FLUXQ_PID=
 

@@ -1,9 +1,9 @@
 # shellcheck shell=bash
 # kube.sh: `true` on the cluster of t/kube, by fluxq and as a bare Job
 #
-#     kube_is_up             is the cluster of t/kube/up there?
-#     kube_up                a broker on it; fluxq_down ends it
-#     kube_fluxq COUNT       prints what spawn prints
+#     kube_is_up             true if the cluster of t/kube/up runs
+#     kube_up                starts a broker on it; fluxq_down ends the broker
+#     kube_fluxq COUNT       prints the output of spawn
 #     kube_bare COUNT        the same for `kubectl create job` and `kubectl wait`
 
 KUBE=$TOP/t/kube

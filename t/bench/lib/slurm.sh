@@ -1,16 +1,16 @@
 # shellcheck shell=bash
 # slurm.sh: a private Slurm: munged, slurmctld and slurmd, all below one directory and on the loopback
 #
-#     slurm_up DIR CPUS      start it; sets SLURM_CONF, so that sbatch and its kin find it
-#     slurm_tune             the controller again, with input/slurm-tuned.conf
-#     slurm_down             end it, by process ids; may be called at any time, also twice
-#     slurm_cancel           no job is left when it returns
+#     slurm_up DIR CPUS      starts it; sets SLURM_CONF, so that sbatch and similar commands find it
+#     slurm_tune             restarts the controller with input/slurm-tuned.conf
+#     slurm_down             ends it, by process ids; may be called at any time, also twice
+#     slurm_cancel           cancels all jobs; no job is left when it returns
 #
-# SLURM_CTLD is the controller's process id. What goes wrong is in DIR/*.log.
+# SLURM_CTLD is the controller's process id. Errors are in DIR/*.log.
 
 SLURM_DIR='' SLURM_CTLD='' SLURM_D='' SLURM_MUNGED=''
 
-# A port on which nobody listens. Slurm must know its ports beforehand, so a race cannot be excluded.
+# Prints an unused port. Slurm must know its ports beforehand, so a race is possible.
 slurm_free_port() {
     local port
     for port in $(shuf -i 20000-30000 -n 50); do

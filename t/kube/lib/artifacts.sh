@@ -1,10 +1,10 @@
 # shellcheck shell=bash
-# lib/artifacts.sh: what the cluster is made of, and where in the cache each piece is.
+# lib/artifacts.sh: the parts of the cluster, and the place of each in the cache.
 #
-# A piece's place is named after its version and a digest of all that it is made
-# from: $CACHE/store/NAME-VERSION-DIGEST/. It comes into being by one rename, so a
-# directory with that name is whole, and a change of a pin changes only the names of
-# the pieces that it concerns.
+# The place of a part contains its version and a digest of all its inputs:
+# $CACHE/store/NAME-VERSION-DIGEST/. One rename creates it, so a directory with that
+# name is complete, and a change of a version changes only the names of the affected
+# parts.
 
 # binary, entry of `versions` and directory below go/, Go package
 readonly BINARIES="\
@@ -22,8 +22,8 @@ kube-controller-manager kubernetes-1.37 k8s.io/kubernetes/cmd/kube-controller-ma
 kube-scheduler          kubernetes-1.37 k8s.io/kubernetes/cmd/kube-scheduler
 kueue                   kueue      sigs.k8s.io/kueue/cmd/kueue"
 readonly IMAGES="pause busybox"
-readonly OPTIONAL="kubernetes-1.37 kueue" # entries that are part of it only if asked for
-WITH=()                                   # those that are
+readonly OPTIONAL="kubernetes-1.37 kueue" # entries that are built only on request
+WITH=()                                   # the requested entries
 
 # Go module of each entry
 readonly MODULES="\
@@ -54,8 +54,8 @@ image_place() { # IMAGE
 is_optional() { [[ " $OPTIONAL " == *" $1 "* ]]; } # ENTRY
 is_wanted() { ! is_optional "$1" || [[ " ${WITH[*]} " == *" $1 "* ]]; }
 
-# Every piece as a line "NAME ENTRY PACKAGE PLACE"; of two with one name the later one counts.
-# The place comes last: it may have blanks.
+# Prints every part as a line "NAME ENTRY PACKAGE PLACE"; of two with one name the later counts.
+# The place is last because it may have blanks.
 artifacts() {
     local binary entry package image
     while read -r binary entry package; do

@@ -1,12 +1,12 @@
 # shellcheck shell=bash
-# lib/common.sh: sourced by every script in t/kube. Settings, messages, the lock,
-# and how the instance's processes are started, found and ended.
+# lib/common.sh: sourced by every script in t/kube. Settings, messages, the lock, and
+# the functions that start, find and end the processes of an instance.
 #
 # An instance is one cluster: a network namespace, a state directory and cgroups,
 # all named after FLUXQ_KUBE_NAME, so that several can stand on one machine.
-# A process belongs to the instance if it is in that network namespace (or, for
-# what runs in pods, in those cgroups): nothing depends on a pid file being right.
-# shellcheck disable=SC2034 # some settings are for those who source this
+# A process belongs to the instance if it is in that network namespace (or, for pods,
+# in those cgroups): nothing depends on the correctness of a pid file.
+# shellcheck disable=SC2034 # some settings are for scripts that source this file
 
 set -euo pipefail
 umask 022
@@ -28,7 +28,7 @@ GATEWAY=10.244.0.1              # the bridge; CoreDNS listens here
 SERVICES=10.96.0.0/24
 SERVICE_API=10.96.0.1           # kubernetes.default.svc
 KUEUE_WEBHOOK=10.96.0.20         # its Service
-SIMULATED_PODS=10.128.0.0/12    # pods on simulated nodes; nodes have the end of it
+SIMULATED_PODS=10.128.0.0/12    # pods on simulated nodes; the nodes have the end of the range
 SIMULATED_NODES=10.143
 INSIDE_ADDRESSES=127.0.0.1,10.244.0.0/16,$SERVICES,$SIMULATED_PODS
 node_ip() { echo "10.244.255.$1"; }
@@ -56,7 +56,7 @@ positive() { # VALUE LOW HIGH: is it a plain integer in that range?
     [[ $1 =~ ^[0-9]{1,6}$ ]] && ((10#$1 >= $2 && 10#$1 <= $3))
 }
 
-# ---- what must hold before anything is touched ------------------------------
+# ---- checks before any change ------------------------------------------------
 
 require_root() { ((EUID == 0)) || die "must run as root"; }
 
@@ -67,12 +67,12 @@ check_settings() {
         die "FLUXQ_KUBE_RUN: '$RUN' is not an absolute path of letters, digits and / . _ + -"
     case $RUN/ in
     /run/* | /var/* | /proc/* | /sys/* | /dev/*)
-        die "FLUXQ_KUBE_RUN: '$RUN' is in a tree of which each node has one of its own" ;;
+        die "FLUXQ_KUBE_RUN: '$RUN' is in a tree that each node replaces by its own" ;;
     esac
 }
 
-# One command at a time changes an instance. The lock's file goes with the
-# instance, so whoever gets it must see that it is still the one with the name.
+# One command at a time changes an instance. The lock's file is removed with the
+# instance, so a command that gets the lock must check that the file is still in place.
 lock() {
     while :; do
         exec 9>"$LOCK"
@@ -81,14 +81,14 @@ lock() {
     done
 }
 
-# ---- the network namespace and who is in it ---------------------------------
+# ---- the network namespace and its processes ---------------------------------
 
 netns_exists() { [[ -e $NETNS && $(stat -f -c %T "$NETNS") == nsfs ]]; }
 inside() { nsenter --net="$NETNS" "$@"; }
 
-# Not in /run/netns: the first `ip netns add` on a machine mounts that directory over itself,
-# and a file in it to which something had been bound before can then no more be removed. ip
-# finds the namespace by a link there; all clusters of the machine are counted by these links.
+# Not in /run/netns: the first `ip netns add` on a machine mounts that directory over itself, and a
+# file there with an earlier bind mount can then not be removed. ip finds the namespace by a link there;
+# all clusters of the machine are counted by these links.
 netns_create() {
     mkdir -p "$HANDLES" /run/netns
     : >"$NETNS"
@@ -97,7 +97,7 @@ netns_create() {
     inside ip link set lo up
 }
 
-ancestors() { # this process and all that it runs under
+ancestors() { # this process and its ancestors
     local pid=$$
     while ((pid > 0)); do
         echo "$pid"
@@ -115,7 +115,7 @@ pids_inside() {
 
 cgroups_of() { # GLOB: matching cgroups in every hierarchy (v1) or at the root (v2)
     local dir
-    # shellcheck disable=SC2231 # a pattern it shall be
+    # shellcheck disable=SC2231 # a pattern is intended
     for dir in /sys/fs/cgroup/$1 /sys/fs/cgroup/*/$1; do
         [[ ! -d $dir ]] || echo "$dir"
     done
@@ -143,8 +143,8 @@ remove_cgroups() { # GLOB: removes them once they are empty, which may take a mo
 
 # ---- daemons ----------------------------------------------------------------
 
-# A daemon must not hold what its starter has open: the lock, or the pipe on which
-# somebody waits for the starter's end.
+# A daemon must not inherit open descriptors of its starter: the lock, or the pipe on which a
+# caller waits for the starter's end.
 close_inherited() {
     local fd
     for fd in /proc/self/fd/*; do
@@ -169,8 +169,8 @@ start() {
     await_entry "$name" $!
 }
 
-# Until a process is in the namespace, which takes a moment on a busy machine, it would
-# count as one that has ended.
+# Waits until a process is in the namespace, which takes a moment on a busy machine; before that
+# the process would count as ended.
 await_entry() { # NAME PID
     local _
     for _ in {1..500}; do
@@ -181,7 +181,7 @@ await_entry() { # NAME PID
 
 pid_of() { cat "$RUN/pid/$1" 2>/dev/null; }
 
-# A pid counts only while it is in our namespace: it may have been given to another.
+# A pid counts only if it is in this namespace: another process may have got the same pid.
 alive() { # NAME
     local pid
     pid=$(pid_of "$1") && netns_exists || return 1
@@ -206,7 +206,7 @@ poll() { # SECONDS COMMAND...: until the command succeeds; 1 if it never did
     done
 }
 
-# ---- talking to the cluster --------------------------------------------------
+# ---- requests to the cluster ---------------------------------------------------
 
 k() {
     KUBECACHEDIR=$RUN/cache inside "$RUN/bin/kubectl" --kubeconfig="$RUN/admin.kubeconfig" "$@"
@@ -217,7 +217,7 @@ api_ready() {
         --cert "$RUN/pki/admin.crt" --key "$RUN/pki/admin.key" "$API/readyz"
 }
 
-# Ready since its present start: the boot id tells it from the Ready of before.
+# True if the node is Ready since its present start: the boot id distinguishes this from an earlier Ready.
 node_ready() { # I
     local boot
     boot=$(cat "$RUN/node$1/boot_id") || return 1
@@ -231,7 +231,7 @@ nodes_ready() { # [SELECTOR...]: how many nodes are Ready
 
 all_nodes_ready() { (($(nodes_ready) == NODES + SIM_NODES)); }
 
-# ---- the instance's configuration, as `up` was told ---------------------------
+# ---- the instance's configuration, from the options of `up` ----------------------
 
 config_write() {
     {
@@ -260,7 +260,7 @@ describe_nodes() {
     [[ $KWOK == no ]] || echo -n ", $SIM_NODES simulated ones of $SIM_CPUS and $SIM_MEM"
 }
 
-daemons() { # the names of all that should run
+daemons() { # the names of all daemons that should run
     echo etcd apiserver controller-manager
     [[ $SCHEDULER == no ]] || echo scheduler
     echo coredns service-api

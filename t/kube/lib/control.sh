@@ -1,6 +1,6 @@
 # shellcheck shell=bash
-# lib/control.sh: the command line of each daemon of the cluster. `up` starts them
-# in this order; `apiserver` and `node` start one of them again.
+# lib/control.sh: the command line of each daemon of the cluster. `up` starts them in
+# this order; `daemon` and `node` restart single daemons.
 
 start_etcd() {
     local client=http://127.0.0.1:2379 peer=http://127.0.0.1:2380
@@ -32,8 +32,8 @@ start_apiserver() {
         --cert-dir="$RUN/serving" --allow-privileged=true --profiling=false "${API_ARGS[@]}"
 }
 
-# Default client limits (20/30 a second) would make pods at 17 a second; a further
-# argument of the caller's comes last, and so wins.
+# With the default client limits (20/30 a second) pods would be made at 17 a second; an additional
+# argument of the caller comes last, and so takes precedence.
 start_controller_manager() {
     local config=$RUN/controller-manager.kubeconfig pki=$RUN/pki
     start controller-manager "$RUN/bin/kube-controller-manager" \
@@ -74,7 +74,7 @@ END
 
 coredns_ready() { inside curl -sf --noproxy '*' --max-time 2 http://127.0.0.1:8181/ready; }
 
-# No kube-proxy: the one cluster address that pods need is forwarded by hand.
+# There is no kube-proxy: the script forwards the one cluster address that pods need.
 start_service_api() {
     start service-api socat "TCP-LISTEN:443,bind=$SERVICE_API,fork,reuseaddr" TCP:127.0.0.1:6443
 }
@@ -87,8 +87,8 @@ start_node() { # I
 
 bridge_create() {
     local i
-    # With an address of its own: else it has that of some pod, which changes as pods come and go, and
-    # for seconds nobody finds what stands behind it.
+    # With an address of its own: otherwise it would have the address of a pod, which changes as pods
+    # start and end, and for seconds nothing could be reached through it.
     inside ip link add "$BRIDGE" address 02:00:0a:f4:00:01 type bridge
     inside ip addr add "$GATEWAY/16" dev "$BRIDGE"
     inside ip addr add "$SERVICE_API/32" dev "$BRIDGE"

@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# lib/images.sh: the two images that every node gets, from what Debian has installed.
+# lib/images.sh: the two images of every node, made from installed Debian packages.
 
 make_pause_image() { # DIRECTORY to work in; leaves pause.tar there
     gcc -std=gnu11 -Os -static -s -o "$1/pause" "$KUBE/lib/pause.c"
@@ -8,7 +8,7 @@ make_pause_image() { # DIRECTORY to work in; leaves pause.tar there
     rm "$1/pause"
 }
 
-# Options of t/kube/image, a line each: busybox under all its names, users and directories.
+# Prints options of t/kube/image, one a line: busybox under all its names, users and directories.
 busybox_options() {
     local busybox applet
     busybox=$(command -v busybox)

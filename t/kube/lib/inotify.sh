@@ -1,11 +1,11 @@
 # shellcheck shell=bash
-# lib/inotify.sh: the one kernel parameter of the machine that clusters have to change.
+# lib/inotify.sh: the only kernel parameter of the machine that clusters must change.
 #
-# A node takes 8 inotify instances and root has 128 by default: enough for one cluster, not
-# for a few. The first cluster that goes up raises the limit and notes what it was; the last
-# one that goes down puts it back. An instance counts while its namespace has a name: `up`
-# makes that before it comes here, and `down` takes it away before, so that of two that go
-# down at once the later one sees that it is the last.
+# A node uses 8 inotify instances and root has 128 by default: enough for one cluster, but not for
+# several. The first cluster raises the limit and records the old value; the last cluster restores it.
+# An instance counts while its namespace has a name: `up` makes the name before it calls these
+# functions, and `down` removes the name before, so that of two clusters that end at the same time
+# the later one sees that it is the last.
 
 INOTIFY_NOTE=/run/fluxq-kube-inotify
 INOTIFY_LIMIT=/proc/sys/fs/inotify/max_user_instances
@@ -37,6 +37,6 @@ inotify_restore_locked() {
 
 raise_inotify() { with_inotify_lock inotify_raise_locked; }
 
-restore_inotify() { # after the namespace's name has gone
+restore_inotify() { # after the namespace's name was removed
     [[ ! -e $INOTIFY_NOTE ]] || { mkdir -p /run/netns && with_inotify_lock inotify_restore_locked; }
 }

@@ -4,8 +4,8 @@
 #
 #   admin.kubeconfig            system:masters, client certificate inside the file
 #   fluxq.kubeconfig            user fluxq (etc/kubernetes/rbac.yaml), client certificate inside
-#   fluxq-token.kubeconfig      the same user by bearer token; CA by path
-#   fluxq-tokenfile.kubeconfig  the same by tokenFile; CA by path
+#   fluxq-token.kubeconfig      the same user with a bearer token; CA by path
+#   fluxq-tokenfile.kubeconfig  the same user with a tokenFile; CA by path
 #   nobody.kubeconfig           a user without any right
 
 # shellcheck disable=SC2153 # NAME is from common.sh

@@ -1,26 +1,26 @@
 # shellcheck shell=bash
-# lib/simulated.sh: simulated nodes. They are objects in the API server alone; kwok, one
-# process for all of them, says that they and the pods on them are well.
+# lib/simulated.sh: simulated nodes. They are only objects in the API server; kwok, one process
+# for all of them, reports the nodes and their pods as healthy.
 #
-# Ten nodes make a rack and four racks a zone. Their pods' addresses, SIMULATED_PODS, are
-# all of the namespace's loopback: a server there that listens on 0.0.0.0 is what the API
-# server's pod proxy reaches in each of those pods.
+# Ten nodes make a rack and four racks a zone. Their pods' addresses, SIMULATED_PODS, all belong
+# to the namespace's loopback: the API server's pod proxy reaches a server there that listens on
+# 0.0.0.0, for each of those pods.
 
-# The leases of all nodes together are renewed 50 times a second at most, each of them
-# every 10 s or less often.
+# The leases of all nodes together are renewed at most 50 times a second, each of them every
+# 10 s or less often.
 lease_seconds() {
     local renewal=$((SIM_NODES / 50))
     ((renewal > 10)) || renewal=10
     echo $((4 * renewal))
 }
 
-# A node is lost after this time without a sign of life: 8 s, but for simulated ones the lease's.
+# A node is lost after this time without a sign of life: 8 s, or the lease's duration with simulated nodes.
 grace_seconds() {
     [[ $KWOK == yes ]] && lease_seconds || echo 8
 }
 
-# Without what would give each node an annotation again whenever there are so many more,
-# and serves kubelets alone.
+# Without the controller that renews an annotation of each node when the number of nodes grows, and
+# that only kubelets need.
 controllers() {
     [[ $KWOK == yes ]] && echo '*,-ttl-controller' || echo '*'
 }
@@ -33,8 +33,8 @@ architecture() {
     esac
 }
 
-# FIRST END: those nodes as a YAML stream. Names have as many digits for all, so that they
-# sort as numbers do. The nodes are Ready from the beginning.
+# FIRST END: prints these nodes as a YAML stream. All names have the same number of digits, so that
+# they sort like numbers. The nodes are Ready from the beginning.
 simulated_nodes() {
     local last=$((SIM_NODES - 1))
     awk -v first="$1" -v end="$2" -v digits=$((${#last} < 3 ? 3 : ${#last})) -v arch="$(architecture)" \
@@ -72,7 +72,7 @@ END
 
 start_kwok() {
     write_kwok_config
-    inside ip route add local "$SIMULATED_PODS" dev lo 2>/dev/null || true # it is there: kwok started again
+    inside ip route add local "$SIMULATED_PODS" dev lo 2>/dev/null || true # the route exists after a restart of kwok
     start kwok "$RUN/bin/kwok" --kubeconfig="$RUN/kwok.kubeconfig" --config="$RUN/kwok.yaml" \
         --manage-nodes-with-annotation-selector=kwok.x-k8s.io/node=fake \
         --cidr="$SIMULATED_PODS" --server-address=127.0.0.1:10247 --v=WARN
@@ -80,7 +80,7 @@ start_kwok() {
 
 kwok_ready() { inside curl -sf --noproxy '*' --max-time 2 http://127.0.0.1:10247/readyz; }
 
-# kubectl creates one node after the other, so several of it share the work.
+# One kubectl creates one node after the other, so several share the work.
 create_simulated_nodes() {
     local share=$(((SIM_NODES + 7) / 8)) first pids=() pid
     for ((first = 0; first < SIM_NODES; first += share)); do
@@ -91,7 +91,7 @@ create_simulated_nodes() {
     for pid in "${pids[@]}"; do wait "$pid" || return 1; done
 }
 
-# kwok has taken all of them over, and the controller manager has made them free for pods.
+# True if kwok manages all nodes, and the controller manager has removed their taints.
 simulated_nodes_usable() {
     (($(k get leases -n kube-node-lease -o name | grep -c '/sim-') == SIM_NODES)) &&
         ! k get nodes -l type=kwok -o 'jsonpath={.items[*].spec.taints[*].key}' | grep -q node.kubernetes.io/

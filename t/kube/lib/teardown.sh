@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# lib/teardown.sh: ends an instance, whole or in parts, started well or half way.
-# It asks the kernel what is there (namespace, cgroups, mounts), not the state
-# directory, and does nothing where there is nothing.
+# lib/teardown.sh: ends an instance, complete or partial. It asks the kernel for the instance's
+# parts (namespace, cgroups, mounts) rather than the state directory, and does nothing if there
+# are none.
 
 teardown() {
     local bad=0
@@ -27,8 +27,8 @@ end_processes() {
     return 1
 }
 
-# The bridge and all addresses go with the namespace. /run/netns stays: it is iproute2's. So
-# does the directory of the handles, in which another cluster may just make its own.
+# The bridge and all addresses go with the namespace. /run/netns stays, as it belongs to iproute2.
+# The directory of the handles stays, too: another cluster may be making its own handle there.
 remove_netns() {
     if netns_exists; then
         inside ip link del "$BRIDGE" 2>/dev/null || true
@@ -38,8 +38,8 @@ remove_netns() {
     [[ ! -e $NETNS && ! -L $NETNS_LINK ]]
 }
 
-# Only a directory that `up` marked is removed; one that is empty is from an `up`
-# that was killed before it could mark it.
+# Only a directory that `up` marked is removed; an empty directory is from an `up` that was killed
+# before it could mark the directory.
 remove_state() {
     [[ -e $RUN || -L $RUN ]] || return 0
     if [[ -O $RUN && ! -L $RUN ]] && rmdir "$RUN" 2>/dev/null; then return 0; fi

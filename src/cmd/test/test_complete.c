@@ -1,5 +1,5 @@
-/* test_complete.c - what the tab key offers, by place in the line; and the tables of
- * all commands */
+/* test_complete.c - completions of the tab key, by place in the line; and the tables
+ * of all commands */
 #include "common/test/unit.h"
 
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "cmd/complete.h"
 
-/* What is offered when the cursor stands behind line. */
+/* The completions when the cursor is behind line. */
 static enum completion place_of (const char *line, struct completion_place *place)
 {
     size_t start = strlen (line);
@@ -93,7 +93,7 @@ static void test_lists (void **state)
     offered ("queue -t R", "R", "RUNNING\n");
 }
 
-/* At the beginning of a line every command is offered, and the console's own words. */
+/* At the beginning of a line, all commands and the console's own words are offered. */
 static void test_commands (void **state)
 {
     struct strbuf wanted;
@@ -109,7 +109,7 @@ static void test_commands (void **state)
     strbuf_release (&wanted);
 }
 
-/* Without a broker the live lists are empty, at once. */
+/* Without a broker the live lists are empty at once. */
 static void test_no_broker (void **state)
 {
     (void)state;
@@ -118,8 +118,7 @@ static void test_no_broker (void **state)
     offered ("submit -q ", "", "");
 }
 
-/* Letters and names are not used twice in a command: the second could never be
- * reached. */
+/* No letter or name occurs twice in a command: the second could never be used. */
 static void test_tables (void **state)
 {
     (void)state;

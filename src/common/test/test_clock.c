@@ -1,5 +1,4 @@
-/* test_clock.c - tests of clock.h: the offset between the clocks, and that time does not
- * go back */
+/* test_clock.c - tests of clock.h: the offset between the clocks, and monotonic time */
 #include "common/test/unit.h"
 
 #include <stdbool.h>
@@ -11,8 +10,8 @@
 
 #include "common/clock.h"
 
-/* The wall clock's distance from time(2) in a process with that offset: it is read once.
- */
+/* The difference between the wall clock and time(2) in a process with this offset,
+ * which is read once. */
 static long offset_with (const char *text)
 {
     int fds[2];

@@ -1,5 +1,4 @@
-/* test_error.c - tests of error.h: codes, prefixes, and that a text stays one bounded
- * line */
+/* test_error.c - tests of error.h: codes, prefixes, and texts of one bounded line */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -16,7 +15,7 @@ static void test_set_returns_negative_errno (void **state)
     assert_int_equal (err.code, ENOENT);
     assert_string_equal (err.text, "queue 'x' is unknown");
     assert_int_equal (error_set (NULL, EPERM, "nobody reads this"), -EPERM);
-    /* A caller that passes a negative errno must not get success out of it. */
+    /* A caller that passes a negative errno must not get success from it. */
     assert_int_equal (error_set (&err, -EPERM, "x"), -EPERM);
     assert_int_equal (err.code, EPERM);
     assert_true (error_set (&err, 0, "x") < 0);
@@ -81,7 +80,7 @@ static void test_long_text_is_cut_at_a_character (void **state)
         assert_true (len < ERROR_TEXT_MAX && len > ERROR_TEXT_MAX - 8);
         assert_string_equal (err.text + len - 3, "...");
         assert_int_equal ((len - 3 - shift) % 2,
-                          0); /* no half character before the dots */
+                          0); /* no partial character before the dots */
     }
     error_set (&err, EINVAL, "short");
     for (int i = 0; i < 1000; i++)

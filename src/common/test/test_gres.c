@@ -1,5 +1,5 @@
-/* What would be wrong: a count misread or lost, a name that means something else taken, equal
- * lists that differ. */
+/* Fails if a count is misread or lost, if a name with another meaning is accepted, or
+ * if equal lists differ. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -58,7 +58,7 @@ static void test_lists (void **state)
     assert_true (gres_equal (&a, &c));
     assert_int_equal (gres_add (&a, &b, -1), 0);
     expect_text (&a, "a:1,m:2,z:3");
-    assert_int_equal (gres_add (&a, &c, -1), 0); /* no more than nothing */
+    assert_int_equal (gres_add (&a, &c, -1), 0); /* not below nothing */
     expect_text (&a, "");
     assert_int_equal (gres_get (&c, "n"), 7);
     assert_int_equal (gres_get (&c, "nn"), 0);

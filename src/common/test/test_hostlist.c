@@ -1,4 +1,5 @@
-/* test_hostlist.c - tests of hostlist.h: texts to lists and back, ceilings, no memory */
+/* test_hostlist.c - tests of hostlist.h: texts to lists and back, ceilings, missing
+ * memory */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -7,7 +8,7 @@
 #include "common/hostlist.h"
 #include "common/test/torture.h"
 
-/* All names with commas between them, however they are kept. */
+/* All names with commas between them, in any internal form. */
 static char *join (const struct hostlist *hl)
 {
     struct strbuf sb;
@@ -18,7 +19,7 @@ static char *join (const struct hostlist *hl)
     return strbuf_detach (&sb);
 }
 
-/* The vectors of RFC 29, and others. */
+/* The vectors of RFC 29, and further ones. */
 static void test_decode (void **state)
 {
     static const struct {
@@ -102,13 +103,14 @@ static void test_decode_refuses (void **state)
     hostlist_destroy (hl);
     memcpy (longest + 254, "[9-10]", 7);
     assert_null (hostlist_decode (longest, HOSTLIST_MAX, &err));
-    /* Few bytes that would be hundreds of megabytes of names. */
+    /* A few bytes that would become hundreds of megabytes of names. */
     memcpy (longest + 240, "[1-999999]", 11);
     assert_null (hostlist_decode (longest, HOSTLIST_MAX, &err));
     assert_int_equal (err.code, ERANGE);
 }
 
-/* Refused for the text alone: the first allocation fails here, and there is none. */
+/* The text alone is enough for the refusal: the first allocation would fail here,
+ * and there is none. */
 static void check_refused (const char *text, size_t limit, const char *said)
 {
     struct error err = { 0 };
@@ -130,7 +132,7 @@ static void test_count (void **state)
     check_refused ("n[1-1000000,1-1000000,1-1000000]", 4, "more than 4 names");
     check_refused ("n[1-1000000,1-1000000]", SIZE_MAX, "more than 1000000 names");
     check_refused ("n[0-999999999999999999]", SIZE_MAX, "more than 1000000 names");
-    check_refused ("n[1-3],n[1-3]", 5, "more than 5 names"); /* doubles count */
+    check_refused ("n[1-3],n[1-3]", 5, "more than 5 names"); /* duplicates count */
     check_refused ("a,b", 1, "more than 1 name");
     check_refused ("n[7]", 0, "more than 0 names");
     for (size_t i = 0; i < sizeof (names) - 1; i++)
@@ -170,7 +172,7 @@ static void test_encode (void **state)
     check_encode ("n1,n01", "n1,n01"); /* two hosts, not one width */
     check_encode ("n01,n1", "n01,n1");
     check_encode ("n099,n100,n1000", "n[099-100,1000]");
-    check_encode ("n3,n1,n2,n2", "n[3,1-2,2]"); /* order and doubles are kept */
+    check_encode ("n3,n1,n2,n2", "n[3,1-2,2]"); /* order and duplicates are kept */
     check_encode ("n1,n1,n1", "n[1,1,1]");
     check_encode ("a,b", "a,b");
     check_encode ("a,a", "a,a");
@@ -185,7 +187,7 @@ static void test_encode (void **state)
                   "n99999999999999999998,n99999999999999999999");
 }
 
-/* Random neighbours of all kinds read back as they were. */
+/* Random names next to each other read back unchanged. */
 static void test_encode_is_reversible (void **state)
 {
     static const char *const prefixes[] = { "n", "n0", "r1-", "", "x9y" };

@@ -87,7 +87,7 @@ static void test_decode_refuses (void **state)
     }
 }
 
-/* Against a plain array: each operation in each position of a small set. */
+/* Compares with a plain array: each operation at each position of a small set. */
 static void test_same_as_an_array (void **state)
 {
     enum { IDS = 40, STEPS = 20000 };
@@ -122,7 +122,7 @@ static void test_same_as_an_array (void **state)
     autofree char *text = idset_encode (s);
     struct idset *again = idset_decode (text, SIZE_MAX, NULL);
     assert_true (
-        idset_equal (s, again)); /* the ranges are merged: it reads back as the same */
+        idset_equal (s, again)); /* the ranges are merged: the text gives the same set */
     idset_destroy (again);
     idset_destroy (s);
 }
@@ -169,7 +169,8 @@ static void test_edges (void **state)
     idset_destroy (small);
 }
 
-/* The union, by idset_add() one by one; the arguments' bits are members from 0. */
+/* Compares the union with single calls of idset_add(); the bits of the arguments
+ * are members from 0. */
 static void check_union (uint32_t a, uint32_t b)
 {
     struct idset *left = idset_create (), *right = idset_create ();
@@ -211,7 +212,8 @@ static void test_union (void **state)
     idset_destroy (s);
 }
 
-/* Against an array of flags: what is left, and the place of each. */
+/* Compares with an array of flags: the remaining members, and the position of each.
+ * */
 static void test_difference_and_rank (void **state)
 {
     (void)state;
@@ -262,7 +264,7 @@ static void test_limit (void **state)
     assert_null (idset_decode ("0", 0, &err));
 }
 
-/* Of many sets, which interleave and overlap. */
+/* The union of many sets that interleave and overlap. */
 static void test_unite (void **state)
 {
     enum { SETS = 37, IDS = 500 };

@@ -1,5 +1,5 @@
-/* test_io.c - tests of io.h: whole reads and writes, files replaced at once, trees
- * removed */
+/* test_io.c - tests of io.h: complete reads and writes, atomic replacement of
+ * files, removal of trees */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static int remove_dir (void **state)
     return io_remove_tree (dir, NULL);
 }
 
-/* dir/NAME, in one of a few buffers that take turns. */
+/* dir/NAME, in one of a few buffers that are used in turn. */
 static const char *at (const char *name)
 {
     static char paths[8][300];
@@ -52,7 +52,7 @@ static void test_write_and_read_through_a_pipe (void **state)
     for (size_t i = 0; i < sizeof (data); i++)
         data[i] = (char)(i * 31);
     assert_int_equal (pipe (fds), 0);
-    io_set_nonblock (fds[0]); /* "all" holds for non-blocking descriptors too */
+    io_set_nonblock (fds[0]); /* "all" also applies to non-blocking descriptors */
     io_set_nonblock (fds[1]);
     assert_true (fcntl (fds[1], F_GETFL) & O_NONBLOCK);
     pid_t pid = fork ();
@@ -103,7 +103,7 @@ static void test_read_ceiling (void **state)
     assert_int_equal (io_read_file (at ("ten"), &sb, 10, &err), 0);
     assert_int_equal (sb.len, 10);
     strbuf_release (&sb);
-    strbuf_init (&sb, 10); /* the buffer's own ceiling counts too */
+    strbuf_init (&sb, 10); /* the buffer's own ceiling also applies */
     assert_int_equal (io_read_file (at ("ten"), &sb, 100, &err), 0);
     strbuf_reset (&sb);
     strbuf_addch (&sb, 'x');
@@ -131,7 +131,7 @@ static void test_failed_write_leaves_the_old_file (void **state)
     assert_int_equal (io_read_file (at ("keep"), &sb, 50, &err), 0);
     assert_string_equal (sb.buf, "old");
     strbuf_release (&sb);
-    /* and no temporary file behind: rmdir would refuse */
+    /* no temporary file is left: rmdir would fail */
     assert_int_equal (rmdir (at ("d")), 0);
 }
 
@@ -166,7 +166,7 @@ static void test_remove_tree_spares_what_links_point_to (void **state)
     assert_int_equal (symlink (at ("precious"), at ("link")), 0);
     assert_int_equal (io_remove_tree (at ("tree/"), &err), 0);
     assert_int_equal (access (at ("tree"), F_OK), -1);
-    /* A link given itself is removed, with a final slash too. */
+    /* A link as the argument is removed itself, also with a final slash. */
     assert_int_equal (io_remove_tree (at ("link/"), &err), 0);
     assert_int_equal (access (at ("precious/sub/f"), F_OK), 0);
     assert_int_equal (io_remove_tree (at ("absent"), &err), 0);
@@ -184,7 +184,7 @@ static void test_remove_tree_that_is_deep_or_protected (void **state)
     (void)state;
     assert_int_equal (mkdirat (fd, "deep", 0755), 0);
     int top = openat (fd, "deep", O_RDONLY | O_DIRECTORY);
-    /* Far deeper than there are descriptors or room in a path. */
+    /* A tree deeper than the number of descriptors and the length of a path. */
     for (int i = 0; i < 5000; i++) {
         assert_int_equal (mkdirat (top, "d", 0755), 0);
         int next = openat (top, "d", O_RDONLY | O_DIRECTORY);

@@ -51,7 +51,7 @@ static void test_parse_refuses (void **state)
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
         refused (bad[i], strlen (bad[i]));
     refused ("\"a\0b\"", 5);
-    refused ("[1,2]", 4); /* no byte past the length is looked at */
+    refused ("[1,2]", 4); /* no byte past the length is read */
 
     size_t depth = 1000000;
     char *deep = malloc (depth);
@@ -134,7 +134,7 @@ static void test_getters_refuse (void **state)
     assert_string_equal (s, "untouched");
     assert_true (i == 77 && d == 77 && b && !v);
 
-    /* An object that is none, as a client may send it. */
+    /* An object of a wrong type, as a client may send it. */
     autojson json_t *list = json_array ();
     assert_int_equal (json_get_int (list, "i", 0, 9, &i, JSON_OPTIONAL_KEY, "job", &err),
                       -EINVAL);
@@ -174,7 +174,7 @@ static void test_dump (void **state)
     strbuf_release (&sb);
 }
 
-/* What strbuf_add_json() writes, jansson reads back as the same text. */
+/* jansson reads the output of strbuf_add_json() back as the same text. */
 static void test_strings_round_trip (void **state)
 {
     char all[256];
@@ -192,7 +192,7 @@ static void test_strings_round_trip (void **state)
     for (int i = 0; i < 256; i++)
         all[i] = (char)(255 - i);
     strbuf_add_json (&sb, all, 255);
-    autojson json_t *w = parse (sb.buf); /* valid whatever the bytes were */
+    autojson json_t *w = parse (sb.buf); /* valid for any bytes */
     assert_true (json_is_string (w));
     strbuf_release (&sb);
 }

@@ -1,5 +1,4 @@
-/* test_log.c - tests of log.h: what a line looks like, levels, and threads side by side
- */
+/* test_log.c - tests of log.h: the form of a line, levels, and concurrent threads */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -13,7 +12,7 @@
 static int saved_stderr = -1;
 static int capture = -1;
 
-/* From here on standard error goes to a file without a name. */
+/* From here on standard error goes to an unnamed file. */
 static void begin_capture (void)
 {
     capture = open ("/tmp", O_TMPFILE | O_RDWR | O_APPEND, 0600);
@@ -56,7 +55,8 @@ static void test_lines (void **state)
     assert_int_equal (after, ENOENT);
 }
 
-/* What a terminal would hide, or show in another order, is seen; other text is as it was. */
+/* Characters that a terminal would hide or reorder are shown as escapes; other text is
+ * unchanged. */
 static void test_hidden (void **state)
 {
     (void)state;
@@ -97,7 +97,7 @@ static void *talk (void *arg)
     return NULL;
 }
 
-/* Lines of several threads do not run into each other. */
+/* Lines of several threads do not mix. */
 static void test_threads (void **state)
 {
     static char as[200], bs[200];

@@ -1,4 +1,4 @@
-/* test_option.c - tests of option.h: forms of options, abbreviations, mistakes, the help
+/* test_option.c - tests of option.h: forms of options, abbreviations, errors, the help
  * text */
 #include "common/test/unit.h"
 
@@ -24,7 +24,8 @@ static const struct option_desc table[] = {
     OPTION_END,
 };
 
-/* Run the parser; its answers as text: "[id=value]" for options, "value" for operands. */
+/* Runs the parser and returns its results as text: "[id=value]" for options, "value"
+ * for operands. */
 static int run (int flags, char *argv[], char *out, size_t size, struct error *err)
 {
     struct option_parser p;
@@ -105,7 +106,7 @@ static void test_order_and_end (void **state)
     assert_false (p.dashes);
     assert_int_equal (m.index, 1);
     assert_int_equal (option_next (&p, &m, &err), 1);
-    assert_true (p.dashes); /* so that submit knows a command from a script */
+    assert_true (p.dashes); /* so that submit distinguishes a command from a script */
     assert_int_equal (m.index, 3);
     assert_int_equal (option_next (&p, &m, &err), 0);
     assert_int_equal (option_next (&p, &m, &err), 0);
@@ -115,9 +116,9 @@ static void test_prefixes (void **state)
 {
     (void)state;
     parses (0, ARGS ("--out=x"), "[1=x]");
-    parses (0, ARGS ("--ntasks=3"), "[2=3]"); /* exact, though another begins so */
+    parses (0, ARGS ("--ntasks=3"), "[2=3]"); /* an exact match takes precedence */
     parses (0, ARGS ("--ntasks-p=3"), "[3=3]");
-    parses (0, ARGS ("--gpus=2"), "[8=2]"); /* two names of one thing */
+    parses (0, ARGS ("--gpus=2"), "[8=2]"); /* two names of one option */
     refuses (ARGS ("--nt=3"), "--nt: ambiguous option (--ntasks, --ntasks-per-node)");
 }
 
@@ -143,7 +144,7 @@ static void test_mistakes (void **state)
     memcpy (name, "--", 2);
     name[sizeof (name) - 1] = '\0';
     assert_int_equal (run (0, ARGS (name), out, sizeof (out), &err), -EINVAL);
-    name[120] = '\0'; /* longer than what is compared with the known names */
+    name[120] = '\0'; /* longer than the part that is compared with the known names */
     assert_int_equal (run (0, ARGS (name), out, sizeof (out), &err), -EINVAL);
     assert_int_equal (run (0, ARGS ("-\xff"), out, sizeof (out), &err), -EINVAL);
 }
@@ -163,7 +164,7 @@ static void test_find (void **state)
     assert_null (option_find_letter (table, 0));
 }
 
-/* Each option that has a help text is shown, and no line is wider than a terminal. */
+/* Each option with a help text is shown, and no line is wider than a terminal. */
 static void test_help (void **state)
 {
     static const struct option_desc wide[] = {
@@ -196,7 +197,7 @@ static void test_help (void **state)
         assert_true (end - line <= 79 && end > line && end[-1] != ' ');
 }
 
-/* Rows of one group stand below its heading, wherever they are in the table. */
+/* Rows of one group are below its heading, wherever they are in the table. */
 static void test_groups (void **state)
 {
     static const struct option_desc grouped[] = {

@@ -90,7 +90,7 @@ static void test_memory (void **state)
     (void)state;
     check_memory ("100", 0, 100);
     check_memory ("0", 0, 0);
-    check_memory ("1K", 0, 1); /* rounded up: less would not be enough */
+    check_memory ("1K", 0, 1); /* rounded up, because less would not be enough */
     check_memory ("1024K", 0, 1);
     check_memory ("1025K", 0, 2);
     check_memory ("2G", 0, 2048);
@@ -150,7 +150,7 @@ static void check_timelimit (const char *text, int want_rc, double want)
     assert_true (want_rc < 0 || t == want);
 }
 
-/* The way out is named where hours are too many for a day. */
+/* The error names a correct form if the hours exceed a day. */
 static void test_hours_behind_days (void **state)
 {
     struct error err = { 0 };
@@ -201,7 +201,7 @@ static void check_fsd (const char *text, int want_rc, double want)
     assert_true (want_rc < 0 || fabs (t - want) <= want * 1e-12);
 }
 
-/* The vectors of RFC 23, and others. */
+/* The vectors of RFC 23, and further ones. */
 static void test_fsd (void **state)
 {
     (void)state;
@@ -331,7 +331,7 @@ static void test_id_ranges (void **state)
                       -ERANGE);
     assert_int_equal (
         parse_id_ranges ("1-99999999999999999999", record, &seen, "ID", &err), -ERANGE);
-    /* A mistake at the end must not come after half of the jobs are cancelled. */
+    /* An error at the end must be found before half of the jobs are cancelled. */
     assert_int_equal (parse_id_ranges ("1,2,x", record, &seen, "ID", &err), -EINVAL);
     assert_int_equal (seen.n, 0);
 }

@@ -1,4 +1,4 @@
-/* test_printable.c - tests of printable.h: texts that are safe to print */
+/* test_printable.c - tests of printable.h: texts that are safe on a terminal */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -11,7 +11,7 @@ static void test_clean (void **state)
     static const char *const all[][2] = {
         { "", "" },
         { "a\nb\tc\033[2Jd\x7f", "a?b?c?[2Jd?" },
-        { "\xc2\x9b" "31m\x9b", "?31m?" },                  /* CSI as a character, and as a byte */
+        { "\xc2\x9b" "31m\x9b", "?31m?" },                   /* CSI as character and byte */
         { "a\xe2\x80\xae" "b\xe2\x81\xa6\xd8\x9c", "a?b??" }, /* bidirectional */
         { "r\xe2\x80\x8boot\xef\xbb\xbf\xc2\xad", "r?oot??" }, /* zero-width */
         { "\xf3\xa0\x81\x81\xe3\x85\xa4", "??" },             /* a tag, a filler */
@@ -28,7 +28,7 @@ static void test_clean (void **state)
     }
 }
 
-/* A character that ends too early is no way past the next one, nor past the end. */
+/* A truncated character must hide neither the next character nor the end. */
 static void test_cut (void **state)
 {
     char text[] = "x\xe2\033[1m\xf0\x9f";

@@ -1,5 +1,5 @@
-/* What would be wrong: a limit that is not the one that the user named or had, or one above
- * what a process may have that fails altogether. */
+/* Fails if a limit differs from the user's named or current limit, or if a limit above
+ * the process's maximum fails completely. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static void test_text (void **state)
     assert_int_equal (rlimits_add (&set, "nofile=-1", &err), -EINVAL);
 }
 
-/* In a process of its own: 0 when all is as it should be. */
+/* Runs in a process of its own; returns 0 if everything is right. */
 static int apply_here (void)
 {
     struct rlimit r = { 40, 50 };

@@ -15,7 +15,7 @@ static void check_hex (const uint8_t *digest, const char *want)
     assert_string_equal (hex, want);
 }
 
-/* FIPS 180-4 examples (NIST), and a million times 'a'. */
+/* FIPS 180-4 examples (NIST), and a million 'a'. */
 static void test_sha256_known_answers (void **state)
 {
     static const struct {
@@ -44,7 +44,8 @@ static void test_sha256_known_answers (void **state)
                "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 }
 
-/* However the data is cut, and for each length about a block, the digest is the same. */
+/* For any division of the data, and for each length near a block, the digest is the
+ * same. */
 static void test_sha256_in_pieces (void **state)
 {
     uint8_t data[200], whole[SHA256_SIZE], pieces[SHA256_SIZE];

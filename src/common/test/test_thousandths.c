@@ -1,5 +1,5 @@
-/* What would be wrong: half a CPU read as five or as none, an amount that cannot be had rounded
- * in silence, a number that reads otherwise than it was written. */
+/* Fails if half a CPU is read as five or none, if an impossible amount is rounded
+ * silently, or if a number reads back differently from its text. */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,5 +1,5 @@
-/* Files in a directory that its user can write: nothing that the user can put in the place
- * of a name is waited for, followed or believed. */
+/* Files in a directory that its user can write: whatever the user puts in place of a
+ * file, the functions never block, follow a link, or trust the file. */
 #include "common/userdir.h"
 
 #include <errno.h>
@@ -141,7 +141,7 @@ static void test_files_of_others (void **state)
     expect ("theirs", -EPERM, "belongs to uid 65534");
     assert_int_equal (chown (path, OTHER, OTHER), 0);
     assert_int_equal (userdir_open (path, 0, &err), -EPERM);
-    /* As the user that it belongs to: what root has left there is not believed. */
+    /* Files must belong to the user: a file that root left there is not trusted. */
     put ("left", "x");
     autoclose int theirs = userdir_open (path, OTHER, &err);
     assert_true (theirs >= 0);
@@ -152,8 +152,8 @@ static void test_files_of_others (void **state)
     assert_true (fd >= 0);
 }
 
-/* A user may mount over a file or a directory of his; a server that does not answer stops
- * whoever goes there. */
+/* A user may mount over a file or directory; a server that does not answer would block
+ * any process that enters the mount. */
 static void test_a_mount (void **state)
 {
     struct error err = { 0 };
@@ -162,7 +162,7 @@ static void test_a_mount (void **state)
     if (geteuid () != 0 || unshare (CLONE_NEWNS) < 0
         || mount (NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0)
         skip ();
-    close (dir); /* it is of the mounts of before */
+    close (dir); /* the descriptor belongs to the earlier mounts */
     dir = userdir_open (path, geteuid (), &err);
     assert_true (dir >= 0);
     put ("file", "text");
@@ -174,7 +174,7 @@ static void test_a_mount (void **state)
     expect ("file", 0, NULL);
     assert_int_equal (mount ("none", path, "tmpfs", 0, NULL), 0);
     assert_int_equal (userdir_open (path, 0, &err), -EXDEV);
-    expect ("file", 0, NULL); /* through the descriptor of before */
+    expect ("file", 0, NULL); /* through the earlier descriptor */
     assert_int_equal (umount (path), 0);
 }
 

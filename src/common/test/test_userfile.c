@@ -1,5 +1,5 @@
-/* test_userfile.c - tests of userfile.h: files opened as their users, links and FIFOs in
- * the way */
+/* test_userfile.c - tests of userfile.h: files opened as their users, with links and
+ * FIFOs in their place */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -15,14 +15,14 @@
 #include "common/io.h"
 #include "common/userfile.h"
 
-/* Two users who need no entry anywhere. */
+/* Two users that need no entry in passwd. */
 #define ANN 61001
 #define BEA 61002
 
 static char dir[64];
 
-/* dir/ann (0700, Ann's), dir/shared (like /tmp); as root, since it takes several users.
- */
+/* dir/ann (0700, Ann's) and dir/shared (like /tmp); needs root, because there are
+ * several users. */
 static int make_dir (void **state)
 {
     char path[100];
@@ -65,7 +65,7 @@ static void become (uid_t uid)
         fail_msg ("%s", err.text);
 }
 
-/* What must hold for a path given to Ann: opened (0), or an errno and a word of the
+/* The expected result for Ann's open of a path: 0, or an errno and a word of the
  * message. */
 static void ann_gets (const char *path, int want, const char *word)
 {
@@ -118,7 +118,8 @@ static void test_files (void **state)
     ann_gets ("/dev/null", 0, "");
 }
 
-/* What it says is what userfile_open() would, and nothing is made or changed. */
+/* userfile_check() gives the same result as userfile_open(), and creates and
+ * changes nothing. */
 static void test_check (void **state)
 {
     struct error err = { 0 };
@@ -216,11 +217,11 @@ static void test_links_of_others (void **state)
     ann_gets ("shared/way/new", EPERM, "shared/way is a link");
     plant_link ("/no/such/place", "shared/dangling", BEA);
     ann_gets ("shared/dangling", EPERM, "is a link");
-    /* a link of her own that leads through somebody else's */
+    /* a link of hers that leads through another user's directory */
     plant_link ("trap", "shared/mine", ANN);
     ann_gets ("shared/mine", EPERM, "shared/trap is a link");
     assert_int_equal (stat (at ("ann/precious"), &st), 0);
-    assert_int_equal (st.st_size, 9); /* nothing was emptied on the way */
+    assert_int_equal (st.st_size, 9); /* no file was truncated */
 }
 
 static void test_links_of_her_own_and_of_root (void **state)
@@ -262,9 +263,9 @@ static void test_files_of_others (void **state)
     ann_gets ("shared/bait", EPERM, "file of another user");
     assert_int_equal (stat (at ("shared/bait"), &st), 0);
     assert_int_equal (st.st_size, 9);
-    put ("shared/roots", 0, 0666); /* of the directory's owner: as fs.protected_regular */
+    put ("shared/roots", 0, 0666); /* the owner's file: as fs.protected_regular */
     ann_gets ("shared/roots", 0, "");
-    /* in a project's directory people do write into each other's files */
+    /* in a project's directory users do write to each other's files */
     assert_int_equal (mkdir (at ("project"), 0755), 0);
     put ("project/log", BEA, 0666);
     ann_gets ("project/log", 0, "");
@@ -285,7 +286,7 @@ static void test_fifos (void **state)
     close (reader);
 }
 
-/* Whether the calling thread may read root's secret file. */
+/* True if the calling thread can read root's secret file. */
 static bool reads_secret (void)
 {
     int fd = open (at ("secret"), O_RDONLY);
@@ -347,7 +348,7 @@ static void test_become_and_restore (void **state)
     ann_gets ("group-file", EACCES, "");
     assert_int_equal (userfile_become (ANN, ANN, two, 2, &err), 0);
     int fd = userfile_open (dir, "group-file", USERFILE_APPEND, &err);
-    assert_true (fd >= 0); /* by a second group */
+    assert_true (fd >= 0); /* through a second group */
     close (fd);
     become (BEA); /* one user after another, and back from the last */
     assert_false (reads_secret ());
@@ -358,7 +359,7 @@ static void test_become_and_restore (void **state)
     assert_int_equal (n > 0 ? memcmp (before, after, (size_t)n * sizeof (gid_t)) : 0, 0);
 }
 
-/* For one who is not root: himself yes, anybody else no. Needs no root. */
+/* A process without root can act only as its own user. Needs no root. */
 static void test_become_without_root (void **state)
 {
     (void)state;
@@ -375,7 +376,8 @@ static void test_become_without_root (void **state)
     assert_int_equal (status, 0);
 }
 
-/* What an unprivileged run can check: links are his own, all else as for Ann. */
+/* The checks without root: links are of the user itself, and the other cases as for
+ * Ann. */
 static void test_own_files (void **state)
 {
     struct error err;

@@ -1,5 +1,5 @@
-/* test_yaml.c - tests of yaml.h: scalars, documents that are refused, and where values
- * stand */
+/* test_yaml.c - tests of yaml.h: scalars, refused documents, and the places of values
+ * */
 #include "common/test/unit.h"
 
 #include <errno.h>

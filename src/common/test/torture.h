@@ -30,7 +30,7 @@ static bool torture_fails (void)
     return true;
 }
 
-/* Whether there is a try to make, and make its allocation n fail. */
+/* True if there is another run; makes its allocation n fail. */
 static inline bool torture_next (long n)
 {
     if (n > 0 && !torture_has_failed)
@@ -52,7 +52,7 @@ static inline bool torture_failed (void)
 
 #define TORTURE(n) for (long n = 0; torture_next (n); n++)
 
-/* names of the linker */
+/* names for the linker */
 void *__real_malloc (size_t size);
 void *__wrap_malloc (size_t size);
 void *__real_calloc (size_t n, size_t size);

@@ -1,4 +1,4 @@
-/* unit.h - what every unit test includes: cmocka with what it needs before it */
+/* unit.h - the header of every unit test: cmocka and its prerequisites */
 #ifndef FLUXQ_COMMON_TEST_UNIT_H
 #define FLUXQ_COMMON_TEST_UNIT_H
 

@@ -1,4 +1,4 @@
-/* The line to rank 0, against the real agent on a unix socket. */
+/* The connection to rank 0, against the real agent on a unix socket. */
 #include "exec/agentlink.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ static struct httpc *http;
 struct seen {
     struct agentlink *l;
     unsigned ready, output_frames, finish, troubles, refusals;
-    int refuse; /* so many pieces */
+    int refuse; /* the number of pieces to refuse */
     int rc, answers;
     uint64_t next; /* offset expected */
     char out[4096];
@@ -109,9 +109,9 @@ static void write_file (const char *name, const char *text, size_t len, mode_t m
     assert_int_equal (io_write_file_atomic (path, text, len, mode, NULL), 0);
 }
 
-static bool once; /* the job is never started again once it may have begun */
+static bool once; /* a job that may have begun is never started again */
 
-/* Start rank 0 (the only one) running this shell script. */
+/* Starts rank 0 (the only rank), which runs this shell script. */
 static pid_t start_agent (const char *script)
 {
     char listen[160], spool[128], path[3][128], hex[2 * AGENT_KEY_SIZE + 1];
@@ -160,7 +160,7 @@ static pid_t start_agent (const char *script)
     return pid;
 }
 
-static uid_t peer; /* who is to listen at socket_path */
+static uid_t peer; /* the expected owner of socket_path */
 
 static void open_link (struct seen *s, const struct agentlink_events *ev)
 {
@@ -217,7 +217,7 @@ static int teardown (void **state)
     httpc_destroy (http);
     uv_run (&loop, UV_RUN_DEFAULT);
     if (uv_loop_close (&loop) != 0)
-        return -1; /* a handle was left behind */
+        return -1; /* a handle was left open */
     return io_remove_tree (dir, NULL);
 }
 
@@ -228,7 +228,7 @@ static void test_stream (void **state)
 
     (void)state;
     pid = start_agent ("echo one; echo two; exit 3");
-    open_link (&s, &with_bytes); /* before the agent listens: tried again */
+    open_link (&s, &with_bytes); /* before the agent listens: the link retries */
     run_until (&s.finish);
     assert_int_equal (s.ready, 1);
     assert_string_equal (s.out, "one\ntwo\n");
@@ -294,7 +294,7 @@ static void test_signal (void **state)
         usleep (5000);
     }
     agentlink_signal (s.l, SIGUSR1, EXEC_WHOM_FULL, EXEC_NO_STEP, on_answer, &t);
-    assert_int_equal (t.answers, 0); /* never from within the call */
+    assert_int_equal (t.answers, 0); /* never inside the call */
     run_until (&s.finish);
     assert_int_equal (t.rc, 0);
     assert_int_equal (t.answers, 1);
@@ -316,9 +316,9 @@ static void test_wrong_key (void **state)
         usleep (5000);
     }
     assert_int_equal (t.rc, -EACCES);
-    assert_int_equal (s.ready, 0); /* and no word of the job's output either */
+    assert_int_equal (s.ready, 0); /* and no output of the job either */
     agentlink_close (s.l);
-    kill (pid, SIGKILL); /* all of it goes with its guardian */
+    kill (pid, SIGKILL); /* the whole job ends with its guardian */
     waitpid (pid, NULL, 0);
 }
 
@@ -329,7 +329,7 @@ static void test_wrong_key (void **state)
 struct end {
     struct agentstream *s;
     unsigned opened;
-    int code; /* of why not */
+    int code; /* the code of the refusal */
 };
 
 static void on_opened (const struct error *err, void *arg)
@@ -348,7 +348,7 @@ static void on_ready (void *arg)
 static const struct agentstream_events stream_events = { .opened = on_opened,
                                                          .ready = on_ready };
 
-/* What became of it. */
+/* The result of the connection. */
 static int connect_end (struct seen *s, struct end *e)
 {
     *e = (struct end){ 0 };
@@ -358,7 +358,7 @@ static int connect_end (struct seen *s, struct end *e)
     return e->code;
 }
 
-/* Until there is something; 0: the agent has ended it. */
+/* Waits for data; returns 0 if the agent has closed the connection. */
 static ssize_t read_end (struct end *e, char *buf, size_t len)
 {
     ssize_t n = -EAGAIN;
@@ -372,8 +372,8 @@ static ssize_t read_end (struct end *e, char *buf, size_t len)
     return n;
 }
 
-/* Wrong: a client is taken for ever, too many are taken at once, or what is said behind the
- * upgrade is lost. */
+/* Fails if a client is kept forever, if too many are accepted at once, or if data
+ * behind the upgrade is lost. */
 static void test_clients (void **state)
 {
     struct seen s = { 0 };
@@ -391,19 +391,19 @@ static void test_clients (void **state)
     agentstream_close (ends[AGENT_CLIENTS].s);
     assert_int_equal (agentstream_write (ends[0].s, nonsense, sizeof (nonsense)),
                       sizeof (nonsense));
-    assert_true (read_end (&ends[0], buf, sizeof (buf)) <= 0); /* thrown out */
+    assert_true (read_end (&ends[0], buf, sizeof (buf)) <= 0); /* disconnected */
     assert_int_equal (connect_end (&s, &ends[AGENT_CLIENTS]), 0);
     agentlink_terminate (s.l, "cancelled", 1.0);
     run_until (&s.finish);
     for (size_t i = 0; i <= AGENT_CLIENTS; i++)
         agentstream_close (ends[i].s);
-    assert_int_equal (connect_end (&s, &ends[0]), ESRCH); /* over, but not yet released */
+    assert_int_equal (connect_end (&s, &ends[0]), ESRCH); /* over, but not released */
     agentstream_close (ends[0].s);
     assert_int_equal (end_agent (&s, pid), 0);
 }
 
-/* Wrong: whoever can put a socket in the agent's place gets a connection of the broker's to
- * somebody else; or a stream that is given up while it opens calls back. */
+/* Fails if a process that replaces the agent's socket gets a connection of the broker
+ * meant for another user, or if a stream that is given up while it opens calls back. */
 static void test_clients_peer (void **state)
 {
     struct seen s = { 0 };
@@ -424,7 +424,7 @@ static void test_clients_peer (void **state)
     assert_int_equal (end_agent (&s, pid), 0);
 }
 
-/* Of two limits that are on their way the later holds, also when the agent comes last. */
+/* Of two pending limits the later applies, also if the agent starts last. */
 static void run_for_a_while (void)
 {
     for (int i = 0; i < 20; i++) {
@@ -433,7 +433,8 @@ static void run_for_a_while (void)
     }
 }
 
-/* Were it started before, an agent that dies now could not be told from one that began. */
+/* If the job started earlier, an agent that dies now could not be distinguished from
+ * one that had begun. */
 static void test_once (void **state)
 {
     struct seen s = { 0 };

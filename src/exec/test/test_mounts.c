@@ -1,5 +1,5 @@
-/* test_mounts.c - tests of mounts.h: lists of volumes, paths below them, and the pod made
- * of them */
+/* test_mounts.c - tests of mounts.h: lists of volumes, paths below them, and the
+ * resulting pod */
 #include "common/test/unit.h"
 
 #include <string.h>
@@ -36,7 +36,7 @@ static void test_see (void **state)
         { "/tmp", "out", false, false },
         { "/homes/ann", "out", false, false },
         { "/home/ann", "/tmp/out", false, false },
-        /* where that leads is the file system's to know */
+        /* only the file system knows the target of the link */
         { "/home/ann", "../../tmp/out", false, false },
         { "/home/../tmp", "out", false, false },
         { "/home/ann", "a..b", true, true },
@@ -87,7 +87,7 @@ static void test_check (void **state)
     }
 }
 
-/* The list stays as it is: it is another job's, too. */
+/* The list stays unchanged, because it is another job's, too. */
 static void test_pod (void **state)
 {
     json_t *list = list_of (good), *volumes = json_array (), *places = json_array ();

@@ -1,5 +1,5 @@
-/* Names of namespaces: what an administrator may write, that they are DNS labels whatever
- * a user is called, and that no two users share one. */
+/* Names of namespaces: an administrator's templates are checked, the names are DNS
+ * labels for any user name, and no two users share one. */
 #include "exec/namespaces.h"
 
 #include <setjmp.h>
@@ -106,10 +106,10 @@ static void test_none_collide (void **state)
         for (size_t k = 0; k < i; k++)
             assert_string_not_equal (all[i], all[k]);
     }
-    /* A user who is called as another's digest makes it. */
+    /* A user whose name equals the digest form of another user. */
     const char *evil = name_of ("jobs-%u", "q", "Ann", 7);
     assert_string_not_equal (name_of ("jobs-%u", "q", evil + strlen ("jobs-"), 8), evil);
-    /* Values that run into each other. */
+    /* Values that could be joined in two ways. */
     assert_string_not_equal (name_of ("j-%q-%u", "a-b", "c", 7),
                              name_of ("j-%q-%u", "a", "b-c", 7));
     assert_string_not_equal (name_of ("j-%q-%u", "a-", "c", 7),
@@ -147,7 +147,7 @@ static void test_kinds (void **state)
     assert_true (namespace_is_users ("jobs-%U-%q"));
 }
 
-/* -- what comes with a namespace -- */
+/* -- objects of a namespace -- */
 
 static void test_spaceset (void **state)
 {

@@ -1,5 +1,5 @@
-/* A queue's pods: what an administrator may write, what a job may choose, whose a node
- * is. */
+/* A queue's pods: the administrator's settings, a job's choices, and the queues of a
+ * node. */
 #include "exec/podset.h"
 
 #include <errno.h>
@@ -43,7 +43,7 @@ static void test_good (void **state)
     assert_int_equal (check (text, &err), 0);
 }
 
-/* Each is one line with its place. */
+/* Each error is one line with its place. */
 static void test_refused (void **state)
 {
     static const struct {
@@ -119,7 +119,7 @@ static void test_admit (void **state)
     (void)state;
     assert_int_equal (admit (NULL, NULL, &err), 0);
     assert_int_equal (admit ("{}", "{}", &err), 0);
-    /* either, unless there is a list; what the queue's jobs are anyhow may be said */
+    /* any value, unless there is a list; a job may name the queue's own value */
     assert_int_equal (admit ("{}", "{\"executor\":\"minicluster\"}", &err), 0);
     assert_int_equal (admit ("{\"executor\":\"minicluster\",\"allow\":{\"executor\":[]}}",
                              "{\"executor\":\"minicluster\"}", &err),
@@ -181,7 +181,7 @@ static void test_not_admitted (void **state)
 static void test_template (void **state)
 {
     static const struct {
-        const char *allow, *path, *word; /* NULL: admitted */
+        const char *allow, *path, *word; /* NULL: accepted */
     } cases[] = {
         { "{}", "/s", "--pod-template: queue q does not allow its jobs to have one" },
         { "{\"allow\":{\"pod-template\":false}}", "/s", "queue q does not allow" },
@@ -210,7 +210,7 @@ static void test_template (void **state)
     }
 }
 
-/* A key as a whole, from the last that has it. */
+/* A key is taken as a whole, from the last settings that have it. */
 static void test_merge (void **state)
 {
     autojson json_t *set =

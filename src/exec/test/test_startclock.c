@@ -1,4 +1,5 @@
-/* test_startclock.c - which clock runs out when, and for whom */
+/* test_startclock.c - the clocks of a start: which one runs out when, and for which
+ * ranks */
 #include "common/test/unit.h"
 
 #include <math.h>
@@ -9,10 +10,10 @@
 
 static const struct exec_limits limits = { .start = 300, .place = 60, .pull = 1800 };
 
-/* Ranks in stages for some seconds, and then what is late. */
+/* Ranks that have been in stages for some seconds, and the resulting late ranks. */
 struct span {
     double seconds;
-    const char *stages; /* a letter a rank: u(nplaced) p(ulling) c(reated) U(p) */
+    const char *stages; /* a letter for each rank: u(nplaced) p(ulling) c(reated) U(p) */
 };
 
 static enum start_stage stage_of (char letter)
@@ -49,7 +50,7 @@ static void test_which_is_late (void **state)
         const char *what;
         struct span spans[6];
         enum start_late late;
-        const char *at_fault; /* x: that rank */
+        const char *at_fault; /* x: this rank is at fault */
     } cases[] = {
         { "nothing yet", { { 59, "uu" } }, START_IN_TIME, "--" },
         { "not placed", { { 10, "uu" }, { 50, "uU" } }, START_LATE_PLACE, "x-" },
@@ -104,7 +105,7 @@ static void test_which_is_late (void **state)
     }
 }
 
-/* What the pod does not show, an event tells later. */
+/* An event tells later what the pod does not show. */
 static void test_pulling_found_out (void **state)
 {
     struct startclock c;
@@ -124,7 +125,7 @@ static void test_pulling_found_out (void **state)
     startclock_release (&c);
 }
 
-/* While the API server is away nobody is late. */
+/* During an outage of the API server no rank is late. */
 static void test_time_that_does_not_count (void **state)
 {
     struct startclock c;
@@ -136,7 +137,7 @@ static void test_time_that_does_not_count (void **state)
     assert_int_equal (startclock_late (&c), START_IN_TIME);
     startclock_advance (&c, c.at + 0.5);
     assert_int_equal (startclock_late (&c), START_LATE_PLACE);
-    startclock_advance (&c, c.at - 100); /* nothing goes back */
+    startclock_advance (&c, c.at - 100); /* the clock does not go back */
     assert_int_equal (startclock_late (&c), START_LATE_PLACE);
     startclock_release (&c);
     assert_int_equal (startclock_late (&c), START_IN_TIME);
@@ -149,7 +150,7 @@ static void test_limits (void **state)
 
     (void)state;
     assert_int_equal (startclock_init (&c, 1, &odd, 0), 0);
-    startclock_advance (&c, 10); /* the whole is over: so is any part of it */
+    startclock_advance (&c, 10); /* the total time is over, so every part of it is */
     assert_int_equal (startclock_late (&c), START_LATE_PLACE);
     assert_true (startclock_limit (&c, START_LATE_PLACE) == 10);
     assert_true (startclock_limit (&c, START_LATE_PULL) == 5);

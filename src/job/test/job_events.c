@@ -1,4 +1,4 @@
-/* job_events.c - for tests of jobs: events, and what a job is after them */
+/* job_events.c - for tests of jobs: events, and the state of a job after them */
 #include "job/test/job_events.h"
 
 #include <stdio.h>
@@ -109,7 +109,7 @@ unsigned due_actions (const struct job *job)
     case JOB_RUN:
         if (job->started)
             return job->resize.active ? JOB_ACT_RESIZE : 0;
-        return JOB_ACT_START; /* an array has: its tasks */
+        return JOB_ACT_START; /* an array has started if its tasks have */
     case JOB_CLEANUP:
         return cleanup_due (job);
     case JOB_INACTIVE:

@@ -1,4 +1,4 @@
-/* job_events.h - for tests of jobs: events, and what a job is after them
+/* job_events.h - for tests of jobs: events, and the state of a job after them
  *
  *     struct job *job = job_after (TO_RUN " start finish");
  *     assert_int_equal (apply (job, "release", &actions), 0);
@@ -16,23 +16,24 @@
 /* The names of all events, and of one that does not exist; NULL-terminated. */
 extern const char *const all_events[];
 
-/* A well-formed context for the event; a new reference, or NULL: it has none. */
+/* A well-formed context for the event: a new reference, or NULL if the event has
+ * none. */
 json_t *context_of (const char *name);
 /* The time of the next event: 1000, 1001, ... */
 extern double now;
 int apply_context (struct job *job, const char *name, json_t *context, unsigned *actions);
-/* With the context of context_of(). */
+/* Applies an event with the context of context_of(). */
 int apply (struct job *job, const char *name, unsigned *actions);
-/* Events that must be allowed. */
+/* Applies events that must be allowed. */
 void apply_all (struct job *job, const char *const *events, size_t n);
 /* Applies "submit validate ..." to a new job; all must be allowed. */
 struct job *job_after (const char *events);
-/* What is still to be done in the state that the job is in: after a replay, the actions
- * that the events seen so far have asked for and no later event has answered.
- * JOB_ACT_START with `started` not seen, and KILL, CLEANUP: the executor may have done
- * it before the restart. A job that runs (started) has none. */
+/* The pending actions in the job's state: after a replay, the actions that the events
+ * so far have requested and no later event has answered. This is JOB_ACT_START if
+ * `started` was not seen, and KILL, CLEANUP: the executor may have done it before the
+ * restart. A running job (started) has none. */
 unsigned due_actions (const struct job *job);
-/* The whole record as text, to compare two. */
+/* The whole record as text, for comparisons. */
 char *job_text (const struct job *j);
 
 #endif

@@ -1,6 +1,6 @@
-/* Arrays as jobs. What would be wrong: a task that starts twice or ends without a start,
- * an array that ends while a task runs or never, a result that hides a failure, a log that
- * replays to something else. */
+/* Arrays as jobs. Fails if a task starts twice or ends without a start, if an array
+ * ends while a task runs or never ends, if a result hides a failure, or if a log
+ * replays to another state. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -31,7 +31,7 @@ static int apply (struct job *job, const char *line, unsigned *actions)
     return rc;
 }
 
-/* *actions: of the last one. */
+/* *actions: those of the last event. */
 static struct job *job_after (const char *lines, unsigned *actions)
 {
     struct job *job = job_create (12);

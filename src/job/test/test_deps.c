@@ -1,8 +1,7 @@
-/* test_deps.c - who may go on, told from starts and ends of others. What would be wrong:
- * a job that goes on too early, or never; one that is told twice; a reason that names
- * another job. Random graphs are held against a reference that looks at the whole history
- * each time.
- */
+/* test_deps.c - verdicts on dependencies from starts and ends of other jobs. Fails if a
+ * job goes on too early or never, if a verdict is reported twice, or if a reason names
+ * a wrong job. Random graphs are compared with a reference that reads the whole history
+ * each time. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -23,7 +22,7 @@ static void test_due (void **state)
 
     (void)state;
     assert_null (due_first (&h));
-    due_remove (&h, &items[0]); /* is in none */
+    due_remove (&h, &items[0]); /* the item is in no heap */
     for (int round = 0; round < 20000; round++) {
         seed = seed * 6364136223846793005u + 1442695040888963407u;
         struct due *d = &items[(seed >> 33) % N];
@@ -44,7 +43,7 @@ static void test_due (void **state)
     due_release (&h);
 }
 
-/* -- one case each -- */
+/* -- single cases -- */
 
 static int no_past (uint64_t id, struct deps_past *ret, void *arg)
 {
@@ -78,7 +77,7 @@ static void wait_for (struct deps *d, uint64_t id, const char *text, deps_past_f
     dependencies_release (&list);
 }
 
-/* "met 20, never 21": all verdicts that are there, sorted by nothing. */
+/* "met 20, never 21": all available verdicts, unsorted. */
 static void expect (struct deps *d, double now, const char *want)
 {
     autostrbuf struct strbuf sb;
@@ -102,8 +101,8 @@ static void expect_reason (struct deps *d, uint64_t id, const char *want)
         fail_msg ("'%s', not '%s'", text, want);
 }
 
-/* Jobs 10, 11, 12, 13 of four names; 20 waits. s10: 10 starts, o10: it completes, f10: it
- * ends otherwise. */
+/* Jobs 10, 11, 12, 13 with four names; job 20 waits. s10: 10 starts, o10: it completes,
+ * f10: it ends otherwise. */
 static const struct {
     const char *list, *events, *want, *reason;
 } cases[] = {
@@ -122,7 +121,7 @@ static const struct {
     { "afternotok:10", "s10", "", "waits for job 10 to fail" },
     { "afternotok:10", "s10 f10", "met 20", "" },
     { "afternotok:10", "s10 o10", "never 20", "job 10 succeeded" },
-    /* all */
+    /* all dependencies */
     { "afterok:10:11", "s10 o10", "", "waits for job 11 to succeed" },
     { "afterok:10:11", "o11", "", "waits for job 10 to succeed" },
     { "afterok:10:11", "o11 o10", "met 20", "" },
@@ -133,7 +132,7 @@ static const struct {
       "waits for job 10 to succeed, job 11 to succeed, job 12 to succeed and 1 more" },
     { "afterok:10:10", "o10", "met 20", "" },
     { "afterok:10,afternotok:10", "o10", "never 20", "job 10 succeeded" },
-    /* one is enough */
+    /* one dependency is enough */
     { "afterok:10:11?afterany:12", "", "",
       "waits for one of: job 10 to succeed, job 11 to succeed, job 12 to end" },
     { "afterok:10?afterok:11", "o11", "met 20", "" },
@@ -144,7 +143,7 @@ static const struct {
       "succeed" },
     { "afterok:10?afterok:11", "o11 o10", "met 20", "" },
     { "afterok:10?afternotok:10", "f10", "met 20", "" },
-    /* what is past counts at once */
+    /* past jobs count at once */
     { "afterok:1,after:2,afterany:3,afternotok:2:3", "", "met 20", "" },
     { "afterok:2", "", "never 20", "job 2 did not succeed" },
     { "afternotok:1", "", "never 20", "job 1 succeeded" },
@@ -155,7 +154,7 @@ static const struct {
     { "afterok:2?afterok:1", "", "met 20", "" },
     { "afterany:99", "", "never 20", "job 99 is not known any more" },
     { "afterany:1,afterok:10", "", "", "waits for job 10 to succeed" },
-    /* itself */
+    /* the job itself */
     { "afterany:20", "", "", "waits for job 20 to end" },
 };
 
@@ -208,7 +207,7 @@ static void test_delay (void **state)
     assert_true (deps_wakeup (d) == 660);
     expect (d, 100, "");
     deps_started (d, 10, 200);
-    deps_started (d, 10, 300); /* a second start of a job that was queued again */
+    deps_started (d, 10, 300); /* the second start of a requeued job */
     expect (d, 200, "");
     expect_reason (d, 20, "waits for 5 min to pass since the start of job 10");
     expect_reason (d, 21,
@@ -221,7 +220,7 @@ static void test_delay (void **state)
     wait_for (d, 23, "after:10+2", no_past); /* started already */
     assert_true (deps_wakeup (d) == 320);
     expect (d, 320, "met 23");
-    deps_ended (d, 10, false); /* it did start */
+    deps_ended (d, 10, false); /* the job had started */
     expect (d, 499, "");
     expect (d, 500, "met 20");
     assert_true (deps_wakeup (d) == 660);
@@ -243,7 +242,7 @@ static void test_singleton (void **state)
     deps_add (d, 12, 7, "other");
     deps_add (d, 13, 7, "sim");
     deps_add (d, 14, 7, "sim");
-    deps_add (d, 15, 7, "sim"); /* comes after, and is in nobody's way */
+    deps_add (d, 15, 7, "sim"); /* a later job, which delays no other */
     wait_for (d, 13, "singleton", no_past);
     wait_for (d, 14, "singleton,afterok:12", no_past);
     expect (d, 1, "");
@@ -254,7 +253,7 @@ static void test_singleton (void **state)
     assert_int_equal (deps_blockers (d, 14, ids, 1), 1);
     deps_ended (d, 11, true);
     expect (d, 1, "");
-    deps_ended (d, 10, false); /* however it ended */
+    deps_ended (d, 10, false); /* any end counts */
     expect (d, 1, "met 13");
     assert_int_equal (deps_blockers (d, 14, ids, 4), 2);
     assert_int_equal (ids[0], 13);
@@ -283,13 +282,13 @@ static void test_refusals (void **state)
     assert_int_equal (deps_wait (d, 21, &list, no_past, NULL), -ENOENT);
     assert_int_equal (deps_wait (d, 20, &list, no_past, NULL), 0);
     assert_int_equal (deps_wait (d, 20, &list, no_past, NULL), -EEXIST);
-    deps_started (d, 99, 1); /* of jobs that nobody knows */
+    deps_started (d, 99, 1); /* unknown jobs */
     deps_ended (d, 99, true);
     expect (d, 1, "");
     deps_destroy (d);
 }
 
-/* A bounded call comes back for the rest. */
+/* A bounded call must be repeated for the remaining verdicts. */
 static void test_steps (void **state)
 {
     enum { N = 1000 };
@@ -312,7 +311,7 @@ static void test_steps (void **state)
         again += rc == -EAGAIN;
     }
     assert_int_equal (told, N / 2);
-    assert_true (again >= N / 2); /* steps that gave no verdict were counted, too */
+    assert_true (again >= N / 2); /* steps without a verdict count, too */
     deps_ended (d, 2, false);
     while ((rc = deps_next (d, 1, 10, &id, &v)) != 0) {
         told += rc == 1;
@@ -322,7 +321,7 @@ static void test_steps (void **state)
     deps_destroy (d);
 }
 
-/* -- random graphs against the history -- */
+/* -- random graphs compared with the history -- */
 
 #define JOBS 60
 #define NAMES 4
@@ -391,7 +390,7 @@ static int world_past (uint64_t id, struct deps_past *ret, void *arg)
 {
     const struct world *w = arg;
 
-    assert_true (w->jobs[id].ended); /* it is not asked of those that it knows */
+    assert_true (w->jobs[id].ended); /* the look-up is not called for known jobs */
     *ret = (struct deps_past){ w->jobs[id].t_start, w->jobs[id].ok };
     return 0;
 }
@@ -433,7 +432,7 @@ static void check (struct world *w, struct deps *d)
         if (rc < 0)
             continue;
         assert_int_equal (v, want[id]);
-        want[id] = DEPS_WAITS; /* and not again */
+        want[id] = DEPS_WAITS; /* and no second verdict */
         w->jobs[id].verdict = v;
     }
     for (uint64_t i = 1; i <= JOBS; i++)

@@ -1,8 +1,6 @@
-/* test_deps_torture.c - memory runs out at each allocation in turn: what was refused has
- * changed nothing, and what was told is not lost
- *
- * Linked with --wrap, so that the allocations of src/ come through here.
- */
+/* test_deps_torture.c - each allocation fails in turn: a refused call has changed
+ * nothing, and no verdict is lost.
+ * Linked with --wrap, so that the allocations of src/ go through this file. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -18,7 +16,7 @@ static int past (uint64_t id, struct deps_past *ret, void *arg)
     return id == 5 ? 0 : -ENOENT;
 }
 
-/* Again with memory when it was refused for want of it. */
+/* Repeats the call with memory if it failed for lack of memory. */
 static void add (struct deps *d, uint64_t id, const char *name)
 {
     int rc = deps_add (d, id, 7, name);

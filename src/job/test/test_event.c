@@ -1,4 +1,4 @@
-/* Events (RFC 18). What would be wrong: a log that reads differently from what was written. */
+/* Events (RFC 18). Fails if a log reads back differently from what was written. */
 #include "common/test/unit.h"
 
 #include <string.h>

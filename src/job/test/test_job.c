@@ -1,6 +1,6 @@
-/* The record of a job. What would be wrong: a field that an event does not set, or sets to
- * something else; a context that is taken although it is no good; a text for users that
- * does not tell how the job ended. */
+/* The record of a job. Fails if an event does not set a field, or sets a wrong value,
+ * if a bad context is accepted, or if a text for users does not tell how the job ended.
+ * */
 #include "job/test/job_events.h"
 
 #include <errno.h>
@@ -84,7 +84,8 @@ static void test_fields (void **state)
     assert_true (sizeof (struct job) < 600);
 }
 
-/* Wrong: an attribute that listings show is lost, or the job keeps more of the event than that. */
+/* Fails if an attribute of listings is lost, or if the job keeps more of the event than
+ * the attributes. */
 static void test_shown (void **state)
 {
     (void)state;
@@ -102,7 +103,7 @@ static void test_shown (void **state)
     job_destroy (job);
 }
 
-/* What others made is known as that as long as there is the job. */
+/* An adopted job stays an adopted job as long as the job exists. */
 static void test_adopted (void **state)
 {
     (void)state;
@@ -121,8 +122,8 @@ static void test_adopted (void **state)
     job_destroy (job);
 }
 
-/* A requeued job is as it was before its attempt, but for the count and the first
- * times. */
+/* A requeued job is as it was before its attempt, except for the count and the
+ * first times. */
 static void test_limit (void **state)
 {
     struct job *job = job_after (TO_SCHED " jobspec-update");
@@ -140,7 +141,7 @@ static void test_limit (void **state)
     job_destroy (job);
     job = job_after (TO_RUN " start resource-update requeue release free clean priority "
                             "alloc");
-    assert_false (job->limit_changed); /* its new agent is started with it */
+    assert_false (job->limit_changed); /* its new agent starts with the changed limit */
     job_destroy (job);
 }
 
@@ -165,7 +166,8 @@ static void test_hold (void **state)
     job_destroy (job);
 }
 
-/* Who holds: the job's own user, or another. A release forgets it, with its words. */
+/* The holder is the job's own user or another. A release removes the holder and the
+ * reason. */
 static void test_hold_by_operator (void **state)
 {
     (void)state;
@@ -191,7 +193,8 @@ static void test_hold_by_operator (void **state)
     job_destroy (job);
 }
 
-/* Age: from when a job may start; not while it is held, but between its starts. */
+/* Age counts from the time when a job may start; not while it is held, but between
+ * its starts. */
 static void test_age (void **state)
 {
     (void)state;
@@ -220,7 +223,8 @@ static void test_age (void **state)
     job_destroy (job);
 }
 
-/* Times that were submitted: eligible no sooner than its begin, and kept through a replay. */
+/* Submitted times: the job is not eligible before its begin, and a replay keeps the
+ * times. */
 static void test_begin_and_deadline (void **state)
 {
     (void)state;
@@ -247,7 +251,8 @@ static void test_begin_and_deadline (void **state)
     job_destroy (job);
 }
 
-/* The executor knows better than a wait status why a job failed; a success it may remark on. */
+/* The executor knows better than a wait status why a job failed; it may add a remark to
+ * a success. */
 static void test_finish_text (void **state)
 {
     (void)state;
@@ -264,13 +269,13 @@ static void test_finish_text (void **state)
     }
 }
 
-/* How a job ended, in all three ways of telling. */
+/* The end of a job, in all three forms of text. */
 static void test_endings (void **state)
 {
     (void)state;
     static const struct {
         const char *exception; /* type or NULL */
-        int status;            /* -1: no finish */
+        int status;            /* -1: no event finish */
         enum job_phase phase;
         int code;
         const char *text;
@@ -321,7 +326,8 @@ static void test_endings (void **state)
     }
 }
 
-/* The agent's note says it with the node and the figures: once is enough. */
+/* The agent's note has the node and the figures, so the text does not repeat them.
+ * */
 static void test_note_of_memory_stands_for_itself (void **state)
 {
     const char *note = "node n1: out of memory: it asked for 64 MiB";
@@ -340,7 +346,7 @@ static void test_note_of_memory_stands_for_itself (void **state)
     job_destroy (job);
 }
 
-/* Only severity 0 ends a job; the first of these is the cause. */
+/* Only severity 0 ends a job; the first such exception is the cause. */
 static void test_exceptions (void **state)
 {
     (void)state;
@@ -361,7 +367,7 @@ static void test_exceptions (void **state)
     assert_string_equal (job->exception_type, "oom");
     job_destroy (job);
     job = job_after (TO_SCHED " exception");
-    assert_int_equal (job_phase (job), JOB_CANCELLED); /* nothing is left to complete */
+    assert_int_equal (job_phase (job), JOB_CANCELLED); /* it can no longer complete */
     job_destroy (job);
 }
 
@@ -377,7 +383,7 @@ static void test_names (void **state)
     assert_int_equal (job_phase_from_name ("nonsense"), -EINVAL);
 }
 
-/* Who polls must not take a job that starts again for one that is over. */
+/* A polling client must not take a job that starts again for an ended one. */
 static void test_groups (void **state)
 {
     static const enum job_group expected[] = {

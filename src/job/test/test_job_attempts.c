@@ -1,5 +1,5 @@
-/* The attempts of a job. What would be wrong: a requeue that counts as another kind, or
- * takes another place in the queue; nodes of a resize that are booked twice or never. */
+/* The attempts of a job. Fails if a requeue counts as another kind or takes a wrong
+ * place in the queue, or if nodes of a resize are booked twice or never. */
 #include "job/test/job_events.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void test_requeue (void **state)
     job_destroy (job);
 }
 
-/* A run that was lost is no failed start, and neither makes the other's count forgotten. */
+/* A lost run is not a failed start, and neither resets the other's count. */
 static void test_requeue_of_a_run (void **state)
 {
     static const char *const lost[] = { "start", "requeue",  "release", "free",
@@ -65,7 +65,8 @@ static void test_requeue_of_a_run (void **state)
     job_destroy (job);
 }
 
-/* The old place in the order: its age goes on. The end: it begins again at the requeue. */
+/* With the old place in the order the age goes on. With the end the age begins again at
+ * the requeue. */
 static void test_requeue_order (void **state)
 {
     static const struct {
@@ -90,7 +91,8 @@ static void test_requeue_order (void **state)
     }
 }
 
-/* The end is behind those that were there then; the next time it is behind others. */
+/* The end is behind the jobs that were pending then; the next requeue is behind other
+ * jobs. */
 static void test_requeue_at_end (void **state)
 {
     static const char *const rest[] = { "release", "free", "clean", "priority", "alloc" };
@@ -110,11 +112,11 @@ static void test_requeue_at_end (void **state)
                        json_pack ("{s:s s:s}", "reason", "x", "order", "old"), &actions),
         0);
     assert_true (job->turn == 180
-                 && job->setback == 0); /* its own place, which is that */
+                 && job->setback == 0); /* its own place, which is the end already */
     job_destroy (job);
 }
 
-/* Nodes that it failed to start on are known until a good start. */
+/* Nodes on which the job failed to start are known until a successful start. */
 static void test_avoid (void **state)
 {
     static const char *const again[] = { "release", "free", "clean", "priority",
@@ -135,7 +137,8 @@ static void test_avoid (void **state)
     job_destroy (job);
 }
 
-/* Another limit: what the user asks for from then on, also after a requeue; R says the same. */
+/* With another limit, the limit applies from then on, also after a requeue; R has the
+ * same limit. */
 static void test_backoff (void **state)
 {
     static const double wait[] = { 0, 60, 120, 240, 480, 960, 1920, 3600, 3600 };
@@ -170,7 +173,7 @@ static void test_resize_grows (void **state)
     (void)state;
     assert_int_equal (resize (job, "resize", GROW ("1"), &actions), 0);
     assert_int_equal (actions, JOB_ACT_RESIZE);
-    /* what it was given is its own at once, so that a replay books it */
+    /* granted nodes belong to the job at once, so that a replay books them */
     assert_true (job->resize.active && job->resize.nnodes == 4 && job->ncores == 16);
     assert_string_equal (job->nodelist, "n[0-3]");
     assert_non_null (strstr (job->r, "\"x\":4"));
@@ -194,7 +197,7 @@ static void test_resize_is_taken_back (void **state)
     assert_int_equal (resize (job, "resize", GROW ("1"), &actions), 0);
     assert_int_equal (resize (job, "resize", BACK ("3"), &actions), -EPROTO);
     assert_int_equal (resize (job, "resize", BACK ("2"), &actions), 0);
-    assert_string_equal (job->nodelist, "n[0-3]"); /* until they are free */
+    assert_string_equal (job->nodelist, "n[0-3]"); /* until the nodes are free */
     assert_int_equal (resize (job, "resize", BACK ("3"), &actions), -EPROTO);
     assert_int_equal (resize (job, "resized", "{\"generation\":2}", &actions), -EINVAL);
     assert_int_equal (resize (job, "resized", LESS ("2"), &actions), 0);
@@ -216,7 +219,7 @@ static void test_resize_by_whom (void **state)
     assert_int_equal (resize (job, "resized", LESS ("1"), &actions), 0);
     double at = job->resize.at;
     assert_int_equal (resize (job, "resize", GROW ("2"), &actions), 0);
-    assert_true (job->resize.by_user && job->resize.at > at); /* it has said so once */
+    assert_true (job->resize.by_user && job->resize.at > at); /* set once by the user */
     assert_int_equal (
         resize (job, "resize",
                 "{\"generation\":3,\"nnodes\":2,\"from\":4,\"by\":\"broker\"}", &actions),

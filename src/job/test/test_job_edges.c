@@ -1,6 +1,6 @@
-/* The table of edges. What would be wrong: an event that is let through in a state
- * where it may not come, a state or action that is not what the broker relies on, a
- * log that replays to something else. */
+/* The table of edges. Fails if an event is allowed in a wrong state, if a state or
+ * action differs from what the broker relies on, or if a log replays to another
+ * state. */
 #include "job/test/job_events.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 
 #include "match/test/build.h"
 
-/* What must come of each event that is allowed after `events`; all others must be
- * refused and change nothing. */
+/* The required result of each event that is allowed after `events`; all other
+ * events must be refused and change nothing. */
 static const struct row {
     const char *events;
     struct {
@@ -129,7 +129,7 @@ static void test_every_edge_and_no_other (void **state)
     }
 }
 
-/* The rows above stand on every edge of the table. */
+/* The rows above cover every edge of the table. */
 static void test_table_is_covered (void **state)
 {
     (void)state;
@@ -176,7 +176,7 @@ static struct event *random_event (uint64_t *random)
     const char *name = all_events[build_random (random) % EVENTS];
     json_t *context = context_of (name);
     if (strcmp (name, "exception") == 0) {
-        if (build_random (random) % 3 > 0) /* not too often: walks should get somewhere */
+        if (build_random (random) % 3 > 0) /* so that walks make progress */
             name = "memo";
         json_object_set_new (context, "severity",
                              json_integer ((json_int_t)(build_random (random) % 3)));
@@ -191,7 +191,7 @@ static struct event *random_event (uint64_t *random)
     return event_create (now++, name, context);
 }
 
-/* The event as the journal gives it back. */
+/* The event as the journal returns it. */
 static struct event *event_again (const struct event *e)
 {
     char *context = event_encode_context (e);
@@ -202,7 +202,7 @@ static struct event *event_again (const struct event *e)
     return again;
 }
 
-/* Replay a log, as after a restart. */
+/* Replays a log, as after a restart. */
 static struct job *replay (struct event *const *log, size_t n)
 {
     struct job *job = job_create (1);
@@ -216,7 +216,7 @@ static struct job *replay (struct event *const *log, size_t n)
 static void check_invariants (const struct job *job, unsigned actions)
 {
     const unsigned transient = JOB_ACT_DEQUEUE | JOB_ACT_INACTIVE | JOB_ACT_LIMIT;
-    /* What was just asked for is still due, until an event answers it. */
+    /* The last requested action is pending until an event answers it. */
     assert_int_equal (actions & ~transient & ~due_actions (job), 0);
     if (job->allocated)
         assert_true (job->state == JOB_RUN || job->state == JOB_CLEANUP);

@@ -26,7 +26,8 @@ static struct subuids *read_text (const char *text, struct error *err)
     return t;
 }
 
-/* Wrong: a uid of a range counts as a user of its own, or one beside the range as its owner. */
+/* Fails if a uid of a range counts as a user of its own, or a uid beside the range as
+ * its owner. */
 static void test_ranges (void **state)
 {
     struct error err = { 0 };
@@ -46,8 +47,8 @@ static void test_ranges (void **state)
     assert_int_equal (subuids_owner (NULL, 7), 7);
 }
 
-/* Wrong: a file hands uid 0 to a user, or a container's users become root; a bad line takes the
- * good ones with it. */
+/* Fails if a file gives uid 0 to a user, if users of a container become root, or if a
+ * bad line invalidates the good ones. */
 static void test_lines_that_count_for_nothing (void **state)
 {
     struct error err = { 0 };

@@ -1,4 +1,4 @@
-/* test_config.c - fluxq.yaml: what is accepted, and what a wrong file is told */
+/* test_config.c - fluxq.yaml: valid settings, and the errors for wrong files */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -80,7 +80,7 @@ static void test_prolog_of_queues (void **state)
     assert_string_equal (own.epilog, "/bin/false");
     assert_true (!bare.prolog && !bare.epilog);
     config_destroy (c);
-    /* In a pod it needs an image. */
+    /* An executor for pods needs an image. */
     assert_null (load ("executor: kube\nprolog: /bin/true\nkube: {}\n", &err));
     assert_non_null (strstr (err.text, "admin-image"));
     c = load ("executor: kube\nprolog: /bin/true\nkube: {admin-image: x}\n", &err);
@@ -147,7 +147,7 @@ static void test_all_keys (void **state)
     const struct config_queue *q = config_find_queue (c, "short");
     assert_non_null (q);
     assert_true (q->max_time == 1800 && q->max_nodes == 4 && q->priority == 10);
-    /* of the job, of its queue, of all */
+    /* limits of the job, of its queue, of all jobs */
     struct config_timeouts t = config_timeouts_of (c, 0, 0);
     assert_true (t.start == 30 && t.place == 10 && t.pull == 3600);
     t = config_timeouts_of (c, 1, 0);
@@ -235,7 +235,7 @@ static void test_settings_of_services (void **state)
     config_destroy (c);
 }
 
-/* Each file is refused, and the text has the place and the thing. */
+/* Each file is refused, and the text names the place and the key. */
 static void test_refusals (void **state)
 {
     static const struct {
@@ -314,7 +314,7 @@ static void test_missing_file (void **state)
     assert_non_null (strstr (err.text, "/nonexistent/fluxq.yaml"));
 }
 
-/* An option goes before the file, and needs none. */
+/* An option overrides the file, and needs no file. */
 static void test_executor_option (void **state)
 {
     struct error err = { 0 };
@@ -334,7 +334,7 @@ static void test_executor_option (void **state)
     config_destroy (without);
 }
 
-/* fluxqd --local 4 --config FILE: a reload must not take the options back. */
+/* fluxqd --local 4 --config FILE: a reload must keep the options. */
 static void test_options_outlive_reload (void **state)
 {
     struct error err = { 0 };

@@ -19,14 +19,14 @@ enum phase { ASKED, STREAMING, SWITCHING, UPGRADED, ANSWERED };
 struct http_request {
     struct client client; /* the first member */
     enum phase phase;
-    bool gone; /* the client has left */
+    bool gone; /* the client has closed */
     uid_t uid;
     char *method, *path, *body;
     json_t *query, *headers;
     struct strbuf answer;
     size_t unsent;
     int fd;          /* the broker's end */
-    void *aux, *arg; /* of the handler; of the functions below */
+    void *aux, *arg; /* for the handler; for the functions below */
     void (*free_aux) (void *);
     void (*on_close) (struct http_request *req, void *arg);
     void (*on_drain) (struct http_request *req, void *arg);
@@ -187,7 +187,7 @@ void fake_http_end (void)
     requests = NULL;
 }
 
-/* -- what the linker gives instead of the server's functions -- */
+/* -- replacements of the server's functions for the linker -- */
 
 const char *__wrap_http_request_method (const struct http_request *r);
 const char *__wrap_http_request_path (const struct http_request *r);

@@ -8,18 +8,18 @@
  *
  * The linker gives these functions instead of those of net/http_server.h (SMALL_FLAGS).
  * The rules of that header are checked: a request gets one answer, and is not used after
- * it; small_destroy() finds none without an answer. Requests live until then.
+ * the answer; small_destroy() finds none without an answer. Requests live until then.
  */
 #ifndef FLUXQ_BROKER_CORE_TEST_FAKE_HTTP_H
 #define FLUXQ_BROKER_CORE_TEST_FAKE_HTTP_H
 
 #include "broker/core/test/small.h"
 
-/* The client of a request, and the answer that it sees. */
+/* The client of a request, with the answer that it has received. */
 struct client {
-    int status;       /* 0: no answer yet; of a stream 200 */
+    int status;       /* 0: no answer yet; 200 for a stream */
     bool ended;       /* nothing follows */
-    const char *text; /* the body so far; of a problem "CODE: DETAIL" */
+    const char *text; /* the body so far; for a problem "CODE: DETAIL" */
     char header[80];  /* the last one of the answer: "Retry-After: 1" */
     int fd;           /* after a 101: the client's end of the connection; else -1.
                       * A test that closes it sets it to -1 */
@@ -29,10 +29,11 @@ struct client {
  * NULL. */
 struct client *client_ask (struct small *s, uid_t uid, const char *head,
                            const char *body);
-/* The same, and a turn of the loop after it. */
+/* client_ask(), and then a turn of the loop. */
 struct client *client_call (struct small *s, uid_t uid, const char *head,
                             const char *body);
-/* The client takes all that was written to its stream: the text is empty again. */
+/* The client reads everything that was written to its stream: the text is empty
+ * again. */
 void client_take (struct client *c);
 /* The answer 101 has been sent: the connection has another protocol now. early: bytes that
  * the client has sent with its request. */

@@ -36,7 +36,7 @@ struct small {
 
 #define SMALL_START 1000000.0 /* unix time of small_create() */
 
-/* A broker whose nodes, node0 ..., of four cores are known. */
+/* Makes a broker that knows its nodes, node0 ..., of four cores each. */
 struct small *small_create (int nodes);
 void small_destroy (struct small *s);
 /* Sets a key of the configuration; takes value. */
@@ -44,44 +44,47 @@ void small_set (struct small *s, const char *key, json_t *value);
 /* A job of uid 1000 in queue "batch" with one core and these keys of attributes.system
  * ("duration: 60, name: x"), as if its submit were on disk. NULL: no memory. */
 struct entry *small_submit (struct small *s, const char *system);
-/* The end of a turn of the loop, and its commit. Repeats until nothing is due. */
+/* Ends a turn of the loop, and does its commit. Repeats until nothing is due. */
 void small_turn (struct small *s);
-/* Time passes; timers of services that are due then fire, each at its time. */
+/* Advances the time; due timers of services fire, each at its time. */
 void small_advance (struct small *s, double seconds);
 double small_now (void);
 /* The names of the job's events, in one string; of all jobs if id is 0. */
 const char *small_events (struct small *s, uint64_t id);
-/* The context of the job's last event of this name, JSON; NULL: there was none. */
+/* The context of the job's last event of this name, as JSON; NULL if there was
+ * none. */
 const char *small_context (uint64_t id, const char *name);
 /* The next small_create() finds this setting in the journal. */
 void small_keep (const char *name, const char *value);
 /* The last setting of this name that was written to the journal; NULL: none. */
 const char *small_setting (const char *name);
-/* Reports of the executor, and the turn after them. */
+/* Reports of the executor, and then a turn. */
 void small_ready (struct small *s, uint64_t id);
 void small_finish (struct small *s, uint64_t id, const char *reason);
-/* The agents answer all signals that the executor was told to send; rc as in exec.h. */
+/* The agents answer all signals that the executor was asked to send; rc as in exec.h.
+ * */
 void small_signalled (struct small *s, int rc);
 
-/* Has the jobs' directories in this one, in which workers work from now on. */
+/* Sets the directory of the jobs' directories; workers then really work there. */
 void small_use_dir (struct small *s, const char *jobs_dir);
 
 /* -- faults -- */
 
-/* Allocations of the test itself do not fail between these two. */
+/* Between these two calls allocations of the test itself do not fail. */
 long small_spare (void);
 void small_resume (long countdown);
 
-/* The steps of a test on the broker. small_submit() may give NULL, and jobs may be gone: it
- * finds them by id. */
+/* The steps of a test on the broker. small_submit() may return NULL, and jobs may
+ * vanish, so the scenario finds jobs by id. */
 typedef void (*small_scenario_f) (struct small *s);
-/* Runs the scenario again and again, each time in a process of its own in which the next
- * allocation fails, until none did. The broker may stop with "out of memory: the broker
- * stops ..."; a crash, or a leak in a build with ASan, fails the test. $SMALL_FAULT=N makes
- * the N-th fault, from 0, in the test's own process, for a debugger. */
+/* Runs the scenario again and again, each time in a process of its own in which the
+ * next allocation fails, until no allocation fails. The broker may stop with "out of
+ * memory: the broker stops ..."; a crash, or a leak in a build with ASan, fails the
+ * test. $SMALL_FAULT=N makes the N-th fault, from 0, in the test's own process, for a
+ * debugger. */
 void small_torture (int nodes, small_scenario_f run);
-/* Runs it again and again, and each time all jobs vanish before the next completion of the
- * journal, until there is none. */
+/* Runs the scenario again and again; each time all jobs vanish before the next
+ * completion of the journal, until there is no further completion. */
 void small_vanish (int nodes, small_scenario_f run);
 
 #endif

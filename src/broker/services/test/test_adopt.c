@@ -24,7 +24,7 @@ static void adopt (struct small *s, const char *key, const char *owner, const ch
     small_turn (s);
 }
 
-/* What the executor was told since the last call; valid until the next. */
+/* The calls of the executor since the last time; valid until the next call. */
 static const char *told (struct small *s)
 {
     static char text[4096];
@@ -57,7 +57,7 @@ static void test_life (void **unused)
     small_destroy (s);
 }
 
-/* One object has one job, whenever the executor asks. */
+/* One object has one job, however often the executor asks. */
 static void test_again (void **unused)
 {
     struct small *s = small_create (1);
@@ -77,7 +77,8 @@ static void test_again (void **unused)
     small_destroy (s);
 }
 
-/* The reason of a job that waits is told every few seconds; of others nothing is. */
+/* The reason of a pending job is reported every few seconds, and nothing for other
+ * jobs. */
 static void test_waits (void **unused)
 {
     struct small *s = small_create (1);
@@ -104,7 +105,7 @@ static void test_gone (void **unused)
     small_submit (s, "duration: 60");
     told (s);
     s->b->host.adopt_gone (s->b, 1, "it was deleted");
-    s->b->host.adopt_gone (s->b, 2, "it was deleted"); /* no adopted job */
+    s->b->host.adopt_gone (s->b, 2, "it was deleted"); /* not an adopted job */
     s->b->host.adopt_gone (s->b, 9, "it was deleted");
     small_turn (s);
     assert_non_null (strstr (told (s), "cancelled"));
@@ -112,7 +113,7 @@ static void test_gone (void **unused)
                          "it was deleted");
     assert_null (strstr (small_events (s, 2), "exception"));
     small_finish (s, 1, "cancelled");
-    s->b->host.adopt_gone (s->b, 1, "it was deleted"); /* it has ended */
+    s->b->host.adopt_gone (s->b, 1, "it was deleted"); /* the job has ended */
     small_destroy (s);
 }
 
@@ -139,7 +140,8 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* Without memory there is still an answer: the job, or that the executor asks again. */
+/* Without memory there is still an answer: the job, or an error after which the
+ * executor asks again. */
 static void adopt_somehow (struct small *s, const char *key, const char *with_job)
 {
     told (s);

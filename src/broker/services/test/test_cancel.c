@@ -9,7 +9,7 @@
 #define OTHER 1001
 #define OPERATOR 0
 
-/* Jobs 1 to 4 run on the only node, further ones wait. */
+/* Jobs 1 to 4 run on the only node, further jobs are pending. */
 static struct small *some (int waiting)
 {
     struct small *s = small_create (1);
@@ -27,7 +27,7 @@ static struct client *ask (struct small *s, uid_t uid, const char *body)
     return client_ask (s, uid, "POST /v1/cancel", body);
 }
 
-/* A cancel takes a turn for each piece of work. */
+/* A cancel takes one turn for each step of its work. */
 static struct client *cancel (struct small *s, uid_t uid, const char *body)
 {
     return client_call (s, uid, "POST /v1/cancel", body);
@@ -38,7 +38,7 @@ static enum job_state state_of (struct small *s, uint64_t id)
     return entry_job (entry_find (s->b, id))->state;
 }
 
-/* "1,5" of the answer's ids that are done. */
+/* "1,5": the ids in the answer that are done. */
 static const char *done (const struct client *c)
 {
     static char text[1000];
@@ -56,7 +56,7 @@ static const char *done (const struct client *c)
     return text;
 }
 
-/* "CODE ID" of the first failure; "" without one. */
+/* "CODE ID" of the first failure; "" if there is none. */
 static const char *failure (const struct client *c)
 {
     static char text[100];
@@ -127,7 +127,8 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* A filter takes the user's own jobs; an operator's takes all. Ended jobs are no failure. */
+/* A filter of a user selects the user's own jobs, a filter of an operator all jobs.
+ * Ended jobs are not failures. */
 static void test_filter (void **unused)
 {
     struct small *s = some (3);
@@ -146,7 +147,7 @@ static void test_filter (void **unused)
     small_destroy (s);
 }
 
-/* The tasks of an array that wait, and the array as a whole. */
+/* A cancel reaches the pending tasks of an array, and the array as a whole. */
 static void test_array (void **unused)
 {
     struct small *s = some (0);
@@ -167,7 +168,7 @@ static void test_array (void **unused)
     small_destroy (s);
 }
 
-/* A signal is done when the agent says so. */
+/* A signal counts as sent when the agent reports this. */
 static void test_signal (void **unused)
 {
     struct small *s = some (1);
@@ -186,9 +187,9 @@ static void test_signal (void **unused)
     small_signalled (s, -ECONNREFUSED);
     assert_string_equal (failure (c), "agent-unreachable 1");
     c = cancel (s, USER, "{\"ids\":\"5\",\"signal\":10}");
-    assert_string_equal (failure (c), "wrong-state 5"); /* does not run */
+    assert_string_equal (failure (c), "wrong-state 5"); /* the job does not run */
     c = cancel (s, USER, "{\"ids\":\"1\",\"signal\":10,\"whom\":\"batch\"}");
-    assert_string_equal (failure (c), "wrong-state 1"); /* is no script */
+    assert_string_equal (failure (c), "wrong-state 1"); /* the job has no script */
     s->agents_away = true;
     c = cancel (s, USER, "{\"ids\":\"1\",\"signal\":10}");
     assert_string_equal (failure (c), "busy 1");
@@ -196,7 +197,7 @@ static void test_signal (void **unused)
     small_destroy (s);
 }
 
-/* Each request waits 5 s for its agents, and no longer for those of a later request. */
+/* Each request waits 5 s for its agents, and not longer because of a later request. */
 static void test_no_answer (void **unused)
 {
     struct small *s = some (0);
@@ -217,7 +218,7 @@ static void test_no_answer (void **unused)
     small_destroy (s);
 }
 
-/* The broker stops meanwhile: who waits for agents has an answer. */
+/* The broker stops meanwhile: a client that waits for agents gets an answer. */
 static void test_stop (void **unused)
 {
     struct small *s = some (0);

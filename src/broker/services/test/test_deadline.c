@@ -1,11 +1,11 @@
-/* test_deadline.c - jobs that cannot end by their deadline are ended while they wait */
+/* test_deadline.c - pending jobs that cannot end by their deadline are ended */
 #include "broker/core/jobs.h"
 #include "broker/core/test/small.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* A job that holds the only node's cores until it is finished. */
+/* A job that uses the only node's cores until it is finished. */
 static struct entry *occupy (struct small *s)
 {
     struct entry *e = NULL;
@@ -34,7 +34,7 @@ static void test_given_up (void **unused)
     small_destroy (s);
 }
 
-/* It starts in time, and nothing watches it any more. */
+/* The job starts in time, and no timer watches it any more. */
 static void test_started (void **unused)
 {
     struct small *s = small_create (1);
@@ -54,7 +54,7 @@ static void test_started (void **unused)
     small_destroy (s);
 }
 
-/* The job goes while it waits: no timer finds it. */
+/* The job vanishes while it waits: no timer finds it. */
 static void test_vanished (void **unused)
 {
     struct small *s = small_create (1);
@@ -73,7 +73,7 @@ static void test_vanished (void **unused)
     small_destroy (s);
 }
 
-/* Two that start and two that wait for nothing but their deadline. */
+/* Two jobs that start, and two that wait only for their deadline. */
 static void scenario (struct small *s)
 {
     char system[100];

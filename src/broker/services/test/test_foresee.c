@@ -1,4 +1,4 @@
-/* test_foresee.c - a job that is only tried out: when and where it would start */
+/* test_foresee.c - forecasts of jobs: when and where they would start */
 #include "broker/core/test/small.h"
 
 #include <math.h>
@@ -13,7 +13,7 @@
     "\"tasks\":[{\"command\":[\"true\"],\"slot\":\"task\",\"count\":{\"per_slot\":1}}]," \
     "\"attributes\":{\"system\":{" system "}}}"
 
-/* The forecast for this jobspec; NULL: no memory. */
+/* The forecast for this jobspec; NULL if there is no memory. */
 static json_t *foresee (struct small *s, const char *jobspec)
 {
     struct error err = { 0 };
@@ -91,8 +91,8 @@ static void test_later (void **unused)
     small_destroy (s);
 }
 
-/* No time can be told on a machine that is too small. Jobs without a limit are not waited
- * for soon. */
+/* There is no forecast for a machine that is too small, and no soon start behind jobs
+ * without a time limit. */
 static void test_never (void **unused)
 {
     struct small *s = small_create (1);
@@ -109,7 +109,7 @@ static void test_never (void **unused)
     small_destroy (s);
 }
 
-/* Nothing is booked, nor is there a job. */
+/* Nothing is booked, and no job is made. */
 static void test_no_trace (void **unused)
 {
     struct small *s = small_create (1);
@@ -127,7 +127,7 @@ static void test_no_trace (void **unused)
     small_destroy (s);
 }
 
-/* Without memory there is no forecast rather than a wrong one. */
+/* Without memory there is no forecast, rather than a wrong one. */
 static void scenario (struct small *s)
 {
     submit (s, 5, "duration: 60");

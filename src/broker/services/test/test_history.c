@@ -20,7 +20,7 @@ static struct {
     unsigned looks, compacted;
     int64_t jobs;
     double keep;
-    journal_old_f done; /* of the look under way, or NULL */
+    journal_old_f done; /* for the running query, or NULL */
     void *arg;
     uint64_t after;
     int rc;
@@ -39,7 +39,7 @@ int __wrap_journal_old (struct journal *j, int64_t jobs, double keep, uint64_t a
 {
     (void)j;
     assert_int_equal (max, SLICE);
-    assert_null (old.done); /* one look at a time */
+    assert_null (old.done); /* one query at a time */
     old.looks++;
     old.jobs = jobs;
     old.keep = keep;
@@ -66,7 +66,7 @@ void __wrap_journal_compact (struct journal *j)
     old.compacted++;
 }
 
-/* The journal answers the look, as long as there is one. */
+/* The journal answers the query, if there is one. */
 static void answer (struct small *s)
 {
     while (old.done) {
@@ -98,7 +98,8 @@ static void begin (struct small *s)
     assert_int_equal (service_history.begin (s->b, &err), 0);
 }
 
-/* 5 s after the start, then once a minute; 16 jobs at a time, while there are more. */
+/* The first round is 5 s after the start, then one a minute; 16 jobs at a time, while
+ * there are more. */
 static void test_rounds (void **unused)
 {
     struct small *s = small_create (1);
@@ -126,8 +127,8 @@ static void test_rounds (void **unused)
     small_destroy (s);
 }
 
-/* Jobs in memory stay, and jobs that a waiting job depends on. A full list of them does not
- * end the round. */
+/* Jobs in memory stay, and jobs on which a waiting job depends. A list full of such
+ * jobs does not end the round. */
 static void test_needed (void **unused)
 {
     struct small *s = small_create (1);
@@ -147,7 +148,7 @@ static void test_needed (void **unused)
     small_destroy (s);
 }
 
-/* On demand, with the journal's space given back after the round, once. */
+/* Runs on demand; after the round the journal's space is given back, once. */
 static void test_compact (void **unused)
 {
     struct small *s = small_create (1);
@@ -157,7 +158,7 @@ static void test_compact (void **unused)
     list (101, 120);
     history_compact (s->b);
     assert_int_equal (old.looks, 1);
-    history_compact (s->b); /* one round serves both */
+    history_compact (s->b); /* one round serves both requests */
     assert_int_equal (old.looks, 1);
     assert_int_equal (old.compacted, 0);
     answer (s);
@@ -169,7 +170,7 @@ static void test_compact (void **unused)
     small_destroy (s);
 }
 
-/* A journal that cannot look now is asked again by the next round. */
+/* If the journal cannot answer now, the next round asks again. */
 static void test_busy (void **unused)
 {
     struct small *s = small_create (1);
@@ -188,7 +189,7 @@ static void test_busy (void **unused)
     small_destroy (s);
 }
 
-/* The broker stops during a look: nothing follows. */
+/* The broker stops during a query: no further query follows. */
 static void test_stopping (void **unused)
 {
     struct small *s = small_create (1);
@@ -207,7 +208,7 @@ static void test_stopping (void **unused)
     small_destroy (s);
 }
 
-/* What is needed stays also without memory, and a later round removes the rest. */
+/* Needed jobs also stay without memory, and a later round removes the others. */
 static void scenario (struct small *s)
 {
     begin (s);

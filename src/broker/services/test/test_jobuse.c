@@ -1,4 +1,5 @@
-/* test_jobuse.c - what a job's steps used goes from the agents' reports into its record */
+/* test_jobuse.c - the usage of a job's steps goes from the agents' reports into its
+ * record */
 #include "broker/core/test/small.h"
 
 #include <stdio.h>
@@ -7,7 +8,8 @@
 #include "broker/services/jobuse.h"
 #include "protocol/stepuse.h"
 
-/* The agents report the step: each of its ranks has used `seconds` of processor time. */
+/* The agents report the step: each of its ranks has used `seconds` of processor time.
+ * */
 static void report (struct small *s, uint64_t id, const char *step, uint32_t ranks,
                     unsigned seconds)
 {
@@ -81,12 +83,12 @@ static void test_event (void **unused)
     assert_true (json_real_value (json_object_get (user, "max")) == 6);
     assert_string_equal (json_string_value (json_object_get (user, "min_node")), "node0");
     assert_int_equal (json_array_size (json_object_get (first, "ranks")), 2);
-    assert_null (jobuse_json (entry_find (s->b, id))); /* nothing is kept twice */
+    assert_null (jobuse_json (entry_find (s->b, id))); /* the usage is not kept twice */
     small_destroy (s);
 }
 
-/* Without a report there is no event; reports for jobs that are not there, or have ended,
- * and reports that nobody can read count as nothing. */
+/* Without a report there is no event; reports for unknown or ended jobs, and unreadable
+ * reports, are ignored. */
 static void test_nothing (void **unused)
 {
     struct small *s = small_create (1);

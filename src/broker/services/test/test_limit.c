@@ -1,4 +1,4 @@
-/* test_limit.c - the time limit of a waiting or running job is changed */
+/* test_limit.c - changes of the time limit of a pending or running job */
 #include "broker/core/test/fake_http.h"
 
 #include <stdio.h>
@@ -8,7 +8,8 @@
 #define OTHER 1001
 #define OPERATOR 0
 
-/* Job 1 has a core of the only node for 60 s, jobs 2 to 4 have the others for good. */
+/* Job 1 has a core of the only node for 60 s, jobs 2 to 4 have the other cores
+ * forever. */
 static struct small *full (void)
 {
     struct small *s = small_create (1);
@@ -52,7 +53,7 @@ static void test_waiting (void **unused)
     small_destroy (s);
 }
 
-/* The agent hears of the limit after the commit. */
+/* The agent gets the limit after the commit. */
 static void test_running (void **unused)
 {
     struct small *s = full ();
@@ -89,7 +90,7 @@ static void test_users (void **unused)
     assert_non_null (strstr (c->text, "users may lower it"));
     assert_int_equal (change (s, USER, 1, "{\"limit\":0}")->status, 403);
     assert_int_equal (change (s, USER, 1, "{\"change\":1}")->status, 403);
-    assert_int_equal (change (s, USER, 2, "{\"limit\":500}")->status, 200); /* had none */
+    assert_int_equal (change (s, USER, 2, "{\"limit\":500}")->status, 200); /* no limit */
     assert_true (job_of (s, 1)->duration == 60);
     small_destroy (s);
 }
@@ -113,8 +114,8 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* A job that waits is given up when it cannot end in time, by its new limit. A job that runs
- * keeps to its deadline. */
+/* A pending job is ended when it cannot end in time, by its new limit. A running job
+ * keeps its deadline. */
 static void test_deadline (void **unused)
 {
     struct small *s = full ();
@@ -128,7 +129,7 @@ static void test_deadline (void **unused)
     assert_int_equal (change (s, OPERATOR, 5, "{\"limit\":0}")->status, 409);
     assert_true (job_of (s, 5)->duration == 60);
     assert_int_equal (change (s, USER, 5, "{\"limit\":30}")->status, 200);
-    small_advance (s, 60); /* with the old limit it could not end any more */
+    small_advance (s, 60); /* with the old limit the job could no longer end in time */
     assert_int_equal (job_of (s, 5)->state, JOB_SCHED);
     small_finish (s, 1, "ended");
     small_ready (s, 5);
@@ -138,7 +139,7 @@ static void test_deadline (void **unused)
     small_destroy (s);
 }
 
-/* The tasks of an array that wait have one limit. */
+/* The pending tasks of an array have one limit. */
 static void test_array (void **unused)
 {
     struct small *s = full ();
@@ -153,7 +154,7 @@ static void test_array (void **unused)
     small_destroy (s);
 }
 
-/* The record, the booking and the reply say the same. */
+/* The record, the booking and the reply agree. */
 static void lower (struct small *s, uint64_t id, double before, double after)
 {
     char head[64], body[64];

@@ -1,4 +1,5 @@
-/* test_placing.c - jobs are placed among racks as they ask, and wait for that a while */
+/* test_placing.c - jobs are placed among racks as they request, and wait a while for
+ * this */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -43,7 +44,7 @@ static struct small *two_racks (void)
     return s;
 }
 
-/* One node of each rack takes jobs. */
+/* One node of each rack accepts jobs. */
 static struct small *half (void)
 {
     struct small *s = two_racks ();
@@ -110,7 +111,7 @@ static void test_spread (void **unused)
     small_destroy (s);
 }
 
-/* The queue's placement is for jobs that do not say theirs. */
+/* The queue's placement is for jobs without a placement. */
 static void test_queue (void **unused)
 {
     struct small *s = two_racks ();
@@ -127,7 +128,7 @@ static void test_queue (void **unused)
     small_destroy (s);
 }
 
-/* The job waits for one rack; then any places do. */
+/* The job waits for one rack, and then takes any places. */
 static void test_wait_ends (void **unused)
 {
     struct small *s = half ();
@@ -143,7 +144,7 @@ static void test_wait_ends (void **unused)
     small_destroy (s);
 }
 
-/* The second node of a rack comes in time. */
+/* The second node of a rack becomes free in time. */
 static void test_wait_helps (void **unused)
 {
     struct small *s = half ();
@@ -158,7 +159,7 @@ static void test_wait_helps (void **unused)
     small_destroy (s);
 }
 
-/* Without a time of its own the job waits as configured. */
+/* Without a time of its own the job waits for the configured time. */
 static void test_wait_default (void **unused)
 {
     struct small *s = half ();
@@ -173,7 +174,7 @@ static void test_wait_default (void **unused)
     small_destroy (s);
 }
 
-/* A rack has 8 cores: 12 are not waited for, unless the user said so. */
+/* A rack has 8 cores: the job does not wait for 12, unless the user said so. */
 static void test_never (void **unused)
 {
     struct small *s = two_racks ();
@@ -194,7 +195,7 @@ static void test_never (void **unused)
     small_destroy (s);
 }
 
-/* A job that goes while it waits leaves no time behind. */
+/* A job that vanishes while it waits leaves no timer behind. */
 static void test_gone (void **unused)
 {
     const char *system = "duration: 60, fluxq: {switches: 1, switches-wait: 100}";
@@ -212,7 +213,8 @@ static void test_gone (void **unused)
     small_destroy (s);
 }
 
-/* What this machine does not have is refused: a level, or any at all. */
+/* A request for a level, or for any level, that this machine does not have is
+ * refused. */
 static void test_refused (void **unused)
 {
     struct small *s = small_create (1);
@@ -240,7 +242,7 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* Each job starts in the end, within its bound or not. */
+/* Each job starts in the end, within its bound or outside. */
 static void scenario (struct small *s)
 {
     struct entry *e, *next;

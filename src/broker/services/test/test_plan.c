@@ -25,7 +25,8 @@ static double number (const json_t *o, const char *key)
     return json_number_value (json_object_get (o, key));
 }
 
-/* As many as fit start, in order; the end of one gives its core to the next. */
+/* As many jobs as fit start, in order; the end of one gives its core to the next.
+ * */
 static void test_order (void **unused)
 {
     struct small *s = small_create (1);
@@ -62,7 +63,7 @@ static void test_event (void **unused)
     small_destroy (s);
 }
 
-/* A job with --time-min gets what is left until its deadline. */
+/* A job with --time-min gets the time until its deadline. */
 static void test_deadline (void **unused)
 {
     struct small *s = small_create (1);
@@ -80,7 +81,7 @@ static void test_deadline (void **unused)
     small_destroy (s);
 }
 
-/* A pass comes at the begin time of a job, though nothing else happens. */
+/* A pass runs at the begin time of a job, also without another event. */
 static void test_begin (void **unused)
 {
     struct small *s = small_create (1);
@@ -97,7 +98,7 @@ static void test_begin (void **unused)
     small_destroy (s);
 }
 
-/* A job that is cancelled while it waits leaves the queue. */
+/* A cancelled pending job leaves the queue. */
 static void test_cancelled (void **unused)
 {
     struct small *s = small_create (1);
@@ -115,7 +116,7 @@ static void test_cancelled (void **unused)
     small_destroy (s);
 }
 
-/* A job that vanishes does not keep its core, nor its place. */
+/* A job that vanishes gives back its core and its place. */
 static void test_vanished (void **unused)
 {
     struct small *s = small_create (1);
@@ -129,7 +130,8 @@ static void test_vanished (void **unused)
     small_destroy (s);
 }
 
-/* Nothing is placed in a pause, in a stopped queue, or when the broker is about to stop. */
+/* No job is placed in a pause, in a stopped queue, or when the broker is about to stop.
+ * */
 static void test_no_pass (void **unused)
 {
     struct small *s = small_create (1);
@@ -156,7 +158,7 @@ static void test_no_pass (void **unused)
     small_destroy (s);
 }
 
-/* A start that fails gives the core back, and the job is in the queue again. */
+/* A failed start gives the core back, and the job is in the queue again. */
 static void test_requeued (void **unused)
 {
     const struct exec_start_failure why = { .text = "no answer", .retry = true };
@@ -174,7 +176,8 @@ static void test_requeued (void **unused)
     small_destroy (s);
 }
 
-/* A job has an allocation just while it runs; no core is lost, and no job stays behind. */
+/* A job has an allocation exactly while it runs; no core is lost, and no job stays
+ * behind. */
 static void scenario (struct small *s)
 {
     struct entry *e, *next;

@@ -38,7 +38,8 @@ static void submit (struct small *s, int n)
     small_turn (s);
 }
 
-/* GET /v1/jobs/ID/priority has the machine as of the last round; running jobs have none. */
+/* GET /v1/jobs/ID/priority uses the machine at the last round; running jobs have no
+ * priority. */
 static void test_job (void **unused)
 {
     struct small *s = small_create (2);
@@ -60,7 +61,7 @@ static void test_job (void **unused)
     small_destroy (s);
 }
 
-/* Cores count while they are held, and afterwards, from the disk too. */
+/* Cores count while a job holds them, and afterwards, also from the disk. */
 static void test_usage (void **unused)
 {
     struct small *s = small_create (1);
@@ -81,7 +82,7 @@ static void test_usage (void **unused)
     small_destroy (s);
 }
 
-/* The usage of a start before is known again; what cannot be read is left out. */
+/* The usage from an earlier start is known again; unreadable usage is left out. */
 static void test_load (void **unused)
 {
     (void)unused;
@@ -97,7 +98,7 @@ static void test_load (void **unused)
     small_destroy (s);
 }
 
-/* Users come in pages, by uid. */
+/* Users come in pages, ordered by uid. */
 static void test_pages (void **unused)
 {
     (void)unused;
@@ -119,7 +120,7 @@ static void test_pages (void **unused)
     small_destroy (s);
 }
 
-/* The next round puts the job of a user who has used less before those that came first. */
+/* The next round puts the job of a user with less usage before earlier jobs. */
 static void test_order (void **unused)
 {
     struct small *s = small_create (1);
@@ -138,7 +139,7 @@ static void test_order (void **unused)
     small_destroy (s);
 }
 
-/* A round drops users who have used next to nothing and have no job, here and on disk. */
+/* A round drops users with almost no usage and no job, in memory and on disk. */
 static void test_idle (void **unused)
 {
     (void)unused;
@@ -152,7 +153,7 @@ static void test_idle (void **unused)
     small_destroy (s);
 }
 
-/* With requeue-at-end a job whose start fails goes behind those that wait. */
+/* With requeue-at-end a job with a failed start goes behind the pending jobs. */
 static void test_setback (void **unused)
 {
     const struct exec_start_failure why = { .text = "no answer", .retry = true };
@@ -175,7 +176,8 @@ static void test_setback (void **unused)
     small_destroy (s);
 }
 
-/* The job that a round would look at next goes; the round goes on with those after it. */
+/* The job that a round would visit next vanishes; the round continues with the jobs
+ * after it. */
 static void test_round_goes_on (void **unused)
 {
     struct small *s = small_create (1);

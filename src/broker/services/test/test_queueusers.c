@@ -1,5 +1,5 @@
-/* Users and groups of a queue. What would be wrong: a user that the queue does not name, also
- * the owner of an adopted Job, gets in; or one that it names by a group is kept out. */
+/* Users and groups of a queue. Fails if a user that the queue does not name can submit,
+ * also as the owner of an adopted Job, or if a user that it names by a group cannot. */
 #include "broker/core/test/fake_http.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@ static int check (char **users, char **groups, const struct exec_user *user,
     return queueusers_check (&q, user, err);
 }
 
-/* As users_find() gives the owner that an adopted Job's namespace or annotation names: one of
- * the groups has no name. */
+/* The owner that users_find() gives for the namespace or annotation of an adopted Job:
+ * one of the groups has no name. */
 static void test_queueusers (void **state)
 {
     char *names[] = { "bob", NULL, "staff" };
@@ -28,7 +28,7 @@ static void test_queueusers (void **state)
                                      .ngroups = 2,
                                      .group_names = names };
     const struct exec_user dora = { .name = "alice",
-                                    .ngroups = 2 }; /* names not looked up */
+                                    .ngroups = 2 }; /* the names are not looked up */
     struct error err;
 
     (void)state;
@@ -51,7 +51,7 @@ static void test_queueusers (void **state)
     "\"slot\":\"task\",\"count\":{\"per_slot\":1}}],"                                    \
     "\"attributes\":{\"system\":{\"duration\":60}}}"
 
-/* Submits to the only queue, which is for these users. */
+/* Submits to the only queue, which only these users may use. */
 static struct client *submit (struct small *s, uid_t uid, char **users)
 {
     s->config->queues[0].users = users;
@@ -60,7 +60,8 @@ static struct client *submit (struct small *s, uid_t uid, char **users)
     return c;
 }
 
-/* The broker refuses a user that the queue does not name, but no operator. */
+/* The broker refuses a user that the queue does not name, unless the user is an
+ * operator. */
 static void test_submit (void **unused)
 {
     char *user[] = { "user", NULL };
@@ -77,7 +78,7 @@ static void test_submit (void **unused)
     small_destroy (s);
 }
 
-/* Without memory nobody gets in who may not, and the reason does not name the wrong ones. */
+/* Without memory no unnamed user gets in, and the reason does not name wrong users. */
 static void scenario (struct small *s)
 {
     const struct exec_user bob = { .name = "bob" };

@@ -1,10 +1,10 @@
-/* test_serialize.c - starts of large jobs go one at a time */
+/* test_serialize.c - large jobs start one at a time */
 #include "broker/core/jobs.h"
 #include "broker/core/test/small.h"
 
 #include <string.h>
 
-/* Two jobs of one node each, both of which start-serialize counts as large. */
+/* Two jobs of one node each; start-serialize counts both as large. */
 static struct small *two_large (void)
 {
     struct small *s = small_create (2);
@@ -24,7 +24,7 @@ static void test_one_at_a_time (void **unused)
     (void)unused;
     assert_string_equal (s->told, "start 1");
     assert_int_equal (entry_job (entry_find (s->b, 2))->state,
-                      JOB_RUN); /* it has its core */
+                      JOB_RUN); /* the job has its core */
     assert_non_null (
         strstr (entry_note (entry_find (s->b, 2)), "waits until job 1 is ready"));
     small_ready (s, 1);
@@ -34,7 +34,7 @@ static void test_one_at_a_time (void **unused)
     small_destroy (s);
 }
 
-/* The first ends before it is ready: the second need not wait for it. */
+/* The first job ends before it is ready: the second need not wait for it. */
 static void test_first_fails (void **unused)
 {
     struct small *s = two_large ();
@@ -46,7 +46,7 @@ static void test_first_fails (void **unused)
     small_destroy (s);
 }
 
-/* A job that is cancelled while it waits for its turn is not started. */
+/* A job that is cancelled before its turn is not started. */
 static void test_cancelled (void **unused)
 {
     struct small *s = two_large ();

@@ -47,7 +47,7 @@ static void test_taken (void **unused)
     small_destroy (s);
 }
 
-/* The jobspec of a job that waits is dropped after the pass: the journal has it. */
+/* The jobspec of a pending job is dropped after the pass: the journal has it. */
 static void test_waits (void **unused)
 {
     struct small *s = small_create (1);
@@ -72,7 +72,7 @@ static void test_array (void **unused)
     small_destroy (s);
 }
 
-/* A job has one number, however often the client submits it. */
+/* A job has one id, however often the client submits it. */
 static void test_key (void **unused)
 {
     struct small *s = small_create (1);
@@ -154,13 +154,13 @@ static void test_stopping (void **unused)
     s->b->stopping = true;
     assert_int_equal (client_ask (s, USER, "POST /v1/jobs", JOB)->status, 429);
     small_turn (s);
-    assert_int_equal (late->status, 201); /* what was begun is finished */
+    assert_int_equal (late->status, 201); /* a submit in progress is completed */
     small_destroy (s);
 }
 
-/* -- submits that wait -- */
+/* -- delayed submits -- */
 
-/* After a change of the nodes, until the matchers are prepared. */
+/* A submit after a change of the nodes waits until the matchers are prepared. */
 static void test_later (void **unused)
 {
     struct small *s = small_create (1);
@@ -182,7 +182,8 @@ static void test_later (void **unused)
     small_destroy (s);
 }
 
-/* The broker ends while a submit waits: the client gets an answer (small_destroy()). */
+/* The broker stops while a submit waits: the client gets an answer (small_destroy()).
+ * */
 static void test_end (void **unused)
 {
     struct small *s = small_create (1);
@@ -214,7 +215,7 @@ static void test_large (void **unused)
     struct client *bad = client_ask (s, USER, "POST /v1/jobs", job + 1);
     assert_int_equal (bad->status, 0);
     for (int i = 0; i < 3 && !c->ended; i++) {
-        s->works = false; /* not the directory of the job */
+        s->works = false; /* workers do not make the directory of the job */
         small_turn (s);
     }
     assert_string_equal (c->text, "{\"id\":1}");
@@ -232,7 +233,7 @@ static void expect_taken_or_busy (struct client *c)
         fail_msg ("%d %s", c->status, c->text);
 }
 
-/* A lack of memory is never the job's fault. */
+/* The job is never blamed for a lack of memory. */
 static void scenario (struct small *s)
 {
     struct client *a = submit (s, "\nIdempotency-Key: k", JOB);

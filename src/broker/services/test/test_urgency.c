@@ -1,4 +1,4 @@
-/* test_urgency.c - jobs are held and released, and moved up and down, while they wait */
+/* test_urgency.c - pending jobs are held and released, and moved up and down */
 #include "broker/core/test/fake_http.h"
 
 #include <string.h>
@@ -7,7 +7,7 @@
 #define OTHER 1001
 #define OPERATOR 0
 
-/* Jobs 1 to 4 have the only node's cores. */
+/* Jobs 1 to 4 use the only node's cores. */
 static struct small *full (void)
 {
     struct small *s = small_create (1);
@@ -33,7 +33,7 @@ static const struct job *job_5 (struct small *s)
     return entry_job (entry_find (s->b, 5));
 }
 
-/* A held job lets others pass, and starts when it is released. */
+/* A held job does not keep others from starting, and starts when it is released. */
 static void test_hold (void **unused)
 {
     struct small *s = full ();
@@ -74,7 +74,7 @@ static void test_commit (void **unused)
     small_destroy (s);
 }
 
-/* The job with the higher urgency goes first, though it came later. */
+/* The job with the higher urgency goes first, although it is newer. */
 static void test_order (void **unused)
 {
     struct small *s = full ();
@@ -116,7 +116,7 @@ static void test_operators (void **unused)
     small_destroy (s);
 }
 
-/* What the request may not be, and a job that does not wait. Nothing changes. */
+/* Wrong requests, and a job that is not pending, are refused. Nothing changes. */
 static void test_refused (void **unused)
 {
     static const char *const bodies[] = { "{}",
@@ -142,7 +142,7 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* The waiting tasks of an array have one urgency. */
+/* The pending tasks of an array have one urgency. */
 static void test_array (void **unused)
 {
     struct small *s = full ();
@@ -159,7 +159,7 @@ static void test_array (void **unused)
     small_destroy (s);
 }
 
-/* The job has the urgency if the reply does not say otherwise. */
+/* The job has the new urgency unless the reply says otherwise. */
 static void scenario (struct small *s)
 {
     static const char *const bodies[] = { "{\"urgency\":0,\"reason\":\"x\"}",

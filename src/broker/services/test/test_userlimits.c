@@ -1,4 +1,5 @@
-/* test_userlimits.c - waiting jobs and kept output of one user are counted and limited */
+/* test_userlimits.c - pending jobs and kept output of one user are counted and limited
+ * */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -34,7 +35,7 @@ static int64_t number (struct small *s, uid_t uid, const char *key)
     return json_is_null (value) ? -1 : json_integer_value (value);
 }
 
-/* Waiting jobs count, running and ended ones do not. */
+/* Pending jobs count, running and ended jobs do not. */
 static void test_jobs (void **unused)
 {
     struct small *s = small_create (1);
@@ -77,7 +78,7 @@ static void test_array (void **unused)
     small_destroy (s);
 }
 
-/* Submits that are being written count, too. */
+/* Submits that are being written to disk count, too. */
 static void test_bytes (void **unused)
 {
     struct small *s = small_create (1);
@@ -90,7 +91,7 @@ static void test_bytes (void **unused)
     assert_int_equal (number (s, USER, "bytes"), 6000000);
     userlimits_reserve (s->b, USER, -1, -6000000);
     assert_int_equal (check (s, USER, 1, 10000000), 0);
-    small_set (s, "user-bytes-max", json_integer (0)); /* none */
+    small_set (s, "user-bytes-max", json_integer (0)); /* no limit */
     assert_int_equal (check (s, USER, 1, 100000000), 0);
     small_destroy (s);
 }
@@ -105,7 +106,7 @@ static void write_file (const char *path, size_t size)
     close (fd);
 }
 
-/* The spools of a user's jobs are measured after a job has ended, on a worker. */
+/* A worker measures the spools of a user's jobs after a job has ended. */
 static void test_output (void **unused)
 {
     char dir[] = "/tmp/test_userlimits.XXXXXX", job[64], spool[100], other[100];
@@ -149,7 +150,7 @@ static void test_output (void **unused)
     rmdir (dir);
 }
 
-/* A user's count is right also after jobs were refused or went. */
+/* A user's count is also right after jobs were refused or have vanished. */
 static void scenario (struct small *s)
 {
     const struct entry *e, *next;

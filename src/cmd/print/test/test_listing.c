@@ -1,4 +1,4 @@
-/* test_listing.c - formats of fluxq-queue, and what comes out of them */
+/* test_listing.c - formats of fluxq-queue, and their output */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ static void refused (const char *format, const char *part)
     assert_non_null (strstr (err.text, part));
 }
 
-/* Each field is asked for once, and columns made of two ask for both. */
+/* Each field is requested once, and columns made of two fields request both. */
 static void test_fields (void **state)
 {
     (void)state;
@@ -93,7 +93,7 @@ static void test_bad_formats (void **state)
     strbuf_release (&sb);
 }
 
-/* A script that cuts columns of squeue's output by position gets the same positions. */
+/* A script that cuts squeue's output by position finds the same positions. */
 static void test_squeue_widths (void **state)
 {
     (void)state;
@@ -103,8 +103,8 @@ static void test_squeue_widths (void **state)
     expect ("[%i]", "7\n", 0, true, "[JOBID]\n[    7]\n");
 }
 
-/* The default: as wide as the widest text, numbers to the right, nothing behind the
- * last. */
+/* By default a column is as wide as its widest text, numbers are right-aligned, and
+ * nothing follows the last column. */
 static void test_natural_widths (void **state)
 {
     (void)state;
@@ -132,12 +132,13 @@ static void test_times (void **state)
     setenv ("TZ", "UTC", 1);
     tzset ();
     expect ("%V", "1795177158.250\n\n", 0, false, "2026-11-20T12:19:18\nN/A\n");
-    /* When it started, else when it is planned to. */
+    /* Shows the start time, or else the planned start. */
     expect ("%S", "1795177158\t\n\t1795177159\n\t\n", 0, false,
             "2026-11-20T12:19:18\n2026-11-20T12:19:19\nN/A\n");
 }
 
-/* Another user's job name must not reach the reader's terminal as commands. */
+/* Another user's job name must not reach the reader's terminal as control
+ * characters. */
 static void test_control_characters (void **state)
 {
     (void)state;
@@ -152,7 +153,7 @@ static void test_characters_are_columns (void **state)
     expect ("%j|%t", "gr\xc3\xbc\xc3\x9f\tR\nabcdef\tR\n", 0, false,
             "gr\xc3\xbc\xc3\x9f  |R\nabcdef|R\n");
     expect ("%3j|", "gr\xc3\xbc\xc3\x9f\n", 0, false, "gr\xc3\xbc|\n");
-    /* wide, combining and no UTF-8 at all */
+    /* wide characters, combining characters, and bytes that are not UTF-8 */
     expect ("%j|%t", "\xe6\x9d\x8e\xe5\xa8\x9c\tR\nabcdef\tR\n", 0, false,
             "\xe6\x9d\x8e\xe5\xa8\x9c  |R\nabcdef|R\n");
     expect ("%j|%t", "u\xcc\x88x\tR\nabc\tR\n", 0, false, "u\xcc\x88x |R\nabc|R\n");
@@ -163,7 +164,7 @@ static void test_characters_are_columns (void **state)
     expect ("%2j|", "au\xcc\x88z\n", 0, false, "au\xcc\x88|\n");
 }
 
-/* The last column gives way first, marked by a '+'. */
+/* The last column shrinks first, with the mark '+'. */
 static void test_fit_last (void **state)
 {
     (void)state;
@@ -175,7 +176,8 @@ static void test_fit_last (void **state)
             "1 node[1-100],login[1-20]\n");
 }
 
-/* A sentence in the last column goes on below, word by word; a word that is too long is cut. */
+/* A sentence in the last column continues below, word by word; a word that is too long
+ * is cut. */
 static void test_wrap (void **state)
 {
     (void)state;
@@ -194,7 +196,8 @@ static void test_wrap (void **state)
             "\xe6\x9d\x8e\xe5\xa8\x9c\n  \xe6\x9d\x8e\n");
 }
 
-/* Then the widest of those that may, never below what keeps them readable. */
+/* Then the widest of the shrinkable columns shrinks, never below a readable width.
+ * */
 static void test_fit_others (void **state)
 {
     const char *row =
@@ -206,7 +209,7 @@ static void test_fit_others (void **state)
     expect ("%i %P %j %u %R", row, 10, false, "1 batch the-nam+ user node[1-100],log+\n");
 }
 
-/* Nor does a width that was asked for. */
+/* A requested width does not shrink either. */
 static void test_fit_leaves_explicit_widths (void **state)
 {
     (void)state;
@@ -221,7 +224,7 @@ static void test_empty (void **state)
     expect ("%i %j", "", 80, false, "");
 }
 
-/* An answer of another shape is an error and no garbage. */
+/* An answer of another form is an error, and prints no garbage. */
 static void test_bad_answers (void **state)
 {
     static const char *const bad[] = { "1\n", "1\t2\t3\n", "1\t2", "1\t2\n3", "\n" };
@@ -239,7 +242,7 @@ static void test_bad_answers (void **state)
     }
 }
 
-/* Each column of the table can be shown, alone, with a field of each kind. */
+/* Each column of the table can be shown alone, with a field of each kind. */
 static void test_every_column (void **state)
 {
     (void)state;

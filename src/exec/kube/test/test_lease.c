@@ -1,4 +1,5 @@
-/* Who may take a Lease: the edges that decide whether two brokers act at once. */
+/* Conditions for taking a Lease: the edges that decide whether two brokers act at
+ * once. */
 #include "exec/kube/lease.h"
 
 #include <setjmp.h>
@@ -35,7 +36,8 @@ static void test_nobody (void **state)
     assert_int_equal (judge ("{\"spec\":[]}", 0), LEASE_FREE);
 }
 
-/* It has to stay the same for as long as its holder said, and never less than we say. */
+/* The Lease must stay unchanged for the time of its holder, and at least for the time
+ * of this broker. */
 static void test_expiry (void **state)
 {
     (void)state;
@@ -48,11 +50,11 @@ static void test_expiry (void **state)
     assert_int_equal (judge (HELD ("-5"), 9), LEASE_TAKEN);
     assert_int_equal (judge (HELD ("9000000000000000000"), 3601), LEASE_EXPIRED);
     assert_int_equal (judge (HELD ("\"x\""), 9), LEASE_TAKEN);
-    /* A holder ends itself well before another may take it. */
+    /* A holder ends itself well before another broker may take the Lease. */
     assert_true (LEASE_DEADLINE + LEASE_RENEW < LEASE_SECONDS);
 }
 
-/* Another state: not even when it is free. */
+/* A broker with another state may not take the Lease, even if it is free. */
 static void test_foreign (void **state)
 {
     static const char other[] = "{\"metadata\":{\"annotations\":{\"" LEASE_STATE

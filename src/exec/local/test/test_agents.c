@@ -1,4 +1,4 @@
-/* Processes that are to be killed, and one that has got the number of such a one meanwhile. */
+/* Kills of processes, and a process that has got the pid of a killed one meanwhile. */
 #include "exec/local/local.h"
 
 #include <linux/sched.h>
@@ -18,8 +18,9 @@ static void sleep_ms (long ms)
     nanosleep (&t, NULL);
 }
 
-/* A child in a session of its own (ours would be killed with it) that waits for its end;
- * pid: its number, 0 for any. -1: that cannot be had. */
+/* Starts a child in a session of its own (otherwise this test would be killed with it)
+ * that waits for its end; pid: its pid, 0 for any. Returns -1 if this pid cannot be
+ * had. */
 static pid_t start_child (pid_t pid)
 {
     const struct clone_args how = { .exit_signal = SIGCHLD,
@@ -48,7 +49,7 @@ static bool is_victim (pid_t pid, void *arg)
     return pid == victim;
 }
 
-/* The victim ends once it was chosen, and another process gets its number. */
+/* The victim ends after its selection, and another process gets its pid. */
 static bool is_replaced (pid_t pid, void *arg)
 {
     pid_t *other = arg;
@@ -79,10 +80,10 @@ static void test_another_is_spared (void **state)
     (void)state;
     victim = start_child (0);
     assert_true (victim > 0);
-    sleep_ms (50); /* the other one begins at a later tick */
+    sleep_ms (50); /* the other process begins at a later tick */
     assert_int_equal (processes_kill (is_replaced, &other), 1);
     if (other < 0)
-        skip (); /* only root chooses numbers */
+        skip (); /* only root can choose pids */
     assert_int_equal (other, victim);
     sleep_ms (50);
     assert_int_equal (waitpid (other, NULL, WNOHANG), 0);

@@ -1,4 +1,5 @@
-/* test_array.c - an array stands in the queue for its tasks, which become jobs one by one */
+/* test_array.c - an array is in the queue for its tasks, and the tasks become jobs one
+ * by one */
 #include "broker/core/test/small.h"
 
 #include <string.h>
@@ -19,7 +20,7 @@ static enum job_state state_of_job (struct small *s, uint64_t id)
     return entry_job (entry_find (s->b, id))->state;
 }
 
-/* Four jobs that have the node until they end. */
+/* Four jobs that use the node until they end. */
 static void occupy (struct small *s)
 {
     for (int i = 0; i < 4; i++)
@@ -49,7 +50,7 @@ static void test_tasks_start (void **unused)
     small_destroy (s);
 }
 
-/* The array ends with its last task, and its record has how each ended. */
+/* The array ends with its last task, and its record has the result of each task. */
 static void test_tasks_end (void **unused)
 {
     struct small *s = small_create (1);
@@ -71,7 +72,7 @@ static void test_tasks_end (void **unused)
     small_destroy (s);
 }
 
-/* The scheduler knows the array by its next task. */
+/* The scheduler orders the array by its next task. */
 static void test_head (void **unused)
 {
     struct small *s = small_create (1);
@@ -84,7 +85,7 @@ static void test_head (void **unused)
     assert_false (array_is_whole (e));
     array_dequeue (s->b, e);
     assert_int_equal (array_queued_id (e), 0);
-    assert_null (array_start (s->b, entry_id (e) + 1)); /* not queued any more */
+    assert_null (array_start (s->b, entry_id (e) + 1)); /* no longer queued */
     assert_int_equal (array_enqueue (s->b, e), entry_id (e) + 1);
     broker_enqueue (s->b, e);
     small_finish (s, 1, "exited");
@@ -141,7 +142,7 @@ static void test_cancelled_tasks (void **unused)
     small_destroy (s);
 }
 
-/* Without a task that is left, the array ends without a start. */
+/* An array without a remaining task ends without a start. */
 static void test_all_tasks_cancelled (void **unused)
 {
     struct small *s = small_create (1);
@@ -159,7 +160,8 @@ static void test_all_tasks_cancelled (void **unused)
     small_destroy (s);
 }
 
-/* The array goes before its tasks: none of them starts, and none misses it at its end. */
+/* The array vanishes before its tasks: no task starts, and no task's end needs the
+ * array. */
 static void test_array_vanishes (void **unused)
 {
     struct small *s = small_create (1);
@@ -196,7 +198,7 @@ static void scenario (struct small *s)
     small_turn (s);
     for (uint64_t id = 4; id <= 10; id++)
         small_finish (s, id, "startfail");
-    /* Whatever failed: an array that has ended has no task that waits or runs. */
+    /* After any failure an ended array has no pending or running task. */
     for (uint64_t id = 1; id <= 6; id += 5)
         if ((e = entry_find (s->b, id)) && entry_job (e)->state == JOB_INACTIVE)
             assert_int_equal (idset_count (entry_job (e)->array->waiting)

@@ -30,7 +30,7 @@ static const struct job_array *array_of (struct small *s, uint64_t id)
     return entry_job (entry_find (s->b, id))->array;
 }
 
-/* Array 1 with the tasks 1 to 3, jobs 2 to 4, which run. */
+/* Array 1 with the tasks 1 to 3, which run as jobs 2 to 4. */
 static struct small *begin (void)
 {
     struct small *s = small_create (2);
@@ -81,7 +81,7 @@ static void test_hopeless (void **unused)
     small_destroy (s);
 }
 
-/* The job may say that its tasks wait on all the same. */
+/* The job may set that its tasks keep waiting in this case. */
 static void test_hopeless_is_kept (void **unused)
 {
     struct small *s = begin ();
@@ -98,7 +98,7 @@ static void test_hopeless_is_kept (void **unused)
     small_destroy (s);
 }
 
-/* Tasks that have ended before count as well. */
+/* Tasks that ended earlier count as well. */
 static void test_ended_before (void **unused)
 {
     struct small *s = begin ();
@@ -133,7 +133,7 @@ static void test_ended_array (void **unused)
     small_destroy (s);
 }
 
-/* Two arrays: both counterparts are needed. */
+/* With two arrays both counterparts are needed. */
 static void test_two_arrays (void **unused)
 {
     struct small *s = begin ();
@@ -153,7 +153,7 @@ static void test_two_arrays (void **unused)
     small_destroy (s);
 }
 
-/* Tasks of the other array that are cancelled before their start. */
+/* Tasks of the other array may be cancelled before their start. */
 static void test_counterpart_is_cancelled (void **unused)
 {
     struct small *s = small_create (1);
@@ -172,7 +172,7 @@ static void test_counterpart_is_cancelled (void **unused)
     small_destroy (s);
 }
 
-/* After a restart an array that was in the queue looks its antecedents up again. */
+/* After a restart a queued array looks its antecedents up again. */
 static void test_restart (void **unused)
 {
     struct small *s = begin ();
@@ -214,7 +214,7 @@ static void scenario (struct small *s)
     small_finish (s, 2, "exited");
     small_finish (s, 4, "startfail");
     small_advance (s, 1);
-    /* Whatever failed, no task starts whose counterpart did not complete. */
+    /* After any failure no task starts whose counterpart did not complete. */
     if (id == 5 && (e = entry_find (s->b, id)) && entry_job (e)->array)
         assert_false (idset_has (entry_job (e)->array->running, 2)
                       || idset_has (entry_job (e)->array->running, 4));

@@ -12,7 +12,8 @@ static enum job_state state_of_job (struct small *s, uint64_t id)
     return entry_job (entry_find (s->b, id))->state;
 }
 
-/* A job with this dependency, KIND:ID. more: of attributes.system. */
+/* Submits a job with this dependency, KIND:ID. more: further keys of
+ * attributes.system. */
 static struct entry *submit (struct small *s, const char *kind, const char *value,
                              const char *more)
 {
@@ -54,7 +55,8 @@ static void test_no_dependency (void **unused)
     small_destroy (s);
 }
 
-/* The kinds, and how the other job ends: who goes on, and who never can. */
+/* For each kind and each end of the other job: which jobs go on, and which never
+ * can. */
 static void test_kinds (void **unused)
 {
     static const struct {
@@ -98,11 +100,11 @@ static void test_explained (void **unused)
     assert_int_equal (ids[0], 1);
     const uint64_t *needs = depend_needs (e, &n);
     assert_true (n == 2 && needs[0] == 1 && needs[1] == 0);
-    assert_int_equal (depend_list (e)->n, 0); /* deps.h has taken it over */
+    assert_int_equal (depend_list (e)->n, 0); /* deps.h owns the list now */
     assert_true (depend_keeps_invalid (e));
     small_finish (s, 1, "timeout");
     small_advance (s, 1);
-    assert_int_equal (entry_job (e)->state, JOB_DEPEND); /* it waits on */
+    assert_int_equal (entry_job (e)->state, JOB_DEPEND); /* the job still waits */
     assert_string_equal (depend_reason (s->b, e), "DependencyNeverSatisfied");
     small_destroy (s);
 }
@@ -141,7 +143,7 @@ static void test_singleton (void **unused)
     small_destroy (s);
 }
 
-/* One of several is enough. */
+/* One of several dependencies is enough. */
 static void test_any (void **unused)
 {
     struct small *s = begin ();
@@ -180,7 +182,7 @@ static void test_ended_long_ago (void **unused)
     small_destroy (s);
 }
 
-/* A job that never existed cannot end well. */
+/* A job that never existed cannot succeed. */
 static void test_unknown (void **unused)
 {
     struct small *s = begin ();
@@ -193,7 +195,8 @@ static void test_unknown (void **unused)
     small_destroy (s);
 }
 
-/* Tasks of arrays: one that has not started, one that runs, one that never will. */
+/* Tasks of arrays: a task that has not started, one that runs, and one that never
+ * will. */
 static void test_tasks (void **unused)
 {
     struct small *s = small_create (1);
@@ -252,7 +255,7 @@ static void ask (struct small *s, const char *text, uid_t viewer)
     dependencies_release (&list);
 }
 
-/* At submit: jobs that the user may not see count as unknown. */
+/* At submit, jobs that the user may not see count as unknown. */
 static void test_antecedents (void **unused)
 {
     struct small *s = begin ();
@@ -276,7 +279,8 @@ static void test_antecedents (void **unused)
     small_destroy (s);
 }
 
-/* The job goes while its antecedent is looked up: nothing is left of the look-up. */
+/* The job vanishes during the look-up of its antecedent: nothing of the look-up is
+ * left. */
 static void test_vanishes (void **unused)
 {
     struct small *s = begin ();
@@ -291,7 +295,7 @@ static void test_vanishes (void **unused)
     small_destroy (s);
 }
 
-/* Submits a job that waits for the success of job 1; its id, or 0. */
+/* Submits a job that waits for the success of job 1; returns its id, or 0. */
 static uint64_t submit_afterok (struct small *s)
 {
     struct entry *e = submit (s, "afterok", "1", "");
@@ -318,7 +322,7 @@ static void scenario (struct small *s)
     waits[1] = submit_afterok (s);
     submit (s, "afternotok", "1", "");
     small_advance (s, 10);
-    /* Whatever failed: job 1 did not complete, so these do not start. */
+    /* After any failure: job 1 did not complete, so these jobs do not start. */
     for (size_t i = 0; first && i < 2; i++)
         if (waits[i] && (e = entry_find (s->b, waits[i])))
             assert_int_not_equal (entry_job (e)->state, JOB_RUN);

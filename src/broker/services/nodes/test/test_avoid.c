@@ -1,4 +1,4 @@
-/* test_avoid.c - a job that failed to start is tried on other nodes next */
+/* test_avoid.c - a job that failed to start is next tried on other nodes */
 #include "broker/core/test/small.h"
 
 #include <string.h>
@@ -29,7 +29,7 @@ static void set_node (struct small *s, const char *name, enum machine_node_state
     small_turn (s);
 }
 
-/* The node on which the job runs; NULL: none. */
+/* The node on which the job runs; NULL if there is none. */
 static const char *node_of (struct small *s, uint64_t id)
 {
     const struct entry *e = entry_find (s->b, id);
@@ -63,7 +63,7 @@ static void test_other_node (void **unused)
     small_destroy (s);
 }
 
-/* Each failure adds its nodes; a failure of no particular node adds none. */
+/* Each failure adds its nodes; a failure without a particular node adds none. */
 static void test_all_nodes_so_far (void **unused)
 {
     struct small *s = small_create (3);
@@ -82,7 +82,7 @@ static void test_all_nodes_so_far (void **unused)
     small_destroy (s);
 }
 
-/* A node that might fail is better than none. */
+/* A node that may fail is better than no node. */
 static void test_no_other_node (void **unused)
 {
     struct small *s = small_create (1);
@@ -95,7 +95,7 @@ static void test_no_other_node (void **unused)
     small_destroy (s);
 }
 
-/* The other node is in use for ever: a job without a time limit has all of it. */
+/* The other node is in use forever: a job without a time limit has all of it. */
 static void test_other_node_is_never_free (void **unused)
 {
     struct small *s = small_create (2);
@@ -110,7 +110,8 @@ static void test_other_node_is_never_free (void **unused)
     small_destroy (s);
 }
 
-/* Nodes change while the job waits: the choice is made again before the next pass. */
+/* Nodes change while the job waits: the nodes to avoid are chosen again before the
+ * next pass. */
 static void test_nodes_change (void **unused)
 {
     struct small *s = small_create (2);
@@ -119,22 +120,22 @@ static void test_nodes_change (void **unused)
     (void)unused;
     set_node (s, "node1", MACHINE_NODE_DOWN);
     fail_start (s, id, "node0");
-    set_node (s, "node1", MACHINE_NODE_UP); /* now there is another one */
+    set_node (s, "node1", MACHINE_NODE_UP); /* now there is another node */
     fail_start (s, second, "node0");
     small_advance (s, A_WHILE);
     assert_string_equal (node_of (s, id), "node1");
     assert_string_equal (node_of (s, second), "node1");
-    fail_start (s, id, "node1"); /* avoids both, so it may have any */
+    fail_start (s, id, "node1"); /* would avoid both, so it may use any */
     small_advance (s, A_WHILE);
     assert_non_null (node_of (s, id));
     fail_start (s, second, NULL);
-    set_node (s, "node1", MACHINE_NODE_DOWN); /* now there is none again */
+    set_node (s, "node1", MACHINE_NODE_DOWN); /* now there is no other node again */
     small_advance (s, A_WHILE);
     assert_string_equal (node_of (s, second), "node0");
     small_destroy (s);
 }
 
-/* The job's own constraint holds as well. */
+/* The job's own constraint applies as well. */
 static void test_own_constraint (void **unused)
 {
     struct small *s = small_create (3);
@@ -147,7 +148,8 @@ static void test_own_constraint (void **unused)
     small_destroy (s);
 }
 
-/* The event of a requeue names the nodes only if other nodes are to be tried. */
+/* The event of a requeue names the nodes only if the job is to be tried on other
+ * nodes. */
 static void test_event (void **unused)
 {
     struct small *s = small_create (1);
@@ -170,7 +172,7 @@ static void test_event (void **unused)
 }
 
 /* After a restart the request comes from the record; while the nodes are not known, the
- * job is queued with its own. */
+ * job is queued with its own request. */
 static void test_restart (void **unused)
 {
     struct small *s = small_create (2);

@@ -1,7 +1,7 @@
-/* Nodes that come, change and go later. What would be wrong: one that is lost, or comes though
- * it went; one with another's properties, or with what was told before; another order. And, of
- * a machine whose nodes never stop to come and go: indexes that are never ready, or passes that
- * never come. */
+/* Delayed additions, changes and removals of nodes. Fails if a node is lost, appears
+ * after its removal, has properties of another node or older values, or if the order
+ * changes; and, on a machine whose nodes never stop changing, if indexes never become
+ * ready or passes never run. */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -18,7 +18,7 @@
 
 static char said[1024];
 
-/* What a copy has of them: " hca:2; " */
+/* The generic resources in a copy: " hca:2; " */
 static void add_gres (const struct gres_list *gres)
 {
     size_t len = strlen (said);
@@ -98,7 +98,7 @@ static void node (struct moves *m, const char *name, uint32_t cores)
                                       .properties = properties };
 
     assert_int_equal (moves_node (m, &spec, MACHINE_NODE_UP, NULL), 0);
-    memset (text, 'x', 4); /* all was copied */
+    memset (text, 'x', 4); /* the copy has its own memory */
     memset (property, 'x', 4);
     assert_true (moves_any (m));
 }
@@ -122,12 +122,13 @@ static void test_order (void **state)
               "n3 - 1 0 0 - %d not ready; ",
               MACHINE_NODE_UP, MACHINE_NODE_UP, MACHINE_NODE_DOWN);
     expect (m, wanted);
-    node (m, "n4", 1); /* never told: freed */
+    node (m, "n4", 1); /* never passed on: freed */
     assert_int_equal (moves_gone (m, "n5"), 0);
     moves_destroy (m);
 }
 
-/* Of one node what was told last, at the place where it was first named. */
+/* For one node the last values count, at the place where the node was first named.
+ * */
 static void test_last_word (void **state)
 {
     (void)state;
@@ -148,14 +149,14 @@ static void test_last_word (void **state)
     assert_int_equal (moves_gone (m, "n1"), 0);
     expect (m, "n1 gone; ");
     assert_int_equal (moves_gone (m, "n1"), 0);
-    node (m, "n1", 5); /* another machine of that name */
+    node (m, "n1", 5); /* another machine of the same name */
     snprintf (wanted, sizeof (wanted), "n1 gone; n1 r1 5 2 512 fast %d -; ",
               MACHINE_NODE_UP);
     expect (m, wanted);
     moves_destroy (m);
 }
 
-/* Generic resources are copied, the node's own and what is used of them. */
+/* Generic resources are copied: the node's own amounts and the used amounts. */
 static void test_gres (void **state)
 {
     struct moves *m = moves_create ();
@@ -190,7 +191,7 @@ static void zones (struct moves *m, uint32_t left, uint64_t job)
     assert_int_equal (moves_node (m, &spec, MACHINE_NODE_UP, NULL), 0);
     both[1].cores = left;
     assert_int_equal (moves_zones (m, "n1", &r), 0);
-    memset (both, 0x55, sizeof (both)); /* all was copied */
+    memset (both, 0x55, sizeof (both)); /* the copy has its own memory */
     job = 0;
 }
 
@@ -208,14 +209,14 @@ static void test_zones (void **state)
     zones (m, 2, 8);
     assert_int_equal (moves_gone (m, "n1"), 0);
     expect (m, "n1 gone; ");
-    zones (m, 2, 8); /* never told: freed */
+    zones (m, 2, 8); /* never passed on: freed */
     moves_destroy (m);
 }
 
-/* -- a machine whose nodes never stop to come and go -- */
+/* -- a machine whose nodes never stop changing -- */
 
 #define NODES 400
-#define WORK 400 /* a piece; all of it is more than ten */
+#define WORK 400 /* work of one step; all of it is more than ten steps */
 
 static void come (void *arg, const struct machine_node_spec *spec,
                   enum machine_node_state state, const char *reason)
@@ -261,7 +262,7 @@ static void test_all_the_time (void **state)
         assert_false (match_is_preparing (matcher));
         for (unsigned n = 1; match_prepare (matcher, WORK) == -EAGAIN; n++) {
             assert_true (match_is_preparing (matcher));
-            add (m, "more", more++); /* between any two pieces */
+            add (m, "more", more++); /* between any two steps */
             assert_true (n < 1000);
             pieces++;
         }
@@ -277,7 +278,7 @@ static void test_all_the_time (void **state)
     machine_destroy (g);
 }
 
-/* -- the broker's -- */
+/* -- in the broker -- */
 
 static bool always (double begin)
 {
@@ -311,7 +312,7 @@ static void expect_state (const struct broker *b, const char *name,
 
 extern const struct broker_service service_nodes;
 
-/* 100 nodes, which the matcher begins to look at. */
+/* 100 nodes; the matcher begins to prepare them. */
 static struct broker *begin (void)
 {
     struct broker *b = calloc (1, sizeof (*b));
@@ -352,30 +353,30 @@ static void test_broker_waits (void **state)
     b->plan_due = false;
     tell (b, "more", MACHINE_NODE_UP);
     assert_false (is_there (b, "more"));
-    assert_true (b->plan_due); /* else nobody would ever let it come */
+    assert_true (b->plan_due); /* otherwise no pass would ever apply the change */
     b->host.node_gone (b, "n1");
     tell (b, "n2", MACHINE_NODE_DOWN);
     tell (b, "n3", MACHINE_NODE_UP);
     expect_state (b, "n1", MACHINE_NODE_DOWN); /* at once: no new jobs */
     expect_state (b, "n2", MACHINE_NODE_DOWN);
     expect_state (b, "n3", MACHINE_NODE_UP);
-    assert_true (match_is_preparing (broker_matcher (b))); /* goes on where it was */
+    assert_true (match_is_preparing (broker_matcher (b))); /* continues where it was */
     while (match_prepare (broker_matcher (b), 50) == -EAGAIN)
         ;
-    tell (b, "later", MACHINE_NODE_UP); /* behind those that wait */
+    tell (b, "later", MACHINE_NODE_UP); /* behind the waiting changes */
     assert_false (is_there (b, "later"));
-    assert_true (nodes_move (b, always, 0)); /* a pass is first */
+    assert_true (nodes_move (b, always, 0)); /* a pass comes first */
     assert_false (is_there (b, "more"));
     nodes_may_move (b, true, clock_mono ());
     assert_true (nodes_move (b, always, 0));
     assert_true (is_there (b, "more") && is_there (b, "later"));
     assert_false (is_there (b, "n1"));
-    tell (b, "at-once", MACHINE_NODE_UP); /* nothing waits any more */
+    tell (b, "at-once", MACHINE_NODE_UP); /* no change waits any more */
     assert_true (is_there (b, "at-once"));
     end (b);
 }
 
-/* A pass that goes on and on is no reason to wait for more than a second. */
+/* A pass that never ends delays changes for at most a second. */
 static void test_broker_waits_a_second (void **state)
 {
     (void)state;
@@ -393,16 +394,16 @@ static void test_broker_waits_a_second (void **state)
     end (b);
 }
 
-/* -- the broker's, with all services -- */
+/* -- in the broker, with all services -- */
 
-/* The matcher has begun to look at the nodes again. */
+/* The matcher has begun to prepare the nodes again. */
 static void begin_to_prepare (struct small *s)
 {
     tell (s->b, "more", MACHINE_NODE_UP);
     match_prepare (s->b->matcher, 50);
 }
 
-/* Changes while the matcher prepares are made by the next passes. */
+/* Changes while the matcher prepares are applied by the next passes. */
 static void test_passes_move (void **state)
 {
     (void)state;
@@ -422,7 +423,8 @@ static void test_passes_move (void **state)
     small_destroy (s);
 }
 
-/* Without memory for a change that waits, the change is made at once: none is lost. */
+/* Without memory for a waiting change, the change applies at once: no change is lost.
+ * */
 static void scenario (struct small *s)
 {
     for (int i = 0; i < 3; i++)

@@ -10,11 +10,11 @@
 
 #define DELAY 120.0 /* seconds until a new node is there */
 
-static struct exec_ops ops; /* the small executor's, and more verbs */
+static struct exec_ops ops; /* the small executor's, with more verbs */
 static struct exec_group group;
-static struct exec_need needs[16]; /* what the executor was told last */
+static struct exec_need needs[16]; /* the last needs that the executor got */
 static size_t nneeds;
-static int told;     /* ... and how often */
+static int told;     /* how often the executor got needs */
 static double asked; /* when the executor asked for nodes, or 0 */
 
 static void hear_needs (struct exec *x, const struct exec_need *list, size_t n)
@@ -73,7 +73,8 @@ static void add_node (struct small *s, const char *name)
     small_turn (s);
 }
 
-/* A job that lacks a node has the executor ask for one, and runs when it is there. */
+/* A job that lacks a node makes the executor ask for one, and runs when the node is
+ * there. */
 static void test_lacks_a_node (void **unused)
 {
     struct small *s = small_create (0);
@@ -92,7 +93,8 @@ static void test_lacks_a_node (void **unused)
     small_destroy (s);
 }
 
-/* Nobody is asked while the machine has room, or when no more nodes can be made. */
+/* No node is asked for while the machine has room, or when no more nodes can be
+ * made. */
 static void test_lacks_nothing (void **unused)
 {
     struct small *s = small_create (1);
@@ -103,14 +105,15 @@ static void test_lacks_nothing (void **unused)
         submit (s);
     small_advance (s, 5);
     assert_int_equal (nneeds, 0);
-    can_make (s, 1); /* now one more is possible: for the fifth */
+    can_make (s, 1); /* now one more is possible: for the fifth job */
     small_advance (s, 5);
     assert_int_equal (nneeds, 1);
     assert_int_equal (needs[0].job, 5);
     small_destroy (s);
 }
 
-/* All jobs together lack no more nodes than can be made; later looks are a second apart. */
+/* All jobs together lack at most as many nodes as can be made; later checks are a
+ * second apart. */
 static void test_limit (void **unused)
 {
     struct small *s = small_create (0);
@@ -127,7 +130,7 @@ static void test_limit (void **unused)
     assert_int_equal (nodes, 1);
     int before = told;
     for (int i = 0; i < 10; i++)
-        submit (s); /* a pass each */
+        submit (s); /* one pass each */
     assert_true (told <= before + 1);
     small_destroy (s);
 }
@@ -148,12 +151,12 @@ static void test_could_run (void **unused)
     assert_non_null (strstr (err.text, "all nodes that could be made"));
     can_make (s, 0);
     assert_int_equal (nodegroups_could_run (s->b, req, &err), -ENOENT);
-    add_node (s, "node0"); /* another machine: the model is made again */
+    add_node (s, "node0"); /* another machine: the model is built again */
     assert_int_equal (nodegroups_could_run (s->b, req, &err), 0);
     small_destroy (s);
 }
 
-/* What users see: whom the job waits for, and how long at least. */
+/* Users see which nodes the job waits for, and the minimum wait. */
 static void test_reason (void **unused)
 {
     struct small *s = small_create (0);
@@ -163,7 +166,7 @@ static void test_reason (void **unused)
     strbuf_init (&sb, 4096);
     can_make (s, 2);
     const struct entry *e = entry_find (s->b, submit (s));
-    assert_false (nodegroups_add_reason (s->b, e, &sb)); /* not looked at yet */
+    assert_false (nodegroups_add_reason (s->b, e, &sb)); /* not checked yet */
     assert_true (nodegroups_not_before (s->b, e) <= 0);
     small_advance (s, 1);
     assert_true (nodegroups_add_reason (s->b, e, &sb));
@@ -188,7 +191,7 @@ static void test_forecast (void **unused)
     struct entry *e = small_submit (s, "duration: 60");
 
     (void)unused;
-    broker_act (s->b, e, JOB_ACT_DEQUEUE); /* the forecast is of a further job */
+    broker_act (s->b, e, JOB_ACT_DEQUEUE); /* the forecast is for another job */
     nodegroups_foresee (s->b, e, e->req, &why);
     assert_string_equal (why.text, "never"); /* no node can be made */
     can_make (s, 1);

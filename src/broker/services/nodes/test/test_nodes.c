@@ -62,7 +62,7 @@ static bool runs (struct small *s, uint64_t id)
     return entry_job (entry_find (s->b, id))->state == JOB_RUN;
 }
 
-/* A node that comes gives waiting jobs its cores, also when it grows. */
+/* A new or larger node gives its cores to waiting jobs. */
 static void test_comes (void **unused)
 {
     struct small *s = small_create (0);
@@ -95,7 +95,7 @@ static void test_down (void **unused)
     small_destroy (s);
 }
 
-/* A node that goes is there until its jobs have ended. */
+/* A removed node stays until its jobs have ended. */
 static void test_goes (void **unused)
 {
     struct small *s = small_create (2);
@@ -104,7 +104,7 @@ static void test_goes (void **unused)
     (void)unused;
     s->b->host.node_gone (s->b, "node1");
     s->b->host.node_gone (s->b, "node0");
-    s->b->host.node_gone (s->b, "node9"); /* was never there */
+    s->b->host.node_gone (s->b, "node9"); /* never existed */
     small_turn (s);
     assert_int_equal (machine_node_find (s->b->graph, "node1"), -ENOENT);
     assert_true (machine_node_find (s->b->graph, "node0") >= 0);
@@ -115,7 +115,7 @@ static void test_goes (void **unused)
     small_destroy (s);
 }
 
-/* Programs outside fluxq take cores from jobs. */
+/* Programs outside fluxq use cores that jobs then cannot have. */
 static void test_foreign (void **unused)
 {
     struct small *s = small_create (1);
@@ -132,7 +132,7 @@ static void test_foreign (void **unused)
     small_destroy (s);
 }
 
-/* What is left in the zones of a node limits jobs, too. */
+/* The free cores in the zones of a node limit jobs, too. */
 static void test_zones (void **unused)
 {
     const struct machine_zone zones[] = { { .id = 0, .cores = 2 },
@@ -179,7 +179,8 @@ static void test_drained (void **unused)
     small_destroy (s);
 }
 
-/* The executor's own reason against a node stays, whatever operators do. */
+/* The executor's own reason against a node stays, regardless of operators' drains.
+ * */
 static void test_drained_while_down (void **unused)
 {
     struct small *s = small_create (1);
@@ -211,7 +212,7 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* The journal keeps drains, also of nodes that are not there yet. */
+/* The journal keeps drains, also of nodes that do not exist yet. */
 static void test_restart (void **unused)
 {
     struct small *s = small_create (1);
@@ -231,7 +232,8 @@ static void test_restart (void **unused)
     small_destroy (s);
 }
 
-/* The administrator's program reports a fault: as a drain by an operator. */
+/* A fault that the administrator's program reports acts like a drain by an
+ * operator. */
 static void test_node_failed (void **unused)
 {
     struct small *s = small_create (1);
@@ -244,7 +246,7 @@ static void test_node_failed (void **unused)
     small_destroy (s);
 }
 
-/* Whether the answer says that the change was made. */
+/* True if the answer says that the change was made. */
 static bool was_done (const struct client *c)
 {
     assert_true (c->status == 200 || c->status == 503 || c->status == 409);
@@ -252,7 +254,7 @@ static bool was_done (const struct client *c)
 }
 
 /* Drains and resumes by requests, one of which may get no memory: the node is as the
- * answers say. Reports are never lost. */
+ * answers say, and no report is lost. */
 static void scenario (struct small *s)
 {
     enum machine_node_state state = MACHINE_NODE_UP;

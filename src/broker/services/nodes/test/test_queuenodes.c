@@ -1,4 +1,5 @@
-/* test_queuenodes.c - queues that select their nodes, and jobs that ask for parts of a CPU */
+/* test_queuenodes.c - queues that select their nodes, and jobs that request fractional
+ * CPUs */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -8,9 +9,9 @@
 
 extern const struct broker_service service_queuenodes;
 
-static struct exec_ops ops; /* the small executor's, and more verbs */
-static char told[256];      /* the last sets of queues that the executor was told */
-static int answer;          /* ... and what it answers */
+static struct exec_ops ops; /* the small executor's, with more verbs */
+static char told[256];      /* the last sets of queues that the executor got */
+static int answer;          /* the executor's answer */
 
 static int hear_queues (struct exec *x, const json_t *sets)
 {
@@ -20,7 +21,8 @@ static int hear_queues (struct exec *x, const json_t *sets)
     return answer;
 }
 
-/* Queue "batch" selects the nodes of pool a, of an executor that knows queues. */
+/* Queue "batch" selects the nodes of pool a, with an executor that supports queues.
+ * */
 static void select_nodes (struct small *s)
 {
     struct error err = { 0 };
@@ -51,8 +53,8 @@ static const char *node_of (struct small *s, uint64_t id)
     return e && entry_alloc (e) ? entry_alloc (e)->ranks[0].node : NULL;
 }
 
-/* Where no queue selects nodes, each queue has all nodes, and the executor need not know
- * of queues. */
+/* If no queue selects nodes, each queue has all nodes, and the executor need not
+ * support queues. */
 static void test_no_queue_selects (void **unused)
 {
     const char *const none[] = { NULL };
@@ -91,7 +93,8 @@ static void test_selected (void **unused)
     small_destroy (s);
 }
 
-/* The job waits beside a free node of no queue, and starts on the first of its own. */
+/* The job waits although a node outside its queue is free, and starts on the first
+ * node of its queue. */
 static void test_job_waits_for_its_nodes (void **unused)
 {
     struct small *s = small_create (1);
@@ -105,7 +108,7 @@ static void test_job_waits_for_its_nodes (void **unused)
     add_node (s, "node1", "queue:batch");
     small_turn (s);
     assert_string_equal (node_of (s, id), "node1");
-    assert_null (node_of (s, other)); /* its own constraint holds, too */
+    assert_null (node_of (s, other)); /* its own constraint applies, too */
     small_destroy (s);
 }
 
@@ -142,7 +145,7 @@ static void test_executor_is_told (void **unused)
     select_nodes (s);
     assert_int_equal (service_queuenodes.begin (s->b, &err), 0);
     assert_string_equal (told, first);
-    /* The end of the last selection needs a restart: the executor keeps what it has. */
+    /* Removing the last selection needs a restart: the executor keeps its settings. */
     assert_int_equal (service_queuenodes.check_reload (s->b, c, &err), -EINVAL);
     assert_non_null (strstr (err.text, "the end of the last queue that selects nodes"));
     assert_string_equal (told, first);
@@ -156,7 +159,7 @@ static void test_executor_is_told (void **unused)
     small_destroy (s);
 }
 
-/* The first selection needs a restart as well. */
+/* Adding the first selection needs a restart as well. */
 static void test_first_selection (void **unused)
 {
     struct small *s = small_create (1);
@@ -197,7 +200,7 @@ static struct jobspec *half_a_cpu (void)
     return js;
 }
 
-/* Parts of a CPU are given only by executors that can. */
+/* Only executors with this feature can give fractional CPUs. */
 static void test_parts (void **unused)
 {
     struct small *s = small_create (0);

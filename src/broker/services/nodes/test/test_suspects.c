@@ -15,7 +15,7 @@ static struct small *begin (void)
     return s;
 }
 
-/* The job of this user failed to start, for which the node is to blame. */
+/* The job of this user failed to start, and the node is at fault. */
 static void fail_start (struct small *s, uint64_t id, uint32_t user, const char *node)
 {
     const struct exec_start_failure why = {
@@ -48,7 +48,8 @@ static uint64_t place_one (struct small *s)
     return id;
 }
 
-/* Drained once one of the jobs has started elsewhere, which shows that the node is bad. */
+/* The node is drained when one of the jobs has started elsewhere, which shows that the
+ * node is bad. */
 static void test_drained (void **unused)
 {
     struct small *s = begin ();
@@ -60,7 +61,7 @@ static void test_drained (void **unused)
     for (int i = 0; i < FAILURES; i++)
         fail_start (s, ids[i], 1000 + (uint32_t)i, "node0");
     assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_UP);
-    small_advance (s, 600); /* they are tried again */
+    small_advance (s, 600); /* the jobs are tried again */
     assert_string_equal (entry_alloc (entry_find (s->b, ids[0]))->ranks[0].node, "node1");
     small_ready (s, ids[0]);
     assert_int_equal (state_of_node (s, "node0"), MACHINE_NODE_DRAINED);
@@ -87,7 +88,7 @@ static void test_one_user (void **unused)
     small_destroy (s);
 }
 
-/* A good start on the node forgets what was before. */
+/* A successful start on the node resets its count. */
 static void test_forgotten (void **unused)
 {
     struct small *s = begin ();

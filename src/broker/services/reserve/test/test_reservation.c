@@ -74,7 +74,7 @@ static void expect_wrong (json_t *record)
     json_decref (record);
 }
 
-/* Each key but the note is needed, and of its kind. */
+/* Each key except the note is required, and must have the right type. */
 static void test_wrong_records (void **unused)
 {
     static const char *const keys[] = { "start",       "end",   "made",
@@ -100,7 +100,7 @@ static void test_wrong_records (void **unused)
     assert_null (reservation_from_json ("r", "no JSON", &err));
 }
 
-/* The record is whole, or there is none. */
+/* The record is complete, or there is none. */
 static void scenario (struct small *s)
 {
     struct error err = { 0 };

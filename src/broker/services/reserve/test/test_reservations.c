@@ -9,7 +9,7 @@
 #include "broker/services/reserve/reserve.h"
 
 #define MAKE "POST /v1/reservations"
-#define OURS "\"users\":[\"root\"],\"duration\":100" /* a user that each machine has */
+#define OURS "\"users\":[\"root\"],\"duration\":100" /* a user of every machine */
 
 /* The answer to an operator's request; workers look users up. */
 static struct client *ask (struct small *s, const char *head, const char *body)
@@ -39,7 +39,8 @@ static void test_make (void **unused)
     small_destroy (s);
 }
 
-/* Without a name, for later, a number of nodes, for nobody. */
+/* Makes a reservation without a name, for later, of a number of nodes, for no user.
+ * */
 static void test_choose (void **unused)
 {
     struct small *s = small_create (3);
@@ -64,13 +65,13 @@ static void test_refused (void **unused)
         int status;
     } table[] = {
         { "{\"nodes\":\"node0\"," OURS ",\"colour\":1}", 400 },
-        { "{\"nodes\":\"node0\",\"duration\":100}", 400 }, /* for whom? */
+        { "{\"nodes\":\"node0\",\"duration\":100}", 400 }, /* no users */
         { "{\"nodes\":\"node0\",\"maintenance\":true," OURS "}", 400 },
         { "{\"nodes\":\"node0\",\"users\":[\"root\"]}", 400 },
         { "{\"nodes\":\"node0\",\"users\":[\"root\"],\"duration\":0.5}", 400 },
         { "{\"nodes\":\"node0\",\"users\":[\"root\"],\"duration\":4e7}", 400 },
         { "{\"nodes\":\"node0\",\"users\":[7],\"duration\":100}", 400 },
-        { "{\"nodes\":\"node0\",\"start\":5," OURS "}", 400 }, /* long ago */
+        { "{\"nodes\":\"node0\",\"start\":5," OURS "}", 400 }, /* in the past */
         { "{\"nodes\":\"node9\"," OURS "}", 400 },
         { "{\"nodes\":\"\"," OURS "}", 400 },
         { "{" OURS "}", 400 },
@@ -93,11 +94,11 @@ static void test_refused (void **unused)
         assert_int_equal (HASH_COUNT (reserve_list (s->b)), 1);
     }
     struct client *c = client_ask (s, 1000, MAKE, "{\"nodes\":\"node0\"," OURS "}");
-    assert_int_equal (c->status, 403); /* no operator */
+    assert_int_equal (c->status, 403); /* not an operator */
     small_destroy (s);
 }
 
-/* A running job is in the way, or is ignored. */
+/* A running job conflicts with the reservation, or is ignored on request. */
 static void test_running_job (void **unused)
 {
     struct small *s = small_create (1);
@@ -125,7 +126,7 @@ static void test_list (void **unused)
     assert_non_null (strstr (c->text, "\"state\":\"active\""));
     assert_non_null (strstr (c->text, "\"nnodes\":1"));
     assert_non_null (strstr (c->text, "\"root\",\"uid\":0"));
-    s->config->private_parts = PRIVATE_JOBS; /* others do not see who may use it */
+    s->config->private_parts = PRIVATE_JOBS; /* others do not see its users */
     c = client_ask (s, 1000, "GET /v1/reservations", NULL);
     assert_non_null (strstr (c->text, "\"users\":[]"));
     small_destroy (s);
@@ -158,7 +159,7 @@ static void test_too_early (void **unused)
     small_destroy (s);
 }
 
-/* The client does not wait for the answer: what it cannot learn of is not made. */
+/* The client does not wait for the answer: then no reservation is made. */
 static void test_client_leaves (void **unused)
 {
     struct small *s = small_create (1);
@@ -171,7 +172,7 @@ static void test_client_leaves (void **unused)
     small_destroy (s); /* each request has ended */
 }
 
-/* Each request has one answer, and what it says is so. */
+/* Each request has one answer, and the answer is true. */
 static void scenario (struct small *s)
 {
     const struct client *c;

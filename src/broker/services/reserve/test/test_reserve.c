@@ -1,4 +1,5 @@
-/* test_reserve.c - nodes that are reserved for a time: who gets them, and who does not */
+/* test_reserve.c - nodes that are reserved for a time, and the jobs that may use them
+ * */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -10,7 +11,8 @@ extern const struct broker_service service_reserve;
 
 #define INSIDE "duration: 60, fluxq: {reservation: r}"
 
-/* Seconds from the start of the test; user: who may use it, 0: maintenance. */
+/* Times are seconds from the start of the test; user: the user of the reservation,
+ * 0: maintenance. */
 static struct reservation *plan (const char *name, double start, double end,
                                  const char *node, uid_t user)
 {
@@ -30,7 +32,7 @@ static struct reservation *plan (const char *name, double start, double end,
     return r;
 }
 
-/* As a request would do. 0, or why not. */
+/* Makes a reservation like a request. Returns 0, or the error. */
 static int enter (struct small *s, struct reservation *r)
 {
     struct error err = { 0 };
@@ -116,7 +118,7 @@ static void test_inside (void **unused)
     small_destroy (s);
 }
 
-/* Before the begin, jobs outside that end in time may have the node. */
+/* Before the begin, jobs outside may use the node if they end in time. */
 static void test_planned (void **unused)
 {
     struct small *s = small_create (1);
@@ -152,7 +154,7 @@ static void test_not_admitted (void **unused)
     assert_int_equal (enter (s, plan ("r", 0, 100, "node0", 0)), 0); /* maintenance */
     assert_null (reserve_sched_for (s->b, e));
     reserve_remove (s->b, reserve_find (s->b, "r"));
-    make (s, 0, 100); /* another one of that name admits the job */
+    make (s, 0, 100); /* another reservation of this name admits the job */
     assert_non_null (e->r);
     small_destroy (s);
 }
@@ -176,8 +178,8 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* A running job is in the way, unless that is wanted: then it keeps what it has, and the
- * jobs inside wait for it. */
+/* A running job conflicts with the reservation unless the request allows this: then the
+ * job keeps its node, and the jobs inside wait for it. */
 static void test_running_job (void **unused)
 {
     struct small *s = small_create (1);
@@ -197,7 +199,7 @@ static void test_running_job (void **unused)
     small_destroy (s);
 }
 
-/* The reservation ends before its jobs: those that run go on, others wait. */
+/* The reservation ends before its jobs: running jobs go on, the others wait. */
 static void test_ends (void **unused)
 {
     struct small *s = small_create (1);
@@ -212,7 +214,7 @@ static void test_ends (void **unused)
     assert_string_equal (node_of (s, 1), "node0");
     assert_false (reserve_has_realm (entry_find (s->b, 1)));
     assert_ptr_equal (reserve_matcher_of (s->b, entry_find (s->b, 1)), s->b->matcher);
-    assert_null (node_of (s, submit (s, "duration: 60"))); /* the cores are taken */
+    assert_null (node_of (s, submit (s, "duration: 60"))); /* the cores are in use */
     small_ready (s, 1);
     small_finish (s, 1, "exited");
     assert_string_equal (node_of (s, 6), "node0");
@@ -222,7 +224,7 @@ static void test_ends (void **unused)
 }
 
 /* The reservation ends while its job, which is to end as well, still runs: a job that
- * waits for that end gets other cores. */
+ * waits for this end gets other cores. */
 static void test_ends_with_its_job (void **unused)
 {
     struct small *s = small_create (1);
@@ -254,7 +256,7 @@ static void test_names (void **unused)
     small_destroy (s);
 }
 
-/* Nodes of a reservation change, go and come back. */
+/* Nodes of a reservation change, leave and come back. */
 static void test_nodes_change (void **unused)
 {
     struct small *s = small_create (1);
@@ -270,11 +272,11 @@ static void test_nodes_change (void **unused)
     set_node (s, "node0", MACHINE_NODE_UP);
     small_advance (s, 1);
     assert_string_equal (node_of (s, inside), "node0");
-    assert_null (node_of (s, outside)); /* it is reserved as before */
+    assert_null (node_of (s, outside)); /* the node is reserved as before */
     small_destroy (s);
 }
 
-/* Queues stop and policies change inside, too. */
+/* Queues stop and policies change in a reservation, too. */
 static void test_settings (void **unused)
 {
     struct small *s = small_create (1);
@@ -314,7 +316,8 @@ static void test_array (void **unused)
     small_destroy (s);
 }
 
-/* After a restart: the reservations of the journal, and the jobs that run inside. */
+/* After a restart the reservations come from the journal, with the jobs that run
+ * inside. */
 static void test_restart (void **unused)
 {
     struct small *s = small_create (2);
@@ -336,7 +339,7 @@ static void test_restart (void **unused)
     assert_int_equal (service_reserve.load (s->b, &err), 0);
     assert_non_null (reserve_find (s->b, "old"));
     service_reserve.nodes_known (s->b);
-    assert_null (reserve_find (s->b, "old")); /* it is over */
+    assert_null (reserve_find (s->b, "old")); /* its time is over */
     assert_true (reserve_find (s->b, "r")->active);
     reserve_unbook (s->b, entry_id (e));
     assert_true (service_reserve.books (s->b, e));
@@ -354,7 +357,7 @@ static void test_restart (void **unused)
     small_destroy (s);
 }
 
-/* A wrong setting of the journal is skipped, and the others are read. */
+/* A wrong setting of the journal is skipped, and the other settings are read. */
 static void test_wrong_setting (void **unused)
 {
     struct small *s = small_create (1);
@@ -372,7 +375,7 @@ static void test_wrong_setting (void **unused)
     small_destroy (s);
 }
 
-/* No job outside runs on a reserved node, whatever fails. */
+/* After any failure no job outside runs on a reserved node. */
 static void check_outside (struct small *s)
 {
     struct entry *e, *next;

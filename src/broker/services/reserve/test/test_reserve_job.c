@@ -1,4 +1,4 @@
-/* test_reserve_job.c - jobs that name a reservation: who is admitted, and why they wait */
+/* test_reserve_job.c - jobs that name a reservation: admission, and reasons */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 
 #define INSIDE "duration: 60, fluxq: {reservation: r}"
 
-/* Reservation r of node0; seconds from now. user 0: maintenance. */
+/* Makes reservation r of node0; times are seconds from now. user 0: maintenance. */
 static int make (struct small *s, double start, double end, uid_t user)
 {
     struct error err = { 0 };
@@ -32,7 +32,8 @@ static int make (struct small *s, double start, double end, uid_t user)
     return rc;
 }
 
-/* Whether a job of user 1000 with these attributes is admitted; else the code. */
+/* Returns whether a job of user 1000 with these attributes is admitted, or the code
+ * of the refusal. */
 static const char *check (struct small *s, const char *system, bool allow_infeasible)
 {
     struct error err = { 0 };
@@ -67,7 +68,7 @@ static void test_admission (void **unused)
     small_advance (s, 40); /* 50 seconds are left */
     assert_string_equal (check (s, "duration: 60", false), "bad-jobspec");
     assert_string_equal (check (s, "duration: 40", false), "");
-    /* Only node0 is inside. */
+    /* Only node0 is in the reservation. */
     const char *elsewhere = "duration: 40, constraints: {hostlist: [node1]}";
     assert_string_equal (check (s, elsewhere, false), "infeasible");
     assert_string_equal (check (s, elsewhere, true), "");
@@ -77,7 +78,7 @@ static void test_admission (void **unused)
     small_destroy (s);
 }
 
-/* The word and the sentence that users see. */
+/* The word and the sentence of the reason. */
 static void expect (struct small *s, uint64_t id, const char *name, const char *text)
 {
     const struct entry *e = entry_find (s->b, id);
@@ -117,7 +118,7 @@ static void test_to_come (void **unused)
     small_destroy (s);
 }
 
-/* Inside, a job waits as in any queue; its time may run out meanwhile. */
+/* In a reservation a job waits as in any queue; its time may run out meanwhile. */
 static void test_active (void **unused)
 {
     struct small *s = small_create (1);
@@ -137,7 +138,7 @@ static void test_active (void **unused)
     small_destroy (s);
 }
 
-/* A job outside, and one that runs. */
+/* A job outside the reservation, and one that runs. */
 static void test_outside (void **unused)
 {
     struct small *s = small_create (1);
@@ -157,7 +158,7 @@ static void test_outside (void **unused)
     small_destroy (s);
 }
 
-/* Nothing starts while the broker's machine is short of something. */
+/* No job starts while the broker's machine lacks a resource. */
 static void test_paused (void **unused)
 {
     struct small *s = small_create (1);

@@ -1,4 +1,5 @@
-/* test_malleable.c - malleable jobs are offered free nodes, and asked for theirs */
+/* test_malleable.c - malleable jobs get free nodes, and give theirs to pending jobs
+ * */
 #include "broker/core/test/fake_http.h"
 
 #include <stdio.h>
@@ -51,7 +52,7 @@ static const char *reason_of (struct small *s, uint64_t id)
     return text;
 }
 
-/* A job waits: the malleable job is asked for one of its nodes, and not for more. */
+/* A job is pending: the malleable job must give one of its nodes, and no more. */
 static void test_asked (void **unused)
 {
     struct small *s = small_create (3);
@@ -60,7 +61,7 @@ static void test_asked (void **unused)
     start_malleable (s);
     assert_int_equal (size_of (s, 1), 3);
     small_advance (s, 5);
-    assert_false (is_changing (s, 1)); /* nobody waits */
+    assert_false (is_changing (s, 1)); /* no job waits */
     small_submit (s, "duration: 60");
     small_turn (s);
     assert_string_equal (reason_of (s, 2), "");
@@ -68,7 +69,7 @@ static void test_asked (void **unused)
     assert_non_null (strstr (s->told, "resize 1 from 3 to 2"));
     assert_string_equal (reason_of (s, 2), "waits for 1 node of malleable job 1");
     small_submit (s, "duration: 60");
-    small_advance (s, 10); /* one round at a time */
+    small_advance (s, 10); /* one resize at a time */
     assert_null (strstr (s->told, "to 1"));
     assert_string_equal (reason_of (s, 3), "");
     report (s, 1);
@@ -77,7 +78,7 @@ static void test_asked (void **unused)
     small_destroy (s);
 }
 
-/* Its nodes would not do: the job that waits needs more. */
+/* Its nodes would not be enough: the pending job needs more. */
 static void test_no_help (void **unused)
 {
     struct small *s = small_create (2);
@@ -86,7 +87,7 @@ static void test_no_help (void **unused)
     for (int i = 0; i < 4; i++)
         small_submit (s, "duration: 6000");
     small_turn (s);
-    start_malleable (s); /* one node, the least */
+    start_malleable (s); /* one node, the minimum */
     assert_int_equal (size_of (s, 5), 1);
     small_submit (s, "duration: 60");
     small_advance (s, 10);
@@ -94,7 +95,7 @@ static void test_no_help (void **unused)
     small_destroy (s);
 }
 
-/* No job waits: the largest size that fits is offered, after the interval. */
+/* No job is pending: after the interval the job gets the largest size that fits. */
 static void test_offered (void **unused)
 {
     struct small *s = small_create (3);
@@ -117,7 +118,8 @@ static void test_offered (void **unused)
     small_destroy (s);
 }
 
-/* `resize-grow` is off, or the queue allows no more, or its user has set its size. */
+/* The job gets no nodes if `resize-grow` is off, if the queue allows no more, or if
+ * its user has set its size. */
 static void test_not_offered (void **unused)
 {
     struct small *s = small_create (2);
@@ -148,7 +150,7 @@ static void test_not_offered (void **unused)
     small_destroy (s);
 }
 
-/* Of two, the newer gives first, as both have the same priority. */
+/* Of two jobs with the same priority, the newer gives nodes first. */
 static void test_newest_gives (void **unused)
 {
     struct small *s = small_create (4);

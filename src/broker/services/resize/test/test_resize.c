@@ -9,7 +9,7 @@
 
 #define USER 1000
 
-/* Job 1 has all of three nodes, and runs. */
+/* Job 1 has all three nodes, and runs. */
 static void start_malleable (struct small *s)
 {
     small_set (s, "resize-grow", json_false ());
@@ -68,7 +68,7 @@ static void test_less_and_more (void **unused)
     assert_null (strstr (s->told, "start 2"));
     report (s, 1, true);
     assert_int_equal (size_of (s), 1);
-    assert_non_null (strstr (s->told, "start 2")); /* on what became free */
+    assert_non_null (strstr (s->told, "start 2")); /* on the free nodes */
     assert_string_equal (ask (s, USER, 2)->text,
                          "{\"nodes\":2,\"from\":1,\"generation\":2}");
     assert_int_equal (size_of (s), 2); /* from now on */
@@ -83,7 +83,7 @@ static void test_less_and_more (void **unused)
     small_destroy (s);
 }
 
-/* The nodes that do not come are given back. */
+/* Nodes that do not start are given back. */
 static void test_does_not_come (void **unused)
 {
     struct small *s = begin ();
@@ -110,13 +110,13 @@ static void test_refused (void **unused)
 
     (void)unused;
     assert_non_null (strstr (ask (s, USER, 5)->text, "is not one of its sizes"));
-    assert_int_equal (ask (s, USER, 3)->status, 409); /* has them already */
+    assert_int_equal (ask (s, USER, 3)->status, 409); /* has this size already */
     assert_int_equal (ask (s, 1001, 1)->status, 403);
     s->config->queues[0].max_nodes = 2;
     assert_non_null (strstr (ask (s, USER, 4)->text, "at most 2 nodes"));
     s->config->queues[0].max_nodes = 0;
     assert_non_null (
-        strstr (ask (s, USER, 4)->text, "keeps its 3 nodes")); /* none free */
+        strstr (ask (s, USER, 4)->text, "keeps its 3 nodes")); /* no free node */
     assert_int_equal (ask (s, USER, 1)->status, 200);
     assert_non_null (strstr (ask (s, USER, 2)->text, "is changing its size"));
     small_finish (s, 1, "exited");
@@ -148,21 +148,21 @@ static void test_not_malleable (void **unused)
     small_destroy (s);
 }
 
-/* The broker has restarted, and the executor has picked the job up. */
+/* The broker has restarted, and the executor has found the job. */
 static void test_picked_up (void **unused)
 {
     struct small *s = begin ();
 
     (void)unused;
     services_call (picked_up, s->b, entry_find (s->b, 1));
-    assert_string_equal (s->told, "start 1"); /* nothing is under way */
+    assert_string_equal (s->told, "start 1"); /* no resize is in progress */
     ask (s, USER, 2);
     services_call (picked_up, s->b, entry_find (s->b, 1));
     assert_non_null (strstr (s->told, "resize 1 from 3 to 2, resize 1 from 3 to 2"));
     small_destroy (s);
 }
 
-/* A change that the executor has reported is not under way any more. */
+/* A resize that the executor has reported is no longer in progress. */
 static void scenario (struct small *s)
 {
     start_malleable (s);

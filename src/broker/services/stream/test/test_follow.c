@@ -13,7 +13,7 @@
 
 #define USER 1000
 
-static char dir[] = "/tmp/fluxq-follow-XXXXXX"; /* of the jobs' directories */
+static char dir[] = "/tmp/fluxq-follow-XXXXXX"; /* directory of the jobs' directories */
 
 static int make_dir (void **unused)
 {
@@ -45,7 +45,7 @@ static struct small *begin (void)
     return s;
 }
 
-/* Appends a frame to a spool of job 1, as the agent does. */
+/* Appends a frame to a spool of job 1, like the agent. */
 static void put (unsigned attempt, enum frame_type type, uint8_t stream, uint32_t task,
                  const char *text)
 {
@@ -68,7 +68,7 @@ static void put (unsigned attempt, enum frame_type type, uint8_t stream, uint32_
     close (fd);
 }
 
-/* All that comes until the broker rests. Valid until the next call. */
+/* All output until the broker has nothing to do. Valid until the next call. */
 static const char *read_all (struct small *s, struct client *c)
 {
     static char text[4096];
@@ -127,7 +127,7 @@ static void test_follow (void **unused)
     put (0, FRAME_OUTPUT, 1, 0, "one\n");
     s->b->host.output (s->b, 1); /* the file is new */
     assert_string_equal (read_all (s, c), "one\n");
-    put (0, FRAME_OUTPUT, 1, 0, "two\n"); /* inotify tells */
+    put (0, FRAME_OUTPUT, 1, 0, "two\n"); /* inotify reports this */
     assert_string_equal (read_all (s, c), "two\n");
     assert_false (c->ended);
     put (0, FRAME_FINISH, 0, 0, "status=0 reason=exited text=");
@@ -137,7 +137,7 @@ static void test_follow (void **unused)
     small_destroy (s);
 }
 
-/* A client that takes nothing makes the broker read no more. */
+/* If a client reads nothing, the broker stops reading the spool. */
 static void test_slow_client (void **unused)
 {
     struct small *s = begin ();
@@ -154,7 +154,7 @@ static void test_slow_client (void **unused)
     small_destroy (s);
 }
 
-/* The job ends without a last frame: the output ends where the file ends. */
+/* If the job ends without a last frame, the output ends where the file ends. */
 static void test_job_ends (void **unused)
 {
     struct small *s = begin ();
@@ -181,7 +181,7 @@ static void test_job_vanishes (void **unused)
     struct client *busy = client_ask (s, USER, "GET /v1/jobs/1/output?follow=1", NULL);
     small_turn (s);
     put (0, FRAME_OUTPUT, 1, 0, "one\n");
-    s->b->host.output (s->b, 1); /* both read */
+    s->b->host.output (s->b, 1); /* both clients read */
     client_leave (busy);
     entry_remove (s->b, entry_find (s->b, 1));
     assert_string_equal (read_all (s, c), "one\n");
@@ -189,7 +189,7 @@ static void test_job_vanishes (void **unused)
     small_destroy (s);
 }
 
-/* The output goes on with the spool of the next attempt. */
+/* The output continues with the spool of the next attempt. */
 static void test_restarted (void **unused)
 {
     struct small *s = begin ();
@@ -249,7 +249,7 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* The user has put a link to another file in the place of the spool. */
+/* The user has replaced the spool by a link to another file. */
 static void test_foreign_file (void **unused)
 {
     struct small *s = begin ();
@@ -264,7 +264,7 @@ static void test_foreign_file (void **unused)
 
 /* -- faults -- */
 
-/* A stream that ends as if it were whole, "end", has had all of the output. */
+/* A stream that ends normally, with "end", has all of the output. */
 static void scenario (struct small *s)
 {
     char text[200] = "";

@@ -36,7 +36,7 @@ static void test_result (void **unused)
     small_destroy (s);
 }
 
-/* The client of one of two requests leaves. */
+/* The client of one of two requests closes. */
 static void test_waiter_leaves (void **unused)
 {
     struct small *s = small_create (1);
@@ -82,7 +82,7 @@ static void test_stop (void **unused)
 
 /* -- GET /v1/watch -- */
 
-/* An event is told when it is on disk, and in the state of that time. */
+/* An event is reported when it is on disk, with the state of that time. */
 static void test_changes (void **unused)
 {
     struct small *s = small_create (1);

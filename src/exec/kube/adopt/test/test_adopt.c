@@ -1,5 +1,5 @@
-/* What others' Jobs ask for, and say of themselves: what becomes of hostile and odd ones, and
- * whether the jobspec is one that the broker takes. */
+/* Requests and labels of others' Jobs: hostile and odd Jobs, and jobspecs that the
+ * broker accepts. */
 #include "exec/kube/adopt/adoptspec.h"
 #include "exec/kube/adopt/adoptview.h"
 #include "exec/kube/core/adoptconfig.h"
@@ -32,7 +32,8 @@ static json_t *json (const char *text)
     "\"sleep\",\"9\"],\"resources\":{\"requests\":{\"cpu\":\"1500m\",\"memory\":"        \
     "\"1Gi\"}}}]" extra "}}"
 
-/* spec: members of the Job's spec, pod: of its pods' spec, notes: annotations. */
+/* spec: members of the Job's spec; pod: members of its pods' spec; notes:
+ * annotations. */
 static json_t *job_of (const char *spec, const char *pod, const char *notes)
 {
     char *text;
@@ -190,7 +191,7 @@ static void test_refusals (void **state)
              "", "more than any node");
 }
 
-/* Nothing that can be in such an object is worse than a refusal. */
+/* The worst result for any content of such an object is a refusal. */
 static void test_hostile (void **state)
 {
     static const char *const odd[] = {
@@ -251,7 +252,7 @@ static void test_view (void **state)
     assert_true (v.suspended && v.at_rest && v.binds && v.gated && !v.over);
     assert_int_equal (adoptview_wanted (&v, 3, v.succeeded), 1);
     assert_int_equal (adoptview_wanted (&v, 3, 0), 3);
-    /* The Job controller has not seen yet that it may run. */
+    /* The Job controller has not yet seen that the Job may run. */
     v = view_of (
         "{\"spec\":{\"suspend\":false},\"status\":{\"startTime\":\"2026-01-01T00:"
         "00:01Z\",\"conditions\":[{\"type\":\"Suspended\",\"status\":\"True\"}]}}");
@@ -269,7 +270,8 @@ static void test_view (void **state)
     assert_false (v.over);
 }
 
-/* What the Job controller has still to count, and whose status the annotations are. */
+/* Pods that the Job controller still has to count, and the broker whose status the
+ * annotations have. */
 static void test_view_counts (void **state)
 {
     struct adoptview v = view_of (

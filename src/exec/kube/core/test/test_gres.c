@@ -1,5 +1,5 @@
-/* What would be wrong: a resource of Kubernetes itself, or the gpus, offered twice; what a pod
- * takes misread; a mapping that cannot be meant taken. */
+/* Fails if a resource of Kubernetes itself or the GPUs are offered twice, if the use of
+ * a pod is misread, or if a wrong mapping is accepted. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -45,7 +45,7 @@ static void test_node (void **state)
     expect (&l, "");
 }
 
-/* The larger of all containers at once, and each that runs before them. */
+/* The maximum of the sum of all containers and of each init container. */
 static void test_pod (void **state)
 {
     autojson json_t *pod =
@@ -102,7 +102,7 @@ static void test_beyond (void **state)
     gres_release (&more);
 }
 
-/* Of the ranks' amounts the least: one template serves all. */
+/* The smallest amount of the ranks: one template serves all. */
 static void test_least (void **state)
 {
     struct rset *r = rset_create (2);

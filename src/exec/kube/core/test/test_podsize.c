@@ -1,5 +1,5 @@
-/* What a pod holds of its node: wrong, and jobs are bound where there is no room, or
- * rooms stay empty. */
+/* The resources that a pod uses on its node: a wrong amount would bind jobs where
+ * there is no room, or leave room empty. */
 #include "exec/kube/core/podsize.h"
 
 #include <setjmp.h>
@@ -58,7 +58,7 @@ static void test_init (void **state)
            3000, 50, 0);
 }
 
-/* Sidecars stay: they are added, also to init containers that come after them. */
+/* Sidecars stay: they are added, also to later init containers. */
 static void test_sidecars (void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void test_overhead_and_pod_level (void **state)
            4000, 20, 0);
 }
 
-/* What is added can be taken away again: nothing is left of pods that ask for absurdly much. */
+/* An added pod can be removed again: nothing remains of pods with absurd requests. */
 static void test_bounded (void **state)
 {
     struct podsize s =
@@ -97,7 +97,7 @@ static void test_bounded (void **state)
     assert_true (sum.cpu_milli == 0 && sum.memory == 0);
 }
 
-/* Of a pod with one container "c" that asks for 2 and 20Mi, with this status. */
+/* For a pod with one container "c" that requests 2 and 20Mi, with this status. */
 static int64_t milli_with (const char *status)
 {
     json_t *pod = json_pack ("{s:{s:[{s:s s:{s:{s:s s:s}}}]} s:o}", "spec", "containers",

@@ -1,4 +1,4 @@
-/* From a pod's status to what it means: a lost race must be tried again, a wrong image
+/* From a pod's status to its meaning: a lost race must be tried again, a wrong image
  * must not. */
 #include "exec/kube/core/podview.h"
 
@@ -84,10 +84,11 @@ static void test_views (void **state)
     v = view_of ("{" META ("0") "," STATE (
         "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"OOMKilled\"}}") "}");
     assert_true (v.oom && v.terminal);
-    assert_int_equal (v.blame, POD_BLAME_NOBODY); /* want of memory is the job's own */
+    assert_int_equal (v.blame, POD_BLAME_NOBODY); /* memory is the job's own fault */
     assert_int_equal (v.exit_code, 137);
 
-    /* What the owner can bring about: end the agent, or have an image that cannot be started. */
+    /* Ends that the job's owner can cause: the end of the agent, or an image that
+     * cannot start. */
     v = view_of ("{" META ("0") "," STATE (
         "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"Error\"}}") "}");
     assert_true (v.trouble == POD_RETRY && v.blame == POD_BLAME_CHANCE);
@@ -106,12 +107,12 @@ static void test_views (void **state)
     assert_true (v.pull_trouble && !v.started && !v.creating);
     assert_int_equal (v.trouble, POD_WAITING);
     assert_int_equal (v.blame,
-                      POD_BLAME_NOBODY); /* a node is not to blame for an image */
+                      POD_BLAME_NOBODY); /* a node is not at fault for an image */
 
     v = view_of ("{" META ("0") "," STATE (
         "Pending", "{\"waiting\":{\"reason\":\"ContainerCreating\"}}") "}");
     assert_true (v.creating && !v.pull_trouble && !v.started && !v.text[0]);
-    assert_int_equal (v.blame, POD_BLAME_NODE); /* if it stays so */
+    assert_int_equal (v.blame, POD_BLAME_NODE); /* if the state stays */
     v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Pending\"}}");
     assert_true (!v.creating && v.blame == POD_BLAME_NODE);
 }
@@ -121,8 +122,8 @@ static void test_views (void **state)
     "\",\"state\":" state "}],\"containerStatuses\":[{\"state\":{\"waiting\":{"          \
     "\"reason\":\"PodInitializing\"}}}]}"
 
-/* A Flux operator's pod: its init container is none of the administrator's, and its main one
- * has another name. */
+/* In a Flux operator's pod the init container is not the administrator's, and the main
+ * container has another name. */
 static void test_other_containers (void **state)
 {
     struct podview v;
@@ -140,8 +141,8 @@ static void test_other_containers (void **state)
     assert_true (v.trouble == POD_FATAL && v.pull_trouble);
 }
 
-/* How the administrator's containers ended: by what they watch, or in another way, which
- * says nothing of the node. */
+/* The administrator's containers end because of the program that they watch, or in
+ * another way, which is no fault of the node. */
 static void test_prolog_and_epilog (void **state)
 {
     struct podview v;
@@ -175,8 +176,8 @@ static void test_prolog_and_epilog (void **state)
     assert_true (!v.started && !v.prolog_failed);
 }
 
-/* The container that brings the agent: a wrong image is wrong everywhere, a full disk is
- * one node's. */
+/* The container with the agent: a wrong image is wrong on all nodes, a full disk is the
+ * fault of one node. */
 static void test_installer (void **state)
 {
     struct podview v;
@@ -237,8 +238,8 @@ static void test_hostile (void **state)
     "\"DisruptionTarget\",\"status\":\"True\",\"reason\":\"" reason                      \
     "\",\"message\":\"so\\nso\"}]"
 
-/* Told apart from the program's own end, whoever does it; and while it starts it is no
- * failure of the node. */
+/* An eviction differs from the program's own end, whoever evicts; and during the start
+ * it is no failure of the node. */
 static void test_evicted (void **state)
 {
     struct podview v;
@@ -253,7 +254,7 @@ static void test_evicted (void **state)
     v = view_of ("{" META ("0") ",\"status\":{\"phase\":\"Pending\"," TARGET (
         "DeletionByTaintManager") "}}");
     assert_int_equal (v.blame, POD_BLAME_CHANCE);
-    /* the kubelet tells more than the condition */
+    /* the kubelet gives more detail than the condition */
     v = view_of ("{" META (
         "0") ",\"status\":{\"phase\":\"Failed\",\"reason\":\"Evicted\","
              "\"message\":\"low on memory\"," TARGET ("TerminationByKubelet") "}}");
@@ -264,7 +265,8 @@ static void test_evicted (void **state)
     assert_int_equal (v.trouble, POD_FINE);
 }
 
-/* Another scheduler's word is told at the time limit; that a gate keeps it is nobody's fault. */
+/* Another scheduler's message is reported at the time limit; a pod behind a gate is
+ * nobody's fault. */
 static void test_scheduler (void **state)
 {
     struct podview v = view_of (

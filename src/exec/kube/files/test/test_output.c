@@ -1,5 +1,5 @@
-/* A job's output on disk: after a crash at any point the files have neither loss nor
- * doubled lines. */
+/* A job's output on disk: after a crash at any point the files have neither lost nor
+ * repeated lines. */
 #include "exec/kube/files/output.h"
 
 #include <errno.h>
@@ -140,7 +140,7 @@ static void test_files (void **state)
     write_out (o, 2, 2, "c\n");
     write_out (o, 1, 99, "no such task\n");
     expect ("out-0", "zero\n");
-    expect ("out-1", ""); /* made at the start: a user sees that nothing came */
+    expect ("out-1", ""); /* made at the start: a user sees that there is no output */
     expect ("out-3", "three\n");
     expect ("err-na", "a\nb\n");
     expect ("err-nb", "c\n");
@@ -160,14 +160,14 @@ static void test_crash (void **state)
     write_out (o, 1, 0, "one\n");
     assert_int_equal (output_checkpoint (o, &err), 0);
     assert_int_equal (output_safe_offset (o), output_offset (o));
-    write_out (o, 1, 0, "two\n"); /* in the spool and in the file, but in no checkpoint */
+    write_out (o, 1, 0, "two\n"); /* in spool and file, but not in a checkpoint */
     output_destroy (o);
 
-    /* The crash came between spool and file: */
+    /* The crash came between the writes to the spool and the file, */
     int fd = open (spool, O_WRONLY | O_APPEND);
     size_t len = frame (buf, FRAME_OUTPUT, 1, 0, "three\n");
     assert_int_equal (write (fd, buf, len), len);
-    /* ... and in the middle of a frame. */
+    /* or in the middle of a frame. */
     assert_int_equal (write (fd, buf, len - 2), len - 2);
     close (fd);
 
@@ -177,7 +177,7 @@ static void test_crash (void **state)
     assert_true (output_was_ready (o));
     assert_null (output_finish (o));
     assert_int_equal (output_offset (o),
-                      16 + 20 + 20 + 22); /* the half frame is asked for again */
+                      16 + 20 + 20 + 22); /* the partial frame is requested again */
     write_out (o, 1, 0, "four\n");
     output_destroy (o);
     for (int i = 0; i < 3; i++) {
@@ -195,7 +195,7 @@ static void put (const char *name, const char *text)
     assert_int_equal (io_write_file_atomic (path, text, strlen (text), 0600, NULL), 0);
 }
 
-/* What a first run wrote stays, and a crash doubles nothing of it. */
+/* Output of the first run stays, and a crash repeats none of it. */
 static void test_append (void **state)
 {
     struct error err = { 0 };
@@ -247,7 +247,8 @@ static void test_input (void **state)
     o = open_output ();
     assert_int_equal (output_inputs (o)->n, 1);
     assert_memory_equal (input_named (o, "input")->data, "text", 4);
-    /* It runs: nothing is kept, and what became of the file is the same. */
+    /* While the job runs nothing is kept, and the result of the file is the same.
+     * */
     assert_int_equal (output_write (o, buf, frame (buf, FRAME_READY, 0, 0, ""), &err), 0);
     assert_int_equal (output_inputs (o)->n, 0);
     output_destroy (o);
@@ -295,7 +296,7 @@ static void test_input_refused (void **state)
         { "/dev/zero", "not a regular file" },
         { "/proc/self/status", "not a regular file" },
         { opened,
-          "Too many levels of symbolic links" }, /* the broker's, not the user's */
+          "Too many levels of symbolic links" }, /* the broker's path, not the user's */
         { "big", "big: the pods do not see this file, and at most 104" },
     };
     struct jobspec *js = (struct jobspec *)job.js;
@@ -318,11 +319,11 @@ static void test_input_refused (void **state)
         output_destroy (o);
     }
     free (js->input);
-    js->input = strdup ("/dev/null"); /* nothing is sent */
+    js->input = strdup ("/dev/null"); /* no input is sent */
     output_destroy (open_output ());
 }
 
-/* A FRAME_FILE of a rank; mode 0: not its first. */
+/* A FRAME_FILE of a rank; mode 0: not its first frame. */
 static void send_file (struct output *o, unsigned entry, uint32_t rank, uint32_t mode,
                        const char *text, int want)
 {
@@ -392,7 +393,7 @@ static void test_staged_in (void **state)
     output_destroy (o);
 }
 
-/* What the pods see is not sent, from one side or the other. */
+/* Files that the pods can see are not sent, in either direction. */
 static void test_staging_with_mounts (void **state)
 {
     struct jobspec *js = (struct jobspec *)job.js;
@@ -407,7 +408,7 @@ static void test_staging_with_mounts (void **state)
     assert_int_equal (staging_fill (&job, &launch, &err), 0);
     assert_string_equal (launch.stage_in[0].from, "/data/x");
     assert_string_equal (launch.stage_in[1].from, "/fluxq/job/stage-1");
-    assert_true (launch.stage_out[0].send); /* it cannot be written there */
+    assert_true (launch.stage_out[0].send); /* the pods cannot write it */
     assert_int_equal (launch.stage_out[0].rank, 0);
     free (launch.cwd);
     launch.cwd = strdup ("/");
@@ -432,7 +433,7 @@ static void test_staged_out (void **state)
     put ("back", "before");
     stage_something ();
     o = open_output ();
-    expect ("back", "before"); /* until there is something new */
+    expect ("back", "before"); /* until the new file is complete */
     exists_not ("back-0");
     send_file (o, 0, 0, 0640, "one ", 0);
     send_file (o, 0, 1, 0600, "", 0);
@@ -447,7 +448,7 @@ static void test_staged_out (void **state)
     snprintf (path, sizeof (path), "%s/back-0", dir);
     assert_int_equal (stat (path, &st), 0);
     assert_int_equal (st.st_mode & 0777, 0640);
-    output_destroy (o); /* dies here: the checkpoint has less */
+    output_destroy (o); /* the broker dies here: the checkpoint has less */
     put ("back-0", "one two and what was lost with it");
     put ("back", "anything");
     o = open_output ();
@@ -460,7 +461,8 @@ static void test_staged_out (void **state)
     output_destroy (o);
 }
 
-/* It is noted once, does not stop the others, and is known after a restart, too. */
+/* An error is recorded once, does not stop the other files, and is known after a
+ * restart, too. */
 static void test_staged_problem (void **state)
 {
     struct output *o;
@@ -486,7 +488,8 @@ static void test_staged_problem (void **state)
     o = open_output ();
     assert_non_null (strstr (output_stage_problem (o), "back is a directory"));
     output_destroy (o);
-    /* One that was begun and is in nobody's reach now is another. */
+    /* A file whose copy began and whose target is now out of reach is another
+     * error. */
     snprintf (path, sizeof (path), "%s/back-0", dir);
     assert_int_equal (unlink (path), 0);
     assert_int_equal (mkdir (path, 0700), 0);
@@ -494,7 +497,8 @@ static void test_staged_problem (void **state)
     assert_non_null (strstr (output_note (o), "back-0 is a directory"));
     send_file (o, 0, 0, 0, "zz", 0);
     output_destroy (o);
-    /* Another try begins with none of that, and with a look at where the files are to be. */
+    /* The next try starts without these errors, and checks the targets of the files
+     * again. */
     snprintf (path, sizeof (path), "%s/job/delivered-0", dir);
     assert_int_equal (unlink (path), 0);
     o = output_create (&job, &launch);
@@ -503,7 +507,8 @@ static void test_staged_problem (void **state)
     output_destroy (o);
 }
 
-/* What the agent writes is left to it, also by a broker that was told otherwise since. */
+/* A file that the agent writes is left to the agent, also by a broker with newer
+ * settings. */
 static void test_by_agent (void **state)
 {
     struct jobspec *js = (struct jobspec *)job.js;
@@ -519,7 +524,7 @@ static void test_by_agent (void **state)
     free (js->error);
     js->error = strdup ("/nowhere/else");
     o = output_create (&job, &launch);
-    assert_true (output_open (o, &err) < 0); /* that one is ours */
+    assert_true (output_open (o, &err) < 0); /* the broker writes this file */
     output_destroy (o);
     free (js->error);
     js->error = NULL;
@@ -552,7 +557,7 @@ static void test_finish (void **state)
     output_destroy (o);
     o = open_output ();
     assert_non_null (
-        output_finish (o)); /* a broker that comes back knows the end without asking */
+        output_finish (o)); /* a restarted broker knows the end without a request */
     assert_int_equal (output_finish (o)->status, 3 << 8);
     output_destroy (o);
 }
@@ -587,8 +592,9 @@ static void test_spool_is_no_link (void **state)
     output_destroy (o);
 }
 
-/* A broker that is not root keeps the spool of somebody else's job as its own, and touches
- * no file of that user: not the one that is named, and none that would be made. */
+/* A broker without root keeps the spool of another user's job as its own file, and
+ * touches no file of that user: neither the named file nor a file that would be
+ * created. */
 static int as_nobody (void)
 {
     struct error err = { 0 };
@@ -642,8 +648,8 @@ static const char *o_note (struct output *o)
     return note = output_note (o);
 }
 
-/* A reader that opens a FIFO and goes to sleep: what is left out is said, and other files
- * go on. */
+/* A reader that opens a FIFO and stops reading: the lost output is reported, and other
+ * files continue. */
 static void test_fifo_that_nobody_empties (void **state)
 {
     static char text[200];
@@ -667,7 +673,7 @@ static void test_fifo_that_nobody_empties (void **state)
     close (reader);
 }
 
-/* What the user puts in the place of the broker's files there. */
+/* Files that the user puts in place of the broker's files there. */
 static void test_no_other_file_is_opened (void **state)
 {
     static const char *const names[] = { "key", "delivered-0", "spool-0" };

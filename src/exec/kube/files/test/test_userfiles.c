@@ -1,4 +1,4 @@
-/* The user's names in the pods: lines that are the user's and nobody else's. */
+/* The user's names in the pods: the passwd and group lines are only the user's. */
 #include "exec/kube/files/userfiles.h"
 
 #include <setjmp.h>
@@ -52,7 +52,8 @@ static void test_ordinary (void **state)
     assert_group (&u, "games:x:60:\nusers:x:100:games\nroot:x:0:\nnogroup:x:65534:\n");
 }
 
-/* One line a number, also when it is root's or nobody's; and for a number without a name. */
+/* One line for each number, also for root's and nobody's; and for a number without a
+ * name. */
 static void test_known_numbers (void **state)
 {
     struct exec_user root = { .name = (char *)"root", .home = (char *)"/root" };
@@ -69,7 +70,8 @@ static void test_known_numbers (void **state)
     assert_group (&nobody, "65534:x:65534:\nroot:x:0:\n");
 }
 
-/* A directory service could say anything: no line of it becomes two, and nobody root. */
+/* A directory service may return any text: no entry becomes two lines, and no user
+ * becomes root. */
 static void test_hostile (void **state)
 {
     struct exec_user u = games ();

@@ -1,5 +1,5 @@
-/* A job as a MiniCluster: what the operator is told, what it cannot be told, and how a
- * command's tasks are started. */
+/* A job as a MiniCluster: the object for the operator, the settings that it cannot
+ * have, and the start of a command's tasks. */
 #include "exec/kube/make/minicluster.h"
 
 #include <errno.h>
@@ -19,7 +19,7 @@ static struct object_source src;
 static struct rset_rank ranks[2];
 static struct rset rset = { .ranks = ranks, .nranks = 2 };
 
-/* "a|b|0|c" of an object; NULL when it is not there. */
+/* "a|b|0|c" of an object; NULL if it does not exist. */
 static json_t *at (json_t *o, const char *path)
 {
     char part[64];
@@ -56,7 +56,7 @@ static json_t *json (const char *text)
     return o;
 }
 
-/* 2 to 8 nodes were asked for, 2 were granted, with two tasks on each. */
+/* 2 to 8 nodes were requested, 2 were granted, with two tasks on each. */
 static int setup (void **state)
 {
     static const char spec[] =
@@ -107,7 +107,7 @@ static int teardown (void **state)
     return 0;
 }
 
-/* The quorum is what was granted, and Flux may count to the largest size. */
+/* The quorum is the granted size, and Flux may count to the largest size. */
 static void test_sizes (void **state)
 {
     autojson json_t *o = minicluster_object (&src);
@@ -122,8 +122,8 @@ static void test_sizes (void **state)
     assert_int_equal (number_at (o, "spec|backoffLimit"), 1);
 }
 
-/* Nothing of the operator's that would be lost on the way: pod.resources is overhead, of the pod's
- * security fsGroup is kept alone, a script would pass through a here-document. */
+/* No setting that the operator would lose: pod.resources becomes overhead, of the pod's
+ * security only fsGroup is kept, and a script would pass through a here-document. */
 static void test_what_the_operator_keeps (void **state)
 {
     autojson json_t *o = minicluster_object (&src);
@@ -149,7 +149,8 @@ static void test_what_the_operator_keeps (void **state)
     assert_null (at (c, "commands|script"));
 }
 
-/* The operator names a ConfigMap's volume after it, and the mount after the key. */
+/* The operator names a ConfigMap's volume after the ConfigMap, and the mount after
+ * the key. */
 static void test_volumes (void **state)
 {
     autojson json_t *set = json ("{\"shm-size\":1048576}");
@@ -255,7 +256,8 @@ static void test_tasks_follow_the_granted_size (void **state)
     expect_script (&l, 2, "#!/bin/sh\nexec flux run -N2 -n4 -c4 -g2 './solve'\n");
 }
 
-/* A command becomes a script that the agent runs once; a job's own script stays what it is. */
+/* A command becomes a script that the agent runs once; a job's own script stays
+ * unchanged. */
 static void test_launch (void **state)
 {
     struct error err = { 0 };

@@ -1,5 +1,5 @@
-/* The objects of a job: names, owners, security, sizes. And the settings that shape them.
- */
+/* The objects of a job: names, owners, security, sizes, and the settings that affect
+ * them. */
 #include "exec/kube/make/endpointslice.h"
 #include "exec/kube/make/objects.h"
 
@@ -18,7 +18,7 @@ static struct exec_job job;
 static struct kube_config cfg;
 static struct object_source src;
 
-/* "a.b.0.c" of an object; NULL when it is not there. */
+/* "a.b.0.c" of an object; NULL if it does not exist. */
 static json_t *at (json_t *o, const char *path)
 {
     char part[64];
@@ -103,7 +103,7 @@ static int teardown (void **state)
     return 0;
 }
 
-/* The script's permissions are not the input's, and each file is in the pod's volume. */
+/* The script has permissions of its own, and each file is in the pod's volume. */
 static void test_input (void **state)
 {
     struct inputfile v[] = { { .name = "input-0", .data = (char *)"abc", .len = 3 },
@@ -116,7 +116,7 @@ static void test_input (void **state)
     json_t *job_object = object_job (&src);
     json_t *map = object_configmap (&src, "u", "l", 1);
     json_t *items = at (job_object, "spec|template|spec|volumes|1|configMap|items");
-    assert_int_equal (json_array_size (items), 6); /* passwd and group, too */
+    assert_int_equal (json_array_size (items), 6); /* with passwd and group */
     assert_string_equal (text_at (items, "2|path"), "input-0");
     assert_int_equal (json_integer_value (at (items, "2|mode")), 0444);
     assert_string_equal (text_at (map, "binaryData|input-0"), "YWJj");
@@ -143,8 +143,8 @@ static void test_input (void **state)
     src.inputs = NULL;
 }
 
-/* Wrong: after the state directory was restored or made anew, a job takes what an earlier one
- * of its number runs. */
+/* Fails if, after the state directory was restored or made again, a job uses objects of
+ * an earlier job with the same id. */
 static void test_submitted (void **state)
 {
     struct exec_job other = job;
@@ -157,10 +157,10 @@ static void test_submitted (void **state)
     assert_string_equal (text_at (o, "spec|template|metadata|labels|fluxq.io/submitted"),
                          label);
     assert_false (object_is_anothers (&job, label));
-    assert_false (object_is_anothers (&job, "")); /* of a broker that wrote none yet */
+    assert_false (object_is_anothers (&job, "")); /* from an older broker */
     other.t_submit = 1795467000.25001;
     assert_true (object_is_anothers (&other, label));
-    other.t_submit = 1e12; /* a clock that was anywhere */
+    other.t_submit = 1e12; /* a wrong clock */
     object_submitted (&other, text);
     assert_false (object_is_anothers (&other, text));
     json_decref (o);
@@ -186,11 +186,13 @@ static void test_job (void **state)
     assert_string_equal (
         text_at (o, "spec|podFailurePolicy|rules|0|onPodConditions|0|type"),
         "DisruptionTarget");
-    /* Kubernetes' clock knows nothing of a limit that is extended: it ends no job. */
+    /* The clock of Kubernetes does not know an extended limit, so it must not end the
+     * job. */
     assert_null (at (o, "spec|activeDeadlineSeconds"));
     assert_string_equal (text_at (pod, "schedulerName"), "fluxq");
     assert_string_equal (text_at (pod, "subdomain"), "fluxq-c1-12-1");
-    /* A pod of an Indexed Job is called after the Job and its index: so its agent is found. */
+    /* A pod of an Indexed Job is named after the Job and its index: the broker finds
+     * the agent by this name. */
     char *host = object_rank_host (&src);
     assert_string_equal (host, "fluxq-c1-12-1-%r.fluxq-c1-12-1.ns.svc.cluster.local.");
     free (host);
@@ -208,7 +210,8 @@ static void test_job (void **state)
     json_decref (o);
 }
 
-/* With the administrator's image and program, as the job's user, and nothing of the job's. */
+/* With the administrator's image and program, as the job's user, and without data of
+ * the job. */
 static void test_prolog_and_epilog (void **state)
 {
     struct strbuf prolog = { .buf = (char *)"#!/bin/sh\n", .len = 10 };
@@ -252,8 +255,8 @@ static void test_prolog_and_epilog (void **state)
     cfg.admin_image = NULL;
 }
 
-/* The agent from an image: its container comes before the administrator's, and only it may
- * write there. */
+/* The agent from an image: its container runs before the administrator's, and only it
+ * may write there. */
 static void test_agent_image (void **state)
 {
     char image[] = "fluxq:1", policy[] = "Never";
@@ -283,7 +286,7 @@ static void test_agent_image (void **state)
     assert_true (json_is_object (at (spec, "volumes|0|emptyDir")));
     assert_null (at (spec, "volumes|0|configMap"));
     assert_string_equal (text_at (spec, "initContainers|1|command|3"), POD_BIN "/epilog");
-    for (int i = 0; i < 4; i++) { /* nothing of a ConfigMap may be executed */
+    for (int i = 0; i < 4; i++) { /* no file of a ConfigMap may be executable */
         char path[64];
 
         snprintf (path, sizeof (path), "volumes|1|configMap|items|%d|mode", i);
@@ -312,7 +315,7 @@ static void test_root_and_baseline (void **state)
     job.time_limit = 90;
 }
 
-/* One template serves all ranks: more than the smallest share might not fit where that
+/* One template serves all ranks: more than the smallest share might not fit where a
  * rank is bound. */
 static void test_request (void **state)
 {
@@ -325,8 +328,8 @@ static void test_request (void **state)
     rset_destroy (r);
 }
 
-/* Parts of CPUs are asked for as such, and are all that there is; nothing is rounded, nor asked
- * for under our own name for them. */
+/* Fractional CPUs are requested as such, and completely; nothing is rounded or
+ * requested under fluxq's own name for them. */
 static void test_parts (void **state)
 {
     static struct jobspec_resource parts = { .type = (char *)GRES_CPU_MILLI };
@@ -366,8 +369,8 @@ static void test_parts (void **state)
     rset_destroy (own);
 }
 
-/* A pod that the broker makes: what the Job controller would have made of the template, and
- * its node, and what its own rank was given. */
+/* A pod that the broker makes has the content that the Job controller would make from
+ * the template, its node, and the resources of its own rank. */
 static void test_pod (void **state)
 {
     const struct rset *two = job.r;
@@ -410,7 +413,7 @@ static void test_pod (void **state)
     assert_string_equal (text_at (c, "env|0|value"), "1");
     assert_string_equal (text_at (c, "resources|requests|cpu"), "6");
     assert_string_equal (text_at (c, "resources|limits|memory"), "700Mi");
-    /* ... and the template, which one may read, has the smallest as ever. */
+    /* and the template, which users may read, still has the smallest resources. */
     assert_string_equal (
         text_at (o, "spec|template|spec|containers|0|resources|requests|cpu"), "2");
     json_decref (pod);
@@ -420,7 +423,7 @@ static void test_pod (void **state)
     rset_destroy (own);
 }
 
-/* What the API server's checks ask of the status, see jobstatus.h. */
+/* The conditions of the API server's checks of the status, see jobstatus.h. */
 static void test_status (void **state)
 {
     struct jobstatus_end end_of = {

@@ -1,5 +1,5 @@
-/* Which way of making pods a job gets: by the configuration, by what its pods mount, by the
- * broker's rights, and by what the API server made of the Job. */
+/* The choice of the way to make a job's pods: by the configuration, the pods' mounts,
+ * the broker's rights, and the API server's answer to the Job. */
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/make/podmaker.h"
@@ -20,7 +20,7 @@ static struct kjob k;
 static int setup (void **state)
 {
     (void)state;
-    x = (struct exec){ .closing = true }; /* nothing is put on a loop */
+    x = (struct exec){ .closing = true }; /* nothing is added to a loop */
     space = (struct kspace){ .name = "ns", .x = &x, .rights = { .known = true } };
     job = (struct exec_job){ .id = 1 };
     k = (struct kjob){ .id = 1, .x = &x, .job = &job, .space = &space, .poked = true };
@@ -51,7 +51,7 @@ static void test_missing_right (void **state)
 {
     (void)state;
     snprintf (space.rights.missing, sizeof (space.rights.missing), "create pods");
-    space.rights.look_at = 1e18; /* not to be asked again now */
+    space.rights.look_at = 1e18; /* no new request now */
     assert_ptr_equal (podmaker_choose (&k), &pods_controller);
     assert_false (podrights_are_there (&space));
     set_pods ("broker");
@@ -60,7 +60,8 @@ static void test_missing_right (void **state)
     assert_non_null (strstr (k.fin.text, "create pods"));
 }
 
-/* Such pods may have to wait for kube-scheduler, which a node's name would pass over. */
+/* Such pods may have to wait for kube-scheduler, which a fixed node name would bypass.
+ * */
 static void test_claims (void **state)
 {
     static const char *const texts[] = {
@@ -82,8 +83,8 @@ static void test_claims (void **state)
     json_decref (job.mounts);
 }
 
-/* An older server drops the field: then the Job controller has the Job, this one and all that
- * follow. */
+/* An older server drops the field: then the Job controller makes the pods of this Job
+ * and all later ones. */
 static void test_dropped (void **state)
 {
     json_t *kept = json_pack ("{s:{s:s}}", "spec", "managedBy", pods_broker.managed_by),

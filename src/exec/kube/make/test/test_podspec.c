@@ -1,4 +1,4 @@
-/* A pod's spec from settings, and whose a node is. */
+/* A pod's spec from settings, and the queues of a node. */
 #include "exec/kube/make/podspec.h"
 
 #include <setjmp.h>
@@ -56,7 +56,7 @@ static void test_all_settings (void **state)
                     "\"limits\":{\"a/b\":\"2\"}}}");
 }
 
-/* What is ours stays as it is. */
+/* fluxq's own settings stay unchanged. */
 static void test_template (void **state)
 {
     autojson json_t *set =
@@ -88,7 +88,7 @@ static void test_no_settings (void **state)
     assert_json (c, "{\"volumeMounts\":[],\"resources\":{}}");
 }
 
-/* The gate goes in the same patch that says where. */
+/* The gate is removed by the same patch that sets the node. */
 static void test_other_scheduler (void **state)
 {
     autojson json_t *set = json ("{\"scheduler\":\"default-scheduler\"}");
@@ -129,7 +129,7 @@ static int check_host_network (const char *resources)
     "{\"type\":\"slot\",\"count\":1,\"label\":\"t\",\"with\":[{\"type\":\"core\","       \
     "\"count\":1}]}"
 
-/* Two jobs with the agent's port cannot be on one node. */
+/* Two jobs with the agent's port on the host cannot share a node. */
 static void test_host_network_needs_whole_nodes (void **state)
 {
     (void)state;
@@ -183,7 +183,7 @@ static void test_whose_node (void **state)
         "yes : all tough");
 }
 
-/* A node that is ill is drained, unless some queue does not mind. */
+/* A faulty node is drained, unless a queue tolerates the fault. */
 static void test_condition (void **state)
 {
     static const char ill[] =

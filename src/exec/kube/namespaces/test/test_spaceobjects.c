@@ -1,4 +1,4 @@
-/* What is made for a queue's namespace, and whose namespace a job may not have. */
+/* The objects of a queue's namespace, and namespaces that a job may not use. */
 #include "exec/kube/namespaces/spaceobjects.h"
 
 #include <setjmp.h>

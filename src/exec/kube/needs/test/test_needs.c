@@ -1,6 +1,6 @@
-/* Node groups as configured, and what is made to have nodes of them. What would be wrong: a mistake
- * that is taken, or refused without its place; objects of others that count as ours; words of others
- * that reach a terminal as they are. */
+/* Node groups in the configuration, and the objects that request their nodes. Fails if
+ * an error is accepted or refused without its place, if foreign objects count as
+ * fluxq's, or if foreign texts reach a terminal unchanged. */
 #include "exec/kube/needs/needobject.h"
 
 #include <errno.h>
@@ -225,7 +225,7 @@ static void test_request (void **state)
     assert_text (t, "template spec containers 0 resources limits nvidia.com/gpu", "1");
 }
 
-/* What autoscalers count is what was asked for. */
+/* Autoscalers count the requested amounts. */
 static void test_pod (void **state)
 {
     struct fixture *f = *state;
@@ -243,7 +243,7 @@ static void test_pod (void **state)
     assert_text (s, "status conditions 0 lastTransitionTime", "1970-01-01T00:00:00Z");
 }
 
-/* The longest that is taken is a valid name and label still. */
+/* The longest accepted name is still a valid name and label. */
 static void test_longest (void **state)
 {
     struct fixture *f = *state;
@@ -291,7 +291,7 @@ static void test_owner (void **state)
     assert_int_equal (owner_of (r, "d"), -EINVAL);
 }
 
-/* Labels are anybody's to write. */
+/* Anybody can write labels. */
 static void test_look_alikes (void **state)
 {
     static const struct {
@@ -321,7 +321,7 @@ static void test_look_alikes (void **state)
     assert_int_equal (owner_of (none, "c"), -EINVAL);
 }
 
-/* -- what is answered -- */
+/* -- answers -- */
 
 static enum need_phase conditions (const char *text, char told[EXEC_NEED_TEXT])
 {

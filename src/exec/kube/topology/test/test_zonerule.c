@@ -1,7 +1,7 @@
-/* What agents say of NUMA zones: objects as anybody may write them, fingerprints of pods, and
- * what of it counts. What would be wrong: an object that ends the broker or counts though it
- * makes no sense; a fingerprint that is not the agents'; a pod that counts as reported before it
- * is, or never. */
+/* Agents' reports on NUMA zones: objects that anybody could write, fingerprints of
+ * pods, and the parts that count. Fails if an object ends the broker or counts although
+ * it is nonsense, if a fingerprint differs from the agents', or if a pod counts as
+ * reported too early or never. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -20,7 +20,7 @@ static void test_xxh64 (void **state)
     static const char ishmael[] =
         "Call me Ishmael. Some years ago--never mind how long precisely-";
 
-    (void)state; /* values that others have published */
+    (void)state; /* published values */
     assert_true (podprint_xxh64 ("", 0, 0) == UINT64_C (0xef46db3751d8e999));
     assert_true (podprint_xxh64 ("xxhash", 6, 0) == UINT64_C (0x32dd38952c4bc720));
     assert_true (podprint_xxh64 ("xxhash", 6, 20141025) == UINT64_C (0xb559b98d844e0635));
@@ -89,7 +89,7 @@ static void test_object (void **state)
     assert_int_equal (z.n, 2);
     assert_int_equal (z.size[0].id, 0);
     assert_int_equal (z.size[0].cores, 8);
-    assert_int_equal (z.left[0].cores, 8); /* no more than there are */
+    assert_int_equal (z.left[0].cores, 8); /* at most the existing cores */
     assert_int_equal (z.size[0].memory_mib, 8192);
     assert_int_equal (z.left[0].memory_mib, 3);
     assert_int_equal (z.size[0].gpus, 2);
@@ -222,7 +222,8 @@ static struct zonepod pod (const char *name, uint64_t job, bool running)
                              .exclusive = true };
 }
 
-/* Two zones of 8, with so much left, of the first n of these pods; n < 0: it does not say. */
+/* Two zones of 8, with these free cores, reported for the first n of these pods; n < 0:
+ * the report does not tell. */
 static void object (struct zonerule *s, uint32_t left, const struct zonepod *pods, int n)
 {
     struct zoneobject o = { .single = true, .n = 2, .has_cores = true };
@@ -257,33 +258,33 @@ static void test_reported (void **state)
     object (&s, 8, pods, 0);
     assert_int_equal (zonerule_look (&s, pods, 0), 0);
     assert_true (s.exact);
-    assert_int_equal (zonerule_look (&s, pods, 1), 0); /* a pod of ours has come */
+    assert_int_equal (zonerule_look (&s, pods, 1), 0); /* fluxq has added a pod */
     assert_false (pods[0].seen);
-    assert_true (s.exact); /* but for ours */
+    assert_true (s.exact); /* except for fluxq's pods */
     assert_int_equal (left_of (&s, pods, 1), 8);
     pods[0].running = true;
     assert_int_equal (zonerule_look (&s, pods, 1), 0);
     assert_false (pods[0].seen);
     assert_false (s.exact);
-    object (&s, 5, pods, 1); /* and is reported */
+    object (&s, 5, pods, 1); /* and the pod is reported */
     assert_int_equal (zonerule_look (&s, pods, 1), 0);
     assert_true (pods[0].seen);
     assert_true (s.exact);
     assert_int_equal (left_of (&s, pods, 1), 5);
-    assert_int_equal (zonerule_look (&s, pods, 2), 0); /* another's, in no zone known */
+    assert_int_equal (zonerule_look (&s, pods, 2), 0); /* a foreign pod, zone unknown */
     assert_false (pods[1].seen);
     assert_false (s.exact);
     assert_int_equal (left_of (&s, pods, 2), 2);
-    pods[1].exclusive = false; /* it shares processors with others */
+    pods[1].exclusive = false; /* the pod shares processors with others */
     assert_int_equal (left_of (&s, pods, 2), 5);
     pods[1].exclusive = true;
-    object (&s, 3, pods, 2); /* it is told before it runs */
+    object (&s, 3, pods, 2); /* the pod is reported before it runs */
     assert_int_equal (zonerule_look (&s, pods, 2), 0);
     assert_true (pods[1].seen);
     assert_int_equal (left_of (&s, pods, 2), 3);
 }
 
-/* A report of other pods than those that are there leaves the base as it was. */
+/* A report of pods other than the existing ones leaves the base unchanged. */
 static void test_late_report (void **state)
 {
     struct zonerule s = { 0 };
@@ -304,7 +305,8 @@ static void test_late_report (void **state)
     assert_int_equal (left_of (&s, &pods[1], 1), 3);
 }
 
-/* The first object is taken as it is, also if it knows of others; but not for our jobs. */
+/* The first object is accepted as it is, also if it has foreign pods; but not for
+ * fluxq's jobs. */
 static void test_first (void **state)
 {
     struct zonerule s = { 0 };
@@ -344,7 +346,7 @@ static void test_without_print (void **state)
     assert_int_equal (zonerule_look (&s, pods, 1), 0);
     object (&s, 8, NULL, -1);
     assert_int_equal (zonerule_look (&s, pods, 1), 0);
-    assert_false (pods[0].seen); /* it does not run */
+    assert_false (pods[0].seen); /* the pod does not run */
     pods[0].running = true;
     pods[0].run_at = s.version;
     assert_int_equal (zonerule_look (&s, pods, 1), 0);

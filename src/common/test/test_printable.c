@@ -11,7 +11,7 @@ static void test_clean (void **state)
     static const char *const all[][2] = {
         { "", "" },
         { "a\nb\tc\033[2Jd\x7f", "a?b?c?[2Jd?" },
-        { "\xc2\x9b" "31m\x9b", "?31m?" },                   /* CSI as character and byte */
+        { "\xc2\x9b" "31m\x9b", "?31m?" },                   /* CSI, two forms */
         { "a\xe2\x80\xae" "b\xe2\x81\xa6\xd8\x9c", "a?b??" }, /* bidirectional */
         { "r\xe2\x80\x8boot\xef\xbb\xbf\xc2\xad", "r?oot??" }, /* zero-width */
         { "\xf3\xa0\x81\x81\xe3\x85\xa4", "??" },             /* a tag, a filler */

@@ -1,6 +1,5 @@
-/* test_jobspec.c - the parser of jobspecs: what RFC 14 and 25 allow, what is refused and
- * how that is said, and the sizes that come out
- */
+/* test_jobspec.c - the parser of jobspecs: forms that RFC 14 and 25 allow, refusals and
+ * their messages, and the resulting sizes */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -45,7 +44,7 @@ struct sizes_case {
 
 #define MAX_COUNT 2147483647
 
-/* The shapes of the RFCs' own examples, and elastic, nested and absurd ones. */
+/* The shapes of the RFCs' own examples, and elastic, nested and absurd shapes. */
 static const struct sizes_case sizes_cases[] = {
     /* RFC 25 example 1 and use cases 2.1, 2.2, 2.3, 2.4 */
     { DOC (NODE ("4", SLOT ("1", CORE ("2"))), ONE, "\"duration\":3600.0"),
@@ -125,7 +124,7 @@ static void test_sizes (void **state)
     }
 }
 
-/* the largest allowed size, found by going through all of them */
+/* the largest allowed size, found by trying all of them */
 static int64_t slow_fit (const struct jobspec_count *c, int64_t limit)
 {
     int64_t best = 0;
@@ -164,7 +163,7 @@ static void test_count_fit (void **state)
             }
         }
     }
-    /* ends, and does not overflow */
+    /* the search ends, and does not overflow */
     assert_int_equal (
         jobspec_count_fit (&(struct jobspec_count){ 2, MAX_COUNT, '^', MAX_COUNT },
                            INT64_MAX),
@@ -207,7 +206,7 @@ static void test_memory_units (void **state)
     assert_int_equal (jobspec_memory_mib ("furlong", 1, &mib), -EINVAL);
 }
 
-/* -- what is read -- */
+/* -- accepted jobspecs -- */
 
 static void test_attributes (void **state)
 {
@@ -243,7 +242,8 @@ static void test_attributes (void **state)
     assert_string_equal (js->image, "busybox:1");
     assert_int_equal (js->memory_per_node, 512);
     assert_non_null (json_object_get (js->constraints, "properties"));
-    /* "unset" of what was never set: no entry, above all none that is no string */
+    /* "unset" of a variable that was never set: no entry, and above all no entry
+     * that is not a string */
     assert_int_equal (json_object_size (js->environment), 2);
     assert_string_equal (json_string_value (json_object_get (js->environment, "HOME")),
                          "/home/ann");
@@ -325,8 +325,7 @@ static void test_encode (void **state)
     jobspec_destroy (js);
 }
 
-/* -- what is refused: the error names the place, and the thing that is wrong with it
- * -- */
+/* -- refusals: the error names the place and the fault -- */
 
 static const struct {
     const char *text, *place, *thing;
@@ -612,7 +611,7 @@ static void test_limits (void **state)
     js = parse (text);
     jobspec_destroy (js);
     free (text);
-    /* not even looked at */
+    /* not even read */
     assert_null (jobspec_parse (bytes, (size_t)JOBSPEC_TEXT_MAX + 1, &err));
     assert_int_equal (err.code, EFBIG);
 }
@@ -655,7 +654,7 @@ static const char *other_name (const char *type, void *arg)
     return !strcmp (type, "hca") ? "rdma/hca" : !strcmp (type, "gpu:a100") ? "gpu" : NULL;
 }
 
-/* Wherever they stand, in what is kept and in what is read of it. */
+/* In any place, in the kept text and in the parsed values. */
 static void test_rename (void **state)
 {
     struct jobspec *js = parse (DOC (

@@ -43,7 +43,7 @@ static void test_base64 (void **state)
     }
 }
 
-/* two texts must not mean the same bytes, and no byte may be dropped in silence */
+/* two texts must not mean the same bytes, and no byte may be dropped silently */
 static void test_base64_strict (void **state)
 {
     static const char *const bad[] = { "Z",        "Zg",     "Zg=",  "Zh==",
@@ -79,7 +79,7 @@ static void test_utf8 (void **state)
         assert_true (text_is_utf8 (good[i], strlen (good[i]), NULL));
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
         assert_false (text_is_utf8 (bad[i], strlen (bad[i]), NULL));
-    /* cut inside a character by the length, not by a NUL */
+    /* the length cuts a character, not a NUL */
     assert_false (text_is_utf8 ("\xe2\x82\xac", 2, NULL));
     assert_true (text_is_utf8 ("a\"\\\n\x01\xc3\xa9", 7, &size));
     assert_int_equal (size, 1 + 2 + 2 + 2 + 6 + 2);
@@ -139,7 +139,7 @@ static void test_words_sbatch (void **state)
     WORDS (WORDS_SBATCH, "  # only a comment");
     WORDS (WORDS_SBATCH, " -N 2\t-n4 ", "-N", "2", "-n4");
     WORDS (WORDS_SBATCH, "--time=10 # ten minutes", "--time=10");
-    WORDS (WORDS_SBATCH, "-J a#b", "-J", "a"); /* so does sbatch */
+    WORDS (WORDS_SBATCH, "-J a#b", "-J", "a"); /* like sbatch */
     WORDS (WORDS_SBATCH, "-J 'a #b' --mem=1", "-J", "a #b", "--mem=1");
     WORDS (WORDS_SBATCH, "-J \"a b\"c", "-J", "a bc");
     WORDS (WORDS_SBATCH, "-J a\\ b\\#c", "-J", "a b#c");

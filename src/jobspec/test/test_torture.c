@@ -1,10 +1,7 @@
-/* test_torture.c - memory runs out at each allocation in turn: nothing leaks (the
- * sanitizers' run sees that), nothing is left out in silence, and the error says what it
- * was
- *
- * Linked with --wrap, so that the allocations of src/ come through here; jansson's do by
- * its own hook.
- */
+/* test_torture.c - each allocation fails in turn: nothing leaks (a run with sanitizers
+ * detects this), nothing is left out silently, and the error names the cause.
+ * Linked with --wrap, so that the allocations of src/ go through this file; jansson's
+ * allocations go through its own hook. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -15,7 +12,7 @@
 #include "jobspec/parse/request.h"
 #include "jobspec/script/script.h"
 
-/* Script and options to a jobspec. */
+/* From script and options to a jobspec. */
 static json_t *submit (const char *script, struct error *err)
 {
     char *const env[] = { "A=1", "B=2", NULL };
@@ -41,7 +38,7 @@ static json_t *submit (const char *script, struct error *err)
     return root;
 }
 
-/* Whether the error is there, and is about memory. */
+/* True if there is an error, and it is about memory. */
 static void check_error (const struct error *err, long n)
 {
     if (err->code != ENOMEM && !strstr (err->text, "memory"))
@@ -128,7 +125,7 @@ static void test_parse (void **state)
         torture_parse (scripts[i]);
 }
 
-/* libyaml's own memory does not come through here. */
+/* libyaml's own allocations do not go through this file. */
 static void test_request (void **state)
 {
     static const char text[] =

@@ -1,6 +1,6 @@
-/* The API server's client: its budget, what waits behind what, and a server that asks for
- * fewer requests. Against a fake server that runs in threads of this program and notes the
- * order in which requests came. */
+/* The client of the API server: its budget, the order of waiting requests, and a server
+ * that asks for fewer requests. The fake server runs in threads of this program and
+ * records the order of requests. */
 #include "kube/client.h"
 
 #include <arpa/inet.h>
@@ -26,8 +26,8 @@
 static int port;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static char came[4096];   /* the last parts of the paths, in order */
-static int refusals_left; /* so many requests are answered by 429 */
-static int denials_left;  /* ... by 403 */
+static int refusals_left; /* the number of requests to answer with 429 */
+static int denials_left;  /* the number to answer with 403 */
 static char accepts[512]; /* the last request's Accept header */
 
 static bool read_request (int fd, char *buf, size_t size)
@@ -178,13 +178,13 @@ static void test_budget (void **state)
         assert_true (budget_take (&b, 100));
     assert_false (budget_take (&b, 100));
     assert_true (budget_wait (&b, 100) > 0.099 && budget_wait (&b, 100) < 0.101);
-    assert_false (budget_take (&b, 100.05)); /* asking does not put it off */
+    assert_false (budget_take (&b, 100.05)); /* a refusal delays nothing */
     assert_true (budget_take (&b, 100.1));
-    assert_false (budget_take (&b, 99)); /* a clock that goes back gives nothing */
+    assert_false (budget_take (&b, 99)); /* a clock that goes back adds nothing */
     for (int i = 0; i < 3; i++)
-        assert_true (budget_take (&b, 1000)); /* a quiet time gives a burst, not more */
+        assert_true (budget_take (&b, 1000)); /* an idle time gives one burst, not more */
     assert_false (budget_take (&b, 1000));
-    /* However it is asked, over 10 s there are 100 and the burst. */
+    /* For any pattern of requests, 10 s allow 100 and the burst. */
     unsigned n = 0;
     budget_init (&b, 10, 3);
     for (int i = 0; i <= 10000; i++)
@@ -206,7 +206,7 @@ static void test_rate (void **state)
     end (k);
 }
 
-/* A request and whether it has gone out; which of them did in which order. */
+/* A request and whether it was sent; the order of sent requests. */
 struct slot {
     const char *name;
     unsigned flags;
@@ -233,8 +233,9 @@ static void on_slot (const struct kube_result *res, void *arg)
     answered++;
 }
 
-/* What is of a start waits behind what is not, however late that comes; in its own kind each
- * goes in order. One goes at a time, so whoever looks each turn sees the order. */
+/* Requests of starts wait behind other requests, however late these come; each kind
+ * keeps its order. One request goes at a time, so that checks in each turn see the
+ * order. */
 static void test_order (void **state)
 {
     struct kube *k = begin (50, 1);
@@ -277,7 +278,8 @@ static void test_unsent (void **state)
     end (k);
 }
 
-/* All wait as long as the server says, also who has not asked yet; none is lost. */
+/* All requests wait for the time that the server gives, also later requests; none
+ * is lost. */
 static void test_retry_after (void **state)
 {
     struct kube *k = begin (1000, 1000);
@@ -297,7 +299,8 @@ static void test_retry_after (void **state)
     end (k);
 }
 
-/* A server that has just begun denies all until it has read its rules. */
+/* A server that has just started denies all requests until it has read its rules.
+ * */
 static void test_denied (void **state)
 {
     struct kube *k = begin (1000, 1000);

@@ -19,7 +19,7 @@
 static int tcp_port;
 static char unix_path[64];
 
-/* -- the server: what it answers is in the request's path -- */
+/* -- the server: the request's path selects the answer -- */
 
 static bool read_request (int fd, char *buf, size_t size)
 {
@@ -213,7 +213,7 @@ static void end (struct httpc *h)
 {
     httpc_destroy (h);
     uv_run (&loop, UV_RUN_DEFAULT);
-    assert_int_equal (uv_loop_close (&loop), 0); /* else a handle was left behind */
+    assert_int_equal (uv_loop_close (&loop), 0); /* fails if a handle was left open */
 }
 
 static void test_answers (void **state)
@@ -227,7 +227,7 @@ static void test_answers (void **state)
     ask (h, "DELETE", "/echo", "{}", &a[2]);
     ask (h, "GET", "/busy", NULL, &a[3]);
     ask (h, "POST", "/echo", NULL, &a[4]);
-    assert_int_equal (a[0].calls, 0); /* never from within httpc_send() */
+    assert_int_equal (a[0].calls, 0); /* never inside httpc_send() */
     for (int i = 0; i < 5; i++)
         run_until (&a[i].calls, 1);
     assert_int_equal (a[0].status, 200);
@@ -296,7 +296,7 @@ static void test_stream (void **state)
     assert_int_equal (a.status, 200);
     assert_int_equal (b.status, 0); /* ended by on_data */
     assert_int_equal (b.code, ECANCELED);
-    assert_string_equal (c.data, ""); /* an error's body is no data of the stream */
+    assert_string_equal (c.data, ""); /* an error's body is not data of the stream */
     assert_string_equal (c.body, "no");
     end (h);
 }
@@ -319,7 +319,7 @@ static void test_trouble (void **state)
                                  &err));
     run_until (&cut.calls, 1);
     assert_int_equal (cut.status,
-                      0); /* cut short is no answer, whatever its status line said */
+                      0); /* a truncated answer is an error, for any status line */
     run_until (&large.calls, 1);
     assert_int_equal (large.code, EFBIG);
     run_until (&refused.calls, 1);
@@ -338,7 +338,7 @@ static void test_cancel (void **state)
     httpc_cancel (ask (h, "GET", "/hello", NULL, &before));
     stream (h, "/pieces", &within, 0, 0);
     within.req =
-        ask (h, "GET", "/silent", NULL, &other); /* cancelled from within a callback */
+        ask (h, "GET", "/silent", NULL, &other); /* cancelled inside a callback */
     run_until (&within.calls, 1);
     assert_int_equal (before.calls, 0);
     assert_int_equal (other.calls, 0);

@@ -1,4 +1,5 @@
-/* Kubeconfigs: what is taken from them, and what is refused by name. */
+/* Kubeconfigs: the settings that are read, and the settings that are refused by
+ * name. */
 #include "kube/kubeconfig.h"
 
 #include <setjmp.h>
@@ -112,7 +113,7 @@ static void test_data_and_token_file (void **state)
     assert_string_equal (kc->token, "second"); /* tokens are renewed in place */
     put ("token", "");
     assert_true (kubeconfig_refresh (kc, &err) < 0);
-    assert_string_equal (kc->token, "second"); /* an empty file takes nothing away */
+    assert_string_equal (kc->token, "second"); /* an empty file keeps the old token */
     kubeconfig_destroy (kc);
 }
 

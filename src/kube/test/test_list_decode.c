@@ -1,4 +1,4 @@
-/* The decoder of lists: items in whatever pieces they come, and nonsense. */
+/* The decoder of lists: items in parts of any size, and invalid data. */
 #include "kube/watch.h"
 
 #include <errno.h>
@@ -25,7 +25,8 @@ static int on_item (json_t *item, void *arg)
     return s->stop_at && s->n >= s->stop_at ? -ECANCELED : 0;
 }
 
-/* In pieces of that size; what feed() says, or else end(). */
+/* Feeds the text in parts of this size; returns the result of feed(), or else of
+ * end(). */
 static int read_in (const char *text, size_t piece, struct seen *s, char version[64],
                     struct error *err)
 {
@@ -68,7 +69,7 @@ static void test_lists (void **state)
     assert_read ("{\"kind\":\"PodList\"," META
                  ",\"items\":[" ITEM ("a") "," ITEM ("b") "]}",
                  "a,b,", "7");
-    /* of a custom resource: by the alphabet */
+    /* an object of a custom resource: members in alphabetical order */
     assert_read ("{\"apiVersion\":\"v1\",\"items\":[" ITEM ("a") "],\"kind\":\"L\"," META
                                                                  "}",
                  "a,", "7");
@@ -77,7 +78,7 @@ static void test_lists (void **state)
                  "a,b,", "7");
 }
 
-/* Brackets, quotes and the word itself where they mean nothing. */
+/* Brackets, quotes and the word itself in places where they have no meaning. */
 static void test_strings (void **state)
 {
     (void)state;
@@ -145,7 +146,7 @@ static void test_hostile (void **state)
         }
 }
 
-/* NUL bytes are no end of the text. */
+/* A NUL byte does not end the text. */
 static void test_nul (void **state)
 {
     static const char text[] = "{" META ",\"items\":[\0" ITEM ("a") "]}";

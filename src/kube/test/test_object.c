@@ -1,4 +1,4 @@
-/* What nobody reads is not parsed; all else stays as it is, also where it looks alike. */
+/* Unused members are not parsed; all others stay unchanged, also similar ones. */
 #include "kube/object.h"
 
 #include <setjmp.h>
@@ -46,7 +46,7 @@ static void test_look_alikes (void **state)
         "{\"managedFields\":1}",
         "{\"managedFields\": [1]}",
         "{\"xmanagedFields\":[1]}",
-        /* no JSON */
+        /* not JSON */
         "\"managedFields\":[1]",
         "{\"managedFields\":[1",
         "{\"managedFields\":[\"]",

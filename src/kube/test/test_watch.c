@@ -1,6 +1,6 @@
-/* A collection that is kept up to date: lists, streams that end, and what was missed in
- * between. Against a fake server that gives the answers of a script, one after the other, and
- * notes what it was asked; a real one cannot be made to forget or to cut. */
+/* A collection that is kept up to date: lists, streams that end, and missed changes.
+ * The fake server gives the answers of a script, one after the other, and records its
+ * requests; a real server cannot be made to forget changes or to cut an answer. */
 #include "kube/watch.h"
 
 #include <arpa/inet.h>
@@ -118,7 +118,7 @@ static int setup (void **state)
     return pthread_create (&t, NULL, serve, (void *)(intptr_t)fd);
 }
 
-/* -- who is told -- */
+/* -- the listener -- */
 
 static char told[1024];
 
@@ -149,7 +149,7 @@ static void on_listed (void *arg)
     tell ("|", "");
 }
 
-/* Runs the script until its end is asked for and has been told of. */
+/* Runs the script until its end was requested and reported. */
 static void follow (const struct answer *answers, const char *want_told,
                     const char *want_came)
 {
@@ -206,7 +206,7 @@ static void test_goes_on (void **state)
     follow (answers, "+a +b | ~a -b +c", "list, from 9, from 12");
 }
 
-/* What it still is is not told of again; another object under the name is. */
+/* An unchanged object is not reported again; another object of the same name is. */
 static void test_gone (void **state)
 {
     static const struct answer answers[] = {
@@ -223,7 +223,8 @@ static void test_gone (void **state)
             "list, from 9, list, from 30, list, from 40");
 }
 
-/* A list that is cut, no list or nonsense: nothing is taken for gone. */
+/* After a truncated list, a non-list or invalid data, no object counts as deleted.
+ * */
 static void test_cut (void **state)
 {
     static const struct answer answers[] = {
@@ -242,7 +243,7 @@ static void test_cut (void **state)
             "list, from 9, list, list, list, list, list, from 30");
 }
 
-/* A stream that cannot be read, from the same place on, again and again. */
+/* A stream that cannot be read, from the same place, again and again. */
 static void test_unreadable (void **state)
 {
     static const struct answer answers[] = {

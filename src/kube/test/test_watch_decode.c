@@ -1,4 +1,4 @@
-/* The decoder of watch streams: events in whatever pieces they come, and nonsense. */
+/* The decoder of watch streams: events in parts of any size, and invalid data. */
 #include "kube/watch.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void test_pieces (void **state)
             assert_int_equal (
                 kube_decoder_feed (&d, stream + at, len, on_event, &s, &err), 0);
         }
-        assert_int_equal (s.n, 4); /* the unknown type is passed over */
+        assert_int_equal (s.n, 4); /* the unknown type is skipped */
         assert_string_equal (s.names, "a,b,c,-,");
         assert_int_equal (s.last, KUBE_BOOKMARK);
         assert_string_equal (s.version, "9");

@@ -1,4 +1,5 @@
-/* The window, on servers that are models: so many workers, a queue before them. */
+/* The window, with models of servers: a number of workers with a queue before them.
+ * */
 #include "kube/window.h"
 
 #include <setjmp.h>
@@ -12,9 +13,9 @@
 
 #define SERVERS_MOST 64
 
-/* Of a server with so many workers, of whom each takes so long for a request: all requests are
- * served in order, and as many are on the wire as the window says. Returns requests a second
- * of the second half. */
+/* Simulates a server with `workers` workers and a fixed time for each request: requests
+ * are served in order, and the window limits the requests on the wire. Returns the
+ * requests per second of the second half. */
 static double serve (struct kube_window *w, unsigned workers, double work, unsigned count)
 {
     double free_at[SERVERS_MOST] = { 0 }, done[WINDOW_MOST] = { 0 };
@@ -60,7 +61,7 @@ static void test_slow_server (void **state)
     (void)state;
     window_init (&w);
     rate = serve (&w, 2, 0.01, 5000);
-    assert_true (rate > 195); /* of 200: it is never idle */
+    assert_true (rate > 195); /* of 200: the server is never idle */
     assert_in_range (window_size (&w), WINDOW_LEAST, 14);
 }
 
@@ -75,12 +76,13 @@ static void test_wide_server (void **state)
     assert_true (rate > 1500); /* of 1600 */
     assert_in_range (window_size (&w), 32, 48);
     window_init (&w);
-    rate = serve (&w, 64, 0.05, 20000); /* a slow one of which there is no end */
+    rate = serve (&w, 64, 0.05, 20000); /* a slow server without limit */
     assert_in_range (window_size (&w), 56, WINDOW_MOST);
     assert_true (rate > 1000);
 }
 
-/* It has become slower, as others use it too: what is quickest now is found out. */
+/* The server has become slower, as others use it, too: the window finds the new
+ * optimum. */
 static void test_becomes_slower (void **state)
 {
     struct kube_window w;
@@ -121,8 +123,8 @@ static void test_trouble (void **state)
     assert_int_equal (window_size (&w), WINDOW_LEAST);
 }
 
-/* A Secret is made faster than a pod: neither is measured by the other. More kinds than there
- * is room for do no harm. */
+/* A Secret is made faster than a pod: each is measured by itself. More kinds than slots
+ * do no harm. */
 static void test_kinds (void **state)
 {
     struct kube_window w;

@@ -1,7 +1,5 @@
-/* test_datetime.c - times as users write them, in a zone with summer time. What would be
- * wrong: a job that starts a day late or early, a time that cannot be and is taken for
- * another.
- */
+/* test_datetime.c - times as users write them, in a zone with summer time. Fails if a
+ * job would start a day late or early, or if an impossible time is read as another. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -29,7 +27,7 @@ static const struct {
     { "now+1w", "2026-11-27T12:30:45" },
     { "now+0", "2026-11-20T12:30:45" },
     { "uts1795174246", "2026-11-20T12:30:46" },
-    /* a time of day is the next one that comes */
+    /* a time of day means its next occurrence */
     { "16:00", "2026-11-20T16:00:00" },
     { "8:15", "2026-11-21T08:15:00" },
     { "12:30:45", "2026-11-21T12:30:45" },
@@ -58,7 +56,7 @@ static const struct {
     { "11/21/26", "2026-11-21T00:00:00" },
     { "11/21/2026", "2026-11-21T00:00:00" },
     { "11/21", "2026-11-21T00:00:00" },
-    { "11/20", "2027-11-20T00:00:00" }, /* its midnight is past */
+    { "11/20", "2027-11-20T00:00:00" }, /* this year's midnight is past */
     { "11/20 16:00", "2026-11-20T16:00:00" },
     { "1/2-10:00", "2027-01-02T10:00:00" },
     { "11.21.26", "2026-11-21T00:00:00" },

@@ -1,7 +1,6 @@
-/* test_dependency.c - lists of dependencies and their RFC 26 objects. What would be
- * wrong: a list that means something else than its text says, an object that a reader of
- * RFC 26 takes for something else, a bad list that is let through or not named.
- */
+/* test_dependency.c - lists of dependencies and their RFC 26 objects. Fails if a list
+ * means something else than its text, if a reader of RFC 26 would misread an object, or
+ * if a wrong list is accepted or not named. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -24,7 +23,7 @@ static json_t *to_json (const char *text)
     return o;
 }
 
-/* The text, its objects, and the text that they give again (NULL: the same). */
+/* The text, its objects, and the text of these objects (NULL: the same text). */
 static const struct {
     const char *text, *json, *again;
 } good[] = {
@@ -53,7 +52,7 @@ static const struct {
       NULL },
     { "afterok:9223372036854775807",
       "[{\"scheme\":\"afterok\",\"value\":\"9223372036854775807\"}]", NULL },
-    /* one object for "one is enough": not to be taken for a list of all */
+    /* one object for "one is enough", which cannot be mistaken for a list of all */
     { "afterok:1:2?afternotok:3?after:4+1?singleton",
       "[{\"scheme\":\"any\",\"value\":\"afterok:1?afterok:2?afternotok:3?after:4+1?"
       "singleton\"}]",
@@ -166,7 +165,7 @@ static void test_bounds (void **state)
     assert_int_equal (dependencies_parse (&d, text.buf, WHERE, &err), -ERANGE);
 }
 
-/* -- what comes from a jobspec that others made -- */
+/* -- dependencies in jobspecs of other programs -- */
 
 #define O(scheme, value) "{\"scheme\":\"" scheme "\",\"value\":\"" value "\"}"
 

@@ -1,5 +1,5 @@
-/* A user's template: what it may have, that each other field is refused by its path, and that
- * a hostile one does no more than be refused. */
+/* A user's template: allowed fields; every other field is refused with its path; a
+ * hostile template is only refused. */
 #include "jobspec/attributes/podtemplate.h"
 
 #include <setjmp.h>
@@ -102,7 +102,7 @@ static void test_forms (void **state)
     }
 }
 
-/* Each field that would break the gang or the rules, and what the user is told. */
+/* Each field that would break the gang or the rules, and the message. */
 static const struct {
     const char *text, *path, *why;
 } refusals[] = {
@@ -224,12 +224,12 @@ static void test_file (void **state)
     assert_null (podtemplate_read ("/nowhere/pod.yaml", "--pod-template", &err));
     assert_null (podtemplate_read ("/tmp", "--pod-template", &err));
     unlink (path);
-    assert_int_equal (mkfifo (path, 0600), 0); /* nobody writes: it may not hang */
+    assert_int_equal (mkfifo (path, 0600), 0); /* no writer: the read must not hang */
     assert_null (podtemplate_read (path, "--pod-template", &err));
     assert_non_null (strstr (err.text, "not a file"));
 }
 
-/* What never was a file: a jobspec may have anything there. */
+/* Values that no file could have: a jobspec may contain anything there. */
 static void test_hostile (void **state)
 {
     autojson json_t *deep = json_object (), *many = json_object ();

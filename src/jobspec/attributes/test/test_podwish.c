@@ -1,4 +1,4 @@
-/* What a job wants of its pods: from options, and as a jobspec has it. */
+/* A job's settings for its pods: from options, and in the jobspec. */
 #include "jobspec/attributes/podwish.h"
 
 #include <errno.h>
@@ -74,7 +74,7 @@ static void test_many_volumes (void **state)
     assert_true (podwish_set (&w, "volume", "a:/b", "x", &err) < 0);
 }
 
-/* A jobspec may come from anywhere. */
+/* A jobspec may come from any program. */
 static void test_jobspec_refused (void **state)
 {
     static const char *const cases[] = {

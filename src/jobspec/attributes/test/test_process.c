@@ -1,5 +1,5 @@
-/* What would be wrong: a signal at another time or to others than the user wrote, something
- * that is lost on the way through the jobspec, a value from outside that is not bounded. */
+/* Fails if a signal has another time or target than the user wrote, if a value is lost
+ * on the way through the jobspec, or if an external value has no bound. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -105,7 +105,7 @@ static void test_round_trip (void **state)
     assert_int_equal (q.umask, 027);
     assert_int_equal (q.nice, 7);
     assert_true (q.user_env.timeout == 20 && !q.user_env.login);
-    /* as flux-core writes them */
+    /* in the form that flux-core writes */
     assert_int_equal (json_integer_value (
                           json_object_get (json_object_get (options, "rlimit"), "core")),
                       -1);

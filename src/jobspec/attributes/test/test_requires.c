@@ -1,4 +1,4 @@
-/* test_requires.c - what users may write for the nodes that they want */
+/* test_requires.c - requests of users for particular nodes */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* submit_line.h - for tests: what a command line of options becomes
+/* submit_line.h - for tests: from a command line of options to the jobspec
  *
  *     json_t *root = make ("-N 2 --mem=1G", &err);    // NULL: refused, err says why
  *     struct jobspec *js = parse (root);
@@ -27,7 +27,8 @@ static const struct option_desc *find_letter (char letter)
     return NULL;
 }
 
-/* "-N 2 --mem=1G --hold": one word an option and its value, as in -N2 or --mem=1G */
+/* "-N 2 --mem=1G --hold": each option and its value is one word, as in -N2 or
+ * --mem=1G */
 static int set_all (struct submit_options *so, const char *line, struct error *err)
 {
     autofree char *copy = strdup (line);

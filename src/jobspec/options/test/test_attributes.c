@@ -1,5 +1,6 @@
-/* test_attributes.c - the table of attributes: a row that is not complete, and a value that gets
- * lost between option, jobspec, event, answer and environment, would deceive the user silently. */
+/* test_attributes.c - the table of attributes: an incomplete row, or a value that is
+ * lost between option, jobspec, event, answer and environment, would mislead the user
+ * silently. */
 #include "jobspec/options/test/submit_line.h"
 
 #include "jobspec/options/attributes.h"
@@ -20,7 +21,7 @@ static const void *field_of (const struct attribute *a, const struct jobspec *js
             fail_msg ("--%s: not %s", a->name, #condition);                              \
     } while (0)
 
-/* Wrong: a row sets nothing, or what another row sets, or is shown from nowhere. */
+/* Fails if a row sets nothing, sets a value of another row, or is shown nowhere. */
 static void test_rows (void **state)
 {
     (void)state;
@@ -49,7 +50,7 @@ static void test_rows (void **state)
     }
 }
 
-/* Sets a value that is not the one of a jobspec without it. */
+/* Sets a value different from that of a jobspec without the attribute. */
 static void set_sample (struct submit_options *so, const struct attribute *a)
 {
     static const char *const texts[] = { [ATTRIBUTE_TEXT] = "abc", [ATTRIBUTE_NUMBER] = "7",
@@ -80,8 +81,8 @@ static bool is_same (const struct attribute *a, const struct jobspec *x,
     return false;
 }
 
-/* Wrong: the broker does not read what the command writes, or the event, the answer or the
- * environment has not the value that the row says. */
+/* Fails if the broker does not read the value that the command writes, or if the event,
+ * the answer or the environment lacks the row's value. */
 static void test_every_scalar_arrives (void **state)
 {
     (void)state;
@@ -121,7 +122,8 @@ static void test_every_scalar_arrives (void **state)
     }
 }
 
-/* Wrong: a number, a time or a text out of its range is taken, from the option or the jobspec. */
+/* Fails if a number, a time or a text out of range is accepted, from the option or the
+ * jobspec. */
 static void test_ranges (void **state)
 {
     char text[8192];

@@ -1,6 +1,5 @@
 /* test_submit_options.c - options to jobspec, from the command line, the script and the
- * environment; what cannot be is refused by name. Shapes: test_submit_shape.c
- */
+ * environment; errors name the option. Shapes: test_submit_shape.c */
 #include "jobspec/options/test/submit_line.h"
 
 #include <errno.h>
@@ -78,7 +77,8 @@ static const struct {
     { "--image=a'b", "--image", "a'b" },
     { "--hold=maybe", "--hold", "'maybe'" },
     { "--frobnicate=1", "--frobnicate", "unknown option" },
-    /* counts that do not fit together: both are named, and a way out */
+    /* counts that contradict each other: the error names both, and a correct
+     * request */
     { "-N4 -n2", "2 tasks", "4 nodes" },
     { "-N2 -n9 --ntasks-per-node=4", "9 tasks", "room for 8" },
     { "-N2-4 -n3", "3 tasks", "4 nodes" },
@@ -118,7 +118,7 @@ static void test_refusals (void **state)
     }
 }
 
-/* -- who wins -- */
+/* -- precedence -- */
 
 static void test_precedence (void **state)
 {
@@ -147,7 +147,7 @@ static void test_precedence (void **state)
         assert_int_equal (so.nodes.count.min, 3);
         assert_string_equal (so.js.name, "3");
         assert_true (so.time_limit == 180.);
-        /* a value that loses is checked all the same; a flag can be taken back */
+        /* a value without precedence is also checked; a flag can be reset */
         assert_int_equal (submit_options_set (&so, SUBMIT_FROM_SCRIPT, "nodes", "x",
                                               "job.sh:3: -N", &err),
                           -EINVAL);
@@ -166,7 +166,7 @@ static void test_precedence (void **state)
     submit_options_release (&so);
 }
 
-/* --gpus of the command line against --gpus-per-task of the script: no contradiction */
+/* --gpus of the command line and --gpus-per-task of the script: no contradiction */
 static void test_gpus_by_source (void **state)
 {
     struct submit_options so;
@@ -223,7 +223,7 @@ static void test_from_environ (void **state)
     assert_int_equal (submit_options_from_environ (&so, broken, &err), -EINVAL);
     assert_int_equal (strncmp (err.text, "FLUXQ_NODES: 'many'", 19), 0);
     submit_options_release (&so);
-    /* what a job finds about itself is no option for the jobs it submits */
+    /* variables of a job are not options for the jobs that it submits */
     assert_int_equal (submit_options_from_environ (&so, inside, &err), 0);
     assert_int_equal (so.ntasks.count.min, 0);
     assert_null (so.js.name);
@@ -231,9 +231,10 @@ static void test_from_environ (void **state)
     submit_options_release (&so);
 }
 
-/* -- what else is in the jobspec -- */
+/* -- other parts of the jobspec -- */
 
-/* They add up within a source, and a higher one's are alone. */
+/* Values add up within a source, and a source of higher precedence replaces them.
+ * */
 static void test_stages (void **state)
 {
     struct submit_options so;
@@ -310,14 +311,14 @@ static void test_attributes (void **state)
     json_decref (root);
     root = make ("-tUNLIMITED -D/abs --mem=64 -N1", &err);
     js = parse (root);
-    assert_true (js->has_duration); /* 0 because the user said so */
+    assert_true (js->has_duration); /* 0 was given by the user */
     assert_true (js->duration == 0.);
     assert_string_equal (js->cwd, "/abs");
     assert_string_equal (js->name, "echo");
     assert_string_equal (js->output, "fluxq-%j.out");
     assert_null (js->error);
     assert_null (js->queue);
-    assert_int_equal (js->memory_per_node, 0); /* it is a vertex now */
+    assert_int_equal (js->memory_per_node, 0); /* the memory is a vertex now */
     jobspec_destroy (js);
     json_decref (root);
     root = make ("", &err);
@@ -327,7 +328,7 @@ static void test_attributes (void **state)
     json_decref (root);
 }
 
-/* What the broker reads is what the user asked for. */
+/* The broker reads the values that the user gave. */
 static void test_waiting (void **state)
 {
     struct error err = { 0 };
@@ -347,7 +348,7 @@ static void test_waiting (void **state)
     assert_true (js->deadline == 1795009999.);
     jobspec_destroy (js);
     json_decref (root);
-    /* the last one wins, and nothing is there that was not asked for */
+    /* the last value applies, and nothing else is set */
     root = make ("-dafterok:3 -dafter:4?after:5 --kill-invalid-depend=no "
                  "--kill-invalid-depend=yes",
                  &err);
@@ -386,7 +387,8 @@ static void test_requeue (void **state)
         jobspec_destroy (js);
         json_decref (root);
     }
-    /* of the higher rank, whichever name it used, and in either order */
+    /* the option of higher precedence applies, with either name and in either order
+     * */
     submit_options_init (&so);
     assert_int_equal (
         submit_options_set (&so, SUBMIT_FROM_COMMAND, "requeue", NULL, NULL, &err), 0);
@@ -422,7 +424,8 @@ static void test_reservation (void **state)
     assert_non_null (strstr (err.text, "--reservation"));
 }
 
-/* A dependency more of the same source is one more; of a higher one it is all. */
+/* Another dependency of the same source is added; one of higher precedence replaces
+ * all. */
 static void test_add_dependency (void **state)
 {
     struct submit_options so;
@@ -450,7 +453,7 @@ static void test_add_dependency (void **state)
     assert_int_equal (so.depend.n, 0);
 }
 
-/* A script comes back byte by byte, whatever is in it. */
+/* A script is kept byte by byte, for any content. */
 static void check_script (const char *script, size_t len, const char *encoding)
 {
     char *const args[] = { "first", "second arg", NULL };
@@ -494,8 +497,8 @@ static void test_script (void **state)
     (void)state;
     check_script (plain, sizeof (plain) - 1, "utf-8");
     check_script (bytes, sizeof (bytes) - 1, "base64");
-    /* as large as may be, of what grows most in JSON: must still pass the parser's
-     * limit */
+    /* the largest script, of the bytes that grow most in JSON: the parser must
+     * still accept the result */
     memset (big, '\x01', JOBSPEC_SCRIPT_MAX);
     memcpy (big, "#!/bin/sh\n", 10);
     check_script (big, JOBSPEC_SCRIPT_MAX, "base64");
@@ -579,7 +582,7 @@ static void test_export (void **state)
         { "E=,ALL,B=3",
           "{\"A\":\"1\",\"B\":\"3\",\"BASH_FUNC_ml%%\":\"() { :; }\",\"E\":\"\"}" },
         { "BAD,A", "{\"A\":\"1\"}" },
-        { "FLUXQ_BROKER", "{\"FLUXQ_BROKER\":\"unix:/x\"}" }, /* asked for by name */
+        { "FLUXQ_BROKER", "{\"FLUXQ_BROKER\":\"unix:/x\"}" }, /* requested by name */
     };
 
     (void)state;
@@ -593,7 +596,7 @@ static void test_export (void **state)
             fail_msg ("--export=%s: %s, not %s", cases[i].spec, text, cases[i].want);
         free (text);
     }
-    /* Linux takes a variable of 128 KiB with its NUL, not a byte more */
+    /* Linux accepts a variable of 128 KiB with its NUL, not one byte more */
     huge[JOBSPEC_STRING_MAX - 1] = '\0';
     char *text = exported ("HUGE", list);
     assert_int_equal (strlen (text),
@@ -621,8 +624,8 @@ static void test_export_long_name (void **state)
     }
 }
 
-/* As sbatch: who leaves the environment of the submission out gets that of a login shell, but
- * with NIL. */
+/* Like sbatch: without the submitted environment a job gets that of a login shell, but
+ * not with NIL. */
 static void test_export_and_login (void **state)
 {
     static const struct {
@@ -679,7 +682,7 @@ static void test_table (void **state)
     }
 }
 
-/* Wrong: a row was added to the table, and its value goes nowhere. */
+/* Fails if a row was added to the table, but its value has no effect. */
 static void test_every_row_sets (void **state)
 {
     (void)state;

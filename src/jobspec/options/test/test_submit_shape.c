@@ -1,6 +1,5 @@
-/* test_submit_shape.c - options to resources: every shape of submit_options.h goes through the
- * parser and must have the sizes that its user asked for
- */
+/* test_submit_shape.c - options to resources: every shape of submit_options.h goes
+ * through the parser and must have the requested sizes */
 #include "jobspec/options/test/submit_line.h"
 
 static void add_tree (struct strbuf *sb, const struct jobspec_resource *r, size_t n)
@@ -28,7 +27,7 @@ static void add_tree (struct strbuf *sb, const struct jobspec_resource *r, size_
 static const struct {
     const char *options;
     const char *tree;
-    int64_t total; /* 0: one task a slot */
+    int64_t total; /* 0: one task for each slot */
     struct jobspec_sizes s;
 } shapes[] = {
     { "", "slot1(core1)", 0, { 1, 1, 1, 1, 1, 1, 0, 0, 1, 0, 0, 0 } },
@@ -73,7 +72,7 @@ static const struct {
       { 2, 2, 6, 6, 6, 6, 0, 0, 1, 0, 0, 0 } },
     { "-N2-4", "node2-4:1:+(slot1(core1))", 0, { 2, 4, 2, 4, 2, 4, 0, 0, 1, 0, 0, 0 } },
     { "-N4-4", "node4(slot1(core1))", 0, { 4, 4, 4, 4, 4, 4, 0, 0, 1, 0, 0, 0 } },
-    /* so many in each rack, or zone */
+    /* a number of nodes in each rack, or zone */
     { "-N4 --nodes-per-rack=2",
       "rack2(node2(slot1(core1)))",
       0,
@@ -151,7 +150,7 @@ static const struct {
       "node4-16:1:+(slot8(core1))",
       0,
       { 4, 16, 32, 128, 32, 128, 0, 0, 1, 0, 0, 0 } },
-    /* one number of tasks, spread over the nodes that there are */
+    /* one number of tasks, spread over the granted nodes */
     { "-N4-16 -n64",
       "node4-16:1:+(slot4-16:1:+(core1))",
       64,
@@ -196,7 +195,7 @@ static const struct {
       "node2(slot2(core1),gpu3,memory1MiB)",
       0,
       { 2, 2, 4, 4, 4, 4, 6, 6, 1, 0, 0, 0 } },
-    /* three tasks in four slots: one gpu a slot would be four */
+    /* three tasks in four slots: with one GPU for each slot there would be four */
     { "-N2 -n3 -G6",
       "node2(slot2(core1),gpu3)",
       3,

@@ -1,6 +1,5 @@
-/* test_request.c - requests by the general rules of RFC 14: counts of any form, what is
- * taken beyond what users may submit, what is refused, and Fluxion's own test data
- */
+/* test_request.c - requests by the general rules of RFC 14: counts of any form,
+ * requests beyond those of users, refusals, and Fluxion's own test data */
 #include "common/test/unit.h"
 
 #include <dirent.h>
@@ -58,7 +57,7 @@ static void test_counts (void **state)
         { "'1,4,9'", 1, 9, '+', 1, "1,4,9" },
         { "'[1-4,8,16-20]'", 1, 20, '+', 1, "1-4,8,16-20" },
         { "'1,2147483647'", 1, JOBSPEC_COUNT_MAX, '+', 1, "1,2147483647" },
-        /* without gaps: a range */
+        /* a set without gaps is a range */
         { "'3,4,5-7'", 3, 7, '+', 1, NULL },
     };
 
@@ -136,7 +135,7 @@ static void test_json (void **state)
     assert_true (q->duration > 0.49 && q->duration < 0.51);
     assert_non_null (json_object_get (q->constraints, "ranks"));
     jobspec_request_destroy (q);
-    /* a flow mapping that only YAML takes */
+    /* a flow mapping that only YAML accepts */
     q = parse ("{version: 1, resources: [{type: core, count: 1}], tasks: [], "
                "attributes: }",
                &err);
@@ -234,7 +233,8 @@ static void test_refused_vertices (void **state)
     }
 }
 
-/* Wrong: a list of sizes is accepted that is too long for the job's launch file. */
+/* Fails if a list of sizes is accepted that is too long for the job's launch file.
+ * */
 static void test_long_list (void **state)
 {
     autostrbuf struct strbuf keys;
@@ -256,7 +256,7 @@ static void test_long_list (void **state)
     strbuf_init (&keys, 16);
 }
 
-/* What users submit is not widened by all this. */
+/* All this does not widen the jobspecs that users may submit. */
 static void test_users_are_told (void **state)
 {
     static const struct {
@@ -306,8 +306,8 @@ static void check_file (const char *path, bool valid)
     strbuf_release (&sb);
 }
 
-/* All files of the folder; how many. Those that are wrong only in what a constraint says
- * are the matcher's to refuse (test_shape.c). */
+/* All files of the folder; returns their number. The matcher refuses files that are
+ * only wrong in a constraint (test_shape.c). */
 static size_t check_folder (const char *name, bool valid)
 {
     const char *shared = getenv ("FLUXQ_SHARED_DIR");

@@ -12,7 +12,7 @@
 
 #define SH "#!/bin/sh\n"
 
-/* What the script's directives set, and the warnings, a line each. */
+/* The settings of the script's directives, and the warnings, one a line. */
 struct result {
     struct submit_options so;
     struct strbuf warnings;
@@ -30,7 +30,8 @@ static void collect (const char *text, void *arg)
 
 static void read_script (struct result *r, const char *text)
 {
-    /* a copy without a NUL behind it, so that a sanitizer sees every read too far */
+    /* a copy without a NUL at its end, so that a sanitizer detects every read beyond
+     * it */
     size_t len = strlen (text);
     char *copy = malloc (len ? len : 1);
 
@@ -56,7 +57,7 @@ static void done (struct result *r)
     strbuf_release (&r->warnings);
 }
 
-/* -- is it a script? -- */
+/* -- is the text a script? -- */
 
 static void test_check (void **state)
 {
@@ -110,7 +111,7 @@ static void test_no_directives (void **state)
     done (&r);
     good (&r, "#!/bin/sh"); /* no newline at all */
     done (&r);
-    /* a key of a YAML file that the script writes is no directive */
+    /* a key of a YAML file that the script writes is not a directive */
     good (&r, SH "cat >x.yaml <<EOF\nflux:\n  a: 1\nflux: yes\nEOF\n");
     assert_int_equal (r.warnings.len, 0);
     done (&r);
@@ -128,12 +129,12 @@ static void test_sbatch (void **state)
                  "  # a comment between\n"
                  "#SBATCH --job-name=\"my job\" --output='out #%j'\n"
                  "#SBATCH -p debug -t 1-0\n"
-                 "#SBATCH --cpus-per-t=3\n" /* a unique prefix */
+                 "#SBATCH --cpus-per-t=3\n" /* an unambiguous prefix */
                  "#SBATCH --mem 2G --exclusive -H\n"
                  "#SBATCH -D /tmp -e err --gpus=4 --export=NONE\n"
                  "#SBATCH --signal=B:USR2@120 --nice --propagate=NOFILE\n"
                  "#SBATCH --get-user-env=10L\n"
-                 "#SBATCH --nodes=3\n" /* the last one wins */
+                 "#SBATCH --nodes=3\n" /* the last one applies */
                  "echo\n");
     assert_int_equal (r.so.nodes.count.min, 3);
     assert_int_equal (r.so.ntasks.count.min, 4);
@@ -180,12 +181,12 @@ static void test_late_directives (void **state)
     assert_non_null (strstr (r.warnings.buf, "#SBATCH -n4"));
     assert_non_null (strstr (r.warnings.buf, "line 3"));
     done (&r);
-    /* also when there was none before */
+    /* also without an earlier directive */
     good (&r, SH "cd /tmp\n#FLUXQ -n4\n");
     assert_int_equal (r.so.ntasks.count.min, 0);
     assert_int_equal (strncmp (r.warnings.buf, "dir/job.sh:3: ", 14), 0);
     done (&r);
-    /* a script that writes scripts: not a warning for each line */
+    /* a script that writes scripts gives no warning for each line */
     good (&r,
           SH "cat <<E\n#SBATCH -n1\n#SBATCH -n2\n#SBATCH -n3\n#SBATCH -n4\n#SBATCH -n5\n"
              "#SBATCH -n6\n#SBATCH -n7\nE\n");
@@ -229,7 +230,7 @@ static void test_streams (void **state)
     good (&r, SH "#SBATCH -i in-%a.txt --open-mode=append -o none\n#SBATCH -e\\%j\n");
     assert_string_equal (r.so.input, "in-%a.txt");
     assert_string_equal (r.so.output, "/dev/null");
-    assert_string_equal (r.so.error, "%j"); /* the shell rules of the line take it */
+    assert_string_equal (r.so.error, "%j"); /* the quotes are removed as in a shell */
     assert_true (r.so.append);
     done (&r);
     good (&r, SH "#FLUXQ --input=None --open-mode=append\n#FLUXQ --open-mode=truncate\n");
@@ -275,7 +276,7 @@ static void test_flux (void **state)
     done (&r);
 }
 
-/* RFC 36's own examples of other languages */
+/* RFC 36's own examples in other languages */
 static void test_flux_other_languages (void **state)
 {
     struct result r;
@@ -312,14 +313,14 @@ static void test_flux_multi_line (void **state)
     done (&r);
     read_script (&r, SH "# flux: --job-name='''\n# flux: one\n# flux: '''\n");
     assert_int_equal (r.rc, -EINVAL);
-    /* the newline behind "one" is part of the text, and no part of a name */
+    /* the newline after "one" belongs to the text, and not to a name */
     assert_non_null (strstr (r.err.text, "job.sh:2: --job-name: must be a text"));
     done (&r);
     good (&r, SH "# flux: --job-name=\"\"\"\n# flux: one\"\"\"\n# flux: -n2\necho\n");
     assert_string_equal (r.so.js.name, "one");
     assert_int_equal (r.so.ntasks.count.min, 2);
     done (&r);
-    /* the indentation of the first line goes, what is more stays */
+    /* the indentation of the first line is removed, further indentation stays */
     good (&r, SH "#  flux:  --job-name=\"\"\"\n#  flux:    two\"\"\"\n");
     assert_string_equal (r.so.js.name, "  two");
     done (&r);
@@ -390,7 +391,7 @@ static void test_flux_times (void **state)
     }
 }
 
-/* What the job waits for, in each dialect's own words. */
+/* The dependencies of a job, in each dialect's own form. */
 static void test_waiting (void **state)
 {
     struct result r;
@@ -413,7 +414,7 @@ static void test_waiting (void **state)
     assert_true (r.so.depend.any);
     assert_true (r.so.depend.list[0].delay == 300.);
     done (&r);
-    /* flux gives the option once for each, and begin-time as one of them */
+    /* flux has one option for each dependency, and begin-time is one of them */
     now = clock_wall ();
     good (&r, SH "# flux: --dependency=afterok:3 --dependency=afterany:4\n"
                  "# flux: --dependency=after:5\n"
@@ -429,8 +430,8 @@ static void test_waiting (void **state)
     done (&r);
 }
 
-/* -- errors: file and line first, then the option as it was written, then what is wrong
- * -- */
+/* -- errors: file and line first, then the option as it was written, then the error --
+ * */
 
 static const struct {
     const char *script, *begin, *thing;
@@ -496,10 +497,10 @@ static const struct {
     { SH "#FLUX: -N1\nhostname; date\n#FLUX: --job-name=test\n",
       "dir/job.sh:4: ", "line 3" },
     { SH "#FLUX: -N1\nhostname; date\n//flux: -n4\n", "dir/job.sh:4: ", "line 3" },
-    /* two kinds in one file: both lines */
+    /* two dialects in one file: the error names both lines */
     { SH "# flux: -N2\n\n#SBATCH -N2\n", "dir/job.sh:4: ", "line 2" },
     { SH "#SBATCH -N2\n#FLUXQ -N2\n# flux: -N2\n", "dir/job.sh:4: ", "line 2" },
-    /* what another dialect has */
+    /* options of another dialect */
     { SH "#SBATCH --malleable\n", "dir/job.sh:2: --malleable", "write #FLUXQ --malleable" },
     { SH "#SBATCH --stage-in=a:b\n", "dir/job.sh:2: --stage-in",
       "write #FLUXQ --stage-in=a:b" },
@@ -515,7 +516,7 @@ static const struct {
     { SH "# flux: --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ", "sends no mail" },
 };
 
-/* #FLUXQ stands beside another dialect, and wins wherever it stands. */
+/* #FLUXQ may be beside another dialect, and takes precedence at any place. */
 static void test_beside (void **state)
 {
     static const char *const scripts[] = {
@@ -542,7 +543,7 @@ static void add_line (const char *text, void *arg)
     strbuf_addf (arg, "%s\n", text);
 }
 
-/* A script is mended once, not directive by directive. */
+/* All errors of a script are reported at once, not directive by directive. */
 static void test_all_refusals (void **state)
 {
     static const char script[] = SH "#SBATCH -N 2 --qos=1 --licenses=x\n#SBATCH --nosuch a -Z b "

@@ -1,6 +1,6 @@
-/* The resource graph. What would be wrong: a name, path or rank that leads to another
- * vertex, a group that is split or joined where it must not be, status or properties of
- * the wrong unit, a refusal that changes something, bounds that are not held. */
+/* The resource graph. Fails if a name, path or rank leads to another vertex, if a group
+ * is split or joined wrongly, if status or properties belong to a wrong unit, if a
+ * refusal changes anything, or if a limit does not hold. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -132,7 +132,7 @@ static void test_names (void **state)
     assert_string_equal (graph_basename (g, scratch), "hbm");
     assert_string_equal (graph_name (g, scratch, 0, buf, sizeof (buf)), "scratch");
     assert_string_equal (graph_name (g, scratch, 0, buf, 4), "scr");
-    s.name = "hbm3"; /* what it would be called anyhow */
+    s.name = "hbm3"; /* its default name */
     s.id = 3;
     uint32_t third = graph_add (g, root, &s, NULL);
     assert_int_equal (graph_vertex (g, third)->extra, graph_vertex (g, hbm)->extra);
@@ -140,7 +140,7 @@ static void test_names (void **state)
     graph_destroy (g);
 }
 
-/* Doubled paths, however they come about, in a parent with `pad` more children. */
+/* Duplicate paths of any origin, in a parent with `pad` more children. */
 static void clashes (uint32_t pad)
 {
     struct graph *g = graph_create ();
@@ -183,11 +183,11 @@ static void clashes (uint32_t pad)
     }
     assert_int_equal (g->layout, layout);
     assert_int_equal (graph_unit_count (g), units);
-    assert_int_equal (graph_type_find (g, "core11"), -1); /* it never came */
+    assert_int_equal (graph_type_find (g, "core11"), -1); /* the type was never added */
     add_group (g, root, "core", 115, 5);
     add_group (g, root, "core", 100, 10);
     add (g, root, "core", 1);
-    add (g, root, "core1", 0x7fffffff); /* core12147483647: no id is as great */
+    add (g, root, "core1", 0x7fffffff); /* core12147483647: no id is so large */
     assert_path (g, digit, 3, "/cluster0/core113");
     /* the same names below another parent */
     uint32_t other = add (g, root, "node", 7);
@@ -199,7 +199,7 @@ static void test_clashes (void **state)
 {
     (void)state;
     clashes (0);
-    clashes (12); /* with these it is past 16 on the way */
+    clashes (12); /* with these the parent passes 16 children */
     clashes (300);
 }
 
@@ -253,7 +253,7 @@ static void test_nodes_and_ranks (void **state)
         s.id = 0;
         assert_int_not_equal (graph_add (g, nodes[i], &s, NULL), GRAPH_NONE);
     }
-    for (uint32_t i = 0; i < 9; i++) { /* the first that is left, in any order */
+    for (uint32_t i = 0; i < 9; i++) { /* the first remaining one, in any order */
         static const uint8_t order[] = { 1, 0, 2, 3, 4, 5, 8, 7, 6 };
         static const uint8_t first[] = { 0, 0, 2, 3, 4, 5, 6, 6, 6 };
         char name[16];
@@ -266,7 +266,7 @@ static void test_nodes_and_ranks (void **state)
     assert_int_equal (graph_find_rank (g, 0), GRAPH_NONE);
     assert_int_equal (graph_find_rank (g, -1), GRAPH_NONE);
     assert_false (graph_vertex (g, root)->flags & GRAPH_UPPER);
-    /* without a node: the outermost, but a node comes before all */
+    /* without a node: the outermost vertex, but a node takes precedence */
     s.rank = 4;
     s.type = "core";
     uint32_t deep = graph_add (g, racks[0], &s, NULL);
@@ -309,7 +309,7 @@ static void test_join (void **state)
     s.count = 10;
     assert_int_equal (graph_add (g, node, &s, NULL), v);
     assert_int_equal (graph_vertex (g, v)->n, 207);
-    /* each of these is another kind of thing */
+    /* each of these is of another kind */
     struct graph_spec next = s, other;
     next.id = 210;
     next.uniq = 209;
@@ -341,10 +341,10 @@ static void test_join_what_is_a_leaf (void **state)
     (void)state;
     struct graph *g = graph_create ();
     uint32_t root = add (g, GRAPH_NONE, "cluster", 0);
-    uint32_t s0 = add (g, root, "socket", 0); /* may get children */
+    uint32_t s0 = add (g, root, "socket", 0); /* this vertex may get children */
     assert_int_not_equal (add_group (g, root, "socket", 1, 1), s0);
     uint32_t leaf = add_group (g, root, "disk", 0, 1);
-    add (g, leaf, "part", 0); /* it was one */
+    add (g, leaf, "part", 0); /* the vertex was a group of one */
     assert_int_not_equal (add_group (g, root, "disk", 1, 1), leaf);
     uint32_t node = add_group (g, root, "node", 0, 1);
     assert_int_not_equal (add_group (g, root, "node", 1, 1), node);
@@ -364,7 +364,7 @@ static void test_fields (void **state)
     const char *nameless[] = { "", "1", NULL };
     struct {
         struct graph_spec s;
-        const char *said; /* begins like that */
+        const char *said; /* the beginning of the message */
     } bad[] = {
         { { .type = NULL }, "type: it is missing" },
         { { .type = "" }, "type: ''" },
@@ -405,7 +405,7 @@ static void test_fields (void **state)
     }
     assert_int_equal (g->layout, layout);
     assert_int_equal (graph_vertex (g, root)->first, GRAPH_NONE);
-    longest[255] = 0; /* the longest that may be */
+    longest[255] = 0; /* the longest allowed name */
     assert_int_not_equal (add_named (g, root, "a", longest), GRAPH_NONE);
     struct graph_spec s = none;
     s.type = "a";
@@ -434,7 +434,7 @@ static void test_parents (void **state)
     assert_string_equal (err.text, "/cluster0/core0 is one of a group of 2 leaves: "
                                    "nothing can be below it");
     assert_int_equal (graph_remove (g, group, NULL), 0);
-    assert_int_equal (graph_add (g, group, &s, &err), GRAPH_NONE); /* it is gone */
+    assert_int_equal (graph_add (g, group, &s, &err), GRAPH_NONE); /* the group is gone */
     assert_int_equal (err.code, EINVAL);
     assert_int_equal (graph_remove (g, group, &err), -EINVAL);
     uint32_t v = root;
@@ -481,7 +481,7 @@ static void test_units_are_bounded (void **state)
     for (unsigned i = 0; i < 256; i++) {
         snprintf (base, sizeof (base), "c%ux", i);
         s.basename = base;
-        s.count = GRAPH_UNITS_MAX - (i == 0 ? 2 : 0); /* the root is one, too */
+        s.count = GRAPH_UNITS_MAX - (i == 0 ? 2 : 0); /* the root is a unit, too */
         v = graph_add (g, root, &s, &err);
         first = i == 0 ? v : first;
         assert_int_not_equal (v, GRAPH_NONE);
@@ -521,7 +521,7 @@ static void test_remove (void **state)
     assert_int_equal (graph_find_node (g, "node0"), GRAPH_NONE);
     assert_false (graph_vertex (g, root)->flags & GRAPH_UPPER);
     uint32_t nv = g->nv;
-    add (g, after, "node", 0); /* handles are used again */
+    add (g, after, "node", 0); /* handles are reused */
     add (g, after, "node", 1);
     add (g, after, "node", 2);
     assert_int_equal (g->nv, nv);
@@ -532,7 +532,8 @@ static void test_remove (void **state)
     graph_destroy (g);
 }
 
-/* Nodes that come and go for ever: the orders start anew before they overflow. */
+/* Nodes are added and removed forever: the orders are renumbered before they
+ * overflow. */
 static void test_orders_end (void **state)
 {
     (void)state;
@@ -579,14 +580,14 @@ static void test_resize (void **state)
     assert_true (graph_vertex (g, v)->busy.map[0] == 8);
     assert_true (graph_vertex (g, v)->busy.map[2] == 0);
     assert_path (g, v, 129, "/cluster0/core131");
-    assert_int_equal (graph_vertex (g, v)->uniq, 62); /* its next ones were taken */
+    assert_int_equal (graph_vertex (g, v)->uniq, 62); /* its next ids were taken */
     assert_int_equal (graph_resize (g, v, 700, 1, &err), -EEXIST);
     assert_string_equal (err.text,
                          "/cluster0/core700 has the name of one that is to come");
     book (g, v, 70, true);
     book (g, v, 129, true);
     assert_int_equal (graph_resize (g, v, 50, 1, &err), 0);
-    assert_int_equal (graph_vertex (g, v)->n, 130); /* busy to the end: kept, as down */
+    assert_int_equal (graph_vertex (g, v)->n, 130); /* busy to the end: kept as down */
     assert_true (graph_down_word (g, v, 0) == UINT64_MAX << 50);
     assert_true (graph_down_word (g, v, 1) == UINT64_MAX);
     assert_true (graph_down_word (g, v, 2) == 3);
@@ -598,7 +599,7 @@ static void test_resize (void **state)
     assert_false (has_path (g, "/cluster0/core73"));
     graph_vertex (g, v)->nreserved = 1;
     book (g, v, 70, false);
-    graph_trim (g, v); /* which ones are reserved is the planner's to know */
+    graph_trim (g, v); /* only the planner knows the reserved units */
     assert_int_equal (graph_vertex (g, v)->n, 71);
     graph_vertex (g, v)->nreserved = 0;
     graph_trim (g, v);
@@ -618,7 +619,7 @@ static void test_resize_and_back (void **state)
     book (g, v, 7, true);
     assert_int_equal (graph_resize (g, v, 2, 1, NULL), 0);
     assert_true (graph_down_word (g, v, 0) == 0xfc);
-    assert_int_not_equal (add_group (g, root, "core", 8, 1), v); /* does not join that */
+    assert_int_not_equal (add_group (g, root, "core", 8, 1), v); /* does not join */
     assert_int_equal (graph_resize (g, v, 8, 1, NULL), 0);
     assert_true (graph_down_word (g, v, 0) == 0);
     assert_int_equal (graph_resize (g, v, 4, 1, NULL), 0);
@@ -693,7 +694,7 @@ static void test_status (void **state)
     assert_int_equal (graph_set_flag (g, v, 5, GRAPH_DOWN, false), 0); /* all but one */
     assert_true (graph_down_word (g, v, 0) == ~UINT64_C (32));
     assert_int_equal (graph_set_flag (g, v, GRAPH_NONE, GRAPH_DOWN, false), 0);
-    assert_true (graph_down_word (g, v, 0) == 2); /* drained still */
+    assert_true (graph_down_word (g, v, 0) == 2); /* still drained */
     assert_int_equal (graph_set_flag (g, v, 1, GRAPH_DRAINED, false), 0);
     assert_true (graph_is_up (g, v, GRAPH_NONE));
     assert_int_equal (graph_set_flag (g, root, 0, GRAPH_DOWN, true), 0);
@@ -731,7 +732,7 @@ static void test_properties (void **state)
     uint64_t layout = g->layout;
     assert_int_equal (graph_set_property (g, v, 1, "class", "3"), 0);
     assert_int_equal (graph_set_property (g, v, 1, "arm", NULL), 0);
-    assert_int_equal (graph_set_property (g, v, 3, "class", "2"), 0); /* as it is */
+    assert_int_equal (graph_set_property (g, v, 3, "class", "2"), 0); /* unchanged */
     assert_int_equal (g->layout, layout + 2);
     assert_string_equal (graph_property (g, v, 0, "class"), "2");
     assert_string_equal (graph_property (g, v, 1, "class"), "3");
@@ -771,8 +772,8 @@ static void test_property_bounds (void **state)
     graph_destroy (g);
 }
 
-/* Thousands of nodes with the same labels: memory is that of the vertices. And what the
- * issue asks: at most 150 bytes for each thing that has a name. */
+/* Thousands of nodes with the same labels use only the memory of their vertices. And
+ * the requirement: at most 150 bytes for each named thing. */
 static void test_memory (void **state)
 {
     (void)state;
@@ -835,13 +836,13 @@ static void test_edges (void **state)
     };
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
         assert_int_equal (graph_edge_add (g, &bad[i]), -EINVAL);
-    for (int i = 2; i < 66; i++) { /* with network and water: two more than may be */
+    for (int i = 2; i < 66; i++) { /* with network and water: two too many */
         char name[16];
         snprintf (name, sizeof (name), "s%d", i);
         struct graph_edge more = { name, NULL, root, 0, root, 0 };
         assert_int_equal (graph_edge_add (g, &more), i < 64 ? 0 : -E2BIG);
     }
-    assert_int_equal (graph_resize (g, cores, 3, 1, NULL), 0); /* its unit 3 had one */
+    assert_int_equal (graph_resize (g, cores, 3, 1, NULL), 0); /* unit 3 had a child */
     assert_true (graph_edge_at (g, "network", 1, &e));
     assert_true (e.from == root && e.to == root);
     assert_int_equal (graph_remove (g, node, NULL), 0);
@@ -876,7 +877,7 @@ static void test_subsystem_paths (void **state)
     assert_int_equal (graph_set_path_in (g, v, 80, "power", "/p"), -EINVAL);
     assert_int_equal (graph_resize (g, v, 20, 1, NULL), 0);
     assert_int_equal (graph_resize (g, v, 80, 1, NULL), 0);
-    assert_null (graph_path_in (g, v, 79, "power")); /* that was another unit */
+    assert_null (graph_path_in (g, v, 79, "power")); /* path of another unit */
     assert_string_equal (graph_path_in (g, v, 19, "power"), "/power/core19");
     graph_destroy (g);
 }

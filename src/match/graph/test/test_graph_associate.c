@@ -1,6 +1,6 @@
-/* Further parents. What would be wrong: a list that lacks an edge or has another order, a
- * circle, a way too many or too long, an edge that outlives its ends, a vertex with several
- * parents that becomes a unit among others, a refusal that changes something. */
+/* Further parents. Fails if a list lacks an edge or has another order, if there is a
+ * cycle, too many or too long ways, if an edge outlives its ends, if a vertex with
+ * several parents becomes a unit of a group, or if a refusal changes anything. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -167,7 +167,7 @@ static void test_too_deep (void **state)
     graph_destroy (g);
 }
 
-/* Two ways past each step double with it. */
+/* Each step has two ways, so the number of ways doubles. */
 static void test_too_many_ways (void **state)
 {
     (void)state;
@@ -210,7 +210,7 @@ static void test_removed (void **state)
     assert_int_equal (graph_remove (g, r.fs[1], NULL), 0);
     assert_parents (g, r.unit[2], NULL, 0);
     assert_int_equal (graph_further_count (g), 0);
-    /* their handles are given again: to vertices without further parents */
+    /* their handles are reused for vertices without further parents */
     for (int i = 0; i < 6; i++)
         assert_children (g, add (g, r.root, "new", i, false), NULL, 0);
     graph_destroy (g);
@@ -233,14 +233,14 @@ static void test_stays_alone (void **state)
     graph_destroy (g);
 }
 
-/* -- against a table of who is below whom -- */
+/* -- compared with a table of ancestors -- */
 
 #define MANY 24
 
 struct model {
     struct graph *g;
-    uint32_t v[MANY]; /* GRAPH_NONE: there is none */
-    int tree[MANY];   /* its parent, -1 */
+    uint32_t v[MANY]; /* GRAPH_NONE: no vertex */
+    int tree[MANY];   /* its parent, or -1 */
     int list[MANY * MANY][2];
     size_t n;
 };
@@ -253,7 +253,7 @@ static bool is_edge (const struct model *m, int up, int v)
     return m->tree[v] == up;
 }
 
-/* Ways to v; *ret_longest of them. */
+/* The number of ways to v; *ret_longest is the longest. */
 static unsigned ways (const struct model *m, int v, unsigned *ret_longest)
 {
     unsigned n = v == 0, longest = 0, one;
@@ -356,7 +356,7 @@ static void test_random (void **state)
         }
         graph_destroy (m.g);
     }
-    for (int i = 0; i < 3; i++) /* too many ways are rare */
+    for (int i = 0; i < 3; i++) /* too many ways are rare, so three tries */
         assert_true (seen[i] > 0);
 }
 

@@ -1,8 +1,8 @@
-/* Random changes of a graph against a slow, obvious model: a list of units, each with its
- * name, its parent and all that it has. What would be wrong: a path, rank or name that
- * leads elsewhere after some history of adds, removals and resizes, properties or status
- * that stick to the wrong unit, a group that joins what is not alike, links, orders, sums
- * or marks that do not agree. Prints its seed when it fails; FLUXQ_TEST_SEED repeats it. */
+/* Random changes of a graph, compared with a slow, obvious model: a list of units, each
+ * with its name, its parent and all its properties. Fails if a path, rank or name leads
+ * elsewhere after a history of adds, removals and resizes, if properties or status
+ * belong to a wrong unit, if a group joins unlike units, or if links, orders, sums or
+ * marks disagree. Prints its seed on failure; FLUXQ_TEST_SEED repeats a run. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -25,7 +25,7 @@ struct unit {
     const char *base;    /* basename */
     const char *measure; /* unit or NULL */
     bool named, leaf;
-    bool said; /* its name was given, also where it is the usual one */
+    bool said; /* its name was given, even the default name */
     int64_t id, size, uniq;
     int32_t rank;
     bool divisible, down, drained, busy;
@@ -125,7 +125,7 @@ static struct unit *model_append (struct model *m, const struct unit *like)
     return u;
 }
 
-/* Unit number k of the group like `first`. */
+/* Unit number k of the group of `first`. */
 static void model_grow (struct model *m, const struct unit *first, uint32_t k)
 {
     struct unit *u = model_append (m, first);
@@ -145,7 +145,7 @@ static void model_drop (struct model *m, size_t i)
     memmove (&m->u[i], &m->u[i + 1], (--m->n - i) * sizeof (m->u[0]));
 }
 
-/* -- what the graph says, held against it -- */
+/* -- the graph compared with the model -- */
 
 static void model_path (const struct unit *u, char *buf, size_t size)
 {
@@ -200,7 +200,7 @@ static void check_unit (const struct world *w, const struct unit *u)
                                      &(const char *){ NULL }));
 }
 
-/* Children of v in the graph are those of the model, in that order. */
+/* The children of v in the graph are those of the model, in the same order. */
 static void check_children (const struct world *w, const struct unit *parent)
 {
     const struct model *m = &w->m;
@@ -288,7 +288,7 @@ static struct unit *any_unit (struct world *w)
 static struct unit *any_parent (struct world *w)
 {
     if (w->m.n && below (w, 3) == 0)
-        return w->m.u[0]; /* the root gets many */
+        return w->m.u[0]; /* the root gets many children */
     for (int i = 0; w->m.n && i < 20; i++) {
         struct unit *u = any_unit (w);
         if (u->depth < 6)
@@ -323,7 +323,7 @@ static void any_spec (struct world *w, struct unit *u, uint32_t *ret_count)
     *ret_count = several && below (w, 4) == 0 ? 1 + below (w, 20) : 1;
 }
 
-/* Like the last child, one further, so that it may join. */
+/* Like the last child with the next id, so that it may join the group. */
 static void continue_last (struct world *w, const struct unit *last, struct unit *u)
 {
     const struct unit *first = first_of (&w->m, last->v);
@@ -384,7 +384,7 @@ static uint32_t graph_add_unit (struct graph *g, const struct unit *parent,
     return graph_add (g, parent ? parent->v : GRAPH_NONE, &s, err);
 }
 
-/* Why the graph must refuse it: an errno or 0. */
+/* The required refusal of the graph: an errno, or 0. */
 static int add_refused (const struct world *w, const struct unit *parent,
                         const struct unit *u, uint32_t count)
 {
@@ -486,13 +486,13 @@ static void do_remove (struct world *w)
     uint64_t layout = w->g->layout;
     assert_int_equal (graph_remove (w->g, v, NULL), busy ? -EBUSY : 0);
     assert_int_equal (w->g->layout > layout, !busy);
-    for (size_t i = m->n; i-- > 0 && !busy;) { /* children stand after their parents */
+    for (size_t i = m->n; i-- > 0 && !busy;) { /* children come after their parents */
         if (is_below (m->u[i], v))
             model_drop (m, i);
     }
 }
 
-/* Trailing units that are not wanted go, until the first busy one. */
+/* Trailing unwanted units are removed, up to the first busy one. */
 static void model_trim (struct model *m, uint32_t v)
 {
     struct unit *first = first_of (m, v);

@@ -1,7 +1,7 @@
 /* Each allocation fails in turn while a graph is changed and a selection is completed.
- * What would be wrong: a crash, a leak (ASan), a graph that is not as it was before the
- * change that failed, a failure that nobody is told of. Linked with --wrap for malloc and
- * its kin, so only our own calls fail, not those inside of shared libraries. */
+ * Fails on a crash, on a leak (ASan), if the graph differs from before a failed change,
+ * or if a failure is not reported. Linked with --wrap for malloc and related functions,
+ * so that only allocations of src/ fail, not those of shared libraries. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -10,7 +10,7 @@
 #include "common/test/torture.h"
 #include "match/graph/selection.h"
 
-/* -- a graph, and all that it says -- */
+/* -- a graph, and all its data -- */
 
 struct rig {
     struct graph *g;
@@ -102,7 +102,7 @@ static char *told (const struct graph *g)
     return strbuf_detach (&sb);
 }
 
-/* -- what may fail -- */
+/* -- steps that may fail -- */
 
 static int add_group (struct rig *rig)
 {
@@ -120,7 +120,7 @@ static int add_group (struct rig *rig)
 static int add_namesake (struct rig *rig)
 {
     struct graph_spec s = { .type = "node", .name = "node0", .uniq = -1, .id = 5 };
-    return add (rig->g, rig->many, &s, NULL); /* and the 17th child there */
+    return add (rig->g, rig->many, &s, NULL); /* this is the 17th child */
 }
 
 static int add_to_group (struct rig *rig)
@@ -143,7 +143,7 @@ static int resize_up (struct rig *rig)
 static int resize_down (struct rig *rig)
 {
     struct graph_vertex *x = graph_vertex (rig->g, rig->gpus);
-    x->busy.bits = 128; /* the last one: it stays, as down */
+    x->busy.bits = 128; /* the last unit: it stays as down */
     x->nclaims = 1;
     return graph_resize (rig->g, rig->gpus, 7, 1, NULL);
 }
@@ -217,7 +217,8 @@ static int select_units (struct rig *rig)
     return rc;
 }
 
-/* Fail the n-th allocation of what is done; false when it needed fewer. */
+/* Lets the n-th allocation of a step fail; returns false if the step needed fewer.
+ * */
 static bool torture (int (*change) (struct rig *rig), long n)
 {
     struct rig rig;
@@ -251,7 +252,7 @@ static void test_changes (void **state)
         long n = 0;
         while (torture (changes[i], n))
             n++;
-        assert_true (n >= 1); /* each needs some */
+        assert_true (n >= 1); /* each step allocates */
     }
 }
 

@@ -32,7 +32,7 @@ static uint32_t add (struct graph *g, uint32_t parent, const char *type, int64_t
     return v;
 }
 
-/* cluster0/node0 with n cores and a memory behind them. */
+/* cluster0/node0 with n cores and then a memory. */
 static void make (struct world *w, uint32_t n)
 {
     w->g = graph_create ();
@@ -49,7 +49,7 @@ static bool find (const struct world *w, unsigned core, uint32_t *v, uint32_t *u
     return graph_find_path (w->g, path, v, unit) == 0;
 }
 
-/* Just these cores are there, each with the id and number that it had, before memory0. */
+/* Exactly these cores exist, each with its old id and number, before memory0. */
 static void expect (const struct world *w, uint32_t n, const bool *there)
 {
     uint32_t v, unit, seen = 0, last = GRAPH_NONE;
@@ -81,7 +81,7 @@ static void expect (const struct world *w, uint32_t n, const bool *there)
 static void any_unit_in_any_order (void **state)
 {
     static const uint32_t sizes[] = { 2, 5, 64, 65, 200 };
-    static const unsigned steps[] = { 1, 3, 7 }; /* coprime to all sizes but 5 and 65 */
+    static const unsigned steps[] = { 1, 3, 7 }; /* coprime to sizes except 5, 65 */
 
     (void)state;
     for (size_t s = 0; s < ARRAY_SIZE (sizes); s++) {

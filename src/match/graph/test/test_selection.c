@@ -1,7 +1,7 @@
-/* Selections. What would be wrong: picks in another order than the graph's, a way to the
- * root that is missing or doubled, runs that are torn or joined though they differ, marks
- * that get lost when picks are united. Random ones are held against a table with a line
- * for each unit of the graph. */
+/* Selections. Fails if picks have another order than the graph, if a way to the root is
+ * missing or repeated, if different runs are joined or equal runs are split, or if
+ * marks are lost when picks are united. Random selections are compared with a table
+ * with a line for each unit of the graph. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -10,8 +10,8 @@
 #include "match/test/inspect.h"
 
 #define RACKS 3
-#define NODES 4 /* a rack */
-#define CORES 9 /* a node: 0-3, and, apart, 10-14 */
+#define NODES 4 /* in each rack */
+#define CORES 9 /* in each node: 0-3, and separately 10-14 */
 
 struct world {
     struct graph *g;
@@ -34,7 +34,8 @@ static uint32_t add (struct graph *g, uint32_t parent, const char *type, int64_t
     return v;
 }
 
-/* Handles are not in the order of the graph: nodes come rack by rack in turns. */
+/* Handles are not in the order of the graph: nodes are added to the racks in turn.
+ * */
 static struct world world_make (void)
 {
     struct world w = { .g = graph_create () };
@@ -53,8 +54,8 @@ static struct world world_make (void)
     return w;
 }
 
-/* "cluster0 rack1 node4 core0-3x": x exclusive, c claimed, :n slots, =n label, *n amount
- * where it is not the size. */
+/* "cluster0 rack1 node4 core0-3x": x exclusive, c claimed, :n slots, =n label, *n an
+ * amount other than the size. */
 static char *text_of (const struct selection *s, const struct graph *g)
 {
     struct strbuf sb;
@@ -84,7 +85,7 @@ static char *text_of (const struct selection *s, const struct graph *g)
 
 static void assert_completes (struct selection *s, const struct graph *g, const char *to)
 {
-    for (int again = 0; again < 2; again++) { /* what is complete stays as it is */
+    for (int again = 0; again < 2; again++) { /* a complete selection stays unchanged */
         assert_int_equal (selection_complete (s, g), 0);
         char *text = text_of (s, g);
         assert_string_equal (text, to);
@@ -109,7 +110,7 @@ static void test_ways (void **state)
     assert_completes (s, w.g, "");
     claim (s, w.g, w.high[5], 1, 2);
     assert_completes (s, w.g, "cluster0 rack1 node5 core11+1xc");
-    claim (s, w.g, w.low[0], 3, 1); /* before all that is there */
+    claim (s, w.g, w.low[0], 3, 1); /* before all others */
     claim (s, w.g, w.rack[2], 0, 1);
     assert_completes (s, w.g,
                       "cluster0 rack0 node0 core3xc rack1 node5 core11+1xc rack2xc");
@@ -130,7 +131,7 @@ static void test_runs (void **state)
     claim (s, w.g, w.high[0], 2, 1);
     claim (s, w.g, w.high[0], 3, 1);
     assert_completes (s, w.g, "cluster0 rack0 node0 core0+3xc core10xc core12+2xc");
-    claim (s, w.g, w.high[0], 1, 1)->label = 3; /* fits between, but is not alike */
+    claim (s, w.g, w.high[0], 1, 1)->label = 3; /* fits between, but differs */
     assert_completes (s, w.g,
                       "cluster0 rack0 node0 core0+3xc core10xc core11xc=3 core12+2xc");
     graph_destroy (w.g);
@@ -148,7 +149,7 @@ static void test_overlaps (void **state)
     selection_add (s, w.g, w.high[0], 1, 1, GRAPH_NONE)->label = 4;
     assert_completes (
         s, w.g, "cluster0 rack0 node0 core10xc=9 core11xc=4 core12+1xc=9 core14x=9");
-    claim (s, w.g, w.high[0], 4, 1); /* now it is like those before it */
+    claim (s, w.g, w.high[0], 4, 1); /* now equal to those before it */
     assert_completes (s, w.g, "cluster0 rack0 node0 core10xc=9 core11xc=4 core12+2xc=9");
     graph_destroy (w.g);
 }
@@ -158,13 +159,13 @@ static void test_united (void **state)
     (void)state;
     struct world w = world_make ();
     autoselection struct selection *s = selection_create ();
-    for (int slot = 0; slot < 3; slot++) { /* a slot of a core and some memory each */
+    for (int slot = 0; slot < 3; slot++) { /* slots with a core and some memory each */
         selection_add (s, w.g, w.node[6], 0, 1, GRAPH_NONE)->slots = 1;
         claim (s, w.g, w.low[6], (uint32_t)slot, 1)->label = 2;
         claim (s, w.g, w.memory[6], 0, 1)->amount = 10;
     }
     assert_completes (s, w.g, "cluster0 rack1 node6:3 core0+2xc=2 memory0xc*30");
-    /* who is only on the way says nothing of the amount */
+    /* a vertex that is only on the way does not tell the amount */
     selection_add (s, w.g, w.memory[6], 0, 1, GRAPH_NONE);
     assert_completes (s, w.g, "cluster0 rack1 node6:3 core0+2xc=2 memory0xc*30");
     claim (s, w.g, w.node[6], 0, 1);
@@ -197,7 +198,7 @@ static void test_further (void **state)
     claim (s, w.g, w.low[1], 0, 1);
     assert_int_equal (selection_add_way (s, w.node[0], w.rack[2]), 0);
     assert_int_equal (selection_add_way (s, w.node[0], w.rack[1]), 0); /* too late */
-    assert_int_equal (selection_add_way (s, w.node[1], w.rack[1]), 0); /* not there */
+    assert_int_equal (selection_add_way (s, w.node[1], w.rack[1]), 0); /* no such edge */
     assert_completes (s, w.g,
                       "cluster0 rack0 node1 core0xc rack1 node5 memory0xc rack2 node8 "
                       "core0xc node0 core0xc");
@@ -205,7 +206,7 @@ static void test_further (void **state)
     assert_false (selection_is_further (s, w.g, &s->picks[2]));
     assert_true (selection_is_further (s, w.g, &s->picks[10]));
     assert_int_equal (selection_add_way (s, w.memory[5], w.node[0]), 0);
-    /* ways that lead to something no more stay */
+    /* ways that no longer lead to a pick stay */
     assert_completes (s, w.g,
                       "cluster0 rack0 node1 core0xc rack1 node5 rack2 node8 core0xc "
                       "node0 core0xc memory0xc");
@@ -231,7 +232,7 @@ static void test_count (void **state)
     graph_destroy (w.g);
 }
 
-/* Deep and wide: orders that do not fit one number. */
+/* Deep and wide: orders that need more than one number. */
 static void test_wide_orders (void **state)
 {
     (void)state;
@@ -258,7 +259,7 @@ static void test_wide_orders (void **state)
     graph_destroy (g);
 }
 
-/* Vertices above each other, in ways too wide for one number. */
+/* Vertices above each other, with ways too wide for one number. */
 static void test_wide_ways (void **state)
 {
     (void)state;
@@ -282,19 +283,19 @@ static void test_wide_ways (void **state)
     graph_destroy (g);
 }
 
-/* -- random ones -- */
+/* -- random selections -- */
 
 #define UNITS_MAX 400
 
 struct line { /* a unit of the graph, in its order */
     uint32_t v, unit;
-    struct pick p; /* count 0: not chosen */
+    struct pick p; /* count 0: not selected */
 };
 
 struct table {
     struct line line[UNITS_MAX];
     size_t n;
-    /* by handle: the further parent below which it is; or none */
+    /* by handle: the further parent above the vertex, or none */
     uint32_t via[UNITS_MAX];
 };
 
@@ -383,7 +384,7 @@ static void assert_is (const struct selection *s, const struct graph *g,
             assert_int_equal (s->picks[p->parent].v, parent_of (t, g, p->v));
     }
     assert_int_equal (at, s->n);
-    for (size_t i = 0; i < s->n; i++) { /* and nothing more */
+    for (size_t i = 0; i < s->n; i++) { /* and no other pick */
         for (uint32_t k = 0; k < s->picks[i].count; k++)
             assert_int_equal (
                 line_of ((struct table *)t, s->picks[i].v, s->picks[i].unit + k)->count,
@@ -458,8 +459,8 @@ static void test_random (void **state)
     graph_destroy (w.g);
 }
 
-/* Many long picks of one group, each within the one before: still no more work than
- * sorting them. */
+/* Many long picks of one group, each inside the one before: the work is still only
+ * that of sorting. */
 static void test_nested (void **state)
 {
     (void)state;

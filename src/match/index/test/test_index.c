@@ -1,6 +1,5 @@
-/* test_index.c - the index against an array that is searched from end to end. What would
- * be wrong: a node that fits and is never found, a walk out of order, a sum that is off.
- */
+/* test_index.c - the index compared with a linear search of an array. Fails if a
+ * fitting node is not found, if a walk is out of order, or if a sum is wrong. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -14,12 +13,12 @@
 
 #define PLACES_MAX 6000
 
-static struct index_key keys[PLACES_MAX]; /* as the index should have them */
+static struct index_key keys[PLACES_MAX]; /* the expected content of the index */
 static size_t nkeys;
 static unsigned ndims;
-static int64_t most; /* amounts are up to that */
+static int64_t most; /* the maximum amount */
 
-/* -- the slow way -- */
+/* -- the slow reference -- */
 
 static const int64_t *amounts_of (const struct index_key *key,
                                   const struct index_need *need)
@@ -57,7 +56,7 @@ static ptrdiff_t prev_of (size_t from, const struct index_need *need)
     return -1;
 }
 
-/* -- chance -- */
+/* -- random data -- */
 
 static int64_t any_amount (void)
 {
@@ -97,7 +96,7 @@ static size_t any_place (void)
     return chance_below (nkeys);
 }
 
-/* -- one question of each kind -- */
+/* -- one query of each kind -- */
 
 static void check_next (const struct index *x)
 {
@@ -136,7 +135,7 @@ static int compare_measures (const void *a, const void *b)
     return (i > j) - (i < j);
 }
 
-/* Walk all the way, or so many steps. */
+/* Walks all the way, or this number of steps. */
 static void check_walk (const struct index *x, bool by_measure)
 {
     static size_t expected[PLACES_MAX];
@@ -267,7 +266,7 @@ static void test_as_an_array (void **state)
     }
 }
 
-/* Levels enough, and more open points than a walk has room for at first. */
+/* Many levels, and more open points than the initial room of a walk. */
 static void test_large (void **state)
 {
     (void)state;
@@ -317,7 +316,7 @@ static void test_empty (void **state)
     assert_null (index_create (INDEX_DIMS + 1));
 }
 
-/* The amounts that there can be at most: no sum and no difference goes wrong. */
+/* The largest possible amounts: no sum and no difference overflows. */
 static void test_extremes (void **state)
 {
     static const struct index_key full = { .free = { INT64_MAX, INT64_MAX },

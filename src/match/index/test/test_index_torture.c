@@ -1,8 +1,7 @@
-/* test_index_torture.c - each allocation of the index and the profile fails in turn. What
- * would be wrong: a crash, a leak (ASan), a place or a booking that is there by half.
- *
- * Linked with --wrap for malloc and its kin, so only our own calls fail.
- */
+/* test_index_torture.c - each allocation of the index and the profile fails in turn.
+ * Fails on a crash, on a leak (ASan), or if half of a place or booking exists.
+ * Linked with --wrap for malloc and related functions, so that only allocations of src/
+ * fail. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -12,7 +11,8 @@
 #include "match/index/index.h"
 #include "match/index/profile.h"
 
-/* Fail the first, the second, ... allocation of the step until it needs fewer. */
+/* Lets the first, the second, ... allocation of the step fail, until the step needs
+ * fewer. */
 static void torture (void (*step) (void), long least)
 {
     long n = 0;
@@ -58,7 +58,7 @@ static void step_index_grows (void)
 
 static struct index *scattered;
 
-/* What comes before the failure is in order, and afterwards it ends. */
+/* The results before the failure are in order, and the walk ends after it. */
 static void step_walk (void)
 {
     const struct index_need need = { .dim = { 1 }, .now = true, .by_measure = true };
@@ -99,7 +99,7 @@ static void step_profile (void)
     profile_destroy (f);
 }
 
-/* Room that was asked for is there. */
+/* Reserved room is available. */
 static void step_profile_reserve (void)
 {
     const int64_t one = 1;

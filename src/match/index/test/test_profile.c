@@ -1,6 +1,5 @@
-/* test_profile.c - the profile against a table of the sums at each tick. What would be
- * wrong: a reservation at a time when there is too little, or later than it need be.
- */
+/* test_profile.c - the profile compared with a table of the sums at each tick. Fails
+ * if a reservation is at a time with too few resources, or later than necessary. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -18,15 +17,15 @@
 static int64_t sums[TICKS_MAX + 1][INDEX_DIMS]; /* at tick i; the last: from then on */
 static size_t nticks;
 static unsigned ndims;
-static int64_t origin, scale; /* tick i is at origin + i * scale */
+static int64_t origin, scale; /* the time of tick i is origin + i * scale */
 
 static struct add {
-    size_t start, end; /* ticks; nticks + 1: for ever */
+    size_t start, end; /* ticks; nticks + 1: forever */
     int64_t amount[INDEX_DIMS];
-} adds[ADDS_MAX]; /* not taken back yet */
+} adds[ADDS_MAX]; /* not removed yet */
 static size_t nadds;
 
-/* -- the slow way -- */
+/* -- the slow reference -- */
 
 static int64_t time_of (size_t tick)
 {
@@ -72,7 +71,7 @@ static int64_t first_of (size_t tick, int64_t from, int64_t duration, const int6
     return -1;
 }
 
-/* The last start of those that follow the first without a gap. */
+/* The last of the starts that follow the first without a gap. */
 static int64_t until_of (int64_t first, int64_t duration, const int64_t *need)
 {
     for (size_t i = 0; i <= nticks; i++)
@@ -224,7 +223,7 @@ static int64_t number (enum order order, int64_t i, int64_t n)
     return order == BACKWARDS ? n - 1 - i : i;
 }
 
-/* Orders in which the tree must not become a list. */
+/* Orders that must not turn the tree into a list. */
 static void test_in_order (void **state)
 {
     const int64_t n = 100000, one = 1, need = 1;
@@ -263,10 +262,10 @@ static void test_edges (void **state)
     assert_int_equal (profile_points (f), 0);
     assert_int_equal (profile_add (f, INT64_MIN, 10, amount, 1), 0);
     assert_int_equal (profile_add (f, 10, INT64_MAX, amount, 1), 0);
-    assert_int_equal (profile_points (f), 1); /* nothing changes at 10 any more */
+    assert_int_equal (profile_points (f), 1); /* there is no change at 10 any more */
     profile_at (f, INT64_MIN, got);
     assert_int_equal (got[1], -2);
-    /* A sum below 0 is no hindrance to who does not ask for it. */
+    /* A sum below 0 does not matter to a request without this resource. */
     assert_int_equal (profile_first (f, 0, INT64_MAX, (int64_t[]){ 5, 0 }, NULL), 0);
     assert_int_equal (profile_reserve (f, SIZE_MAX), -ENOMEM);
     assert_int_equal (profile_reserve (f, UINT32_MAX), -ENOMEM);

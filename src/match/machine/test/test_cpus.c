@@ -1,8 +1,8 @@
-/* Parts of CPUs beside whole cores.
- * What would be wrong: a node that is given out twice, once in cores and once in parts, now or
- * at a time that is planned; a core promised that cannot be had; a request that fitted and
- * does not any more; what others use rounded to whole cores; a booking that a restart does not
- * find again; a sentence in thousandths. */
+/* Fractional CPUs beside whole cores.
+ * Fails if a node is allocated twice, in cores and in fractions, now or at a planned
+ * time, if a core is promised that cannot be had, if a request fits at first and then
+ * not, if foreign use is rounded to whole cores, if a restart does not find a booking,
+ * or if a sentence has thousandths. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -59,7 +59,8 @@ static void add_rank (struct strbuf *sb, const struct rset_rank *rank)
         strbuf_add_gres (sb, &rank->gres);
 }
 
-/* "n0:0-3 n1:0", "n0:cpu_milli:500": cores or parts of each node, or why not. */
+/* "n0:0-3 n1:0", "n0:cpu_milli:500": cores or fractions of each node, or the
+ * reason. */
 static void expect (struct rig *x, uint64_t job, const char *tree, const char *answer)
 {
     struct match_request *req = request (tree);
@@ -84,7 +85,7 @@ static void cancel (struct rig *x, uint64_t job)
     assert_int_equal (match_cancel (x->m, job), 0);
 }
 
-/* Free, of node 0. */
+/* The free thousandths of node 0. */
 static void expect_free (struct rig *x, uint32_t cores, int64_t milli)
 {
     struct machine_node_info info;
@@ -120,7 +121,7 @@ static void test_beside_cores (void **state)
     rig_destroy (&x);
 }
 
-/* A node as a whole is one without parts that somebody has. */
+/* A node is whole only if no job has a fraction of it. */
 static void test_whole_nodes (void **state)
 {
     struct rig x = rig_create (2, 4);
@@ -141,7 +142,7 @@ static void test_whole_nodes (void **state)
     rig_destroy (&x);
 }
 
-/* What others use counts to the thousandth. */
+/* Foreign use counts to the thousandth. */
 static void test_foreign (void **state)
 {
     struct gres cpus = { (char *)GRES_CPU_MILLI, 1300 };
@@ -155,7 +156,7 @@ static void test_foreign (void **state)
     expect_free (&x, 2, 2000);
     expect (&x, 2, "slot=2>core=1", "n0:0-1");
     expect_free (&x, 0, 0);
-    /* no more than whole cores are known */
+    /* only whole cores are known */
     cancel (&x, 1);
     cancel (&x, 2);
     assert_int_equal (machine_node_set_foreign (x.g, 0, 1, 0, 0, NULL), 0);
@@ -163,7 +164,7 @@ static void test_foreign (void **state)
     rig_destroy (&x);
 }
 
-/* Counts that may have several sizes have those that they had. */
+/* Counts with several sizes keep their sizes. */
 static void test_elastic (void **state)
 {
     struct rig x = rig_create (2, 8);
@@ -182,7 +183,7 @@ static void test_elastic (void **state)
     rig_destroy (&x);
 }
 
-/* The zones of a node have the cores, the node the parts. */
+/* The zones of a node have the cores, the node has the fractions. */
 static void test_zones (void **state)
 {
     static const struct machine_zone zones[] = { { .id = 0, .cores = 4 },
@@ -221,7 +222,7 @@ static void test_reserve (void **state)
     rset_destroy (r);
     assert_int_equal (match_reserve (x.m, 2, core, 100, 60, &start, NULL), 0);
     assert_true (start == 160);
-    /* behind: there is room now, for no longer than that */
+    /* a reservation behind: there is room now, but for no longer */
     assert_int_equal (match_allocate (x.m, 3, half, 100, 61, &r, NULL), -EBUSY);
     assert_int_equal (match_allocate (x.m, 3, half, 100, 60, &r, NULL), 0);
     rset_destroy (r);
@@ -230,8 +231,8 @@ static void test_reserve (void **state)
     rig_destroy (&x);
 }
 
-/* R has the parts, but not those that follow from cores: so one from before there were any is
- * booked as well. */
+/* R has the fractions, but not the ones that follow from cores: so an older R is booked
+ * as well. */
 static void test_restart (void **state)
 {
     static const char old[] =
@@ -269,7 +270,8 @@ static void test_restart (void **state)
     rig_destroy (&x);
 }
 
-/* A node that has less than what is booked has nothing, until that is over. */
+/* A node with less than the booked amount has nothing free until the bookings end.
+ * */
 static void test_shrinks (void **state)
 {
     struct machine_node_spec spec = { .name = "n0", .cores = 1, .memory_mib = 1 };

@@ -1,6 +1,6 @@
-/* Requests, choices and sentences by example. What would be wrong: a shape that is
- * accepted but means something else, nodes chosen in another order, a reason that
- * misleads. */
+/* Requests, choices and sentences by example. Fails if a shape is accepted with
+ * another meaning, if nodes are chosen in another order, or if a reason misleads.
+ * */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -40,7 +40,7 @@ static void rig_destroy (struct rig *mc)
     machine_destroy (mc->g);
 }
 
-/* "n0:0-3*2 n1:0*1": node, cores and slots of each rank, or the sentence why not. */
+/* "n0:0-3*2 n1:0*1": node, cores and slots of each rank, or the reason. */
 static char *ask (struct rig *mc, uint64_t job, const char *tree, int64_t per_node,
                   const char *constraints)
 {
@@ -114,7 +114,7 @@ static void test_elastic (void **state)
     rig_destroy (&mc);
 }
 
-/* Tasks spread over 2 to 6 nodes, on each as many slots as they take there. */
+/* Tasks spread over 2 to 6 nodes, with as many slots on each as they then need. */
 static struct match_request *spread_request (const char *nodes, const char *slots,
                                              int tasks)
 {
@@ -136,7 +136,7 @@ static struct match_request *spread_request (const char *nodes, const char *slot
     return req;
 }
 
-/* "4x3": so many nodes with so many slots each, or the sentence why not. */
+/* "4x3": 4 nodes with 3 slots each, or the reason. */
 static void expect_spread (struct rig *mc, uint64_t job, const char *nodes,
                            const char *slots, int tasks, const char *answer)
 {
@@ -164,12 +164,12 @@ static void test_spread (void **state)
     expect_spread (&mc, 1, "2-6", "2-6", 12, "6x2");
     match_cancel (mc.m, 1);
     expect (&mc, 1, "node=2!>slot=1>core=1", "n0:0-7*1 n1:0-7*1");
-    expect_spread (&mc, 2, "2-6", "2-6", 12, "4x3"); /* 5 cores are free on each */
-    expect_spread (&mc, 3, "2-6", "2-6", 12, "4x3"); /* and now 2 */
+    expect_spread (&mc, 2, "2-6", "2-6", 12, "4x3"); /* 5 cores are left on each */
+    expect_spread (&mc, 3, "2-6", "2-6", 12, "4x3"); /* then 2 */
     expect_spread (&mc, 4, "2-6", "2-6", 12,
                    "needs 12 cores in all, 8 are free now (of 48)");
     match_cancel (mc.m, 1);
-    expect_spread (&mc, 4, "2,6", "2-6", 12, "6x2"); /* with what is left there */
+    expect_spread (&mc, 4, "2,6", "2-6", 12, "6x2"); /* with the rest there */
     match_cancel (mc.m, 4);
     expect_spread (&mc, 1, "2-6:2", "2-7", 13, "2x7"); /* 4 would need 4 slots on each */
     match_cancel (mc.m, 1);
@@ -177,14 +177,15 @@ static void test_spread (void **state)
     match_cancel (mc.m, 3);
     expect_spread (&mc, 1, "2-6", "2-6:2", 12, "6x2");
     match_cancel (mc.m, 1);
-    expect_spread (&mc, 1, "2-4", "6-12:6", 12, "4x6"); /* steps of slots: rounded up */
+    expect_spread (&mc, 1, "2-4", "6-12:6", 12, "4x6"); /* steps of slots round up */
     match_cancel (mc.m, 1);
-    /* on one node they would never fit; nor on 8, of which there are 6 */
+    /* on one node they would never fit; nor on 8, because there are only 6 */
     expect_spread (&mc, 1, "1-8", "2-16", 16, "6x3");
     rig_destroy (&mc);
 }
 
-/* What is reserved is the least that the machine can serve: 16 tasks take two nodes. */
+/* A reservation has the smallest size that the machine can serve: 16 tasks take two
+ * nodes. */
 static void test_spread_reserves (void **state)
 {
     (void)state;
@@ -254,8 +255,8 @@ static void test_memory (void **state)
     rig_destroy (&mc);
 }
 
-/* More types than the indexes have dimensions, and names that differ only in what cannot be
- * in a path. */
+/* More types than dimensions of the indexes, and names that differ only in characters
+ * that a path cannot have. */
 static void test_many_gres (void **state)
 {
     static const char *const names[] = { "a/b", "a_b", "a:b", "c", "d", "e",
@@ -408,7 +409,7 @@ static void test_refused_shapes (void **state)
     }
 }
 
-/* What a machine does not have is not wrong, and is never there. */
+/* A resource that the machine does not have is not an error, and never exists. */
 static void test_unknown_types (void **state)
 {
     (void)state;
@@ -502,7 +503,7 @@ static void test_shape (void **state)
     assert_true (shape != shape_of ("node=2-3>slot=1>core=3", 0, NULL));
 }
 
-/* A restart on a machine that changed: nothing is half booked. */
+/* A restart on a changed machine: no job is booked in part. */
 static void test_update_refuses_whole (void **state)
 {
     (void)state;
@@ -554,8 +555,8 @@ static void test_node_leaves_and_returns (void **state)
     rig_destroy (&mc);
 }
 
-/* What others use comes from what is free, and more of it when a job ends; a node that
- * shrank below what is booked has nothing left. */
+/* Foreign use reduces the free amount, and more so when a job ends; a node that shrank
+ * below its bookings has nothing free. */
 static void test_foreign_follows (void **state)
 {
     (void)state;
@@ -564,7 +565,7 @@ static void test_foreign_follows (void **state)
     expect (&mc, 1, "slot=1>core=6", "n0:0-5*1");
     uint64_t generation = match_generation (mc.m);
     assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 10, NULL), 0);
-    assert_true (match_generation (mc.m) == generation); /* nothing came free */
+    assert_true (match_generation (mc.m) == generation); /* nothing became free */
     assert_int_equal (machine_node_set_foreign (mc.g, 0, 4, 0, 0, NULL), 0);
     assert_true (match_generation (mc.m) > generation);
     assert_int_equal (machine_node_info (mc.g, 0, &info), 0);
@@ -589,7 +590,7 @@ static void test_foreign_follows (void **state)
     rig_destroy (&mc);
 }
 
-/* Nothing of a kind, while some of it is still booked, and again something. */
+/* A resource vanishes while some of it is still booked, and comes back. */
 static void test_shrinks_to_nothing (void **state)
 {
     (void)state;
@@ -624,7 +625,7 @@ static void test_shrinks_to_nothing (void **state)
     rig_destroy (&mc);
 }
 
-/* A node that is to go is not waited for. */
+/* A reservation does not wait for a leaving node. */
 static void test_leaving_is_never (void **state)
 {
     (void)state;
@@ -681,7 +682,7 @@ static void put (struct rig *mc, const char *name, const struct machine_place *p
         fail_msg ("%s", err.text);
 }
 
-/* Two zones, in each a rack "r1"; n4 is in a zone and in no rack, n5 nowhere. */
+/* Two zones, each with a rack "r1"; n4 is in a zone but in no rack, n5 nowhere. */
 static void test_levels (void **state)
 {
     static const struct machine_place a_only[] = { { "zone", "a" }, { NULL, NULL } };
@@ -706,7 +707,8 @@ static void test_levels (void **state)
     rig_destroy (&mc);
 }
 
-/* Its label changes: it is elsewhere at once, and what was there goes with its last node. */
+/* When its label changes the node moves at once, and an empty place vanishes with its
+ * last node. */
 static void test_levels_change (void **state)
 {
     struct machine_node_info info;
@@ -784,7 +786,7 @@ static void test_policy (void **state)
     rig_destroy (&mc);
 }
 
-/* Inner counts are the same on all nodes, and not what each could give. */
+/* Inner counts are the same on all nodes, not the maximum of each. */
 static void test_one_size (void **state)
 {
     (void)state;
@@ -821,12 +823,13 @@ static void test_share (void **state)
     match_request_destroy (a);
     b = build_request ("slot=1>core=1", 0, NULL, NULL);
     assert_ptr_equal (match_request_share (mc.m, b), b);
-    rig_destroy (&mc); /* they may outlive the matcher */
+    rig_destroy (&mc); /* requests may outlive the matcher */
     match_request_destroy (b);
     match_request_destroy (c);
 }
 
-/* A whole node that runs is booked as such after a restart, whatever it is now. */
+/* A running exclusive job is booked with the whole node after a restart, in any
+ * state of the node. */
 static void test_update_whole (void **state)
 {
     (void)state;
@@ -837,7 +840,7 @@ static void test_update_whole (void **state)
     r->ranks[0].node = strdup ("n0");
     r->ranks[0].exclusive = true;
     r->starttime = 1e9;
-    r->expiration = 1; /* long ago */
+    r->expiration = 1; /* in the past */
     idset_add_range (r->ranks[0].cores, 0, 5);
     assert_int_equal (machine_node_set_foreign (mc.g, 0, 2, 0, 0, NULL), 0);
     assert_int_equal (match_update (mc.m, 1, r, &why), 0);

@@ -1,7 +1,7 @@
-/* Random streams of verbs against a slow, obvious reference: arrays of who has which
- * core, and loops that try everything. In every second stream CPUs are divided. What would be wrong: a unit booked twice, sums
- * that do not agree, a cancel that does not restore, another choice than first fit's,
- * a wrong verdict. */
+/* Random streams of operations, compared with a slow, obvious reference: arrays of the
+ * owner of each core, and loops that try everything. In every second stream CPUs are
+ * divided. Fails if a unit is booked twice, if sums disagree, if a cancel does not
+ * restore, if a choice differs from first fit, or if a verdict is wrong. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -24,11 +24,11 @@
 
 struct ref_node {
     bool there, up, leaving, property;
-    int rack; /* 0: none */
+    int rack; /* 0: no rack */
     int64_t cores, gpus, memory, hcas, fcores, fgpus, fmemory, fhcas;
-    int64_t fmilli;                         /* fcores is that, rounded up */
+    int64_t fmilli;                         /* fcores is fmilli, rounded up */
     int core_owner[CORES], gpu_owner[GPUS]; /* job or 0 */
-    int64_t memory_of[JOBS], hcas_of[JOBS], milli_of[JOBS]; /* parts of CPUs */
+    int64_t memory_of[JOBS], hcas_of[JOBS], milli_of[JOBS]; /* fractions of CPUs */
     bool on[JOBS];
     int exclusive; /* job or 0 */
 };
@@ -36,7 +36,7 @@ struct ref_node {
 enum { RACK, NODE, SLOT, CORE, MILLI, GPU, MEM, HCA, DIMS };
 
 struct ref_request {
-    int64_t min[DIMS], max[DIMS]; /* 0: not there */
+    int64_t min[DIMS], max[DIMS]; /* 0: not requested */
     char op[DIMS];
     int64_t operand[DIMS];
     bool exclusive;
@@ -59,11 +59,11 @@ struct world {
     uint64_t random;
     struct machine *g;
     struct matcher *m;
-    bool divided; /* CPUs may be asked for in parts */
+    bool divided; /* requests may have fractional CPUs */
     struct ref_node node[NODES];
     const struct match_policy *policy;
-    struct rset *r[JOBS];         /* of running jobs */
-    int racks[NODES + 1], nracks; /* in the order seen */
+    struct rset *r[JOBS];         /* R of running jobs */
+    int racks[NODES + 1], nracks; /* in order of appearance */
 };
 
 static int64_t below (struct world *w, int64_t n)
@@ -113,7 +113,7 @@ static int64_t free_hcas (const struct ref_node *n, bool ever)
     return ever ? n->hcas : at_least_0 (n->hcas - used_hcas (n) - n->fhcas);
 }
 
-/* Thousandths of CPUs that no job has, as a whole or in parts. */
+/* Thousandths of CPUs that no job has, as whole cores or as fractions. */
 static int64_t unbooked_milli (const struct ref_node *n)
 {
     int64_t left = 1000 * (n->cores - used_cores (n));
@@ -159,7 +159,7 @@ static bool ref_allowed (const struct ref_request *q, const struct ref_node *n, 
     }
 }
 
-/* Do k slots of these sizes fit on node i? */
+/* True if k slots of these sizes fit on node i. */
 static bool ref_node_fits (const struct world *w, const struct ref_request *q, int i,
                            const int64_t size[DIMS], int64_t k, bool ever)
 {
@@ -240,7 +240,7 @@ static int ref_place (const struct world *w, const struct ref_request *q,
     return 0;
 }
 
-/* -- comparing -- */
+/* -- comparison -- */
 
 static void check_node (const struct world *w, int i)
 {
@@ -290,7 +290,7 @@ static void check_world (const struct world *w)
         if (machine_node_info (w->g, i, &info) == 0)
             nothing = nothing && info.cpu_milli_free == 0 && info.gpus_free == 0;
     }
-    if (nothing || !w->divided) /* else what is left may be too little for any core */
+    if (nothing || !w->divided) /* otherwise the rest may be too small for a core */
         assert_int_equal (match_nothing_free (w->m), nothing);
     for (uint64_t j = 1; j < JOBS; j++) {
         assert_int_equal (match_has (w->m, j), w->r[j] != NULL);
@@ -302,7 +302,7 @@ static void check_world (const struct world *w)
         fail_msg ("%s", err.text);
 }
 
-/* Take r's units in the reference; they must be free there. */
+/* Books r's units in the reference; they must be free there. */
 static void ref_book (struct world *w, int job, const struct rset *r)
 {
     for (size_t k = 0; k < r->nranks; k++) {
@@ -352,7 +352,7 @@ static const struct rset_rank *rank_on (const struct rset *r, int node)
     return NULL;
 }
 
-/* The answer is what first fit in the reference says, with the lowest free ids; the ranks
+/* The answer must equal first fit in the reference, with the lowest free ids; the ranks
  * are in the order of the graph. */
 static void check_answer (const struct world *w, const struct ref_request *q,
                           const int64_t size[DIMS], const struct ref_picks *p,
@@ -387,7 +387,7 @@ static void check_answer (const struct world *w, const struct ref_request *q,
     }
 }
 
-/* -- random things to do -- */
+/* -- random operations -- */
 
 static void random_count (struct world *w, struct ref_request *q, int d, int64_t top,
                           char *text, size_t size, const char *type)
@@ -463,8 +463,8 @@ static struct match_request *random_request (struct world *w, struct ref_request
     return req;
 }
 
-/* What others use of it does not depend on what jobs have: nothing; and it did not shrink below
- * that. */
+/* Foreign use does not depend on the jobs' use: they have none; and the node did not
+ * shrink below it. */
 static bool is_plain (const struct ref_node *n)
 {
     bool plain = !n->fcores && !n->fmilli && !n->fgpus && !n->fmemory && !n->fhcas;
@@ -476,8 +476,8 @@ static bool is_plain (const struct ref_node *n)
     return plain;
 }
 
-/* All jobs begin at 10 and end at 15: what fits then fits in a world without them, and in
- * between nothing changes. expected: the verdict for now. */
+/* All jobs begin at 10 and end at 15: a request fits then if it fits in an empty world,
+ * and nothing changes in between. expected: the verdict for now. */
 static void do_reserve (struct world *w, const struct match_request *req,
                         const struct ref_request *q, int expected)
 {
@@ -520,7 +520,7 @@ static void do_allocate (struct world *w)
     bool exact = w->policy == match_policy_find ("lonode");
     int rc = match_without_allocating (w->m, req, 10, 5, &r, &why);
     if (w->policy->node_exclusive)
-        expected = rc; /* the reference shares nodes */
+        expected = rc; /* the reference also shares nodes */
     assert_int_equal (rc, expected);
     if (rc == 0 && exact)
         check_answer (w, &q, size, &p, r);
@@ -601,7 +601,7 @@ static bool is_taken (const struct ref_node *n, const struct rset_rank *rank,
     return taken;
 }
 
-/* Is what r names there, and free? */
+/* True if the resources of r exist and are free. */
 static int ref_update (const struct world *w, const struct rset *r)
 {
     int rc = 0;
@@ -615,8 +615,8 @@ static int ref_update (const struct world *w, const struct rset *r)
     return rc;
 }
 
-/* A job's R, written and read again, cancelled and booked again: as after a restart.
- * Sometimes something else got in between. */
+/* A job's R, written and read again, cancelled and booked again, as after a restart.
+ * Sometimes another job takes the place in between. */
 static void do_restart (struct world *w)
 {
     int job = 1 + (int)below (w, JOBS - 1);
@@ -650,7 +650,8 @@ static void do_restart (struct world *w)
     rset_destroy (again);
 }
 
-/* None, or up to 4 and parts of CPUs, in a list that stays until the next one. */
+/* No group, or up to 4, and fractions of CPUs, in a list that is valid until the
+ * next call. */
 static const struct gres_list *some_hcas (int64_t count, int64_t milli)
 {
     static char name[] = HCA_NAME, cpus[] = GRES_CPU_MILLI;
@@ -693,8 +694,8 @@ static void random_spec (struct world *w, struct ref_node *n,
         w->racks[w->nracks++] = n->rack;
 }
 
-/* Indexes are given lowest first, so node i is only added when all before it are
- * there. */
+/* Indexes are given lowest first, so node i is added only when all before it exist.
+ * */
 static void do_add_or_update (struct world *w)
 {
     int i = (int)below (w, NODES);
@@ -805,7 +806,7 @@ static void test_streams (void **state)
         stream (seed + k, match_policy_find ("lonode"));
 }
 
-/* The same verdicts, and nothing booked twice, whichever nodes are chosen. */
+/* The same verdicts for any chosen nodes, and nothing is booked twice. */
 static void test_policies (void **state)
 {
     (void)state;

@@ -1,8 +1,8 @@
-/* Jobs in at most so many racks, packed, or spread, against brute force: every set of racks is
- * tried. What would be wrong: a job in more racks than it allows; one that is refused, or
- * waits, though some racks have room for it, or for more of it; one that is packed into more
- * racks than are needed, or not spread evenly over them; a wish for which a job waits; an
- * estimate that is not the first time at which it fits so. */
+/* Jobs in a bounded number of racks, packed, or spread, compared with brute force over
+ * every set of racks. Fails if a job has more racks than it allows, if it is refused or
+ * waits although some racks have room, or room for more of it, if it is packed into
+ * more racks than necessary or not spread evenly, if a preference makes a job wait, or
+ * if an estimate is not the first time at which the job fits. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -13,7 +13,7 @@
 #include "match/test/places.h"
 
 #define NODES 10
-#define RACKS 5 /* and one for nodes that are in none: number 0 */
+#define RACKS 5 /* and number 0 for nodes without a rack */
 #define CORES 6
 #define JOBS 12
 #define WORLDS 1500
@@ -22,7 +22,7 @@
 enum wish { NOTHING, MOST, PACK, SPREAD };
 
 struct asked {
-    bool nodes; /* not slots */
+    bool nodes; /* nodes, not slots */
     bool exclusive;
     int64_t min, max, cores;
     enum wish wish;
@@ -38,7 +38,7 @@ struct world {
     bool up[NODES];
     int64_t used[JOBS][NODES];
     bool whole[JOBS];
-    double end[JOBS]; /* 0: not there */
+    double end[JOBS]; /* 0: no job */
     double now;
 };
 
@@ -95,7 +95,8 @@ static void end_world (struct world *w)
 
 /* -- the reference -- */
 
-/* Nodes or slots that fit on the node at that time; ever: were it empty and up. */
+/* The number of nodes or slots that fit on the node at that time; ever: on the
+ * empty node, if it were up. */
 static int64_t fit_on (const struct world *w, const struct asked *q, int i, double at,
                        bool ever)
 {
@@ -114,7 +115,7 @@ static int64_t fit_on (const struct world *w, const struct asked *q, int i, doub
     return q->nodes ? free >= q->cores : free / q->cores;
 }
 
-/* How many fit in each rack, and in none. */
+/* The number that fits in each rack, and in no rack. */
 static void fit_in (const struct world *w, const struct asked *q, double at, bool ever,
                     int64_t fit[RACKS + 1])
 {
@@ -133,7 +134,7 @@ static int64_t sum_of (const int64_t fit[RACKS + 1], unsigned set)
     return sum;
 }
 
-/* The most that so many racks have between them. */
+/* The maximum in so many racks together. */
 static int64_t best (const int64_t fit[RACKS + 1], int64_t racks)
 {
     int64_t most = 0;
@@ -144,7 +145,7 @@ static int64_t best (const int64_t fit[RACKS + 1], int64_t racks)
     return most;
 }
 
-/* How many it gets; 0: it does not fit. */
+/* The granted number; 0: the job does not fit. */
 static int64_t expected (const struct world *w, const struct asked *q, double at,
                          bool ever)
 {
@@ -155,7 +156,7 @@ static int64_t expected (const struct world *w, const struct asked *q, double at
     return most < q->min ? 0 : MIN (most, q->max);
 }
 
-/* The first time at which it fits; -1: none. */
+/* The first time at which the job fits; -1: never. */
 static double expected_start (const struct world *w, const struct asked *q)
 {
     double first = -1;
@@ -169,9 +170,9 @@ static double expected_start (const struct world *w, const struct asked *q)
     return first;
 }
 
-/* -- what was given -- */
+/* -- the allocation -- */
 
-/* Nodes, or slots, in each rack, and in none. */
+/* Nodes, or slots, in each rack, and in no rack. */
 static int64_t given_in (const struct world *w, const struct asked *q,
                          const struct rset *r, int64_t given[RACKS + 1])
 {
@@ -204,7 +205,7 @@ static void check_packed (const int64_t fit[RACKS + 1], const int64_t given[RACK
         assert_true (best (fit, racks_of (given) - 1) < n);
 }
 
-/* Who has fewer by two than another has all that he could. */
+/* A rack with two fewer than another has its maximum. */
 static void check_spread (const int64_t fit[RACKS + 1], const int64_t given[RACKS + 1])
 {
     assert_int_equal (given[0], 0);
@@ -418,7 +419,8 @@ static void test_refused (void **state)
     match_request_destroy (req);
 }
 
-/* A machine without such a level: a wish does not matter, a bound is never met. */
+/* A machine without such a level: a preference does not matter, a bound never
+ * holds. */
 static void test_no_level (void **state)
 {
     struct world w = { 0 };

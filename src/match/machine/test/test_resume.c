@@ -1,7 +1,7 @@
-/* Reservations that are set aside and resumed, by example. What would be wrong: one that keeps
- * its place though it could begin sooner, or though somebody took it; one that is seen while
- * it is suspended; one that is lost. Random streams of all this: src/sched/test/
- * test_plan_random.c. */
+/* Reservations that are suspended and resumed, by example. Fails if a reservation keeps
+ * its place although it could begin sooner, or although another job took the place, if
+ * it is seen while it is suspended, or if it is lost. Random streams of these
+ * operations: src/sched/test/test_plan_random.c. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -76,7 +76,7 @@ static void reserve (struct rig *k, uint64_t job, const struct match_request *re
     assert_true (start == wanted);
 }
 
-/* -> what match_resume() says; when it has a place, at that time. */
+/* The result of match_resume(), and the start if there is a place. */
 static void resume (struct rig *k, uint64_t job, const struct match_request *req,
                     double duration, int rc, double wanted)
 {
@@ -89,7 +89,7 @@ static void resume (struct rig *k, uint64_t job, const struct match_request *req
         assert_true (start == wanted);
 }
 
-/* As long as nothing became free. */
+/* This holds while nothing becomes free. */
 static void test_stays (void **state)
 {
     (void)state;
@@ -122,11 +122,11 @@ static void test_sooner_and_now (void **state)
     match_suspend (k.m, 12);
     match_suspend (k.m, 11);
     resume (&k, 11, k.node, 50, -EAGAIN, 0);
-    resume (&k, 12, k.node, 50, -EAGAIN, 0); /* nothing was booked for the first one */
+    resume (&k, 12, k.node, 50, -EAGAIN, 0); /* the first job has no booking */
     teardown (&k);
 }
 
-/* Whoever is booked meanwhile does not see it, and it makes way. */
+/* Jobs that are booked meanwhile do not see it, and it gives way. */
 static void test_taken (void **state)
 {
     (void)state;
@@ -145,7 +145,8 @@ static void test_taken (void **state)
     teardown (&k);
 }
 
-/* Its claims are out of the lists while many matches come; it may go then, and its nodes. */
+/* Its claims are out of the lists while many matches run; then it and its nodes may
+ * vanish. */
 static void test_goes_meanwhile (void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void test_goes_meanwhile (void **state)
     teardown (&k);
 }
 
-/* Where the order of the nodes depends on what is free all is looked for again. */
+/* If the order of the nodes depends on free amounts, the search starts again. */
 static void test_other_policies (void **state)
 {
     (void)state;
@@ -181,7 +182,7 @@ static void test_other_policies (void **state)
     teardown (&k);
 }
 
-/* A job for which there was no time. */
+/* A job without a possible time. */
 static void test_no_time (void **state)
 {
     (void)state;
@@ -196,11 +197,11 @@ static void test_no_time (void **state)
     teardown (&k);
 }
 
-/* -- searches in pieces -- */
+/* -- searches in steps -- */
 
-/* Jobs 11 to 18 have two cores each, two of them a node: n2 is free from 400 on, n3 from 600,
- * n1 from 900. Job 10 wants three cores on each of two nodes: in the sum there are enough from
- * 300 on. */
+/* Jobs 11 to 18 have two cores each, two of them on a node: n2 is free from 400 on, n3
+ * from 600, n1 from 900. Job 10 requests three cores on each of two nodes: in total
+ * there are enough from 300 on. */
 static void fill_by_halves (struct rig *k)
 {
     static const double ends[2 * NODES] = { 100, 1000, 200, 900, 300, 400, 500, 600 };
@@ -218,7 +219,7 @@ static void fill_by_halves (struct rig *k)
     k->two = request ("node=2>slot=1>core=3");
 }
 
-/* The window that begins at 400, and no more. */
+/* The window that begins at 400, and no other. */
 static void begin_search (struct rig *k)
 {
     double start = 0;
@@ -231,7 +232,7 @@ static void begin_search (struct rig *k)
     assert_null (booking_find (k->m->p, 10));
     assert_true (match_search_goes_on (k->m, 10, 0));
     assert_false (match_search_goes_on (k->m, 9, 0));
-    assert_false (match_search_goes_on (k->m, 10, 650)); /* at 600 it would go on */
+    assert_false (match_search_goes_on (k->m, 10, 650)); /* it would go on at 600 */
 }
 
 static void test_search_goes_on (void **state)
@@ -245,7 +246,7 @@ static void test_search_goes_on (void **state)
     teardown (&k);
 }
 
-/* What became free may be of use in a window that it has left behind. */
+/* Freed resources may be useful in a window that the search has passed. */
 static void test_search_begins_again (void **state)
 {
     (void)state;
@@ -265,12 +266,12 @@ static void test_search_is_of_one_request (void **state)
     struct rig k;
 
     begin_search (&k);
-    match_search_forget (k.m, 10); /* it asks for something else now */
+    match_search_forget (k.m, 10); /* the job has another request now */
     reserve (&k, 10, k.node, 50, 400);
     teardown (&k);
 }
 
-/* However often something becomes free: pieces grow, and it comes to an end. */
+/* However often something becomes free: steps grow, and the search ends. */
 static void test_search_ends (void **state)
 {
     (void)state;

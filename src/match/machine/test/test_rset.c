@@ -1,5 +1,5 @@
-/* R (RFC 20). What would be wrong: R that other tools cannot read, or that does not
- * bring back what was booked. */
+/* R (RFC 20). Fails if other tools cannot read R, or if R does not restore the
+ * booking. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static void test_text (void **state)
     rset_destroy (r);
 }
 
-/* What RFC 20 has no place for: alike for all ranks, of each its own, of none. */
+/* Data outside RFC 20: equal for all ranks, different for each, or for none. */
 static void test_gres (void **state)
 {
     static const char *const texts[] = {
@@ -152,7 +152,7 @@ static void test_refused (void **state)
     rset_destroy (none);
 }
 
-/* Parts of CPUs count as cores, rounded up where all are together. */
+/* Fractional CPUs count as cores; their sum rounds up. */
 static void test_parts (void **state)
 {
     struct rset *r = rset_create (3);
@@ -166,7 +166,7 @@ static void test_parts (void **state)
     rset_destroy (r);
 }
 
-/* What a job that grows and shrinks has; its ranks keep their numbers. */
+/* The nodes of a job that grows and shrinks; its ranks keep their numbers. */
 static void test_parts_of_it (void **state)
 {
     struct rset *a = example (), *b = rset_create (1), *all, *first;

@@ -1,6 +1,6 @@
-/* Windows: nodes that no job gets for a time. What would be wrong: a job that runs into one,
- * a job that is kept from nodes that it would have left in time, a window over a running job
- * that was not told of, sums that do not add up where a job runs under a window. */
+/* Windows: nodes that no job gets for a time. Fails if a job runs into a window, if a
+ * job is kept from nodes that it would leave in time, if a window over a running job is
+ * not reported, or if sums are wrong for a job under a window. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -70,7 +70,7 @@ static int book (struct rig *k, uint64_t id, const char *name, const char *nodes
     return rc;
 }
 
-/* The node that a core is given on, "" when there is none. */
+/* The node on which a core is given, or "". */
 static const char *place (struct rig *k, uint64_t job, double now, double duration)
 {
     static char name[16];
@@ -93,7 +93,7 @@ static void test_before_in_and_after (void **state)
     assert_string_equal (place (k, 1, 100, 900), "n0");
     assert_string_equal (place (k, 2, 100, 901), "n3");
     assert_string_equal (place (k, 3, 1500, 10), "n3");
-    assert_string_equal (place (k, 4, 2000, 10), "n0"); /* it is over, cancelled or not */
+    assert_string_equal (place (k, 4, 2000, 10), "n0"); /* the window is over */
     for (uint64_t job = 1; job <= 4; job++)
         match_cancel (k->m, job);
     assert_int_equal (match_earliest (k->m, k->all, 100, 950, &start, NULL, NULL), 0);
@@ -106,7 +106,7 @@ static void test_before_in_and_after (void **state)
     verify (k);
 }
 
-/* A job that runs gets more time up to what others have been promised, and no more. */
+/* A running job gets more time only up to the promises to other jobs. */
 static void test_extend (void **state)
 {
     struct rig *k = *state;
@@ -142,7 +142,7 @@ static void test_who_is_in_the_way (void **state)
     assert_non_null (strstr (err.text, "job 7 runs on n0"));
     assert_int_equal (match_window_check (k->m, "n1", 100, 700, 100, NULL, &err), 0);
     assert_int_equal (match_window_check (k->m, "n9", 1, 2, 1, NULL, &err), -ENOENT);
-    /* It should have ended, and has not. */
+    /* The job should have ended, but has not. */
     assert_int_equal (match_window_check (k->m, "n0", 800, 900, 800, NULL, &err), -EBUSY);
     assert_int_equal (book (k, WINDOW, "w", "n1", 1000, 2000), 0);
     assert_int_equal (match_window_check (k->m, "n1", 1999, 3000, 100, &job, &err),
@@ -171,8 +171,8 @@ static void test_choose (void **state)
     hostlist_destroy (list);
 }
 
-/* Who runs there stays; nobody else gets a part of the node, and what is left of the
- * machine is counted right. */
+/* A running job stays; no other job gets a part of the node, and the rest of the
+ * machine is counted correctly. */
 static void test_over_a_job (void **state)
 {
     struct rig *k = *state;
@@ -221,11 +221,11 @@ static void test_sentences (void **state)
     assert_string_equal (w[0].name, "early");
     assert_int_equal (match_windows_between (k->m, 600, 5000, w, 3), 1);
     assert_string_equal (w[0].name, "late");
-    assert_string_equal (w[0].nodes, "n[0-1]"); /* n7 is not there */
+    assert_string_equal (w[0].nodes, "n[0-1]"); /* n7 does not exist */
     assert_int_equal (w[0].nnodes, 2);
 }
 
-/* A node that leaves goes with the window, also one that nobody has. */
+/* A removed node leaves the window, also a node without jobs. */
 static void test_nodes_leave (void **state)
 {
     struct rig *k = *state;

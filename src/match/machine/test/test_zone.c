@@ -1,7 +1,8 @@
-/* NUMA zones of which a job's part of a node is in one, and of which nodes tell late.
- * What would be wrong: a job that the node would not take, as no zone has room for it; one
- * that waits although a zone has room and all is told; an estimate that is not the first time
- * at which it fits; a job that is in two zones; a booking that a restart does not find again. */
+/* NUMA zones: a job's part of a node is in one zone, and nodes report their zones late.
+ * Fails if a job is allocated that the node would reject because no zone has room, if a
+ * job waits although a zone has room and everything is reported, if an estimate is not
+ * the first possible time, if a job is in two zones, or if a restart does not find a
+ * booking. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -41,7 +42,7 @@ static void teardown (struct fixture *f)
     machine_destroy (f->g);
 }
 
-/* 0 and where, else as match_allocate(). */
+/* Returns 0 and the place, or the error of match_allocate(). */
 static int start (struct fixture *f, uint64_t job, const char *tree, char *ret_cores,
                   size_t size)
 {
@@ -75,8 +76,8 @@ static void report (struct fixture *f, int node, uint32_t left0, uint32_t left1,
     assert_int_equal (machine_node_report (f->g, node, &r), 0);
 }
 
-/* Three of 6 cores, two nodes of two zones with 8 each, of which others have 4 of one: each
- * node would hold two by its sum. */
+/* Three jobs of 6 cores, and two nodes of two zones with 8 cores each, with 4 cores of
+ * one zone in foreign use: by the sum each node could hold two. */
 static void test_burst (void **state)
 {
     struct fixture f;
@@ -91,7 +92,8 @@ static void test_burst (void **state)
     assert_int_equal (start (&f, 1, "node=1>slot=1>core=6", at, sizeof (at)), 0);
     assert_int_equal (start (&f, 2, "node=1>slot=1>core=6", at, sizeof (at)), 0);
     assert_int_equal (start (&f, 3, "node=1>slot=1>core=6", at, sizeof (at)), -EBUSY);
-    /* the only zones with room for 6 are known, so the others are not in doubt */
+    /* the only zones with room for 6 are known, so the other jobs' zones are not in
+     * doubt */
     assert_int_equal (start (&f, 4, "node=1>slot=1>core=4", at, sizeof (at)), 0);
     assert_int_equal (start (&f, 5, "node=1>slot=1>core=4", at, sizeof (at)), 0);
     assert_int_equal (start (&f, 6, "node=1>slot=1>core=2", at, sizeof (at)), 0);
@@ -100,8 +102,8 @@ static void test_burst (void **state)
     teardown (&f);
 }
 
-/* The same with all of both zones free: each of two jobs may be in either zone of its node, so
- * the third waits until the node has told. */
+/* The same with both zones free: each of two jobs may be in either zone of its node, so
+ * the third waits until the node has reported. */
 static void test_burst_until_told (void **state)
 {
     struct fixture f;
@@ -117,7 +119,7 @@ static void test_burst_until_told (void **state)
     assert_string_equal (at, "n1:0-5");
     assert_int_equal (start (&f, 3, "node=1>slot=1>core=6", at, sizeof (at)), -EBUSY);
     uint64_t generation = match_generation (f.m);
-    report (&f, 1, 8, 2, true, 2); /* the other one than that in the books */
+    report (&f, 1, 8, 2, true, 2); /* not the zone of the booking */
     assert_true (match_generation (f.m) != generation);
     assert_int_equal (start (&f, 3, "node=1>slot=1>core=6", at, sizeof (at)), 0);
     assert_string_equal (at, "n1:8-13");
@@ -139,7 +141,8 @@ static void test_never (void **state)
     teardown (&f);
 }
 
-/* Zones of a node that has jobs come when these are gone; R is booked where it says. */
+/* Zones of a node with jobs are used when these jobs have ended; R is booked where it
+ * says. */
 static void test_zones_come_later (void **state)
 {
     struct fixture f;
@@ -162,7 +165,7 @@ static void test_zones_come_later (void **state)
     assert_int_equal (match_cancel (f.m, 2), 0);
     assert_int_equal (start (&f, 3, "node=1>slot=1>core=10", at, sizeof (at)), -ENOENT);
     r->ranks[0].node = strdup ("n0");
-    idset_add_range (r->ranks[0].cores, 6, 10); /* as it was given without zones */
+    idset_add_range (r->ranks[0].cores, 6, 10); /* as allocated without zones */
     assert_int_equal (match_update (f.m, 4, r, NULL), 0);
     machine_node_info (f.g, 0, &info);
     assert_int_equal (info.cores_used, 5);
@@ -196,7 +199,7 @@ static void test_refused (void **state)
     teardown (&f);
 }
 
-/* -- at random, against nodes that place as they like -- */
+/* -- random streams, with nodes that choose any zone -- */
 
 #define NODES 4
 #define ZONES 3
@@ -213,19 +216,19 @@ struct request {
 
 struct part { /* of a job on a node */
     int64_t has[KINDS];
-    int zone; /* -1: the node has none, or nothing is here */
+    int zone; /* -1: the node has no zones, or the job nothing here */
     bool here, told;
 };
 
 struct world {
     uint64_t random;
-    bool prompt; /* all is told at once, and jobs are where the books say */
+    bool prompt; /* reports come at once, and jobs are in their booked zones */
     struct machine *g;
     struct matcher *m;
-    int nzones[NODES]; /* 0: it takes jobs across all it has */
+    int nzones[NODES]; /* 0: the node has no zones */
     int64_t size[NODES][ZONES][KINDS];
     struct part part[JOBS][NODES];
-    double end[JOBS]; /* 0: not there */
+    double end[JOBS]; /* 0: no job */
     int64_t told[NODES][ZONES][KINDS];
     double now;
 };
@@ -240,7 +243,7 @@ static int zones_of (const struct world *w, int i)
     return w->nzones[i] ? w->nzones[i] : 1;
 }
 
-/* What is left in truth, from `at` on. */
+/* The really free cores, from `at` on. */
 static void left_in (const struct world *w, int i, int z, double at, int64_t left[KINDS])
 {
     for (int d = 0; d < KINDS; d++) {
@@ -346,7 +349,7 @@ static int64_t slots_in (const struct request *q, const int64_t left[KINDS])
     return q->memory > left[M] ? 0 : MAX (n, 0);
 }
 
-/* Slots that zones of nodes have for it, in truth, from `at` on; by loops alone. */
+/* The slots for which zones really have room, from `at` on; by simple loops. */
 static bool fits (const struct world *w, const struct request *q, double at)
 {
     int64_t slots = 0, nodes = 0;
@@ -399,7 +402,7 @@ static void truth_of_rank (struct world *w, int job, const struct rset_rank *ran
         if (room && (w->prompt ? books : below (w, ++n) == 0))
             zone = z;
     }
-    assert_true (zone >= 0); /* else the node rejects it */
+    assert_true (zone >= 0); /* otherwise the node rejects the job */
     p->zone = zone;
 }
 

@@ -1,7 +1,7 @@
-/* Nodes that move, leave and are partly used by others. What would be wrong: a name, path
- * or rank that leads to where a node was, depths and marks of its old place, a refusal that
- * changes something; units that count as there for ever although they are to go; amounts
- * that are withheld and still given. */
+/* Nodes that move, leave or are partly used by others. Fails if a name, path or rank
+ * leads to a node's old place, if depths and marks of the old place remain, if a
+ * refusal changes anything, if leaving units count as permanent, or if withheld amounts
+ * are allocated. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -56,7 +56,7 @@ static void test_move (void **state)
     uint64_t layout = s.g->layout;
     uint32_t socket = graph_vertex (s.g, s.node[1])->first;
     assert_int_equal (graph_move (s.g, s.node[1], s.rack[0], NULL), 0);
-    assert_int_equal (s.g->layout, layout); /* it is there */
+    assert_int_equal (s.g->layout, layout); /* the node exists already */
     assert_int_equal (graph_move (s.g, s.node[1], s.rack[1], NULL), 0);
     assert_true (s.g->layout > layout);
     assert_at (s.g, "/cluster0/rack0/node1", GRAPH_NONE);
@@ -73,7 +73,7 @@ static void test_move (void **state)
     graph_destroy (s.g);
 }
 
-/* Parents with few and with many children: those are found by another way. */
+/* Parents with few and with many children, because the look-up differs. */
 static void test_move_many (void **state)
 {
     (void)state;
@@ -144,7 +144,7 @@ static void test_leaving (void **state)
     assert_int_equal (graph_set_flag (s.g, s.node[0], GRAPH_NONE, GRAPH_DOWN, true), 0);
     planner_changed (p, s.node[0]);
     assert_int_equal (search_match (p, SEARCH_SATISFIABILITY, 0, two, 0, 9, NULL, &why),
-                      0); /* it may come back */
+                      0); /* the node may come back */
     assert_int_equal (graph_set_leaving (s.g, s.node[0], true), 0);
     planner_changed (p, s.node[0]);
     assert_true (graph_is_leaving (s.g, s.node[0]));
@@ -162,7 +162,7 @@ static void test_leaving (void **state)
     graph_destroy (s.g);
 }
 
-/* A group that shrank keeps what is busy, but there will never be so many. */
+/* A group that shrank keeps busy units, but they do not count as permanent. */
 static void test_surplus_is_not_for_ever (void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
-/* The levels: indexes above the nodes in step with graph and claims. What would be wrong: nodes
- * in another order than the policy's, a change of the graph that costs or moves a booking, a
- * summary that is not what a recount gives. */
+/* The levels: indexes above the nodes, in step with graph and claims. Fails if nodes
+ * have another order than the policy's, if a change of the graph loses or moves a
+ * booking, or if a summary differs from a recount. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -46,7 +46,7 @@ static void test_order_of_nodes (void **state)
     }
 }
 
-/* Ids that come again: the order of the graph decides, whichever way the policy goes. */
+/* Repeated ids: the order of the graph decides, for both directions of the policy. */
 static void test_equal_scores (void **state)
 {
     (void)state;
@@ -67,7 +67,7 @@ static void test_equal_scores (void **state)
     }
 }
 
-/* Things beside nodes, nodes in nodes, and a group above which nothing is. */
+/* Vertices beside nodes, nodes inside nodes, and a group without a vertex above. */
 static void test_odd_graphs (void **state)
 {
     (void)state;
@@ -122,7 +122,8 @@ static void test_odd_graphs (void **state)
     machine_done (p);
 }
 
-/* A node in a node in a node: walks go on in there, and what is in it is the outermost's. */
+/* A node in a node in a node: walks continue inside, and the content belongs to the
+ * outermost. */
 static void test_nodes_in_nodes (void **state)
 {
     (void)state;
@@ -168,7 +169,7 @@ static void test_nodes_in_nodes (void **state)
     machine_done (p);
 }
 
-/* No nodes, nothing above them, nothing at all. */
+/* No nodes, no vertices above them, no graph. */
 static void test_no_nodes (void **state)
 {
     (void)state;
@@ -204,7 +205,7 @@ static void test_no_nodes (void **state)
     shape_destroy (core);
 }
 
-/* A node that is drained is looked at alone: its neighbours' entries stay where they are. */
+/* A drained node is recounted alone: its neighbours' entries stay. */
 static void test_drain_is_local (void **state)
 {
     (void)state;
@@ -236,7 +237,7 @@ static void test_drain_is_local (void **state)
     assert_int_equal (planner_free (p, GRAPH_CORE), 29);
     index_get (index, 1, &key);
     assert_int_equal (key.free[1], 1);
-    /* Two at once, or one that was not told: no shortcut. */
+    /* Two changes at once, or an unreported change: no shortcut. */
     graph_set_flag (p->g, machine_find (p->g, NODE0), 0, GRAPH_DOWN, true);
     graph_set_flag (p->g, core, 3, GRAPH_DOWN, false);
     planner_changed (p, core);
@@ -270,7 +271,7 @@ static void test_graph_grows_and_shrinks (void **state)
     assert_int_equal (levels_update (p), 0);
     assert_int_equal (planner_free (p, GRAPH_CORE), 4);
     assert_int_equal (graph_remove (p->g, machine_find (p->g, NODE0), &err), -EBUSY);
-    /* Fewer cores than are busy: gone when they are given back. */
+    /* Fewer cores than busy ones: the rest goes when it is given back. */
     assert_int_equal (graph_resize (p->g, core, 1, 1, &err), 0);
     planner_changed (p, core);
     assert_int_equal (levels_update (p), 0);
@@ -284,7 +285,7 @@ static void test_graph_grows_and_shrinks (void **state)
     machine_done (p);
 }
 
-/* A unit from the middle of a run, whose group is to be smaller: the rest stays. */
+/* A unit from the middle of a run, in a group that is to shrink: the rest stays. */
 static void test_part_of_what_is_to_shrink (void **state)
 {
     (void)state;
@@ -316,7 +317,8 @@ static void test_part_of_what_is_to_shrink (void **state)
     }
 }
 
-/* Dimensions: the known ones, those asked for, then what is most frequent in nodes. */
+/* Dimensions: the fixed ones, the requested ones, then the most frequent types in
+ * nodes. */
 static void test_dimensions (void **state)
 {
     (void)state;
@@ -343,7 +345,7 @@ static void test_dimensions (void **state)
     machine_done (p);
 }
 
-/* More than numbers can hold: not summed, and nothing overflows. */
+/* More than the numbers can hold: not summed, and nothing overflows. */
 static void test_huge_sizes (void **state)
 {
     (void)state;

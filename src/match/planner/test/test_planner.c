@@ -1,6 +1,6 @@
-/* The planner: who has what until when. What would be wrong: a unit given twice, a window
- * that does not see a reservation, an update that books a part of what it refuses, a cancel
- * that leaves something behind. */
+/* The planner: bookings over time. Fails if a unit is allocated twice, if a window
+ * misses a reservation, if a refused update books a part, or if a cancel leaves
+ * something behind. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -67,7 +67,7 @@ static void test_units_past_64 (void **state)
     machine_done (p);
 }
 
-/* The most that is taken at any one time of the window, not the sum over it. */
+/* The maximum use at any one time of the window, not the sum over it. */
 static void test_amounts_over_time (void **state)
 {
     (void)state;
@@ -192,14 +192,14 @@ static void test_update_named_twice (void **state)
     assert_int_equal (planner_update (p, 1, s, false, &err), -EINVAL);
     machine_verify (p);
     s->n = 1;
-    machine_pick (s, p->g, NODE0, 1, 0); /* behind what it covers */
+    machine_pick (s, p->g, NODE0, 1, 0); /* behind the units that it covers */
     assert_int_equal (planner_update (p, 1, s, false, &err), -EINVAL);
     s->n = 0;
     machine_pick (s, p->g, NODE0 "/memory0", 1, 2);
     machine_pick (s, p->g, NODE0 "/memory0", 1, 2);
     assert_int_equal (planner_update (p, 1, s, false, &err), -EINVAL);
     s->n = 0;
-    machine_pick (s, p->g, NODE0, 1, 0); /* as readers tell it: parts are claimed, too */
+    machine_pick (s, p->g, NODE0, 1, 0); /* as readers give it: parts are claimed, too */
     machine_pick (s, p->g, NODE0 "/core0", 4, 0);
     machine_pick (s, p->g, NODE0 "/memory0", 1, 16);
     assert_int_equal (planner_update (p, 1, s, true, &err), 0);
@@ -209,7 +209,7 @@ static void test_update_named_twice (void **state)
     machine_done (p);
 }
 
-/* What runs keeps running on what is drained, and is found again there. */
+/* Running jobs keep running on drained nodes, and are found there again. */
 static void test_update_where_it_is_down (void **state)
 {
     (void)state;
@@ -231,7 +231,7 @@ static void test_update_where_it_is_down (void **state)
     machine_done (p);
 }
 
-/* Outside of what there is of time. */
+/* Outside the range of times. */
 static void test_time_has_ends (void **state)
 {
     (void)state;
@@ -257,7 +257,7 @@ static void test_time_has_ends (void **state)
                       -EINVAL);
     assert_int_equal (
         search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 2, core, 120, 41, &s, &err),
-        -EBUSY); /* from 160 on it is too long */
+        -EBUSY); /* from 160 on the job is too long */
     assert_null (s);
     assert_int_equal (search_match (p, SEARCH_ALLOCATE_ORELSE_RESERVE, 2, core, 50,
                                     PLANNER_FOREVER, &s, &err),
@@ -310,7 +310,7 @@ static void test_part_of_a_run (void **state)
     assert_int_equal (claims_free_word (p, v, 0, &now), 7);
     assert_int_equal (give_back (p, 1, NODE0 "/gpu0", 2, 0, &empty), 0);
     assert_false (empty);
-    assert_int_equal (give_back (p, 1, NODE0, 1, 0, &empty), 0); /* all that is in it */
+    assert_int_equal (give_back (p, 1, NODE0, 1, 0, &empty), 0); /* all of the node */
     assert_true (empty);
     assert_int_equal (claims_of (p, 1), -1);
     assert_int_equal (planner_free (p, GRAPH_NODE), 1);
@@ -335,7 +335,7 @@ static void test_part_of_an_amount (void **state)
     machine_done (p);
 }
 
-/* One core of a job that has a rack: the rest stays its own. */
+/* One core of a job that has a rack: the job keeps the rest. */
 static void test_part_of_a_rack (void **state)
 {
     (void)state;
@@ -404,7 +404,7 @@ static void test_extend (void **state)
     machine_done (p);
 }
 
-/* -- who has what -- */
+/* -- use by jobs -- */
 
 static void test_jobs_in_order (void **state)
 {

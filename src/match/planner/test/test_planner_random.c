@@ -1,8 +1,8 @@
-/* Random streams of bookings on random small graphs. After each step everything that is kept
- * is counted anew (planner_verify), and the verdict is compared with one that asks each unit
- * for each job. In the end all is cancelled: the indexes must say what they said at first. The
- * same while the indexes are made piece by piece: they must say what they say when they are
- * made at once. */
+/* Random streams of bookings on random small graphs. After each step all kept sums are
+ * recounted (planner_verify), and the verdict is compared with a check of each unit for
+ * each job. In the end all jobs are cancelled: the indexes must equal their first
+ * state. The same while the indexes are built in steps: they must equal indexes that
+ * are built at once. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -114,7 +114,7 @@ static bool clashes (const struct graph *g, const struct selection *s, uint32_t 
     return false;
 }
 
-/* Picks of vertices that have nothing to do with each other. */
+/* Picks of unrelated vertices. */
 static struct selection *random_selection (const struct graph *g)
 {
     struct selection *s = selection_create ();
@@ -137,7 +137,7 @@ static struct selection *random_selection (const struct graph *g)
     return s;
 }
 
-/* -- the slow verdict -- */
+/* -- the slow reference -- */
 
 static bool counts (const struct planner_job *j, const struct selection *s, bool reserved)
 {
@@ -154,8 +154,8 @@ static int64_t amount_of (const struct planner *p, uint64_t job, uint32_t v)
     return 0;
 }
 
-/* For a start now, what is allocated is taken from then on: until its end, or for ever when
- * that has passed. */
+/* For a start now, allocated units count from now on: until their end, or forever after
+ * a late end. */
 static bool has_then (const struct planner_job *j, const struct selection *s,
                       bool reserved, int64_t t)
 {
@@ -177,7 +177,7 @@ static int64_t taken_at (const struct planner *p, const struct selection *s,
     return sum;
 }
 
-/* More is taken only when one begins. */
+/* The use only rises when a job begins. */
 static bool pool_is_short (const struct planner *p, const struct selection *s,
                            bool reserved, const struct pick *pick)
 {
@@ -227,7 +227,7 @@ static int slow_verdict (const struct planner *p, const struct selection *s,
     return 0;
 }
 
-/* Whatever the times say: nothing is allocated twice, and of no pool more than there is. */
+/* At any time no unit is allocated twice, and no pool beyond its size. */
 static void expect_no_share (const struct planner *p, uint32_t v)
 {
     int64_t used = 0;
@@ -303,7 +303,7 @@ static bool covers (const struct graph *g, const struct selection *s, uint32_t v
     return false;
 }
 
-/* Some of what lies below v is given back (what the job has as a whole it has no more). */
+/* Some units below v are given back (a vertex that the job has as a whole is split). */
 static bool breaks (const struct planner *p, const struct selection *s, uint32_t v)
 {
     for (size_t i = 0; i < s->n; i++)
@@ -313,7 +313,7 @@ static bool breaks (const struct planner *p, const struct selection *s, uint32_t
     return false;
 }
 
-/* Of a pool that the job has a part of: will some be left? */
+/* True if the job will keep some of the pool. */
 static bool some_left (const struct planner *p, uint64_t job, const struct selection *s,
                        uint32_t v)
 {
@@ -327,7 +327,7 @@ static bool some_left (const struct planner *p, uint64_t job, const struct selec
     return left > 0 && !covers (p->g, s, x->parent, 0);
 }
 
-/* Before the step: should the job have the unit after it? */
+/* Before the step: whether the job should have the unit after it. */
 static bool will_have (const struct planner *p, uint64_t job, const struct selection *s,
                        uint32_t v, uint32_t unit)
 {
@@ -340,7 +340,7 @@ static bool will_have (const struct planner *p, uint64_t job, const struct selec
 
 static void step_part (struct planner *p)
 {
-    static bool has[128][256]; /* vertices, units: more than there are */
+    static bool has[128][256]; /* vertices, units: large enough */
     autoselection struct selection *s = random_selection (p->g);
     uint64_t job = random_job (p, true);
     struct planner_job j;
@@ -360,7 +360,7 @@ static void step_part (struct planner *p)
                 fail_msg ("unit %u of vertex %u: %d", u, v, !has[v][u]);
 }
 
-/* Extending is booking the same once more, for the time between. */
+/* An extension is a second booking of the same for the additional time. */
 static void step_extend (struct planner *p)
 {
     uint64_t job = random_job (p, true);
@@ -400,7 +400,7 @@ static void step_match (struct planner *p)
         "{type: rack, count: 1, exclusive: true, with: [{type: slot, count: 1, label: a, "
         "with: [{type: node, count: 1}]}]}",
     };
-    size_t from = p->policy.node_exclusive ? 2 : 0; /* those that name the node */
+    size_t from = p->policy.node_exclusive ? 2 : 0; /* picks that name the node */
     struct shape *s =
         machine_shape (requests[from + below (ARRAY_SIZE (requests) - from)]);
     autoselection struct selection *sel = NULL;
@@ -416,7 +416,7 @@ static void step_match (struct planner *p)
     int rc = search_match (p, op, job, s, now, duration, &sel, &err);
     assert_true (rc == 0 || rc == -EBUSY || rc == -ENODEV);
     assert_true ((rc == 0) == (sel != NULL));
-    if (rc == 0) { /* what was chosen is free for one who asks each unit */
+    if (rc == 0) { /* each chosen unit is really free */
         struct planner_job j;
         assert_true (planner_find (p, job, &j));
         assert_int_equal (j.start, sel->start);
@@ -442,7 +442,7 @@ static void step_status (struct planner *p)
     if (!one_in (5))
         planner_changed (p, v);
     else
-        assert_int_equal (levels_update (p), 0); /* sees it without being told */
+        assert_int_equal (levels_update (p), 0); /* detects it without a report */
 }
 
 static void step_size (struct planner *p)
@@ -453,7 +453,7 @@ static void step_size (struct planner *p)
 
     if (x->first != GRAPH_NONE || x->type == GRAPH_NODE)
         return;
-    if (is_pool (p->g, v)) /* a pool only grows: what is booked must stay within it */
+    if (is_pool (p->g, v)) /* a pool only grows: bookings must stay within it */
         graph_resize (p->g, v, 1, x->size + (int64_t)below (3), &err);
     else
         graph_resize (p->g, v, 1 + (uint32_t)below (x->n + 2), x->size, &err);
@@ -509,7 +509,7 @@ static void step (struct planner *p, int64_t number)
     }
 }
 
-/* -- all of it -- */
+/* -- all operations -- */
 
 static const struct match_policy *random_policy (void)
 {
@@ -520,7 +520,7 @@ static const struct match_policy *random_policy (void)
     return match_policies[below (n)];
 }
 
-/* Keys of all nodes in all indexes, as they are now. */
+/* Keys of all nodes in all indexes, in their present state. */
 static size_t all_keys (const struct planner *p, struct index_key **ret)
 {
     size_t n = 0;
@@ -576,7 +576,7 @@ static void test_streams (void **state)
     }
 }
 
-/* -- piece by piece -- */
+/* -- in steps -- */
 
 static void dump_node (const struct planner *p, const struct level_node *node, FILE *f)
 {
@@ -608,7 +608,7 @@ static void dump_upper (const struct planner *p, const struct upper *a, FILE *f)
         fprintf (f, "  next %" PRIu32 "\n", k->v);
 }
 
-/* Whole nodes (dimension 0) count with one booking or another, or none: not compared. */
+/* Whole nodes (dimension 0) depend on the booking: not compared. */
 static void dump_time (const struct planner *p, int64_t t, FILE *f)
 {
     int64_t sums[INDEX_DIMS];
@@ -630,7 +630,7 @@ static void dump_types (const struct planner *p, FILE *f)
                      p->most_id[t]);
 }
 
-/* All that is known of the nodes, as text. */
+/* All data of the nodes, as text. */
 static char *dump (const struct planner *p)
 {
     char *text = NULL;
@@ -658,7 +658,7 @@ static char *dump (const struct planner *p)
     return text;
 }
 
-/* Verdicts are for test_streams(); here it is what they leave. */
+/* test_streams() checks the verdicts; this test checks the resulting state. */
 static void step_book (struct planner *p)
 {
     autoselection struct selection *s = random_selection (p->g);
@@ -677,7 +677,8 @@ static void step_end (struct planner *p)
         planner_extend (p, job, j.start + 1 + (int64_t)below (TIMES), NULL);
 }
 
-/* A reservation is set aside while others come, and has its place again if nobody took it. */
+/* A reservation is suspended while other jobs come, and gets its place back if it is
+ * free. */
 static void step_aside (struct planner *p)
 {
     uint64_t job = random_job (p, true);
@@ -712,7 +713,7 @@ static void step_told (struct planner *p)
     planner_changed (p, v);
 }
 
-/* Nothing that makes them at once. */
+/* None of these builds the indexes at once. */
 static void step_between (struct planner *p)
 {
     switch (below (10)) {
@@ -756,7 +757,7 @@ static void expect_as_at_once (struct planner *p)
     assert_string_equal (pieces, at_once);
 }
 
-/* *ret_changes: how many steps there were between the first piece and the last. */
+/* *ret_changes: the number of steps between the first and the last part. */
 static void make_in_pieces (struct planner *p, size_t *ret_changes)
 {
     int rc;
@@ -794,11 +795,11 @@ static void test_pieces (void **state)
         planner_destroy (p);
         graph_destroy (g);
     }
-    assert_true (all > ROUNDS * 20); /* else too little of it happens */
+    assert_true (all > ROUNDS * 20); /* otherwise too few changes happen */
 }
 
-/* Nodes that are drained and resumed all the time are no reason to begin from the start;
- * nodes that come and go are, but in the end it is done, whatever comes. */
+/* Nodes that are drained and resumed do not restart the build; added and removed nodes
+ * do, but in the end it completes with any changes. */
 static void test_changes_all_the_time (void **state)
 {
     (void)state;
@@ -827,7 +828,7 @@ static void test_changes_all_the_time (void **state)
     machine_done (p);
 }
 
-/* What is cancelled in another order than it was booked leaves the bytes of before. */
+/* A cancel in another order than the bookings restores the same bytes. */
 static void test_cancel_restores (void **state)
 {
     (void)state;

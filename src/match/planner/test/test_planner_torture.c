@@ -1,8 +1,7 @@
-/* Each allocation of the planner fails in turn. What would be wrong: a crash, a leak (ASan),
- * a job that is booked by half, sums that do not fit any more what is booked.
- *
- * Linked with --wrap for malloc and its kin, so only our own calls fail.
- */
+/* Each allocation of the planner fails in turn. Fails on a crash, on a leak (ASan), if
+ * a job is booked in part, or if sums no longer match the bookings.
+ * Linked with --wrap for malloc and related functions, so that only allocations of src/
+ * fail. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -11,7 +10,7 @@
 #include "match/planner/levels.h"
 #include "match/search/search.h"
 
-/* What a step has to work with, made anew for each try, and what it must leave. */
+/* The input of a step, made again for each try, and the required state after it. */
 struct world {
     struct graph *g;
     struct planner *p;
@@ -29,7 +28,7 @@ static void world_make (struct world *w)
     w->shape =
         machine_shape ("{type: slot, count: 2, label: a, with: [{type: core, count: "
                        "3}]}");
-    for (uint64_t job = 1; job <= 16; job++) { /* as many as there is room for at once */
+    for (uint64_t job = 1; job <= 16; job++) { /* as many as fit at once */
         char path[64];
         snprintf (path, sizeof (path), "/cluster0/rack0/node0/core%d", (int)job % 4);
         assert_int_equal (machine_book (w->p, job, true, path, 1, 0, (int64_t)job * 10,
@@ -55,8 +54,8 @@ static void world_destroy (struct world *w)
     graph_destroy (w->g);
 }
 
-/* Fail the first, the second, ... allocation of the step until it needs fewer. The step's
- * verdict: 0 or -ENOMEM, then there are as many jobs as before. */
+/* Lets the first, the second, ... allocation of the step fail, until the step needs
+ * fewer. The step returns 0 or -ENOMEM, and then the number of jobs is unchanged. */
 static void torture (void (*before) (struct world *w), int (*step) (struct world *w),
                      long least)
 {
@@ -92,7 +91,7 @@ static int step_levels (struct world *w)
     return levels_update (w->p);
 }
 
-/* Piece by piece, and somebody comes and goes between. */
+/* In steps, with jobs that come and go in between. */
 static int step_pieces (struct world *w)
 {
     int rc, come = 0;
@@ -112,7 +111,7 @@ static int step_update (struct world *w)
     return planner_update (w->p, 30, w->some, false, NULL);
 }
 
-/* No room for a claim more. */
+/* No room for another claim. */
 static void fill (struct world *w)
 {
     make_levels (w);
@@ -139,7 +138,7 @@ static int step_match (struct world *w)
     return rc;
 }
 
-/* Nodes that have a further parent, and a request that comes to them by it. */
+/* Nodes with a further parent, and a request that reaches them through it. */
 static void share_nodes (struct world *w, const char *request)
 {
     uint32_t pool = machine_add (w->g, w->g->root, "pool", 0, 1, 1, 0);
@@ -176,7 +175,7 @@ static int step_reserve (struct world *w)
                          NULL, NULL);
 }
 
-/* What cannot fail: whatever memory there is, it is done. */
+/* Operations that cannot fail: they succeed without memory. */
 static int step_cancel (struct world *w)
 {
     assert_int_equal (planner_extend (w->p, 16, 199, NULL), 0);

@@ -116,7 +116,7 @@ static void order_by_property (void **state)
     assert_true (match_policy_score (&low, g, odd, 0) > 30);
     assert_true (match_policy_score (&high, g, unknown, 0) < 2);
     assert_true (match_policy_score (&high, g, odd, 0) < 2);
-    /* what is no node goes by its id */
+    /* a vertex that is not a node is ordered by its id */
     assert_int_equal (match_policy_score (&low, g, core, 0), 6);
     graph_destroy (g);
 }

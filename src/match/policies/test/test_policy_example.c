@@ -1,8 +1,8 @@
-/* The example policy of doc/matcher.md: that it compiles, does what the page says, and is
- * the one that stands there. */
+/* The example policy of doc/matcher.md: it compiles, does what the page says, and
+ * equals the text of the page. */
 #include "match/policies/policy.h"
 
-/* Dimension of gpus in the index: after whole nodes (0) and cores (1). */
+/* Dimension of GPUs in the index: after whole nodes (0) and cores (1). */
 #define GPUS 2
 
 static int64_t few_gpus (const struct match_policy *p, const int64_t *free,
@@ -20,7 +20,7 @@ const struct match_policy match_policy_fewgpus = {
     .measure = few_gpus,
 };
 
-/* -- up to here it is the page, then the test -- */
+/* -- the page's text ends here, and the test begins -- */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -51,7 +51,7 @@ static const char request[] =
     "\"t\","
     "\"count\":{\"per_slot\":1}}],\"attributes\":{\"system\":{\"duration\":60}}}";
 
-/* Nodes with 4, 1 and 2 gpus: a job without gpus goes to that with one. */
+/* Nodes with 4, 1 and 2 GPUs: a job without GPUs goes to the node with one. */
 static void takes_nodes_with_few_gpus (void **state)
 {
     static const uint32_t gpus[3] = { 4, 1, 2 };

@@ -1,4 +1,4 @@
-/* readers.h - what the tests of the readers of graphs share: a graph as lines of text
+/* readers.h - shared functions of the readers' tests: a graph as lines of text
  *
  *     cluster0 #0
  *      node0 #1 r0
@@ -73,7 +73,7 @@ static inline void add_edge_text (const struct graph *g, const struct graph_edge
                  graph_vertex (g, e->to)->uniq + e->to_unit);
 }
 
-/* Depth first, without recursion: some tests go deep. */
+/* Depth first, without recursion, because some tests are deep. */
 static inline char *graph_text (const struct graph *g)
 {
     struct strbuf sb;
@@ -101,7 +101,7 @@ static inline char *graph_text (const struct graph *g)
     return text;
 }
 
-/* Each ' becomes ". For the caller to free. */
+/* Replaces each ' by ". The caller frees the result. */
 static inline char *quoted (const char *text)
 {
     char *copy = strdup (text);
@@ -133,7 +133,7 @@ static inline struct graph *graph_in (const char *format, const char *text, size
     return g;
 }
 
-/* The text makes that graph. */
+/* The text gives this graph. */
 static inline void check_reads (const char *format, const char *subsystem,
                                 const char *text, const char *expected)
 {
@@ -144,8 +144,8 @@ static inline void check_reads (const char *format, const char *subsystem,
     graph_destroy (g);
 }
 
-/* It is refused, with that code, and with these words somewhere in the reason; the reason
- * may be left out. */
+/* The text is refused with this code, and the reason contains these words; words may be
+ * NULL. */
 static inline void check_refused (const char *format, const char *subsystem,
                                   const char *text, size_t len, int code,
                                   const char *words)
@@ -166,7 +166,8 @@ static inline void check_refused (const char *format, const char *subsystem,
     assert_null (strchr (err.text, '\n'));
 }
 
-/* A file of the shared data, for the caller to free; the test is skipped without it. */
+/* A file of the shared data; the caller frees it. Without the file the test is skipped.
+ * */
 static inline char *shared_file (const char *path, size_t *ret_len)
 {
     const char *shared = getenv ("FLUXQ_SHARED_DIR");

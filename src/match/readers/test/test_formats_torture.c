@@ -1,9 +1,8 @@
-/* test_formats_torture.c - each allocation of a reader or writer fails in turn: it says
- * that memory ran out, nothing leaks (ASan), and a text that comes all the same is whole
- *
- * Linked with --wrap for malloc and its kin. Allocations of jansson, libxml2 and libhwloc
- * do not fail here.
- */
+/* test_formats_torture.c - each allocation of a reader or writer fails in turn: it
+ * reports missing memory, nothing leaks (ASan), and a text that is still returned is
+ * complete.
+ * Linked with --wrap for malloc and related functions. Allocations of jansson, libxml2
+ * and libhwloc do not fail here. */
 #include "match/test/formats.h"
 
 #include <errno.h>
@@ -20,7 +19,7 @@ static void fail_at (long n)
     torture_has_failed = false;
 }
 
-/* One result of a call in which an allocation may have failed. */
+/* The result of one call in which an allocation may have failed. */
 static void check_result (const char *what, long n, int rc)
 {
     torture_countdown = -1;

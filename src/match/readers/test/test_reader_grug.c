@@ -1,6 +1,6 @@
-/* GRUG recipes. What would be wrong: other vertices, ids, numbers or ranks than Fluxion
- * makes of the same recipe (jobs' allocations name them), a recipe of a few bytes that fills
- * the memory, a recipe that loses a part in silence. */
+/* GRUG recipes. Fails if vertices, ids, numbers or ranks differ from Fluxion's for the
+ * same recipe (jobs' allocations name them), if a recipe of a few bytes fills the
+ * memory, or if a part of a recipe is lost silently. */
 #include "match/readers/test/readers.h"
 
 #include "common/json.h"
@@ -66,7 +66,7 @@ static void add_line (struct strbuf *sb, const char *line, size_t len)
     strbuf_adds (sb, "</node>\n");
 }
 
-/* For the caller to free. */
+/* The caller frees the result. */
 static char *recipe_of (const char *lines)
 {
     struct strbuf sb;
@@ -121,9 +121,9 @@ static void refused_text (const char *text, const char *words)
     check_refused ("grug", NULL, text, strlen (text), -EINVAL, words);
 }
 
-/* -- what is made -- */
+/* -- results -- */
 
-/* Numbers go edge by edge, ranks over all nodes, leaves are groups. */
+/* Numbers go edge by edge, ranks go over all nodes, leaves are groups. */
 static void test_tree (void **state)
 {
     (void)state;
@@ -153,7 +153,7 @@ static void test_tree (void **state)
            "   memory0..1 #25..26 *2 [GB]\n");
 }
 
-/* Ids begin again with each parent, grandparent, ...; a start and a stride. */
+/* Ids begin again with each parent, grandparent, ...; with a start and a stride. */
 static void test_ids (void **state)
 {
     (void)state;
@@ -193,7 +193,7 @@ static void test_ids (void **state)
            "   ssd #26\n");
 }
 
-/* The first edge that leads to a node makes it; order is that of the recipe. */
+/* The first edge to a node makes it; the order is that of the recipe. */
 static void test_order (void **state)
 {
     (void)state;
@@ -234,7 +234,7 @@ static void test_order (void **state)
     "as_tgt_uplvl=1 as_src_uplvl=1\n"                                                    \
     "node_p>cap e_subsystem=power multi_scale=2\n"
 
-/* The same vertices in two trees: by racks, and by what feeds them. */
+/* The same vertices in two trees: by racks, and by power supply. */
 static void test_associations (void **state)
 {
     (void)state;
@@ -265,7 +265,7 @@ static void test_associations (void **state)
               "   power0..1 #16..17 *10 [KW]\n");
 }
 
-/* How much of two paths has to be alike. */
+/* The number of path components that must be equal. */
 static void test_levels (void **state)
 {
     static const char lines[] =
@@ -291,7 +291,7 @@ static void test_levels (void **state)
     } levels[] = {
         { 1, 1, 4 },                           /* the same rack */
         { 2, 2, 8 },                           /* the same cluster */
-        { 2, 1, 0 }, { 0, 0, 0 }, { 3, 4, 8 }, /* nothing is left of either */
+        { 2, 1, 0 }, { 0, 0, 0 }, { 3, 4, 8 }, /* neither has that many components */
     };
     char text[1024];
 
@@ -308,7 +308,8 @@ static void test_levels (void **state)
     }
 }
 
-/* A vertex of the tree with a further parent in it; leaves that have some stay apart. */
+/* A vertex with a further parent in the same tree; leaves with several parents are not
+ * grouped. */
 static void test_second_parent (void **state)
 {
     (void)state;
@@ -351,7 +352,7 @@ static void test_second_parent (void **state)
            "containment: #4 -contains> #3\n");
 }
 
-/* Defaults of keys count, and our own where a recipe declares nothing. */
+/* Defaults of keys apply, and the reader's own defaults for undeclared keys. */
 static void test_presets (void **state)
 {
     (void)state;
@@ -370,7 +371,7 @@ static void test_presets (void **state)
         " x&&<y0..2 #1..3\n");
 }
 
-/* -- what is refused -- */
+/* -- refusals -- */
 
 static void test_xml (void **state)
 {
@@ -404,7 +405,7 @@ static void test_xml (void **state)
     refused_text (HEAD "<key/></graphml>", "grug: line 3: key: has no attribute 'id'");
 }
 
-/* Nothing comes in by way of a document type. */
+/* A document type cannot include anything. */
 static void test_doctype (void **state)
 {
     (void)state;
@@ -462,7 +463,7 @@ static void test_circles (void **state)
              "edge 'b2x' would lead from vertices to themselves");
 }
 
-/* Told before memory is used: the numbers are far from what a machine has. */
+/* Detected before memory is used: the numbers are far beyond a machine. */
 static void test_too_large (void **state)
 {
     (void)state;
@@ -483,7 +484,7 @@ static void test_too_large (void **state)
                 -E2BIG, "edge 'b2d': more than 4194304 associations");
 }
 
-/* 70 levels, and more nodes than a recipe has. */
+/* 70 levels, and more nodes than a recipe may have. */
 static void test_deep (void **state)
 {
     autostrbuf struct strbuf sb;
@@ -499,7 +500,7 @@ static void test_deep (void **state)
     refused_in (NULL, sb.buf, -E2BIG, "more than 1024 of node");
 }
 
-/* A group has at most so many units. */
+/* The maximum number of units in a group. */
 static void test_large_group (void **state)
 {
     autofree char *text =
@@ -514,9 +515,10 @@ static void test_large_group (void **state)
     graph_destroy (g);
 }
 
-/* -- the data of others -- */
+/* -- data of other programs -- */
 
-/* All vertices in a graph that Fluxion printed are in ours, with the same numbers. */
+/* All vertices of a graph that Fluxion printed are in this graph, with the same
+ * numbers. */
 static void check_printed (const struct graph *g, const char *file)
 {
     size_t len = 0;
@@ -572,8 +574,8 @@ static void test_shared_printed (void **state)
     }
 }
 
-/* Lines without what is of no account: in the printed graphs what is below a node has the
- * node's rank, and edges have no relation. */
+/* Lines without insignificant parts: in the printed graphs vertices below a node have
+ * the node's rank, and edges have no relation. */
 static char *without (char *text)
 {
     char *to = text;

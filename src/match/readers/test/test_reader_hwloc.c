@@ -1,5 +1,5 @@
-/* Topologies of hwloc as graphs. What would be wrong: cores or devices that the machine
- * does not have, or this machine's own ones; a text that crashes the reader. */
+/* Topologies of hwloc as graphs. Fails if the graph has cores or devices that the
+ * machine does not have, or those of this machine, or if a text crashes the reader. */
 #include "match/test/formats.h"
 
 #include <errno.h>
@@ -35,7 +35,7 @@ static void add_core (struct strbuf *sb, int n, const char *cpus)
     strbuf_adds (sb, "</object>\n</object>\n");
 }
 
-/* Below a bridge: a PCI device that the drivers (two at most) know by these names. */
+/* Below a bridge: a PCI device that the drivers (at most two) know by these names. */
 struct device {
     const char *class, *driver[2];
     int kind[2]; /* hwloc's number: block 0, gpu 1, coprocessor 5 */
@@ -74,8 +74,9 @@ static void add_bridge (struct strbuf *sb, int domain, const struct device *devi
     strbuf_adds (sb, "</object>\n");
 }
 
-/* Two packages of two cores; below the first a disk, a disk of unknown size and two gpus
- * (one known to two drivers); below the second two gpus that count from 0 again. */
+/* Two packages of two cores; below the first a disk, a disk of unknown size and two
+ * GPUs (one known to two drivers); below the second two GPUs that are numbered from 0
+ * again. */
 static void add_topology (struct strbuf *sb, const char *host)
 {
     static const char disk[] = "<info name='Size' value='1562813784'/>\n"
@@ -116,7 +117,7 @@ static void add_topology (struct strbuf *sb, const char *host)
     strbuf_adds (sb, "</object>\n</object>\n</topology>\n");
 }
 
-/* -- what becomes of it -- */
+/* -- results -- */
 
 static int read_xml (struct graph *g, const char *text, const char *const *types,
                      struct error *err)
@@ -143,8 +144,8 @@ static void check (const char *host, const char *const *types, const char *forma
     graph_destroy (g);
 }
 
-/* All that the format knows. The disk without a size is left out, the gpu that two
- * drivers know is one, and ids of gpus are one row for the node. */
+/* All types of the format. The disk without a size is left out, a GPU that two
+ * drivers know is one GPU, and ids of GPUs are unique in the node. */
 static void test_all (void **state)
 {
     (void)state;
@@ -170,7 +171,7 @@ static void test_all (void **state)
            "      ---cluster0[1:x]\n");
 }
 
-/* What is not in the list is left out, and what is below it moves up. */
+/* Types outside the list are left out, and their children move up. */
 static void test_types (void **state)
 {
     static const char *const few[] = { "node", "core", "storage", NULL };
@@ -199,8 +200,8 @@ static void test_types (void **state)
     check ("host07", none, "simple", "      ---cluster0[1:x]\n");
 }
 
-/* The node is rank 0 and called after the host; what is below it has no rank; the device
- * of a disk is a property. */
+/* The node has rank 0 and the name of the host; vertices below it have no rank; the
+ * device of a disk is a property. */
 static void test_words (void **state)
 {
     static const char *const few[] = { "node", "storage", NULL };
@@ -229,7 +230,7 @@ static void test_words (void **state)
     check ("host07", few, "jgf", all.buf);
 }
 
-/* A machine that does not tell its name is no node. */
+/* A machine without a name is not a node. */
 static void test_unnamed (void **state)
 {
     static const char *const few[] = { "node", "socket", NULL };
@@ -241,7 +242,7 @@ static void test_unnamed (void **state)
            "      ---cluster0[1:x]\n");
 }
 
-/* -- what is refused, with place or reason -- */
+/* -- refusals, with place or reason -- */
 
 static void check_refused (const char *text, const char *what)
 {
@@ -286,11 +287,11 @@ static void test_refused (void **state)
     check_refused (text.buf, "line 1: ");
 }
 
-/* Wrong: after a topology was read, an error of libxml2 in the text itself, and not in its XML,
- * calls a function that libhwloc had given and unloaded. */
+/* Fails if, after a topology was read, an error of libxml2 in the text itself, and not
+ * in its XML, calls a function of the unloaded libhwloc. */
 static void test_no_text (void **state)
 {
-    char bytes[120] = "<"; /* as UCS-4, with a character there that is none */
+    char bytes[120] = "<"; /* as UCS-4, with an invalid character */
     struct graph *g = graph_create ();
     struct error err = { 0 };
 

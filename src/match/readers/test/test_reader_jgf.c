@@ -1,7 +1,7 @@
-/* JGF as a graph, as a part to attach, and as what a job was given. What would be wrong:
- * other vertices or another order than the text's, half a subgraph after an attach that was
- * refused, units booked that the text does not name, a text that is taken although it
- * contradicts itself. */
+/* JGF as a graph, as a part to attach, and as an allocation of a job. Fails if vertices
+ * or their order differ from the text, if a refused attach leaves half a subgraph, if
+ * units are booked that the text does not name, or if a contradictory text is accepted.
+ * */
 #include "match/readers/test/readers.h"
 
 /* -- documents from lines --
@@ -43,7 +43,7 @@ static void add_vertex (struct strbuf *sb, const char *line, size_t len)
     strbuf_addf (sb, "%s%s}}", rest ? ", " : "", rest ? rest : "");
 }
 
-/* For the caller to free. */
+/* The caller frees the result. */
 static char *jgf_of (const char *lines)
 {
     autostrbuf struct strbuf nodes;
@@ -90,7 +90,7 @@ static void refused (const char *lines, const char *words)
     refused_with (-EINVAL, lines, words);
 }
 
-/* As it stands, but with " for '. */
+/* Unchanged, except " for '. */
 static void refused_text (const char *text, const char *words)
 {
     autofree char *copy = quoted (text);
@@ -134,7 +134,8 @@ static void test_defaults (void **state)
            "  disk3 #41 r8 *616 {a=} {b=2} down\n");
 }
 
-/* The number of a node comes from its name, that of others does not. */
+/* The number of a node comes from its name, the number of other vertices does not.
+ * */
 static void test_ids (void **state)
 {
     struct graph *g = graph_of ("0 cluster /big9 'name': 'big9'\n"
@@ -148,7 +149,7 @@ static void test_ids (void **state)
     graph_destroy (g);
 }
 
-/* Siblings stand as their edges do; likes that follow each other are one group. */
+/* Siblings have the order of their edges; equal neighbours are one group. */
 static void test_order (void **state)
 {
     (void)state;
@@ -214,8 +215,8 @@ static void test_relationship (void **state)
                  "power: #1 -supplies_to> #0\n");
 }
 
-/* A vertex with two places hangs at the first; the other is a further parent. Leaves with
- * several do not become units of a group. */
+/* A vertex with two places is below the first; the other is a further parent. Leaves
+ * with several parents do not become units of a group. */
 static const char shared[] = "0 cluster /cluster0\n"
                              "1 node /cluster0/node0 'id': 0, 'rank': 0\n"
                              "2 ssd /cluster0/node0/ssd0 'id': 0\n"
@@ -239,7 +240,7 @@ static void test_further_parents (void **state)
                   "jgf: graph.edges[3]: /x0/x1/y2 is below /x0 already");
 }
 
-/* Each step doubles the ways. */
+/* Each step doubles the number of ways. */
 static void test_too_many_ways (void **state)
 {
     autostrbuf struct strbuf sb, edges;
@@ -275,7 +276,7 @@ static void test_second_parent (void **state)
            "containment: #1 -> #2\n");
 }
 
-/* Paths that are not made of names are kept; they are not confused with names. */
+/* Paths that do not consist of names are kept, and not confused with names. */
 static const char disks[] = "0 cluster /cluster0\n"
                             "6 ssd /cluster0/ssd0\n"
                             "7 ssd /cluster0/ssd6\n"
@@ -307,7 +308,7 @@ static void test_shorthand_graph (void **state)
     check_reads ("jgf_shorthand", NULL, text, small_text);
 }
 
-/* -- what is refused -- */
+/* -- refusals -- */
 
 static void test_documents (void **state)
 {
@@ -470,7 +471,7 @@ static void test_deep (void **state)
 
 /* -- attach -- */
 
-/* Attaches to `small`; rc 0: the graph is then as expected, else as it was. */
+/* Attaches to `small`; rc 0: the graph is then as expected, otherwise unchanged. */
 static void attaches (const char *lines, int expected_rc, const char *expected)
 {
     autofree char *more = jgf_of (lines);
@@ -497,7 +498,8 @@ static void test_attach (void **state)
         "  core0..1 #2..3\n"
         " node1 #4 r1\n"
         "  core0 #5\n");
-    /* the order of the document does not matter, what is there is left alone */
+    /* the order of the document does not matter, and existing vertices stay
+     * unchanged */
     attaches ("9 core /cluster0/node0/core2 'id': 2\n"
               "1 node /cluster0/node0 'id': 0, 'rank': 0, 'status': 1\n"
               "0 cluster /cluster0\n"
@@ -509,7 +511,7 @@ static void test_attach (void **state)
               "  core0..1 #2..3\n"
               "  core2 #9\n");
     attaches (small, 0, small_text);
-    /* a part may begin below the root; its numbers are taken */
+    /* a part may begin below the root, with its own numbers */
     attaches ("x node /cluster0/node0 'uniq_id': 50, 'id': 0, 'rank': 0\n"
               "3 core /cluster0/node0/core2 'id': 2\n"
               "4 core /cluster0/node0/core3 'id': 3\n"
@@ -518,7 +520,7 @@ static void test_attach (void **state)
               "cluster0 #0\n"
               " node0 #1 r0\n"
               "  core0..3 #2..5\n");
-    /* below two that are there */
+    /* below two existing vertices */
     attaches (TWO "9 ssd /cluster0/node0/ssd0 'id': 0\n0>1 1>9 0>9", 0,
               "cluster0 #0\n"
               " node0 #1 r0\n"
@@ -547,18 +549,18 @@ static void test_attach_refused (void **state)
     attaches (TWO NODE1 "0>1 0>4 4>1", -EINVAL, "jgf: graph.edges[2]: leads from a new");
     attaches ("0 cluster /cluster0\n" NODE1 "5 x /cluster0/node1/x\n0>4 4>5 5>4", -EINVAL,
               "lead from it back to it");
-    /* the last of several vertices cannot be added: those before it go again, also the
-     * one that had become part of a group */
+    /* the last of several vertices cannot be added: the earlier ones are removed
+     * again, also one that had joined a group */
     attaches (TWO "4 core /cluster0/node0/core2 'id': 2\n5 rack /cluster0/rack0 'id': 0\n"
                   "6 a*b /cluster0/rack0/ab 'id': 0\n1>4 0>1 0>5 5>6",
               -EINVAL, "jgf: graph.nodes[4]: type: ");
     attaches ("0 cluster /cluster0\n" NODE1 "0>4 4>0@x*", -EINVAL, "jgf: graph.edges[1]");
 }
 
-/* -- what a job was given -- */
+/* -- allocations of jobs -- */
 
-/* A line a pick: path, last unit, amount, x exclusive, ! claimed, ^ below a further
- * parent. */
+/* One line for each pick: path, last unit, amount, x exclusive, ! claimed, ^ below
+ * a further parent. */
 static char *selection_text (const struct graph *g, const struct selection *s)
 {
     struct strbuf sb;
@@ -622,7 +624,7 @@ static void selects_not (const struct graph *g, const char *lines, int rc,
     selects_text (g, "jgf", text, rc, words);
 }
 
-/* Two nodes of two cores, a gpu and 16 of memory. */
+/* Two nodes of two cores, a GPU and 16 of memory. */
 static struct graph *machine (void)
 {
     struct graph *g = graph_create ();
@@ -666,7 +668,8 @@ static void test_selection (void **state)
              "/cluster0/node0/core0..1 x!\n"
              "/cluster0/node0/gpu0 x!\n"
              "/cluster0/node0/memory0 ! 5\n");
-    /* the ways need not be told; what is below a claimed vertex is booked with it */
+    /* the ways may be left out; vertices below a claimed vertex are booked with it
+     * */
     selects (g,
              "2 core /cluster0/node0/core0 'id': 0" X
              "1 node /cluster0/node0 'id': 0, 'rank': 0" X
@@ -678,7 +681,7 @@ static void test_selection (void **state)
     graph_destroy (g);
 }
 
-/* What is below an exclusive vertex is left out of the text, or is not. */
+/* Vertices below an exclusive vertex may be in the text or not. */
 static void test_shorthand (void **state)
 {
     static const char expected[] = "/cluster0\n"
@@ -715,7 +718,7 @@ static void test_shorthand (void **state)
     graph_destroy (g);
 }
 
-/* Vertices of other subsystems, and those of ranks that were given back. */
+/* Vertices of other subsystems, and of ranks that were given back. */
 static void test_passes_over (void **state)
 {
     struct graph *g = machine ();
@@ -764,7 +767,8 @@ static void test_selection_refused (void **state)
     graph_destroy (g);
 }
 
-/* What stands below a further parent in the text does so in the selection. */
+/* A vertex below a further parent in the text is below this parent in the
+ * selection. */
 static void test_selection_ways (void **state)
 {
     struct graph *g = graph_of (shared);
@@ -785,7 +789,7 @@ static void test_selection_ways (void **state)
              "/cluster0\n"
              "/cluster0/node0\n"
              "/cluster0/node0/ssd1 x!\n");
-    /* what covers the pool does not cover its further children */
+    /* a pick that covers the pool does not cover its further children */
     selects (g,
              "9 pool /cluster0/pool0 'id': 0" X "3 ssd /cluster0/node0/ssd1 'id': 1" X
              "9>3",
@@ -800,7 +804,7 @@ static void test_selection_ways (void **state)
     graph_destroy (g);
 }
 
-/* By the paths that the graph was read with, before the names that look like them. */
+/* Paths from reading the graph take precedence over equal-looking names. */
 static void test_selection_odd_paths (void **state)
 {
     struct graph *g = graph_of (disks);
@@ -813,7 +817,7 @@ static void test_selection_odd_paths (void **state)
     graph_destroy (g);
 }
 
-/* -- the data of others -- */
+/* -- data of other programs -- */
 
 static void test_shared_graphs (void **state)
 {
@@ -842,7 +846,7 @@ static void test_shared_graphs (void **state)
     }
 }
 
-/* A node attached to a machine, and found there again. */
+/* A node is attached to a machine, and found there again. */
 static void test_shared_parts (void **state)
 {
     size_t len = 0, more_len = 0, again_len = 0;

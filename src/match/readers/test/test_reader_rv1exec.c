@@ -1,5 +1,6 @@
-/* R as a graph and as what a job was given. What would be wrong: other vertices than R
- * says, units that R does not give, a text of a few bytes that fills the memory. */
+/* R as a graph and as an allocation of a job. Fails if vertices differ from R, if
+ * units are used that R does not give, or if a text of a few bytes fills the memory.
+ * */
 #include "match/test/formats.h"
 
 #include <errno.h>
@@ -34,8 +35,9 @@ static struct graph *graph_of (const char *format, const char *text)
 
 /* -- graphs -- */
 
-/* Children in the order of the text, numbers of vertices in the order of reading, the
- * rank of the node on all below it, hosts by the order of ranks, properties on nodes. */
+/* Children have the order of the text, vertices are numbered in the order of reading,
+ * vertices below a node have its rank, hosts are in the order of ranks, and properties
+ * are on nodes. */
 static void test_graph (void **state)
 {
     static const char text[] = R (
@@ -79,7 +81,7 @@ static void test_graph (void **state)
     graph_destroy (g);
 }
 
-/* Names without a number, of digits only, and with one that is too large for an id. */
+/* Names without a number, with only digits, and with a number too large for an id. */
 static void test_names (void **state)
 {
     static const struct {
@@ -110,7 +112,7 @@ static void test_names (void **state)
     }
 }
 
-/* The writer's R makes the same graph again, and a hundred cores are one group. */
+/* The writer's R gives the same graph again, and a hundred cores are one group. */
 static void test_again (void **state)
 {
     autostrbuf struct strbuf text;
@@ -128,7 +130,7 @@ static void test_again (void **state)
     graph_destroy (g);
 }
 
-/* A node with a socket, of the writer. */
+/* A node with a socket, from the writer. */
 static void add_carried (struct strbuf *sb, const char *writer)
 {
     autostrbuf struct strbuf nodes;
@@ -148,7 +150,7 @@ static void add_carried (struct strbuf *sb, const char *writer)
     strbuf_addch (sb, '}');
 }
 
-/* R of one core, with that graph. */
+/* R of one core, with this graph. */
 static void add_carrier (struct strbuf *sb, const char *writer, const char *core,
                          const char *nodelist)
 {
@@ -160,7 +162,8 @@ static void add_carrier (struct strbuf *sb, const char *writer, const char *core
     strbuf_addch (sb, '}');
 }
 
-/* The graph that R carries tells more than its ranks, unless it is somebody else's. */
+/* The graph in R has more detail than its ranks, unless it is another program's graph.
+ * */
 static void test_scheduling (void **state)
 {
     static const struct {
@@ -188,7 +191,7 @@ static void test_scheduling (void **state)
     }
 }
 
-/* Each with the place in the message. */
+/* Each message has the place of the error. */
 static void test_refused (void **state)
 {
     static const struct {
@@ -287,7 +290,8 @@ static struct selection *selection_of (const struct graph *g, const char *text)
     return s;
 }
 
-/* A part of node 0 is its cores; node 1, all of which is listed, is claimed whole. */
+/* A part of node 0 is its cores; node 1 is listed completely and claimed as a whole.
+ * */
 static void test_selection (void **state)
 {
     (void)state;
@@ -329,7 +333,7 @@ static void test_selection (void **state)
     graph_destroy (g);
 }
 
-/* Without a nodelist; a socket that is listed covers what is below it. */
+/* Without a nodelist; a listed socket covers the vertices below it. */
 static void test_selection_inner (void **state)
 {
     (void)state;
@@ -360,7 +364,7 @@ static void test_selection_inner (void **state)
     graph_destroy (g);
 }
 
-/* By the graph that R carries, where it is one of these vertices; else by rank. */
+/* By the graph in R, if it has one of these vertices; otherwise by rank. */
 static void test_selection_scheduling (void **state)
 {
     autostrbuf struct strbuf sb;
@@ -419,7 +423,7 @@ static void test_selection_refused (void **state)
     graph_destroy (g);
 }
 
-/* Cores counted by socket: an id is in two places. */
+/* Cores numbered by socket: an id occurs twice. */
 static void test_selection_ambiguous (void **state)
 {
     static const char text[] = R (RANK ("0", "\"core\":\"0-1\""), "");

@@ -1,6 +1,5 @@
-/* test_constraint.c - RFC 31 on vertices: each operator, what is empty, the limits, and
- * random constraints against an evaluator of the JSON itself
- */
+/* test_constraint.c - RFC 31 on vertices: each operator, empty lists, the limits, and
+ * random constraints compared with an evaluator of the JSON itself */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -68,7 +67,7 @@ static struct constraint *compile (const char *text, struct error *err)
     return constraint_compile (o, err);
 }
 
-/* The nodes that are allowed: "0-3,7". */
+/* The allowed nodes: "0-3,7". */
 static char *allowed (const struct world *w, const struct constraint *c)
 {
     struct idset *ids = idset_create ();
@@ -126,7 +125,8 @@ static void test_operators (void **state)
     assert_string_equal (all, "0-39");
 }
 
-/* Units of a vertex are asked about one by one; what has no rank is in no ranks. */
+/* Units of a vertex are checked one by one; a unit without a rank is in no ranks.
+ * */
 static void test_units (void **state)
 {
     const struct world *w = *state;
@@ -172,7 +172,7 @@ static void test_refused (void **state)
         { "{\"hostlist\":[\"\"]}", EINVAL, "constraints: hostlist: names no node" },
         { "{\"hostlist\":[\"n[0-65536]\"]}", ERANGE,
           "constraints: hostlist: hostlist 'n[0-65536]': more than 65536 names" },
-        /* the limit is of all lists together */
+        /* the limit applies to all lists together */
         { "{\"and\":[{\"hostlist\":[\"a[0-29999]\"]},"
           "{\"or\":[{\"hostlist\":[\"n[0-29999]\",\"n[0-5536]\"]}]}]}",
           ERANGE, "constraints: hostlist: hostlist 'n[0-5536]': more than 5536 names" },
@@ -197,7 +197,7 @@ static void test_refused (void **state)
     }
 }
 
-/* Many values in an order that would make adding them one by one take minutes. */
+/* Many values in an order in which single insertions would take minutes. */
 static void test_many_ranks (void **state)
 {
     enum { VALUES = 200000 };
@@ -214,7 +214,7 @@ static void test_many_ranks (void **state)
     constraint_destroy (c);
 }
 
-/* -- random ones -- */
+/* -- random constraints -- */
 
 static uint32_t below (uint64_t *seed, uint32_t n)
 {
@@ -257,7 +257,7 @@ static bool in_range (const json_t *v, const char *format, int node)
     return node >= a && node <= b;
 }
 
-/* What it says about node number n, word by word. */
+/* The verdict of the JSON on node number n, operator by operator. */
 static bool reference (const json_t *o, int n)
 {
     const char *op = json_object_iter_key (json_object_iter ((json_t *)o));

@@ -1,6 +1,6 @@
-/* test_shape.c - requests as shapes: the flat tree, what is taken, variants of xor_slots in
- * their order, keys, counts, words for people, refusals, and Fluxion's own test data
- */
+/* test_shape.c - requests as shapes: the flat tree, taken vertices, variants of
+ * xor_slots in their order, keys, counts, texts for people, refusals, and Fluxion's own
+ * test data */
 #include "common/test/unit.h"
 
 #include <dirent.h>
@@ -56,7 +56,7 @@ static void print_tree (struct strbuf *sb, const struct shape *s, uint16_t first
     }
 }
 
-/* Parents, slots and the array's order are as the header says. */
+/* Parents, slots and the array's order are as documented in the header. */
 static void check_links (const struct shape *s, uint16_t first, uint16_t parent,
                          size_t *seen)
 {
@@ -143,7 +143,7 @@ static void test_variants (void **state)
         { XOR ("1", CORE ("1")), 0, "slot[1]!(core[1]!)" },
         { XOR ("1", CORE ("1")) ", {type: ssd, count: 5}, " XOR ("2", CORE ("2")), 0,
           "ssd[5],slot[1]!(core[1]!) ssd[5],slot[2]!(core[2]!)" },
-        /* a choice in a choice: each inner one by itself */
+        /* a choice in a choice: each inner choice by itself */
         { XOR ("1", IN ("socket", "1",
                         XOR ("2", CORE ("1")) ", " XOR (
                             "3", CORE ("2")))) ", " XOR ("4", CORE ("3")),
@@ -158,7 +158,8 @@ static void test_variants (void **state)
           "rack[1](slot[1]!(core[1]!)),node[1](slot[4]!(core[1]!)) "
           "rack[1](slot[2]!(core[1]!)),node[1](slot[3]!(core[1]!)) "
           "rack[1](slot[2]!(core[1]!)),node[1](slot[4]!(core[1]!))" },
-        /* beside what has a choice of its own: the siblings' own slots vary fastest */
+        /* beside a vertex with a choice of its own: the siblings' own slots vary
+         * fastest */
         { IN ("node", "1", XOR ("1", CORE ("1")) ", " XOR ("2", CORE ("1"))) ", " XOR (
               "3", CORE ("1")) ", " XOR ("4", CORE ("1")),
           0,
@@ -180,7 +181,7 @@ static void test_variants (void **state)
     }
 }
 
-/* levels places with two choices each: 2^levels variants. */
+/* `levels` places with two choices each: 2^levels variants. */
 static struct shape *compile_choices (int levels, struct error *err)
 {
     struct strbuf sb;
@@ -205,7 +206,8 @@ static void test_variant_limits (void **state)
     (void)state;
     assert_non_null (s);
     for (const struct shape *each = s; each; each = each->other, n++) {
-        /* variant n chooses by the bits of n, the first place by the greatest */
+        /* variant n chooses by the bits of n, with the highest bit for the first
+         * place */
         for (uint16_t i = each->top, bit = 9; i != SHAPE_NONE; i = each->v[i].next, bit--)
             assert_int_equal (each->v[each->v[i].first].count.min, 1 + (n >> bit & 1));
         if (each->other)
@@ -237,7 +239,7 @@ static void test_keys (void **state)
         const char *resources, *constraints;
         unsigned flags;
     } all[] = {
-        /* all are about different things */
+        /* all requests differ */
         { SLOT ("1", CORE ("1")), NULL, 0 },
         { SLOT ("2", CORE ("1")), NULL, 0 },
         { SLOT ("1", CORE ("2")), NULL, 0 },
@@ -273,7 +275,7 @@ static void test_keys (void **state)
                 fail_msg ("%s is %s", all[i].resources, all[k].resources);
         }
     }
-    /* the same in other words */
+    /* the same request in other words */
     assert_int_equal (keys[0], key_of ("{type: slot, with: [{count: '1', type: core}], "
                                        "label: other, count: 1}",
                                        NULL, 0));
@@ -407,7 +409,7 @@ static void test_refused (void **state)
     }
 }
 
-/* What no parser would let through. */
+/* Shapes that no parser would return. */
 static void test_unsound (void **state)
 {
     static const struct jobspec_count counts[] = {
@@ -427,7 +429,7 @@ static void test_unsound (void **state)
     struct error err = { 0 };
     assert_null (shape_compile (NULL, 0, NULL, 0, &err));
     assert_int_equal (err.code, EINVAL);
-    /* a tree that goes deeper than a jobspec may */
+    /* a tree deeper than a jobspec may be */
     struct jobspec_resource deep[JOBSPEC_DEPTH_MAX + 1];
     for (size_t i = 0; i < ARRAY_SIZE (deep); i++)
         deep[i] = (struct jobspec_resource){ .type = type,
@@ -440,7 +442,7 @@ static void test_unsound (void **state)
     assert_non_null (s);
     assert_int_equal (s->nv, JOBSPEC_DEPTH_MAX);
     shape_destroy (s);
-    /* a set that does not have the count's ends */
+    /* a set without the count's ends */
     struct idset *sizes = idset_decode ("2,4", SIZE_MAX, NULL);
     struct jobspec_resource r = { .type = type,
                                   .count = { 1, 4, '+', 1 },
@@ -449,7 +451,7 @@ static void test_unsound (void **state)
     r.count.min = 2;
     s = shape_compile (&r, 1, NULL, 0, &err);
     idset_destroy (sizes);
-    assert_int_equal (shape_count_fit (&s->v[0], 3), 2); /* it has a copy */
+    assert_int_equal (shape_count_fit (&s->v[0], 3), 2); /* the shape has a copy */
     shape_destroy (s);
 }
 
@@ -476,7 +478,7 @@ static int compile_file (const char *path)
     return 0;
 }
 
-/* Of the files of a folder, how many give rc; all do. */
+/* Every file of the folder gives rc; returns the number of files. */
 static size_t check_folder (const char *name, int rc)
 {
     const char *shared = getenv ("FLUXQ_SHARED_DIR");

@@ -106,7 +106,7 @@ static void add_memory (struct world *w, uint32_t parent, int64_t id)
         add (w, parent, "memory", id + i, 1, one_in (4) ? t->memory + 1 : t->memory, 0);
 }
 
-/* What is in a node. */
+/* The content of a node. */
 static void add_parts (struct world *w, uint32_t node)
 {
     const struct plan *t = &w->plan;
@@ -259,7 +259,7 @@ static void set_sizes (struct ref_req *r, int64_t n)
     if (!one_in (5)) {
         r->sizes[r->nsizes++] = n;
     } else if (one_in (3)) {
-        for (int64_t i = 1; i <= 8; i *= 2) /* 1-8 times 2 */
+        for (int64_t i = 1; i <= 8; i *= 2) /* 1 to 8, doubling */
             r->sizes[r->nsizes++] = i;
     } else if (one_in (2)) {
         for (size_t i = 0; i < 3; i++)
@@ -282,7 +282,7 @@ static int ask (struct ref_request *q, int parent, const char *type, int64_t n)
     return q->n++;
 }
 
-/* What a slot, or a node without one, consists of. */
+/* The content of a slot, or of a node without one. */
 static void ask_parts (const struct world *w, struct ref_request *q, int parent)
 {
     bool socket = w->plan.sockets > 0 && one_in (6);
@@ -323,7 +323,8 @@ static void ask_slot (const struct world *w, struct ref_request *q, int parent,
         ask_parts (w, q, node);
 }
 
-/* In a node: a slot, perhaps something beside it or a second one, or the parts alone. */
+/* In a node: a slot, perhaps with something beside it or a second slot, or the parts
+ * alone. */
 static void ask_in_node (const struct world *w, struct ref_request *q, int node)
 {
     if (one_in (8)) {
@@ -376,7 +377,7 @@ static void ask_request (const struct world *w, struct ref_request *q)
         q->r[top].exclusive = true;
 }
 
-/* The same as a jobspec has it. */
+/* The same in a jobspec. */
 static struct jobspec_resource resource_of (const struct ref_request *q, int i)
 {
     const struct ref_req *r = &q->r[i];
@@ -455,7 +456,7 @@ void request_make (const struct world *w, struct asked *a)
                                   leaves ? SHAPE_BOOK_LEAVES : 0, &err);
         for (size_t i = 0; i < n; i++)
             release_resource (&top[i]);
-    } while (!a->shape && err.code == ENOTSUP); /* twice the same type side by side */
+    } while (!a->shape && err.code == ENOTSUP); /* the same type twice side by side */
     json_decref (fast);
     if (!a->shape)
         wrong ("a request is refused: %s", err.text);

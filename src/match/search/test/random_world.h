@@ -1,7 +1,7 @@
 /* random_world.h - random machines and requests, for the tests of the walk
  *
  *     world_make (&w, seed);                    // w.g, and the same in w.ref
- *     request_make (&w, &a);                    // one that has to do with that machine
+ *     request_make (&w, &a);                    // a request for that machine
  *
  * What is done is told, and comes out when the test fails.
  */
@@ -11,7 +11,7 @@
 #include "match/search/search.h"
 #include "match/search/test/reference.h"
 
-#define WORLD_JOBS 24 /* at a time */
+#define WORLD_JOBS 24 /* at the same time */
 
 /* -- a story -- */
 
@@ -19,7 +19,7 @@ void tell (const char *fmt, ...) __attribute__ ((format (printf, 1, 2)));
 /* Prints all that was told, and what is wrong. */
 void wrong (const char *fmt, ...) __attribute__ ((format (printf, 1, 2), noreturn));
 
-/* -- chance -- */
+/* Prints the whole story, and the fault. */
 
 bool one_in (uint64_t n);
 size_t below (size_t n);
@@ -27,13 +27,13 @@ int64_t between (int64_t least, int64_t most);
 
 /* -- machines -- */
 
-struct plan {                /* of a machine */
-    int zones, racks, nodes; /* each in each; 0: none between */
+struct plan {                /* the plan of a machine */
+    int zones, racks, nodes; /* in each place above; 0: no such level */
     int sockets, cores, gpus, memories;
-    int64_t memory; /* size of one, 0: none */
+    int64_t memory; /* size of one unit, 0: none */
     bool divisible, loose, mixed, shuffled;
-    bool bare;    /* nodes have nothing in them */
-    bool no_node; /* what else is in nodes is where they would be */
+    bool bare;    /* nodes are empty */
+    bool no_node; /* the content of nodes is in their place */
     int64_t next_node, next_rack;
 };
 
@@ -42,16 +42,16 @@ struct world {
     struct planner *p;
     struct ref *ref;
     struct plan plan;
-    bool all_one; /* no unit is of a size but 1: then all policies come to one verdict */
+    bool all_one; /* all units have size 1: all policies give the same verdict */
     /* of the stream of operations */
     int64_t now;
     uint64_t next_job;
     uint64_t jobs[WORLD_JOBS];
     size_t njobs;
-    bool shrunk; /* some units, or amounts, are to go when they are free */
+    bool shrunk; /* some units, or amounts, leave when they are free */
 };
 
-/* From nothing; the story begins with it. */
+/* Makes the world from nothing; the story begins here. */
 void world_make (struct world *w, uint64_t seed);
 void world_release (struct world *w);
 

@@ -173,7 +173,7 @@ bool ref_has (const struct ref *ref, const struct ref_booking *b, int v, int64_t
 
 /* -- now or later -- */
 
-/* The next end of a booking after t; what should have ended by now ends in the next tick. */
+/* The next end of a booking after t; a late booking ends in the next tick. */
 static int64_t next_end (const struct ref *ref, int64_t now, int64_t t)
 {
     int64_t next = INT64_MAX;

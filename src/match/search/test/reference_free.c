@@ -1,10 +1,11 @@
-/* reference_free.c - of the reference: what is free in a window, and lists of what would do */
+/* reference_free.c - of the reference: free resources in a window, and lists of
+ * candidates */
 #include <stdlib.h>
 #include <string.h>
 
 #include "match/search/test/reference_private.h"
 
-/* -- what is free -- */
+/* -- free resources -- */
 
 static bool counts (const struct ref_run *r, const struct ref_booking *b)
 {
@@ -32,8 +33,8 @@ bool ref_claimed (const struct ref_run *r, int v, bool below)
     return false;
 }
 
-/* For a start now, what is allocated is taken from then on: until its end, or for ever when
- * that has passed. */
+/* For a start now, allocated units count from now on: until their end, or forever after
+ * a late end. */
 static bool has_then (const struct ref_run *r, const struct ref_booking *b, int64_t t)
 {
     if (r->w->now && !b->reserved)
@@ -71,7 +72,7 @@ int64_t ref_free_amount (const struct ref_run *r, int v)
     return r->ref->v[v].size - most - held - (r->w->ever ? 0 : r->ref->v[v].withheld);
 }
 
-/* Of divisible memory in v, whatever siblings hold. */
+/* The divisible memory in v, without regard to siblings. */
 static int64_t free_memory (const struct ref_run *r, int v)
 {
     struct ref_run alone = { .ref = r->ref, .q = r->q, .w = r->w };
@@ -125,7 +126,7 @@ int64_t ref_free_cores (const struct ref_run *r, int v)
     return n;
 }
 
-/* c, in v, is part of what there will ever be. */
+/* c, in v, is part of the permanent machine. */
 static bool ever_is (const struct ref *ref, int c, int v)
 {
     for (int up = c;; up = ref->v[up].parent) {
@@ -141,8 +142,8 @@ bool ref_by_freshness (const struct ref_run *r)
     return r->ref->policy.first && r->w->now;
 }
 
-/* Of a node the cores, less those that answers named; else the nodes below it, less those
- * that were taken as a whole. */
+/* For a node, its cores without those in answers; otherwise the nodes below, without
+ * those that were taken as a whole. */
 int64_t ref_freshness (const struct ref_run *r, int v)
 {
     const struct ref *ref = r->ref;
@@ -210,7 +211,7 @@ int64_t ref_total (const struct ref_list *l)
     return sum;
 }
 
-/* Of equal scores what is in the node that comes first in the graph. */
+/* Of equal scores, the vertex in the first node of the graph. */
 static bool goes_first (const struct ref_run *r, const struct ref_cand *a,
                         const struct ref_cand *b)
 {
@@ -219,7 +220,7 @@ static bool goes_first (const struct ref_run *r, const struct ref_cand *a,
     return r->ref->policy.high ? a->score > b->score : a->score < b->score;
 }
 
-/* By insertion: stable. */
+/* A stable insertion sort. */
 void ref_list_sort (const struct ref_run *r, struct ref_list *l)
 {
     for (int i = 1; i < l->n; i++) {

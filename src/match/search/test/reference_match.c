@@ -1,15 +1,13 @@
-/* reference_match.c - of the reference: one match
- *
- * For each vertex of the request all that would do is gathered from below a vertex of the
- * machine, sorted, and the best of it taken; so on for what is in that, and for the next
- * sibling.
- */
+/* reference_match.c - of the reference: one match.
+ * For each vertex of the request all candidates below a vertex of the machine are
+ * gathered and sorted, and the best of them are taken; then the same for its children,
+ * and for the next sibling. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "match/search/test/reference_private.h"
 
-#define NODE_WEIGHT (INT64_C (1) << 21) /* of a node's id over that of its parts */
+#define NODE_WEIGHT (INT64_C (1) << 21) /* of a node's id relative to its parts */
 
 /* -- requests -- */
 
@@ -30,7 +28,7 @@ static bool is_slot (const struct ref_run *r, int q)
     return !strcmp (r->q->r[q].type, "slot");
 }
 
-/* The largest allowed size <= limit; 0. */
+/* The largest allowed size <= limit, or 0. */
 static int64_t fit (const struct ref_req *q, int64_t limit)
 {
     int64_t best = 0;
@@ -77,7 +75,7 @@ static bool has_children (const struct ref *ref, const char *type)
     return false;
 }
 
-/* q, or part of the slot q, may be, contain or be in something of the type. */
+/* q, or a part of the slot q, may be, contain or be in a vertex of the type. */
 static bool may_meet (const struct ref_run *r, int q, const char *type)
 {
     if (!is_slot (r, q))
@@ -103,7 +101,7 @@ static bool meet (const struct ref_run *r, int a, int b)
     return false;
 }
 
-/* Parts of a slot that may come to want the same. */
+/* Parts of a slot that may compete for the same vertices. */
 static bool are_tangled (const struct ref_run *r, int slot)
 {
     PARTS (r, slot, a)
@@ -165,7 +163,8 @@ static bool slot_here (const struct ref_run *r, int v, int slot)
 static void collect (struct ref_run *r, int v, int q, struct ref_list *l, bool excl);
 static void look_below (struct ref_run *r, int v, int q, struct ref_list *l, bool excl);
 
-/* One after the other, each part with the least that it needs of what the others left. */
+/* Serves the parts one after the other, each with the minimum that it needs from the
+ * rest. */
 static void make_tangled (struct ref_run *r, int v, int slot, int64_t n,
                           struct ref_list *out)
 {
@@ -204,7 +203,7 @@ static void make_tangled (struct ref_run *r, int v, int slot, int64_t n,
     r->held.nclaims = held;
 }
 
-/* As many as can be made and are of use, then each as large as can be. */
+/* Makes as many slots as possible and useful, then each as large as possible. */
 static void make_slots (struct ref_run *r, int v, int slot, struct ref_list *out)
 {
     const struct ref_req *s = &r->q->r[slot];
@@ -248,8 +247,8 @@ static void make_slots (struct ref_run *r, int v, int slot, struct ref_list *out
 
 typedef void finder (struct ref_run *, int, int, struct ref_list *, bool);
 
-/* For every request below `parent`, one after the other, the best of what is found by `in`
- * v; added to c. What is chosen for one is not there for the next. */
+/* For every request below `parent`, one after the other, adds the best candidates in v
+ * to c. A candidate that is chosen for one request is not available for the next. */
 static bool choose_each (struct ref_run *r, int v, int parent, finder *in, bool excl,
                          struct ref_cand *c)
 {
@@ -277,7 +276,8 @@ static bool choose_each (struct ref_run *r, int v, int parent, finder *in, bool 
     return fits;
 }
 
-/* Elastic counts that leave nothing for those that follow are tried again at their least. */
+/* Elastic counts that leave nothing for later requests are tried again with their
+ * minimum. */
 static bool choose (struct ref_run *r, int v, int parent, finder *in, bool excl,
                     struct ref_cand *c)
 {
@@ -317,7 +317,7 @@ static void take (struct ref_run *r, int v, int q, struct ref_list *out, bool ex
             return;
         }
     }
-    if (excl || (x->node && r->ref->policy.node_exclusive)) { /* covers what is in it */
+    if (excl || (x->node && r->ref->policy.node_exclusive)) { /* covers its content */
         c.nclaims = 0;
         ref_join_one (&c, v, c.amount);
     }
@@ -352,13 +352,13 @@ struct kid {
     int64_t key, then;
 };
 
-/* Room for all; the caller frees. */
+/* Room for all candidates; the caller frees it. */
 static struct kid *list_kids (const struct ref_run *r)
 {
     return ref_grow (NULL, (size_t)r->ref->nv * sizeof (struct kid));
 }
 
-/* By key, the greatest first, then by the other one; of equals the one that comes first. */
+/* By key in descending order, then by the second key; of equals the first. */
 static void insert_kid (struct kid *kids, int *n, int v, int64_t key, int64_t then)
 {
     int j = (*n)++;
@@ -371,7 +371,7 @@ static void insert_kid (struct kid *kids, int *n, int v, int64_t key, int64_t th
     kids[j] = (struct kid){ v, key, then };
 }
 
-/* Parts that are asked for in v, and that it has as children, are these, not deeper ones. */
+/* If v has requested parts as children, these are used, not deeper ones. */
 static bool only_here (const struct ref_run *r, int v, int q)
 {
     if (v != r->asked)
@@ -384,7 +384,7 @@ static bool only_here (const struct ref_run *r, int v, int q)
     return false;
 }
 
-/* In a node. Units of one group are looked at together. */
+/* In a node. Units of one group are treated together. */
 static void collect_in (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)
 {
     bool first = r->ref->policy.first, here = only_here (r, v, q);
@@ -396,7 +396,7 @@ static void collect_in (struct ref_run *r, int v, int q, struct ref_list *l, boo
         bool leaf = r->ref->v[c].leaf;
         int64_t key = !first ? 0 : leaf ? -1 : ref_free_cores (r, c);
         if (!here || ref_is (r->ref, c, r->q->r[q].type))
-            insert_kid (kids, &n, c, key, first ? c : 0); /* the last first */
+            insert_kid (kids, &n, c, key, first ? c : 0); /* last first */
     }
     for (int i = 0; i < n; i++) {
         bool group = i > 0 && r->ref->v[kids[i].v].v == r->ref->v[kids[i - 1].v].v;
@@ -407,7 +407,7 @@ static void collect_in (struct ref_run *r, int v, int q, struct ref_list *l, boo
     free (kids);
 }
 
-/* Slots form above nodes, of what is beside these. */
+/* Slots above nodes are made of the vertices beside the nodes. */
 static bool is_of_loose (const struct ref_run *r, int q)
 {
     bool loose = is_slot (r, q) && first_part (r, q, -1) >= 0;
@@ -426,7 +426,7 @@ static bool is_of_loose (const struct ref_run *r, int q)
     return loose;
 }
 
-/* Is q, or a part of the slot q, what is above nodes (a rack)? */
+/* True if q, or a part of the slot q, is above nodes (a rack). */
 static bool is_of_above (const struct ref_run *r, int q)
 {
     for (int v = 1; v < r->ref->nv; v++)
@@ -441,7 +441,7 @@ static bool is_of_above (const struct ref_run *r, int q)
     return false;
 }
 
-/* By id as the policy has it. */
+/* By id, in the policy's direction. */
 static int64_t by_id (const struct ref_run *r, int v)
 {
     int64_t id = r->ref->v[v].id;
@@ -449,9 +449,9 @@ static int64_t by_id (const struct ref_run *r, int v)
     return r->ref->policy.high ? id : -id;
 }
 
-/* Nodes below v, at any depth unless `own`, those behind something closed, or that is a
- * sibling's, left out. In the order of the graph, or, where only the first that do are
- * looked at, the freshest first, or by id. */
+/* Nodes below v, at any depth unless `own`, without nodes behind a closed vertex or a
+ * sibling's. In the order of the graph, or, if only the first candidates are used, by
+ * their use or by id. */
 static int list_nodes (const struct ref_run *r, int v, int q, bool own, struct kid *kids)
 {
     bool fresh = ref_by_freshness (r) && r->ref->policy.measured;
@@ -471,7 +471,8 @@ static int list_nodes (const struct ref_run *r, int v, int q, bool own, struct k
     return n;
 }
 
-/* What is below v but neither a node nor above nodes; own: children of v only. */
+/* Vertices below v that are neither nodes nor above nodes; own: only children of v.
+ * */
 static void collect_loose (struct ref_run *r, int v, int q, bool own, struct ref_list *l,
                            bool excl)
 {
@@ -491,7 +492,7 @@ static void collect_loose (struct ref_run *r, int v, int q, bool own, struct ref
     }
 }
 
-/* Above nodes: what is beside them, then rack by rack, or all nodes there are. */
+/* Above nodes: the vertices beside them, then rack by rack, or all nodes. */
 static void collect_above (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)
 {
     bool first = r->ref->policy.first;
@@ -532,7 +533,7 @@ static void look_below (struct ref_run *r, int v, int q, struct ref_list *l, boo
         collect_in (r, v, q, l, excl);
 }
 
-/* q is asked for in v. */
+/* q is requested in v. */
 static void collect (struct ref_run *r, int v, int q, struct ref_list *l, bool excl)
 {
     int asked = r->asked;
@@ -551,7 +552,7 @@ static int by_vertex (const void *a, const void *b)
     return x->v < y->v ? -1 : x->v > y->v;
 }
 
-/* Claims of one vertex become one. */
+/* Unites the claims of one vertex. */
 static int unite (struct ref_claim *c, int n)
 {
     int out = 0;
@@ -565,7 +566,8 @@ static int unite (struct ref_claim *c, int n)
     return out;
 }
 
-/* Memory that the claims inside node v have; -1: none is inside it, or it has all. */
+/* The memory in the claims inside node v; -1: no claim is inside, or a claim covers
+ * all. */
 static int64_t memory_of (const struct ref *ref, const struct ref_cand *c, int v)
 {
     int64_t sum = 0;
@@ -610,7 +612,7 @@ static void add_memory (const struct ref_run *r, struct ref_cand *c, int v, int6
     }
 }
 
-/* Nodes go as a whole: a claim in a node is one of the node. */
+/* Nodes are booked as a whole: a claim in a node becomes a claim of the node. */
 static void claim_nodes (const struct ref *ref, struct ref_cand *c)
 {
     for (int i = 0; i < c->nclaims; i++)

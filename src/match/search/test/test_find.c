@@ -1,4 +1,4 @@
-/* test_find.c - expressions: what they are read as, and what they find */
+/* test_find.c - expressions: their parse, and their matches */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,8 +31,8 @@ static uint32_t add (struct graph *g, uint32_t parent, const char *type, int id,
     return v;
 }
 
-/* cluster0: node0 and node1, with core0 to core3 each. Job 7 has core1 and core2 of node0,
- * job 8 is to have node1 from 100 to 200. */
+/* cluster0: node0 and node1, with core0 to core3 each. Job 7 has core1 and core2 of
+ * node0, job 8 has a reservation of node1 from 100 to 200. */
 static int setup (void **state)
 {
     static struct world w;
@@ -72,7 +72,7 @@ static int teardown (void **state)
     return 0;
 }
 
-/* The picks as "cluster0 node0 core[1-2]"; "" for none. */
+/* The picks as "cluster0 node0 core[1-2]"; "" if there are none. */
 static void expect (const struct world *w, const char *text, const char *want)
 {
     autoselection struct selection *s = NULL;
@@ -130,7 +130,7 @@ static void joined (void **state)
     expect (w, "sched-now=allocated and names=core1", "cluster0 node0 core1");
     expect (w, "(names=core1 or names=core2) and (sched-now=allocated)",
             "cluster0 node0 core1+1");
-    /* and binds closer than or */
+    /* "and" binds tighter than "or" */
     expect (w, "names=core3 or names=core1 and sched-now=allocated",
             "cluster0 node0 core1 core3 node1 core3");
     expect (w, "((sched-now=allocated))", "cluster0 node0 core1+1");
@@ -175,7 +175,7 @@ static void counts (void **state)
     assert_false (find_wants_counts (f, &job));
     assert_int_equal (job, 0);
     find_destroy (f);
-    /* nothing is counted below a leaf */
+    /* no count below a leaf */
     expect (w, "agfilter=TRUE", "cluster0 node0 node1");
     expect (w, "agfilter=false", "");
 }

@@ -1,7 +1,8 @@
-/* Vertices with several parents in a match. What would be wrong: a vertex that is not found
- * below one of its parents, or found twice; a unit that is given to one job below one parent
- * and to another below the other; an answer that tells another way; what is taken whole, but
- * not all of it. Random graphs are held against a look at every vertex. */
+/* Vertices with several parents in a match. Fails if a vertex is not found below one of
+ * its parents, or found twice, if a unit is given to one job below one parent and to
+ * another below the other, if an answer has another way, or if a vertex that is taken
+ * as a whole is not complete. Random graphs are compared with a check of every vertex.
+ * */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -85,7 +86,7 @@ static void done (struct planner *p)
     graph_destroy (g);
 }
 
-/* Two racks of two nodes and a box of 4 disks each; the pool has both boxes as well. */
+/* Two racks of two nodes and a box of 4 disks each; the pool also has both boxes. */
 static struct planner *storage (const char *policy)
 {
     struct graph *g = machine_of (2, 2);
@@ -113,7 +114,7 @@ static void test_either_way (void **state)
     struct planner *p = storage ("low");
 
     allocates (p, 1, POOL (BOX (DISKS (3))), "cluster0(pool0(box0(disk0-2xc)))");
-    allocates (p, 2, POOL (DISKS (4)), /* looked through */
+    allocates (p, 2, POOL (DISKS (4)), /* searched inside */
                "cluster0(pool0(box0(disk3xc) box1(disk0-2xc)))");
     is_busy (p, RACK (BOX (DISKS (2))));
     allocates (p, 3, RACK (BOX (DISKS (1))), "cluster0(rack1(box1(disk3xc)))");
@@ -131,7 +132,7 @@ static void test_either_way (void **state)
     done (p);
 }
 
-/* Slots form in a vertex also of its further children. */
+/* Slots in a vertex also use its further children. */
 static void test_slots (void **state)
 {
     (void)state;
@@ -144,7 +145,7 @@ static void test_slots (void **state)
     done (p);
 }
 
-/* Later, and when time has come. */
+/* Later, and then at the start time. */
 static void test_reserved (void **state)
 {
     (void)state;
@@ -164,7 +165,7 @@ static void test_reserved (void **state)
     done (p);
 }
 
-/* -- what is taken whole -- */
+/* -- whole vertices -- */
 
 #define WHOLE(type) "{type: " type ", count: 1, exclusive: true}"
 #define IN_RACK0(x)                                                                      \
@@ -191,7 +192,7 @@ static void test_whole_parent (void **state)
     done (p);
 }
 
-/* What was booked comes back as it was. */
+/* A booking is restored as it was. */
 static void test_booked (void **state)
 {
     (void)state;
@@ -236,8 +237,8 @@ static void test_siblings (void **state)
 
 /* -- nodes -- */
 
-/* Pdus that feed two nodes each; the second also feeds node 1, the third only nodes of
- * others. */
+/* PDUs that feed two nodes each; the second also feeds node 1, the third only nodes of
+ * other PDUs. */
 static struct planner *power (const char *policy)
 {
     struct graph *g = graph_create ();
@@ -273,7 +274,7 @@ static void test_nodes (void **state)
                "panel0(pdu0(node0xc(core0-3x) node1xc(core0-3x)) "
                "pdu1(node2xc(core0-3x) node3xc(core0-3x)))");
     assert_int_equal (planner_cancel (p, 3), 0);
-    /* the lowest of all, not the first that are found */
+    /* the lowest of all, not the first found */
     allocates (p, 4, "{type: node, count: 2, exclusive: true}",
                "panel0(pdu0(node0xc(core0-3x) node1xc(core0-3x)))");
     allocates (p, 5, PDU (NODES (1)), "panel0(pdu1(node2xc(core0-3x)))");
@@ -282,7 +283,7 @@ static void test_nodes (void **state)
     done (p);
 }
 
-/* Each pdu with a node of its own; one of them has only further ones. */
+/* Each PDU with a node of its own; one of them has only further children. */
 static void test_nodes_of_each (void **state)
 {
     (void)state;
@@ -314,7 +315,7 @@ static void test_slots_of_nodes (void **state)
     done (p);
 }
 
-/* A switch that only knows racks of others; what is in these is found by their indexes. */
+/* A switch that only knows racks of other parents; their indexes find the content. */
 static void test_racks (void **state)
 {
     (void)state;
@@ -328,7 +329,7 @@ static void test_racks (void **state)
     allocates (p, 2, "{type: switch, count: 1, with: [" BOX (DISKS (1)) "]}",
                "cluster0(switch0(rack1(box1(disk0xc))))");
     is_busy (p, "{type: switch, count: 1, with: [" NODES (2) "]}");
-    /* one by the switch, and one beside it */
+    /* one through the switch, and one beside it */
     assert_int_equal (planner_cancel (p, 1), 0);
     allocates (
         p, 3,
@@ -340,7 +341,7 @@ static void test_racks (void **state)
     done (p);
 }
 
-/* Disks that nodes share: no node has any of its own. */
+/* Disks that nodes share: no node has a disk of its own. */
 static void test_shared_by_nodes (void **state)
 {
     (void)state;
@@ -391,9 +392,10 @@ static void test_changes (void **state)
     done (p);
 }
 
-/* -- random ones -- */
+/* -- random graphs -- */
 
-/* Tops (racks and pools) have boxes, boxes have units; both may have further parents. */
+/* Tops (racks and pools) have boxes, boxes have units; both may have further parents.
+ * */
 struct world {
     struct graph *g;
     struct planner *p;
@@ -426,7 +428,7 @@ static void random_graph (struct world *w)
         uint32_t up = w->tops[chance_below (w->ntops)];
         uint32_t v = chance_below (3) ? w->boxes[chance_below (w->nboxes)]
                                       : w->tops[chance_below (w->ntops)];
-        graph_associate (g, up, v, NULL, NULL); /* or it is refused */
+        graph_associate (g, up, v, NULL, NULL); /* or a refusal */
     }
 }
 
@@ -457,7 +459,8 @@ static bool is_child (const struct world *w, uint32_t v, uint32_t top)
     return false;
 }
 
-/* Nothing at or below v, by any way, is booked, and nothing covers any of it. */
+/* No vertex at or below v, by any way, is booked, and nothing covers any of them.
+ * */
 static bool is_untouched (const struct world *w, uint32_t v)
 {
     for (unsigned i = 0; i < w->ntops; i++)
@@ -473,7 +476,7 @@ static bool is_untouched (const struct world *w, uint32_t v)
 
 struct wish {
     const char *top;
-    int64_t boxes, units; /* 0: not asked for */
+    int64_t boxes, units; /* 0: not requested */
     bool boxes_whole, top_whole;
 };
 
@@ -493,7 +496,7 @@ static void wish_text (const struct world *w, const struct wish *x, char *text,
               x->top_whole ? ", exclusive: true" : "", boxes);
 }
 
-/* By a way on which nothing is taken. */
+/* By a way without a taken vertex. */
 static bool reaches (const struct world *w, uint32_t top, uint32_t v)
 {
     if (is_taken (w, top))
@@ -518,7 +521,7 @@ static bool box_does (const struct world *w, const struct wish *x, uint32_t box)
     return x->boxes_whole ? is_untouched (w, box) : free_units (w, box) >= x->units;
 }
 
-/* Its own boxes are meant where it has some, else all that are below it. */
+/* Its own boxes if it has some, otherwise all boxes below it. */
 static bool top_does (const struct world *w, const struct wish *x, uint32_t top)
 {
     int64_t own = 0, n = 0, all = 0;
@@ -534,7 +537,7 @@ static bool top_does (const struct world *w, const struct wish *x, uint32_t top)
     return (own > 0 ? n : all) >= x->boxes;
 }
 
-/* A look at every vertex; what is in one of the type is not looked for again. */
+/* A check of every vertex; inside a vertex of the type the search stops. */
 static bool can_be (const struct world *w, const struct wish *x, uint32_t v)
 {
     if (is_taken (w, v))
@@ -554,7 +557,7 @@ static bool can_be (const struct world *w, const struct wish *x, uint32_t v)
     return false;
 }
 
-/* Everything that is the job's alone is that of no other: counted before and after. */
+/* A vertex of one job belongs to no other job: counted before and after. */
 static int64_t count_free (const struct world *w)
 {
     int64_t n = 0;
@@ -568,13 +571,13 @@ static void check_parents (const struct world *w, const struct selection *s)
 {
     for (size_t i = 1; i < s->n; i++)
         assert_true (is_child (w, s->picks[i].v, s->picks[s->picks[i].parent].v));
-    for (size_t i = 1; i < s->n; i++) /* each once */
+    for (size_t i = 1; i < s->n; i++) /* each vertex once */
         for (size_t j = 1; j < i; j++)
             assert_true (s->picks[i].v != s->picks[j].v
                          || s->picks[i].parent == s->picks[j].parent);
 }
 
-/* All that is booked ends at 10: then it can be, if ever. */
+/* All bookings end at 10: a request that can ever fit fits then. */
 static void check_reserved (struct world *w, uint64_t job, const char *text)
 {
     autoselection struct selection *s = NULL;
@@ -613,7 +616,8 @@ static bool one_match (struct world *w, uint64_t job, const struct wish *x)
     return true;
 }
 
-/* Two siblings that may come to want the same: what is given is all of it, or nothing. */
+/* Two siblings that may compete for the same vertices: the answer is complete, or there
+ * is none. */
 static bool two_match (struct world *w, uint64_t job, const struct wish *x,
                        const struct wish *y)
 {

@@ -1,5 +1,5 @@
-/* When a request fits. What would be wrong: a time that fits and is not found, one that does not
- * and is. */
+/* The time at which a request fits. Fails if a fitting time is not found, or if a wrong
+ * time is found. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -50,9 +50,9 @@ static void test_earliest_time (void **state)
     assert_int_equal (match (p, ORELSE, 3, node2, 0, 10, &at), 0);
     assert_int_equal (at, 100);
     assert_int_equal (match (p, ORELSE, 4, core3, 0, 50, &at), 0);
-    assert_int_equal (at, 50); /* in front of job 3 */
+    assert_int_equal (at, 50); /* before job 3 */
     assert_int_equal (match (p, ORELSE, 5, core3, 0, 51, &at), 0);
-    assert_int_equal (at, 110); /* behind it */
+    assert_int_equal (at, 110); /* after job 3 */
     assert_true (planner_find (p, 5, &job));
     assert_true (job.reserved);
     assert_int_equal (job.end, 161);
@@ -78,7 +78,8 @@ static void test_earliest_time (void **state)
     machine_done (p);
 }
 
-/* One ends as another begins: the sums stay the same, and yet something fits then. */
+/* One booking ends as another begins: the sums stay the same, but a request fits
+ * then. */
 static void test_time_that_no_sum_tells (void **state)
 {
     (void)state;
@@ -101,7 +102,7 @@ static void test_time_that_no_sum_tells (void **state)
     machine_done (p);
 }
 
-/* A job that should have ended: the plan takes it that it ends at once. */
+/* A late job: the plan assumes that it ends at once. */
 static void test_late_job (void **state)
 {
     (void)state;
@@ -120,7 +121,7 @@ static void test_late_job (void **state)
     machine_done (p);
 }
 
-/* For ever is never over. */
+/* A booking without an end never ends. */
 static void test_forever (void **state)
 {
     (void)state;
@@ -141,7 +142,7 @@ static void test_forever (void **state)
     machine_done (p);
 }
 
-/* Nodes that are down are passed over now and later, but count for what could be. */
+/* Down nodes are skipped now and later, but count for satisfiability. */
 static void test_down_nodes (void **state)
 {
     (void)state;
@@ -176,7 +177,7 @@ static void test_down_nodes (void **state)
 }
 
 /* Jobs that share nodes: a node that one of them leaves is not whole yet, and the plan
- * must not overlook the time when it is. */
+ * must find the time when it is. */
 static void test_shared_nodes_and_whole_ones (void **state)
 {
     (void)state;
@@ -203,7 +204,7 @@ static void test_shared_nodes_and_whole_ones (void **state)
     machine_done (p);
 }
 
-/* xor_slots: the variants in turn at each time. */
+/* xor_slots: at each time the variants are tried in turn. */
 static void test_variants (void **state)
 {
     (void)state;

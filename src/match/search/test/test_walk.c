@@ -1,6 +1,6 @@
-/* The walk, case by case. What would be wrong: a slot that takes what another has, an order
- * that is not the policy's, a request that fits and is refused, a reason that does not tell
- * what is short. */
+/* The walk, case by case. Fails if a slot takes another slot's units, if an order
+ * differs from the policy's, if a fitting request is refused, or if a reason does not
+ * name the missing resource. */
 #include "match/search/test/walk_test.h"
 
 #include <errno.h>
@@ -14,7 +14,7 @@
 
 #define FOUR "cluster>node*4>core*4"
 
-/* One-core jobs one after the other. */
+/* One-core jobs, one after the other. */
 static void expect_order (const char *policy, const char *request, const char *wanted)
 {
     struct rig r = rig_make (FOUR, policy);
@@ -70,7 +70,7 @@ static void test_slots_across_sockets (void **state)
     expect (&r, "slot=1>core=18",
             "needs 18 cores on a node, the largest has 17 free now");
     rig_drop (&r);
-    /* Where it can be, a slot lies in one socket: 12 of 18 in each, the third across. */
+    /* If possible a slot is in one socket: 12 of 18 in each, the third across both. */
     r = rig_make (SOCKETS, "low");
     expect (&r, "node=1>slot=2>core=12", "node0:core0-11,core18-29");
     expect (&r, "node=1>slot=3>core=12", "node1:core0-17,core18-35");
@@ -82,7 +82,7 @@ static void test_slots_across_sockets (void **state)
     rig_drop (&r);
 }
 
-/* Gpus beside the sockets: the slot is the node's. */
+/* GPUs beside the sockets: the slot belongs to the node. */
 static void test_slots_of_parts_apart (void **state)
 {
     (void)state;
@@ -104,7 +104,7 @@ static void test_slots_of_nodes (void **state)
     expect (&r, "slot=1>node=1", "needs 1 whole node, 0 are free now (of 4)");
     rig_drop (&r);
     r = rig_make ("cluster>rack*2>node*2>core*4", "low");
-    expect (&r, "slot=1>node=3", "node0 node1 node2"); /* across racks if it must be */
+    expect (&r, "slot=1>node=3", "node0 node1 node2"); /* across racks if necessary */
     rig_drop (&r);
     r = rig_make ("cluster>rack*2>node*3>core*4", "high");
     expect (&r, "rack=1>slot=1>node=3", "node3 node4 node5");
@@ -119,7 +119,7 @@ static void test_slots_side_by_side (void **state)
     (void)state;
     struct rig r = rig_make ("cluster>node*2>(core*4,gpu*1)", "low");
 
-    /* Each has cores of its own. */
+    /* Each slot has cores of its own. */
     expect (&r, "node=1>(slot=1>core=2,slot=1>(core=2,gpu=1))",
             "node0:core0-1,core2-3,gpu0");
     expect (&r, "slot=1>core=3,slot=1>core=1", "node1:core0-2,core3");
@@ -132,7 +132,7 @@ static void test_slots_side_by_side (void **state)
             "(2 nodes are up)");
     expect (&r, "slot=1>node=1,slot=2>core=2", "node0 node1:core0-3");
     rig_drop (&r);
-    /* An elastic one that would leave too little for the next gets its least. */
+    /* An elastic slot that would leave too little for the next gets its minimum. */
     r = rig_make ("cluster>node>core*8", "low");
     expect (&r, "node=1>(slot=1-8>core=1,slot=1>core=3)", "node0:core0,core1-3");
     expect (&r, "node=1>(slot=1>core=1-4,slot=1>core=3)", "node0:core4,core5-7");
@@ -156,7 +156,8 @@ static void test_or_slots (void **state)
     (void)state;
     struct rig r = rig_make ("cluster>node*2>(core*8,gpu*2)", "low");
 
-    /* As many in all as the count says: the earlier kind first while that makes no fewer. */
+    /* The total equals the count: the earlier kind first as long as the total stays the
+     * same. */
     expect (&r, "node=1>(or_slot=3>(core=2,gpu=1),or_slot=3>core=2)",
             "node0:core0-5,gpu0-1");
     expect (&r, "node=1>(or_slot=4>(core=6,gpu=1),or_slot=4>core=2)", "node1:core0-7");
@@ -172,7 +173,7 @@ static void test_or_slots (void **state)
     rig_drop (&r);
 }
 
-/* How many of its slots are on each node is told there. */
+/* The number of its slots on each node is in the answer. */
 static void expect_slots (struct rig *r, const char *request, const char *wanted)
 {
     autoselection struct selection *s = NULL;
@@ -221,7 +222,7 @@ static void test_exclusive_nodes (void **state)
     planner_cancel (r.p, 2);
     assert_int_equal (rig_ask (&r, SEARCH_ALLOCATE, "node=1!>slot=1>core=1", &s, &why),
                       0);
-    for (size_t i = 1; i < s->n; i++) { /* all of it, and it alone is booked */
+    for (size_t i = 1; i < s->n; i++) { /* exactly this vertex is booked */
         assert_true (s->picks[i].exclusive);
         assert_int_equal (s->picks[i].claimed,
                           graph_vertex (r.g, s->picks[i].v)->type == GRAPH_NODE);
@@ -268,7 +269,7 @@ static void test_node_policies (void **state)
     }
 }
 
-/* -- who may serve -- */
+/* -- usable vertices -- */
 
 static void test_constraints (void **state)
 {
@@ -299,7 +300,7 @@ static void test_constraints (void **state)
     rig_drop (&r);
 }
 
-/* What the indexes know of cores on nodes with the property number i that was asked for. */
+/* The indexes' count of cores on nodes with the requested property number i. */
 static void expect_sums (const struct rig *r, unsigned i, const char *name, int64_t free,
                          int64_t ever)
 {
@@ -342,7 +343,8 @@ static void test_property_sums (void **state)
     rig_property (&r, "rack1/node6", "fast", NULL);
     expect (&r, "slot=1>core=1", "node5:core3");
     expect_sums (&r, 0, "fast", 0, 4);
-    /* There is room for so many; one that no node has any more makes room. */
+    /* There is room for this many properties; a property that no node has any more
+     * frees its place. */
     rig_constraint (&r, "{\"and\": [{\"properties\": [\"a\"]}, {\"properties\": [\"b\", "
                         "\"c\", \"d\"]}]}");
     expect (&r, "slot=1>core=3", "node1:core0-2");
@@ -370,7 +372,7 @@ static void test_requires (void **state)
 
     rig_property (&r, "rack1", "cool", "");
     rig_property (&r, "rack1/node3", "big", "");
-    rig_property (&r, "rack0/node0/gpu2", "fp", ""); /* units of their own */
+    rig_property (&r, "rack0/node0/gpu2", "fp", ""); /* separate units */
     rig_property (&r, "rack0/node0/gpu3", "fp", "");
     expect (&r, "rack=1?cool>node=1>slot=1>core=1", "node2:core0");
     expect (&r, "node=1?big>slot=1>core=1", "node3:core0");
@@ -395,7 +397,8 @@ static void test_status (void **state)
     expect (&r, "node=1>slot=1>core=2", "node0:core0-1");
     rig_flag (&r, "rack0", GRAPH_DOWN, true);
     expect (&r, "slot=1>core=1", "needs 1 slot of 1 core, no node is up");
-    /* Drained or not, it could be some day; what is too much could not. */
+    /* A drained node could serve the request some day; too large a request is
+     * impossible. */
     rig_expect (&r, SEARCH_SATISFIABILITY, "node=4>slot=1>core=4", "", __FILE__,
                 __LINE__);
     rig_expect (&r, SEARCH_SATISFIABILITY, "node=5>slot=1>core=4",
@@ -428,7 +431,7 @@ static void test_elastic_counts (void **state)
     assert_int_equal (granted (&r, "node=1>slot=1>core=5"), 0);
     expect (&r, "node=1-2>slot=1>core=1-4", "node0:core0-3 node1:core0-3");
     expect (&r, "node=1>slot=1>core={1,2,5}", "node0:core4-5");
-    /* The outermost first: two slots of three cores, not one of five. */
+    /* The outermost count first: two slots of three cores, not one of five. */
     expect (&r, "node=1>slot=1-2>core=1-5", "node1:core4-5");
     expect (&r, "node=1>slot=1-2>core=1-5", "node2:core0-5");
     expect (&r, "node=1-9>slot=1>core=5", "node3:core0-4 node4:core0-4");
@@ -449,12 +452,12 @@ static void test_divisible_memory (void **state)
             "needs 701 of memory in all, 700 are free now (of 2000)");
     expect_later (&r, "node=1>slot=1>(core=1,memory=701)",
                   "at 10: node0:core0,memory0=701");
-    /* From now to 10 there are 700 on node1, and on node0 from 10 on 299. */
+    /* From now to 10 node1 has 700, and from 10 on node0 has 299. */
     expect_later (&r, "node=2>slot=1>(core=1,memory=300)",
                   "at 20: node0:core0,memory0=300 node1:core0,memory0=300");
     expect (&r, "node=1>slot=1>(core=1,memory=500-1000)", "node1:core1,memory0=700");
     rig_drop (&r);
-    /* On each node at least so much, whatever is asked for. */
+    /* The minimum on each node, for any request. */
     r = rig_make ("cluster>node*2>(core*8,memory/1000)", "low");
     r.node_memory = 600;
     expect (&r, "node=1>slot=1>core=1", "node0:core0,memory0=600");
@@ -464,7 +467,7 @@ static void test_divisible_memory (void **state)
     rig_drop (&r);
 }
 
-/* 16 at a time: who wants 20 has two of them. */
+/* 16 at a time: a request for 20 has two parts. */
 static void test_indivisible_memory (void **state)
 {
     (void)state;
@@ -503,7 +506,7 @@ static void test_locality (void **state)
     r = rig_make (FOUR, "locality");
     expect (&r, "slot=1>core=3", "node0:core0-2");
     expect (&r, "slot=1>core=2", "node1:core0-1");
-    expect (&r, "slot=1>core=1", "node0:core3"); /* the fewest that suffice */
+    expect (&r, "slot=1>core=1", "node0:core3"); /* the smallest sufficient node */
     expect (&r, "node=1>slot=1>core=2", "node1:core2-3");
     expect (&r, "slot=1>core=3", "node2:core0-2");
     expect (&r, "slot=5>core=1", "node2:core3 node3:core0-3"); /* the fewest nodes */
@@ -520,8 +523,8 @@ static int free_cores (const struct rig *r, int node)
     return 7 - (int)planner_used (r->p, v, GRAPH_CORE, 0);
 }
 
-/* Two searches: the fewest nodes that have room for so many slots of one core, and the least
- * that is left free on a node that has room for all. */
+/* Two searches: the fewest nodes with room for so many slots of one core, and the
+ * smallest rest on a node with room for all. */
 static void check_packed (const int *free, int nodes, int slots, const int *took)
 {
     int sorted[16], n = 0, used = 0, sum = 0, best = 99;
@@ -546,7 +549,7 @@ static void check_packed (const int *free, int nodes, int slots, const int *took
             assert_int_equal (free[i], best);
 }
 
-/* Random jobs, also of several slots, and random ends. */
+/* Random jobs, also with several slots, and random ends. */
 static void test_locality_packs (void **state)
 {
     enum { NODES = 9 };
@@ -585,7 +588,7 @@ static void test_locality_packs (void **state)
     rig_drop (&r);
 }
 
-/* What is down may come back: no question answers that it is impossible. */
+/* A down node may come back: no query reports the request as impossible. */
 static void test_down_is_not_never (void **state)
 {
     static const enum search_op ops[] = { SEARCH_ALLOCATE_WITH_SATISFIABILITY,
@@ -656,7 +659,7 @@ static void test_order_by_property (void **state)
     rig_drop (&r);
 }
 
-/* -- machines that are not all nodes in racks -- */
+/* -- machines that are not only nodes in racks -- */
 
 static void test_loose_vertices (void **state)
 {
@@ -706,7 +709,7 @@ static void test_racks_without_nodes (void **state)
     expect (&r, "rack=2>slot=1>core=2", "node0:core0-1 core6-7");
     expect (&r, "slot=1>core=3", "node1:core0-2");
     rig_drop (&r);
-    /* What is beside nodes further down counts as well. */
+    /* Vertices beside nodes further down count as well. */
     r = rig_make ("cluster>zone*2>rack>(node>core*2,core*8)", "low");
     expect (&r, "zone=1>slot=1>core=6", "core0-5");
     expect (&r, "node=2>slot=1>core=1", "node0:core0 node1:core0");
@@ -757,7 +760,7 @@ static void test_reasons (void **state)
     (void)state;
     struct rig r = rig_make ("cluster>rack*2>node*2>(core*8,gpu*2,memory/100)", "low");
 
-    /* which resource, how many asked, how many there, how many free now, at what level */
+    /* the resource, the requested amount, the total, the free amount, and the level */
     expect (&r, "slot=1>core=9", "needs 9 cores on a node, the largest has 8 free now");
     expect (&r, "slot=5>core=8", "needs 40 cores in all, 32 are free now (of 32)");
     expect (&r, "slot=5>(core=1,gpu=2)", "needs 10 gpus in all, 8 are free now (of 8)");

@@ -1,4 +1,4 @@
-/* fdatasync.c - what one synchronous write costs on a file system
+/* fdatasync.c - the cost of one synchronous write on a file system
  *
  *     fdatasync DIRECTORY [COUNT]
  *     count=200 p50=1.42 p95=2.80 p99=6.11 max=9.02

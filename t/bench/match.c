@@ -1,4 +1,5 @@
-/* match.c - what a decision of the matcher costs: parse, decide, write, each alone
+/* match.c - the costs of a decision of the matcher: parse, decide and write,
+ * separately
  *
  *     bench-match [--only TEXT] [--times N] [--policy NAME] [--scale] [--policies] [--stream JOBS] [--one GRAPH REQUEST]
  *
@@ -41,10 +42,10 @@ static void die (const char *what, const char *why)
 
 struct machine_shape {
     const char *name;
-    uint32_t racks; /* 0: nodes stand below the cluster */
-    uint32_t nodes; /* in all */
+    uint32_t racks; /* 0: nodes are directly below the cluster */
+    uint32_t nodes; /* in total */
     uint32_t sockets;
-    uint32_t cores, gpus; /* of a socket, or of a node without; of a node */
+    uint32_t cores, gpus; /* cores of a socket, or of a node; GPUs of a node */
 };
 
 static const struct machine_shape machines[] = {
@@ -102,7 +103,7 @@ static struct graph *make_graph (const struct machine_shape *m)
 
 struct request {
     const char *name, *resources;
-    const char *property; /* of the nodes, or NULL */
+    const char *property; /* property of the nodes, or NULL */
 };
 
 #define CORES(n) "{\"type\":\"core\",\"count\":" #n "}"
@@ -300,7 +301,7 @@ static void full_machine (const struct machine_shape *m, struct graph *g,
     planner_destroy (p);
 }
 
-/* All nodes with the property are somebody's, of the others none. */
+/* Jobs have all nodes with the property, and no others. */
 static void rare_nodes (const struct machine_shape *m, struct graph *g,
                         const char *policy, int times)
 {
@@ -353,7 +354,7 @@ static void stream (const struct machine_shape *m, struct graph *g, const char *
         free (text);
     }
     bench_decide (p, SEARCH_SATISFIABILITY, 1, shapes[0], HOUR,
-                  NULL); /* makes the indexes */
+                  NULL); /* builds the indexes */
     for (int i = 0; i < jobs; i++) {
         struct selection *sel = NULL;
         struct shape *s = shapes[draw (&seed) % 8];
@@ -380,7 +381,8 @@ static void stream (const struct machine_shape *m, struct graph *g, const char *
     planner_destroy (p);
 }
 
-/* 10,000 jobs wait; one that runs ends, and all that wait are planned again in order. */
+/* 10,000 jobs wait; one running job ends, and all waiting jobs are planned again in
+ * order. */
 static void replan (const struct machine_shape *m, struct graph *g, const char *policy,
                     int jobs)
 {

@@ -1,4 +1,5 @@
-/* measure.h - what the benchmarks of one process share: a clock, and quantiles
+/* measure.h - shared functions of single-process benchmarks: a clock, and
+ * quantiles
  *
  *     double t = measure_us (CLOCK_MONOTONIC);   // CLOCK_THREAD_CPUTIME_ID: of the processor
  *     us[n++] = measure_us (CLOCK_MONOTONIC) - t;
@@ -26,7 +27,7 @@ static inline int measure_compare (const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-/* q: 0 .. 1; NAN when there is none. */
+/* q: 0 .. 1; NAN without values. */
 static inline double measure_quantile (double *v, size_t n, double q)
 {
     qsort (v, n, sizeof (*v), measure_compare);

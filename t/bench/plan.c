@@ -1,4 +1,4 @@
-/* plan.c - what a pass of the queue costs, and what a change of it costs
+/* plan.c - the cost of a pass of the queue, and of a change of the queue
  *
  *     bench-plan [--policy NAME] [--nodes N] [--pending N] [--seconds S] [--changes]
  *
@@ -23,26 +23,26 @@
 #include "measure.h"
 #include "sched/sched.h"
 
-#define TRIES 1 /* a call, as in src/broker/services/plan.c */
+#define TRIES 1 /* in each call, as in src/broker/services/plan.c */
 #define EPOCH 1.7e9
 #define LIMIT_MIN 600.0
 #define LIMIT_MAX 86400.0
 #define PASSES_MAX 2000
-#define WARM_UP 200  /* passes that count for nothing */
-#define CHANGES 51   /* of a kind */
-#define MOVES 3      /* of a node */
-#define GIVE_UP 10.0 /* seconds that a pass may take in all */
+#define WARM_UP 200  /* passes that do not count */
+#define CHANGES 51   /* of each kind */
+#define MOVES 3      /* moves of a node */
+#define GIVE_UP 10.0 /* maximum seconds of a pass */
 #define NODE_CORES 32
-#define PARTS 7 /* shapes of less than a node */
+#define PARTS 7 /* shapes smaller than a node */
 #define SHAPES 20
 
 struct job {
-    size_t at; /* in the set that it is in */
+    size_t at; /* the place in its set */
     double limit, runtime, end;
     unsigned shape;
 };
 
-/* Ids of jobs, to draw from. */
+/* Ids of jobs, for random draws. */
 struct set {
     uint64_t *ids;
     size_t n, alloc;
@@ -66,7 +66,8 @@ struct pass {
     bool given_up;
 };
 
-/* Of the processor: all that is measured only computes, and what else runs does not count. */
+/* Processor time: everything measured only computes, and other processes do not count.
+ * */
 static double now_us (void)
 {
     return measure_us (CLOCK_THREAD_CPUTIME_ID);
@@ -95,7 +96,7 @@ static double draw (struct bench *b)
     return (double)(b->seed >> 33) / (double)(1U << 31);
 }
 
-/* -- the machine and what is asked of it -- */
+/* -- the machine and the requests -- */
 
 static struct machine *make_machine (unsigned nodes)
 {
@@ -149,9 +150,9 @@ static struct match_request *parse (const char *resources)
     return req;
 }
 
-/* Parts of nodes, and whole nodes from 1 to an eighth of the machine, 1,024 at most, each size
- * as much larger than the one before. Every second of these shares its nodes with who needs no
- * more than four of their cores. */
+/* Parts of nodes, and whole nodes from 1 to an eighth of the machine, 1,024 at most, in
+ * a geometric series. Every second job shares its nodes with jobs of up to four cores.
+ * */
 static void make_requests (struct bench *b, unsigned nodes)
 {
     double most = MAX (2.0, MIN (1024.0, nodes / 8.0));
@@ -190,8 +191,9 @@ static uint64_t draw_from (struct bench *b, const struct set *set)
     return set->ids[(size_t)(draw (b) * (double)set->n)];
 }
 
-/* A new job at the end of the order: its id. Any limit of seconds is as likely, in its
- * logarithm, as any other, and so is how much of it the job needs. */
+/* Makes a new job at the end of the order and returns its id. The logarithm of its
+ * limit in seconds is uniformly distributed, and so is the share of the limit that it
+ * needs. */
 static uint64_t new_job (struct bench *b)
 {
     b->jobs = grown (b->jobs, &b->alloc, b->njobs, sizeof (*b->jobs));
@@ -214,7 +216,8 @@ static void enqueue (struct bench *b, uint64_t id)
         die ("sched_enqueue", strerror (-rc));
 }
 
-/* New jobs until so many wait: microseconds of the queue's. */
+/* Adds new jobs until so many wait; returns the microseconds of the queue's work.
+ * */
 static double fill_up (struct bench *b, size_t pending)
 {
     double us = 0;
@@ -281,7 +284,7 @@ static uint64_t next_to_end (const struct bench *b)
 
 /* -- a queue -- */
 
-/* All wait, nothing runs. */
+/* All jobs wait, none runs. */
 static struct bench *bench_create (struct machine *g, unsigned nodes, size_t pending,
                                    const struct queue_policy *policy, double seconds)
 {
@@ -311,7 +314,8 @@ static void bench_destroy (struct bench *b)
     free (b);
 }
 
-/* Until the machine is full while so many wait: all passes together. */
+/* Runs passes until the machine is full while so many jobs wait: all passes
+ * together. */
 static struct pass make_full (struct bench *b, size_t pending)
 {
     struct pass all = { 0 }, p;
@@ -327,8 +331,8 @@ static struct pass make_full (struct bench *b, size_t pending)
     return all;
 }
 
-/* One job ends, others come for those that start: the pass, and with it what the end and the
- * new ones cost. */
+/* One job ends and others replace the jobs that start: the cost of the pass with the
+ * end and the new jobs. */
 static struct pass turn (struct bench *b, size_t pending)
 {
     uint64_t id = next_to_end (b);
@@ -375,8 +379,8 @@ static struct figures measure (struct bench *b, size_t pending, double *us)
     return f;
 }
 
-/* A node comes, drained, so that nobody starts there, and goes: the longest call of the passes
- * after that, in microseconds. */
+/* A node comes, drained, so that no job starts there, and leaves: the longest call of
+ * the passes after that, in microseconds. */
 static double nodes_move (struct bench *b, struct machine *g)
 {
     struct machine_node_spec spec = {
@@ -433,7 +437,7 @@ static const char *const changes[NCHANGES] = {
     [GOES] = "one is cancelled",
 };
 
-/* So many wait again, and nobody more can start. */
+/* As many jobs wait again, and no further job can start. */
 static void restore (struct bench *b, size_t pending)
 {
     while (b->pending.n > pending) {
@@ -501,9 +505,9 @@ static void change_rows (struct machine *g, unsigned nodes, size_t pending,
 /* -- all -- */
 
 struct choice {
-    const char *policy; /* NULL: each */
-    unsigned nodes;     /* 0: each */
-    size_t pending;     /* 0: each */
+    const char *policy; /* NULL: every policy */
+    unsigned nodes;     /* 0: every size */
+    size_t pending;     /* 0: every length */
     double seconds;
     bool changes;
 };

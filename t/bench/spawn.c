@@ -1,4 +1,5 @@
-/* spawn.c - start a command many times and time each, from posix_spawn to the end of the process
+/* spawn.c - runs a command many times and measures each, from posix_spawn to the end of
+ * the process
  *
  *     spawn [-n COUNT] [-c CLIENTS] [-w WARM-UPS] [-e] COMMAND [ARGUMENT]...
  *     spawn -n 500 -c 8 fluxq-submit -- true
@@ -85,7 +86,7 @@ static void note_failure (struct bench *b, int status)
         fprintf (stderr, "spawn: %s: exit status %d\n", b->argv[0], WEXITSTATUS (status));
 }
 
-/* Wait for one process; the client that had it is free then. */
+/* Waits for one process; its client is free then. */
 static struct client *finish (struct bench *b, int *ret_status)
 {
     pid_t pid;

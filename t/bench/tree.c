@@ -1,4 +1,4 @@
-/* tree.c - one job of N agents on this machine, and how long it takes (see t/bench/tree)
+/* tree.c - the duration of one job of N agents on this machine (see t/bench/tree)
  *
  *     tree AGENT RANKS tree|star
  *     12.1 14.9 21.0 3.4 2.2
@@ -48,7 +48,7 @@ static _Noreturn void fail (struct bench *b, const char *what)
     fprintf (stderr, "tree: %s: %s\n", what, errno ? strerror (errno) : "failed");
     for (uint32_t i = 0; i < b->nranks; i++)
         if (b->pids[i] > 0)
-            kill (b->pids[i], SIGTERM); /* the agent ends what it runs */
+            kill (b->pids[i], SIGTERM); /* the agent ends its tasks */
     exit (1);
 }
 
@@ -113,7 +113,7 @@ static void spawn_rank (struct bench *b, uint32_t rank)
         fail (b, b->agent);
 }
 
-/* What has come into the spool: 1 FINISH of a job that went well. */
+/* Reads new frames of the spool: 1 after the FINISH of a successful job. */
 static int look (struct bench *b)
 {
     char buf[FRAME_HEAD + FRAME_DATA_MAX];
@@ -146,7 +146,7 @@ static double cpu_ms (const struct rusage *ru)
            + (double)(ru->ru_utime.tv_usec + ru->ru_stime.tv_usec) / 1e3;
 }
 
-/* A guardian's usage has the worker's in it, and that has the task's. */
+/* A guardian's usage includes the worker's, and that includes the task's. */
 static void reap (struct bench *b)
 {
     struct rusage ru;

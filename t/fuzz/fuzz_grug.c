@@ -1,6 +1,5 @@
-/* fuzz_grug.c - any bytes as a GRUG recipe; what it makes is written as JGF, which makes as
- * many vertices, unless associations put several at one path
- */
+/* fuzz_grug.c - any bytes as a GRUG recipe; the graph is written as JGF, and the JGF
+ * gives as many vertices, unless associations put several at one path */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -11,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
-/* A few bytes make millions of vertices: keep each try short. */
+/* A few bytes make millions of vertices: keeps each try short. */
 static bool is_large (const char *text, size_t len)
 {
     size_t digits = 0;

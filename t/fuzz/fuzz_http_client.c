@@ -1,9 +1,7 @@
-/* fuzz_http_client.c - the answer of a hostile broker to the client's parser
- *
- * The first byte says in which steps the rest is fed: whatever they are, the result must
- * be that of feeding it whole. The parser needs nothing but src/common, so its source is
- * simply included.
- */
+/* fuzz_http_client.c - the answer of a hostile broker to the client's parser.
+ * The first byte sets the division of the rest: the result must equal that of the
+ * undivided text. The parser needs only src/common, so its source is simply included.
+ * */
 #include "net/http_parser.c"
 
 struct result {

@@ -1,11 +1,9 @@
-/* fuzz_http_server.c - what a hostile client sends to the broker's HTTP server, over a real
- * socket and in a real loop
- *
- * The first byte says in how many pieces the rest is sent, whether the client half-closes
- * and whether it reads. Wrong is, besides what the sanitizers see: that libmicrohttpd wants to
- * be run again and again without an event (a stall), or that one connection costs more turns
- * than its bytes can explain. No time is measured.
- */
+/* fuzz_http_server.c - data of a hostile client for the broker's HTTP server, over a
+ * real socket and in a real loop.
+ * The first byte sets the number of parts of the rest, and whether the client
+ * half-closes and reads. Besides the sanitizers' findings, it is an error if
+ * libmicrohttpd wants to run again and again without an event (a stall), or if a
+ * connection costs more turns than its bytes explain. No time is measured. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -64,7 +62,7 @@ static void check_turns (uint64_t before, uint64_t most)
         abort ();
 }
 
-/* Until nothing happens any more. */
+/* Runs until there is no event any more. */
 static void settle (void)
 {
     for (int i = 0; i < TURNS_A_PIECE; i++)
@@ -94,7 +92,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
         return 0;
     int fd = socket (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
     if (fd < 0 || connect (fd, (struct sockaddr *)&addr, sizeof (addr)) < 0)
-        abort (); /* the server is deaf */
+        abort (); /* the server does not answer */
     http_server_count (server, &before, &stalls);
     send_pieces (fd, data + 1, size - 1, 1 + data[0] % PIECES_MAX, data[0] & 0x80);
     if (data[0] & 0x40)

@@ -1,7 +1,6 @@
-/* fuzz_jgf.c - any bytes as a graph in JGF (RFC 40), and, behind a line "---", as a part to
- * attach to it; the graph finds all of its own text again, and is as it was when the part
- * is refused
- */
+/* fuzz_jgf.c - any bytes as a graph in JGF (RFC 40), and, after a line "---", as a part
+ * to attach to it; the graph reads its own text back, and is unchanged if the part is
+ * refused */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>

@@ -1,6 +1,5 @@
-/* fuzz_jobspec.c - any bytes as a jobspec; what is accepted is encoded and read again,
- * and comes out the same
- */
+/* fuzz_jobspec.c - any bytes as a jobspec; an accepted jobspec is encoded and read
+ * again, with the same result */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-/* fuzz_multiprog.c - any bytes as a file of --multi-prog; what is accepted gives each task a
- * program, and no more than stands in the file
- */
+/* fuzz_multiprog.c - any bytes as a file of --multi-prog; an accepted file gives each
+ * task a program, and nothing beyond the file's text */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -19,7 +18,7 @@ static void check_argv (const struct multiprog *mp, uint32_t task, size_t size)
     assert (argv && argv[0] && argv[0][0]);
     for (size_t i = 0; argv[i]; i++)
         n += strlen (argv[i]);
-    assert (n <= size); /* a number is no longer than its %t */
+    assert (n <= size); /* a number is at most as long as its %t */
     multiprog_free_argv (argv);
 }
 

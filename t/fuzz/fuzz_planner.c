@@ -1,7 +1,6 @@
-/* fuzz_planner.c - any bytes as a machine and a stream of operations on it: matches of any
- * request, bookings and gifts of anything, times, and changes of the machine; after each all
- * summaries are counted anew, and in the end nothing is left behind
- */
+/* fuzz_planner.c - any bytes as a machine and a stream of operations on it: matches of
+ * any request, any bookings and releases, times, and changes of the machine; after each
+ * operation all summaries are recounted, and in the end nothing is left */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -41,7 +40,7 @@ static unsigned below (struct input *in, unsigned n)
     return *in->data++ % n;
 }
 
-/* Mostly small, sometimes at the ends of what there is. */
+/* Mostly small, sometimes at the ends of the range. */
 static int64_t any_number (struct input *in)
 {
     static const int64_t ends[] = { INT64_MIN,     -1,        0,
@@ -194,7 +193,7 @@ static void do_match (struct world *w)
     shape_destroy (shape);
 }
 
-/* Picks of anything, also of what there is not. */
+/* Picks of anything, also of missing vertices. */
 static struct selection *any_selection (struct world *w)
 {
     struct selection *s = selection_create ();
@@ -224,7 +223,7 @@ static void do_update (struct world *w)
     uint64_t job = 1 + below (&w->in, JOBS);
     bool fits = true;
 
-    for (size_t i = 0; i < s->n; i++) /* else they cannot be brought into order */
+    for (size_t i = 0; i < s->n; i++) /* otherwise they cannot be sorted */
         fits = fits && s->picks[i].unit < graph_vertex (w->g, s->picks[i].v)->n;
     if (below (&w->in, 2) && fits)
         selection_complete (s, w->g);
@@ -285,7 +284,8 @@ static void do_change (struct world *w)
     planner_changed (w->p, below (&w->in, 2) ? v : GRAPH_NONE);
 }
 
-/* Some bookings go; a new planner gets the others, as far as there still are units for them. */
+/* Some bookings end; a new planner takes over the others, as far as their units still
+ * exist. */
 static void do_remake (struct world *w)
 {
     struct error err = { 0 };

@@ -1,9 +1,7 @@
-/* fuzz_pmi.c - what a hostile task says to its PMI
- *
- * The first byte says in which steps the rest is fed: whatever they are, the replies must be those
- * of feeding it whole. All else is of one task; a second one, which is in the fence from the
- * beginning on, gets one reply at most for each fence that the first makes.
- */
+/* fuzz_pmi.c - messages of a hostile task to its PMI.
+ * The first byte sets the division of the rest: the replies must equal those to the
+ * undivided text. Everything comes from one task; a second task, which is in the fence
+ * from the beginning, gets at most one reply for each fence of the first. */
 #include <stdint.h>
 #include <string.h>
 

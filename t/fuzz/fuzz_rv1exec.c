@@ -1,6 +1,5 @@
-/* fuzz_rv1exec.c - any bytes as an R (RFC 20); what is accepted as a graph is written as R
- * again, which makes the same graph, and which gives all of it
- */
+/* fuzz_rv1exec.c - any bytes as an R (RFC 20); an accepted graph is written as R again,
+ * and this R gives the same graph and selects all of it */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -10,7 +9,7 @@
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
-/* A few bytes describe millions of vertices: keep each try short. */
+/* A few bytes describe millions of vertices: keeps each try short. */
 static bool is_large (const char *text, size_t len)
 {
     size_t digits = 0;
@@ -48,7 +47,7 @@ static void pick_all (const struct graph *g, struct selection *s, uint32_t v,
     pick_all (g, s, c, self);
 }
 
-/* The text, or NULL when the format cannot tell it. */
+/* The text, or NULL if the format cannot express the graph. */
 static char *write_selection (const char *format, const struct graph *g,
                               const struct selection *s)
 {
@@ -73,7 +72,7 @@ static char *write_graph (const char *format, const struct graph *g)
     return text;
 }
 
-/* R of the whole graph gives the whole graph. */
+/* R of the whole graph selects the whole graph. */
 static void check_selection (const struct graph *g, const char *text)
 {
     struct selection *s = NULL;

@@ -1,6 +1,5 @@
-/* fuzz_script.c - any bytes as a batch script; the jobspec that its directives make has the
- * script byte by byte as it was, or is refused with the directive that is wrong
- */
+/* fuzz_script.c - any bytes as a batch script; the resulting jobspec contains the
+ * script byte by byte, or the script is refused with the wrong directive */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -24,7 +23,7 @@ static void check_jobspec (const struct submit_options *so, const char *text, si
     json_t *root = submit_options_jobspec (so, &prog, "/home/ann", environ_list, &err);
     struct jobspec *js;
 
-    if (!root) { /* counts that do not fit together */
+    if (!root) { /* contradictory counts */
         assert (err.code && err.text[0]);
         return;
     }

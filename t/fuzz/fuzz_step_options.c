@@ -1,6 +1,5 @@
-/* fuzz_step_options.c - any bytes as --distribution, as --cpu-bind and as a host file; what
- * is accepted lays out tasks and binds them to cores of the job
- */
+/* fuzz_step_options.c - any bytes as --distribution, as --cpu-bind and as a host file;
+ * accepted values place tasks and bind them to cores of the job */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-/* fuzz_stepuse.c - any bytes as what a step has used (protocol/stepuse.h); what is accepted
- * is written again, and read as the same
- */
+/* fuzz_stepuse.c - any bytes as the usage of a step (protocol/stepuse.h); an accepted
+ * text is written and reads back as the same usage */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,6 +1,5 @@
-/* fuzz_taskmap.c - any bytes as a task map (RFC 34); what is accepted is written in both
- * forms, and each is read as the same map
- */
+/* fuzz_taskmap.c - any bytes as a task map (RFC 34); an accepted map is written in both
+ * forms, and each reads back as the same map */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>
@@ -11,7 +10,7 @@
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
-/* A few bytes describe millions of tasks: keep each try short. */
+/* A few bytes describe millions of tasks: keeps each try short. */
 static int is_large (const char *text)
 {
     size_t digits = 0;

@@ -1,4 +1,5 @@
-/* launch-write.c - what the tests of fluxq-shell need and no command of fluxq does
+/* launch-write.c - functions for the tests of fluxq-shell that no fluxq command
+ * has
  *
  *   launch-write key FILE                         a new key
  *   launch-write launch FILE NAME=VALUE...        a launch file;
@@ -52,7 +53,7 @@ static void write_all (int fd, const void *data, size_t len)
     }
 }
 
-/* A whole file, NUL-terminated. */
+/* Reads a whole file, NUL-terminated. */
 static char *read_whole (const char *path, size_t *ret_len)
 {
     FILE *f = fopen (path, "r");
@@ -244,7 +245,8 @@ static int connect_to (const char *path)
     return fd;
 }
 
-/* Read a line of the head or of a chunk, without its end; false at the end of file. */
+/* Reads a line of the head or of a chunk, without its end; false at the end of file.
+ * */
 static bool read_line (FILE *in, char *line, size_t size)
 {
     if (!fgets (line, (int)size, in))
@@ -253,7 +255,7 @@ static bool read_line (FILE *in, char *line, size_t size)
     return true;
 }
 
-/* The chunks to stdout; exit status 1 when the stream breaks off. */
+/* Writes the chunks to stdout; exit status 1 if the stream breaks off. */
 static int copy_chunks (FILE *in)
 {
     char line[64];

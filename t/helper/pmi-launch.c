@@ -31,7 +31,7 @@ struct rank {
     struct pmi *pmi;
     struct pmi_config config;
     uint32_t global[TASKS_MAX];
-    struct strbuf given; /* in the fence that goes on */
+    struct strbuf given; /* data of the fence in progress */
     bool gave;
 };
 
@@ -69,13 +69,14 @@ static void send_to (void *ctx, uint32_t local, const char *data, size_t len)
     while (len > 0) {
         ssize_t n = send (run.fd[task], data, len, MSG_NOSIGNAL);
         if (n < 0 && errno != EINTR)
-            return; /* it is gone; its end of file will be seen */
+            return; /* the task is gone; its end of file will be read */
         data += MAX (n, 0);
         len -= (size_t)MAX (n, 0);
     }
 }
 
-/* All of one fence are there: to all ranks, in the order of their numbers. */
+/* All data of one fence is there: sends it to all ranks, in the order of their
+ * numbers. */
 static void complete_fence (void)
 {
     struct strbuf all;
@@ -218,13 +219,13 @@ static void ended (pid_t pid, int wstatus)
             fprintf (stderr, "pmi-launch: task %" PRIu32 " ended without finalize\n", i);
             status = 1;
         }
-        /* What follows from killing all is no reason of its own. */
+        /* Results after the kill of all tasks are not reasons of their own. */
         if (status != 0 && run.status == 0)
             kill_all (status);
     }
 }
 
-/* Read until all sockets are at their end or the time is over. */
+/* Reads until all sockets are at their end or the time is over. */
 static void serve (double deadline)
 {
     struct pollfd polls[TASKS_MAX];

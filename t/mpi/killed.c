@@ -1,5 +1,5 @@
-/* killed: once all are connected task 1 dies, and the others wait for ever without a look at
- * their connections, so that it is the launcher's to end them */
+/* killed: when all tasks are connected task 1 dies, and the others wait forever without
+ * reading their connections, so that the launcher must end them */
 #include <mpi.h>
 #include <signal.h>
 #include <unistd.h>

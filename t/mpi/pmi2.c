@@ -21,7 +21,7 @@ static void check (int ok, const char *what)
     exit (1);
 }
 
-/* Long, with everything that the protocol must quote. */
+/* A long value, with all characters that the protocol must quote. */
 static void value_of (int task, int round, char *ret, size_t max)
 {
     snprintf (ret, max, "card-%d;;round=%d; of task %d;%0900d;", task, round, task, task);
@@ -46,7 +46,7 @@ static void exchange (const char *jobid, int round)
     check (PMI2_KVS_Fence () == 0, "fence");
 }
 
-/* The first of the node says it, the others wait for it. */
+/* The first task of the node puts it, the others wait for it. */
 static void tell_node (void)
 {
     int ranks[256], n, found;

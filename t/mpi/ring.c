@@ -29,7 +29,7 @@ int main (int argc, char **argv)
             MPI_Abort (MPI_COMM_WORLD, 7);
         if (rank == size - 1)
             _Exit (0);
-        for (;;) /* who looked at its connections would see it, and abort, too */
+        for (;;) /* a task that read its connections would notice, and abort, too */
             pause ();
     }
     int from = (rank + size - 1) % size, to = (rank + 1) % size;

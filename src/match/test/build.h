@@ -108,7 +108,7 @@ static inline struct match_request *build_request (const char *tree,
                              err);
 }
 
-/* For a machine that divides CPUs. */
+/* A request for a machine that divides CPUs. */
 static inline struct match_request *build_divided (const char *tree,
                                                    int64_t memory_per_node,
                                                    const char *constraints,

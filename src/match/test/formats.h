@@ -1,5 +1,5 @@
-/* formats.h - what the tests of readers and writers share: texts in JSON and XML with '
- * for ", and the whole of a graph as a selection
+/* formats.h - shared functions of the tests of readers and writers: texts in JSON and
+ * XML with ' for ", and the whole of a graph as a selection
  */
 #ifndef FLUXQ_MATCH_TEST_FORMATS_H
 #define FLUXQ_MATCH_TEST_FORMATS_H
@@ -8,7 +8,7 @@
 
 #include "match/writers/writer.h"
 
-/* Append, each ' as ". */
+/* Appends the text with " for each '. */
 static inline void add_quoted (struct strbuf *sb, const char *text)
 {
     for (; *text; text++)
@@ -79,7 +79,7 @@ static inline void check_text (const struct graph *g, const struct selection *s,
     assert_string_equal (sb.buf, expected);
 }
 
-/* The same, with ' for " in what is expected. */
+/* The same, with ' for " in the expected text. */
 static inline void check_quoted (const struct graph *g, const struct selection *s,
                                  const char *format,
                                  const struct match_writer_options *opt,
@@ -92,7 +92,7 @@ static inline void check_quoted (const struct graph *g, const struct selection *
     check_text (g, s, format, opt, sb.buf);
 }
 
-/* All of the graph, exclusive. */
+/* The whole graph, exclusive. */
 static inline void check_graph (const struct graph *g, const char *format,
                                 const char *expected)
 {

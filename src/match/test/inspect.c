@@ -88,9 +88,9 @@ int planner_remake (struct planner **p, struct error *err)
     return rc;
 }
 
-/* -- used -- */
+/* -- use -- */
 
-/* At that time: what is allocated counts from its start on, also past its end. */
+/* At that time: an allocation counts from its start on, also past its end. */
 static bool counts_at (const struct planner *p, const struct claim *c, int64_t at)
 {
     const struct booking *b = claims_booking (p, c);

@@ -1,4 +1,5 @@
-/* inspect.h - what tests ask of planners, selections and RSets (libmatch_test.a) */
+/* inspect.h - queries of tests on planners, selections and RSets (libmatch_test.a)
+ * */
 #ifndef FLUXQ_MATCH_TEST_INSPECT_H
 #define FLUXQ_MATCH_TEST_INSPECT_H
 

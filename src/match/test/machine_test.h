@@ -1,4 +1,5 @@
-/* machine_test.h - graphs, selections and requests for tests of the planner, in few words */
+/* machine_test.h - short forms of graphs, selections and requests for tests of the
+ * planner */
 #ifndef FLUXQ_MATCH_TEST_MACHINE_TEST_H
 #define FLUXQ_MATCH_TEST_MACHINE_TEST_H
 
@@ -33,7 +34,8 @@ UNUSED_HELPER uint32_t machine_add (struct graph *g, uint32_t parent, const char
     return v;
 }
 
-/* Cluster, racks of nodes with 4 cores, 2 gpus and 16 of divisible memory each. */
+/* A cluster with racks of nodes with 4 cores, 2 GPUs and 16 of divisible memory
+ * each. */
 UNUSED_HELPER struct graph *machine_of (int racks, int nodes)
 {
     struct graph *g = graph_create ();
@@ -60,8 +62,8 @@ UNUSED_HELPER uint32_t machine_find (const struct graph *g, const char *path)
     return v;
 }
 
-/* Append a claimed exclusive pick: units of the vertex that the path names, from that one
- * on; amount 0: its size. */
+/* Appends a claimed exclusive pick: units of the vertex with this path, from the given
+ * unit on; amount 0: its size. */
 UNUSED_HELPER void machine_pick (struct selection *s, const struct graph *g,
                                  const char *path, uint32_t count, int64_t amount)
 {
@@ -90,7 +92,7 @@ UNUSED_HELPER struct selection *machine_select (const struct graph *g, const cha
     return s;
 }
 
-/* planner_update() with such a selection: its verdict. */
+/* The verdict of planner_update() with such a selection. */
 UNUSED_HELPER int machine_book (struct planner *p, uint64_t job, bool reserved,
                                 const char *path, uint32_t count, int64_t amount,
                                 int64_t start, int64_t end)
@@ -102,7 +104,7 @@ UNUSED_HELPER int machine_book (struct planner *p, uint64_t job, bool reserved,
     return planner_update (p, job, s, reserved, &err);
 }
 
-/* Resources as YAML flow: "{type: node, count: 2, ...}". */
+/* Parses resources as YAML flow: "{type: node, count: 2, ...}". */
 UNUSED_HELPER struct shape *machine_shape (const char *resources)
 {
     char text[4096];
@@ -128,7 +130,7 @@ UNUSED_HELPER void machine_verify (const struct planner *p)
         fail_msg ("%s", err.text);
 }
 
-/* With all of time. */
+/* A planner over the whole time. */
 UNUSED_HELPER struct planner *machine_planner (struct graph *g, const char *policy)
 {
     static const struct planner_options always = { 0 };
@@ -138,7 +140,7 @@ UNUSED_HELPER struct planner *machine_planner (struct graph *g, const char *poli
     return p;
 }
 
-/* Planner and graph go; nothing is left in it that a booking may have put there. */
+/* Destroys planner and graph; no data of a booking may be left in the graph. */
 UNUSED_HELPER void machine_done (struct planner *p)
 {
     struct graph *g = planner_graph (p);
@@ -147,7 +149,7 @@ UNUSED_HELPER void machine_done (struct planner *p)
     planner_destroy (p);
     for (uint32_t v = 0; v < g->nv; v++) {
         if (g->v[v].n == 0)
-            continue; /* vacant */
+            continue; /* free entry */
         assert_int_equal (g->v[v].nclaims, 0);
         assert_int_equal (g->v[v].claims, GRAPH_NONE);
         assert_int_equal (g->v[v].used, 0);

@@ -1,10 +1,11 @@
-/* places.h - places of nodes in tests, in few words */
+/* places.h - short forms of places of nodes in tests */
 #ifndef FLUXQ_MATCH_TEST_PLACES_H
 #define FLUXQ_MATCH_TEST_PLACES_H
 
 #include "match/machine/machine.h"
 
-/* Of a node that is in that rack alone; as long as the block that it stands in. */
+/* The place of a node that is only in this rack; valid in the block that contains
+ * it. */
 #define IN_RACK(rack)                                                                    \
     (const struct machine_place[])                                                       \
     {                                                                                    \

@@ -75,7 +75,7 @@ static int check_list (struct check *k, uint32_t v)
     return 0;
 }
 
-/* -- what is busy -- */
+/* -- busy units -- */
 
 static bool is_busy (const struct check *k, uint32_t v, uint32_t unit)
 {
@@ -167,7 +167,7 @@ struct counted {
     uint32_t claims, allocated;
 };
 
-/* Unit by unit. open: nothing above v is down; free: nor taken. */
+/* Recounts unit by unit. open: nothing above v is down; free: nor taken. */
 static void count (const struct planner *p, uint32_t v, bool open, bool free,
                    struct counted *ret)
 {
@@ -190,7 +190,7 @@ static void count (const struct planner *p, uint32_t v, bool open, bool free,
             ret->ever[dim] += x->size;
         if (up && free && !busy)
             ret->free[dim] += MAX (x->size - graph_withheld (p->g, v) - x->used,
-                                   0); /* it may have shrunk */
+                                   0); /* the vertex may have shrunk */
     }
     if (x->first == GRAPH_NONE)
         return;
@@ -203,7 +203,7 @@ static void count (const struct planner *p, uint32_t v, bool open, bool free,
         count (p, child, open, free, ret);
     }
     if (graph_is_leaving (p->g, v))
-        memcpy (ret->ever, ever, sizeof (ever)); /* with all that is in it */
+        memcpy (ret->ever, ever, sizeof (ever)); /* with its whole content */
 }
 
 static int check_key (const struct check *k, const struct upper *a, size_t place)
@@ -250,7 +250,7 @@ static int check_key (const struct check *k, const struct upper *a, size_t place
     return 0;
 }
 
-/* What the index says of all together: is it what its places say? */
+/* Compares the sums of the index with those of its places. */
 static int check_most (const struct check *k, const struct upper *a)
 {
     struct index_key most = { 0 }, sum = { 0 }, key;
@@ -338,7 +338,7 @@ static int check_time (const struct check *k, int64_t t)
         int64_t takes[INDEX_DIMS] = { 0 };
         if (b->start > t || b->end <= t)
             continue;
-        if (b->over) /* as things were then */
+        if (b->over) /* with the values of that time */
             memcpy (takes, b->sums, sizeof (takes));
         else
             sums_of_booking ((struct planner *)p, b, takes);

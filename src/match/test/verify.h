@@ -1,4 +1,4 @@
-/* verify.h - what a planner keeps, counted anew (libmatch_test.a) */
+/* verify.h - a recount of everything that a planner keeps (libmatch_test.a) */
 #ifndef FLUXQ_MATCH_TEST_VERIFY_H
 #define FLUXQ_MATCH_TEST_VERIFY_H
 

@@ -122,7 +122,7 @@ static inline void test_on_flood (uv_timer_t *timer)
 
     if (rc == 0)
         s->flooded += sizeof (piece);
-    if (rc == -EPIPE) { /* on_close comes by itself */
+    if (rc == -EPIPE) { /* on_close is called by itself */
         s->slow++;
         uv_close ((uv_handle_t *)timer, test_timer_closed);
     }
@@ -298,7 +298,7 @@ static inline void test_on_stop (uv_async_t *async)
     while (s->upgraded)
         test_upgraded_end (s->upgraded);
     http_server_destroy (s->http);
-    if (s->held) /* its owner still has it: a reply to nobody */
+    if (s->held) /* the owner still has it: a reply without a client */
         test_echo (s->held);
     s->held = NULL;
     uv_close ((uv_handle_t *)async, NULL);

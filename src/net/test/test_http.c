@@ -69,7 +69,7 @@ static void expect (struct http_client *c, const char *method, const char *targe
     free (got);
 }
 
-/* Wait until /counts contains the text. */
+/* Waits until /counts contains the text. */
 static void wait_for_count (const char *want)
 {
     struct http_client *c = connect_client ();
@@ -105,7 +105,7 @@ static void raw_send (int fd, const char *text)
                       (ssize_t)strlen (text));
 }
 
-/* The first n bytes of the answer, or what comes until the end. */
+/* The first n bytes of the answer, or the bytes until its end. */
 static size_t raw_receive (int fd, char *buf, size_t n)
 {
     size_t got = 0;
@@ -157,7 +157,7 @@ static void test_basic (void **state)
     http_client_close (c);
 }
 
-/* Wrong: a text from a user becomes a second request or header. */
+/* Fails if a text from a user becomes a second request or header. */
 static void test_injection (void **state)
 {
     struct http_client *c = connect_client ();
@@ -183,7 +183,7 @@ static void test_injection (void **state)
     http_client_close (c);
 }
 
-/* Wrong: an answer goes astray, or a connection wears out. */
+/* Fails if an answer goes to a wrong request, or if a connection does not last. */
 static void test_many_on_one (void **state)
 {
     struct http_client *c = connect_client ();
@@ -200,7 +200,7 @@ static void test_many_on_one (void **state)
     http_client_close (c);
 }
 
-/* Wrong: waiting requests hold each other up. */
+/* Fails if waiting requests delay each other. */
 static void test_many_at_once (void **state)
 {
     enum { N = 300 };
@@ -221,7 +221,8 @@ static void test_many_at_once (void **state)
     }
 }
 
-/* Wrong: one user's connections lock all others out, or a refusal is silence. */
+/* Fails if one user's connections keep all others out, or if a refusal has no
+ * answer. */
 static void test_too_many_of_one_user (void **state)
 {
     enum { LIMIT = 512, MORE = 100 };
@@ -242,7 +243,7 @@ static void test_too_many_of_one_user (void **state)
     assert_int_equal (raw_receive (fds[LIMIT + MORE - 1], buf, 1), 0);
     for (int i = 0; i < LIMIT + MORE; i++)
         close (fds[i]);
-    /* The places come back. */
+    /* The places become free again. */
     double end = clock_mono () + DEADLINE;
     int status = 0;
     while (status != 200 && clock_mono () < end) {
@@ -297,7 +298,7 @@ static void test_large_bodies (void **state)
     http_client_close (c);
 }
 
-/* Wrong: a body in chunks, which may make libmicrohttpd wait busily, is read. */
+/* Fails if a chunked body is read, on which libmicrohttpd may loop busily. */
 static void test_chunked_bodies (void **state)
 {
     static const char *const kinds[] = { "chunked", "gzip, chunked", "identity", "" };
@@ -319,7 +320,7 @@ static void test_chunked_bodies (void **state)
         (void)!send (fd, extension, sizeof (extension), MSG_NOSIGNAL);
         close (fd);
     }
-    /* All at once, and the client leaves. */
+    /* All requests at once, and then the client closes. */
     int fd = raw_connect ();
     raw_send (fd, "POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2;");
     (void)!send (fd, extension, sizeof (extension), MSG_NOSIGNAL);
@@ -334,7 +335,7 @@ static void test_chunked_bodies (void **state)
     assert_int_equal (stalls, 0);
 }
 
-/* Wrong: who sends a byte now and then keeps a connection for ever. */
+/* Fails if a client that sends a byte now and then keeps a connection forever. */
 static void test_slow_requests (void **state)
 {
     static const char *const parts[] = {
@@ -358,7 +359,7 @@ static void test_slow_requests (void **state)
     }
 }
 
-/* Wrong: bytes that are not HTTP stop the broker. */
+/* Fails if bytes that are not HTTP stop the broker. */
 static void test_garbage (void **state)
 {
     static const char *const garbage[] = {
@@ -387,7 +388,7 @@ static void test_garbage (void **state)
             assert_int_equal (getrandom (noise, sizeof (noise), 0), sizeof (noise));
             (void)!send (fd, noise, sizeof (noise), MSG_NOSIGNAL);
         }
-        /* Some wait for more, which is right; what is answered is answered in HTTP. */
+        /* Some requests wait for more data, which is right; all answers are HTTP. */
         struct pollfd p = { .fd = fd, .events = POLLIN };
         if (poll (&p, 1, 10) == 1 && raw_receive (fd, buf, 12) == 12)
             assert_memory_equal (buf, "HTTP/1.", 7);
@@ -402,7 +403,7 @@ static void test_garbage (void **state)
     http_client_close (c);
 }
 
-/* Wrong: the broker crashes when a user presses control-C at the wrong moment. */
+/* Fails if the broker crashes when a user presses control-C at the wrong moment. */
 static void test_client_gone (void **state)
 {
     struct http_client *c = connect_client ();
@@ -421,7 +422,7 @@ static void test_client_gone (void **state)
     double end = clock_mono () + DEADLINE;
     char *counts = NULL;
     int requests = -1;
-    do { /* all that were whole have come, the held one too */
+    do { /* all complete requests have arrived, with the held one */
         free (counts);
         counts = request (c, "GET", "/counts", NULL, 200);
         int now = (int)strtol (counts + strlen ("requests="), NULL, 10);
@@ -499,8 +500,8 @@ static void test_streams (void **state)
     http_client_close (c);
 }
 
-/* Wrong: what is written to an idle stream waits, or a client that went is served for
- * ever. */
+/* Fails if data for an idle stream waits, or if a client that has closed is served
+ * forever. */
 static void test_follow (void **state)
 {
     struct http_client *c = connect_client ();
@@ -529,7 +530,7 @@ static void test_follow (void **state)
     assert_int_equal (r.status, 200);
     http_response_release (&r);
     assert_int_equal (waitpid (pid, NULL, 0), pid);
-    wait_for_count ("closes=1"); /* nobody wrote to it since */
+    wait_for_count ("closes=1"); /* without a write since then */
     wait_for_count ("follower=0");
     http_client_close (c);
     int fd = raw_connect ();
@@ -544,7 +545,7 @@ static void test_follow (void **state)
     http_client_close (ticker);
 }
 
-/* Wrong: a stopped terminal makes the broker grow, or blocks it. */
+/* Fails if a stopped terminal makes the broker grow, or blocks the broker. */
 static void test_slow_reader (void **state)
 {
     static char buf[1 << 20];
@@ -555,7 +556,7 @@ static void test_slow_reader (void **state)
     raw_send (fd, "GET /flood HTTP/1.1\r\nHost: x\r\n\r\n");
     wait_for_count ("closes=1 drains=0 freed=0 slow=1");
     while ((n = raw_receive (fd, buf, sizeof (buf))) > 0)
-        total += n; /* and then the end */
+        total += n; /* then the end of the stream */
     assert_in_range (total, 1, 4 * HTTP_STREAM_UNSENT_MAX);
     close (fd);
 }
@@ -568,7 +569,7 @@ static void on_alarm (int sig)
     interrupted = 1;
 }
 
-/* Wrong: control-C in the console ends the console, or does nothing. */
+/* Fails if control-C in the console ends the console, or does nothing. */
 static void test_interrupt (void **state)
 {
     struct sigaction sa = { .sa_handler = on_alarm };
@@ -605,10 +606,10 @@ static int listen_again (const char *path, struct error *err)
     return rc;
 }
 
-/* Wrong: a second broker takes the socket of the first, or a crash leaves one that blocks
- * the next start. */
-/* Wrong: bytes are lost at the seam, the socket is one that surprises a program, or the
- * client can ask for nothing else afterwards. */
+/* Fails if a second broker takes the socket of the first, or if a crash leaves a socket
+ * that blocks the next start. */
+/* Fails if bytes are lost at the upgrade, if the socket has unexpected flags, or if the
+ * client cannot send requests afterwards. */
 static void test_upgrade_both_ways (void **state)
 {
     struct http_client *c = connect_client ();
@@ -634,7 +635,8 @@ static void test_upgrade_both_ways (void **state)
     http_client_close (c);
 }
 
-/* Wrong: what is no upgrade is taken for one, or the reason of a refusal is not told. */
+/* Fails if a request that is not an upgrade is treated as one, or if the reason of a
+ * refusal is not reported. */
 static void test_upgrade_refused (void **state)
 {
     struct http_client *c = connect_client ();
@@ -650,8 +652,8 @@ static void test_upgrade_refused (void **state)
     http_client_close (c);
 }
 
-/* Wrong: bytes behind the request are lost, or a server that ends while connections are
- * open leaves something behind (test_server_stop() looks). */
+/* Fails if bytes behind the request are lost, or if a server that ends with open
+ * connections leaves something behind (test_server_stop() checks this). */
 static void test_upgrade_early_bytes (void **state)
 {
     static const char *const half[] = { "Connection: Upgrade", "Upgrade: fluxq",
@@ -743,7 +745,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_listening, start, stop),
     };
 
-    /* Client and server of many connections are one process. */
+    /* One process is client and server of many connections. */
     struct rlimit lim;
     if (getrlimit (RLIMIT_NOFILE, &lim) == 0) {
         lim.rlim_cur = MIN (lim.rlim_max, 4096);

@@ -1,6 +1,5 @@
-/* test_http_client.c - the client against a server that plays a script: one that breaks
- * off, stays silent, or lies; and finding the broker
- */
+/* test_http_client.c - the client with a scripted server that breaks off, stays silent,
+ * or lies; and the search for the broker */
 #include <errno.h>
 #include <poll.h>
 #include <pthread.h>
@@ -27,14 +26,15 @@ struct step {
 };
 
 struct script {
-    struct step steps[8]; /* one a request */
+    struct step steps[8]; /* one for each request */
     size_t nsteps;
     int fd;
     pthread_t thread;
     int connections;
 };
 
-/* A request's head, and its body of "Content-Length: N". False: end of file. */
+/* Reads a request's head, and its body of "Content-Length: N". False: end of file.
+ * */
 static bool read_request (int fd)
 {
     char buf[4096];
@@ -73,7 +73,7 @@ static void *play (void *arg)
             s->connections++;
         }
         if (!read_request (
-                fd)) { /* the client has hung up: its next request comes anew */
+                fd)) { /* the client has closed: it connects again for its next request */
             close (fd);
             fd = -1;
             i--;
@@ -134,7 +134,7 @@ static int ask (struct http_client *c, const char *method, struct error *err)
 
 #define OK "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
 
-/* Wrong: a console that was idle fails its next command, or a submit is sent twice. */
+/* Fails if an idle console fails its next command, or if a submit is sent twice. */
 static void test_reconnect (void **state)
 {
     struct script s = { .steps = { { OK, true },
@@ -148,13 +148,13 @@ static void test_reconnect (void **state)
     (void)state;
     struct http_client *c = begin (&s);
     assert_int_equal (ask (c, "POST", &err), 200);
-    poll (NULL, 0, 50);                            /* so that its end has come */
-    assert_int_equal (ask (c, "POST", &err), 200); /* closed before it was sent: safe */
+    poll (NULL, 0, 50);                            /* until the end of file has arrived */
+    assert_int_equal (ask (c, "POST", &err), 200); /* before the request: retry */
     poll (NULL, 0, 50);
     assert_int_equal (ask (c, "GET", &err), 200);
     assert_int_equal (ask (c, "GET", &err),
-                      200); /* closed instead of an answer: once more */
-    assert_int_equal (ask (c, "POST", &err), -ECONNRESET); /* perhaps it was done */
+                      200); /* closed instead of an answer: one retry */
+    assert_int_equal (ask (c, "POST", &err), -ECONNRESET); /* may have been done */
     assert_non_null (strstr (err.text, "not known"));
     end (&s, c);
     assert_int_equal (s.connections, 4);
@@ -189,7 +189,7 @@ static void test_broken_answers (void **state)
     }
 }
 
-/* Wrong: what follows an answer is taken for the next one's. */
+/* Fails if bytes after an answer are taken for the next answer. */
 static void test_no_smuggling (void **state)
 {
     struct script s = {
@@ -214,7 +214,7 @@ static int on_piece (const char *data, size_t len, void *arg)
     return 0;
 }
 
-/* Wrong: a stream that breaks off looks complete. */
+/* Fails if a stream that breaks off looks complete. */
 static void test_cut_stream (void **state)
 {
     struct script s = {
@@ -307,8 +307,8 @@ static void test_urls (void **state)
     assert_int_equal (open_error ("http://[::1]:1/", &err) == -EINVAL, 0);
 }
 
-/* Wrong: a place in a directory that everybody may write is looked at, or the user is not
- * told where a broker was looked for. */
+/* Fails if a directory that everybody can write is searched, or if the error does not
+ * list the searched places. */
 static void test_default_sockets (void **state)
 {
     char folder[96], at[128];
@@ -333,7 +333,7 @@ static void test_default_sockets (void **state)
 
 #define SWITCH "HTTP/1.1 101 Switching Protocols\r\nUpgrade: fluxq\r\n\r\n"
 
-/* Wrong: what comes right behind the head is lost with the client's buffer. */
+/* Fails if bytes right behind the head are lost with the client's buffer. */
 static void test_upgrade_keeps_all (void **state)
 {
     struct script s = { .steps = { { OK, true }, { SWITCH "and more", true } } };
@@ -344,7 +344,7 @@ static void test_upgrade_keeps_all (void **state)
     (void)state;
     struct http_client *c = begin (&s);
     assert_int_equal (ask (c, "GET", &err), 200);
-    poll (NULL, 0, 50); /* so that its end has come: it connects anew */
+    poll (NULL, 0, 50); /* until the end of file has arrived: it connects again */
     assert_int_equal (http_client_upgrade (c, "/x", &fd, &err), 0);
     assert_int_equal (recv (fd, buf, sizeof (buf), MSG_WAITALL), 8);
     assert_memory_equal (buf, "and more", 8);

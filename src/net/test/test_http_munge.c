@@ -1,4 +1,5 @@
-/* test_http_munge.c - TCP with a real munged; who is seen as whom on both transports */
+/* test_http_munge.c - TCP with a real munged; the identity of users on both transports
+ * */
 #include "net/test/server.h"
 #include "net/test/munge.h"
 
@@ -45,7 +46,8 @@ static int raw_connect (void)
     return fd;
 }
 
-/* One request on a connection of its own with just this credential; the status. */
+/* Sends one request on a connection of its own with exactly this credential;
+ * returns the status. */
 static int raw_request (const char *method, const char *target, const char *body,
                         const char *cred, char *answer, size_t size)
 {
@@ -122,7 +124,7 @@ static void test_basic (void **state)
     http_client_close (c);
 }
 
-/* Wrong: who has seen one request can make another, or the same again. */
+/* Fails if an observer of one request can make another, or repeat the request. */
 static void test_refused (void **state)
 {
     char cred[1024], answer[4096];
@@ -157,7 +159,7 @@ static void test_refused (void **state)
     assert_int_equal (server.requests, 2); /* no other reached the handler */
 }
 
-/* The status that comes for a head alone: 100 when the server asks for the body. */
+/* The status for a head alone: 100 if the server asks for the body. */
 static int status_of_head (int fd, const char *cred, size_t body_len)
 {
     char text[2048];
@@ -177,7 +179,8 @@ static int status_of_head (int fd, const char *cred, size_t body_len)
     return (int)strtol (text + 9, NULL, 10);
 }
 
-/* Wrong: who is nobody has the server read a body, or pays nothing for another's. */
+/* Fails if an unknown client makes the server read a body, or does not pay for
+ * another's. */
 static void test_body_waits (void **state)
 {
     static const char *const bad[] = { NULL, "MUNGE nonsense" };
@@ -207,7 +210,7 @@ static void test_body_waits (void **state)
     make (cred, "POST", "/echo", body);
     fd = raw_connect ();
     assert_int_equal (status_of_head (fd, cred, 1000000), 100);
-    body[999999] = 'c'; /* the last byte of what it was made for */
+    body[999999] = 'c'; /* the last byte of the signed body */
     assert_int_equal (io_write_all (fd, body, 1000000), 0);
     assert_true (recv (fd, answer, sizeof (answer), 0) > 12);
     assert_memory_equal (answer, "HTTP/1.1 401", 12);
@@ -216,7 +219,7 @@ static void test_body_waits (void **state)
     free (body);
 }
 
-/* Wrong: over TCP a user may have all connections. */
+/* Fails if over TCP one user can use all connections. */
 static void test_connections (void **state)
 {
     struct http_limits limits = HTTP_LIMITS_DEFAULT;
@@ -235,7 +238,7 @@ static void test_connections (void **state)
         close (fds[i]);
     double end = clock_mono () + DEADLINE;
     int status = 0;
-    while (status != 100 && clock_mono () < end) { /* the server has to see their end */
+    while (status != 100 && clock_mono () < end) { /* the server must see their ends */
         int fd = raw_connect ();
         make (cred, "POST", "/echo", "");
         status = status_of_head (fd, cred, 1);
@@ -253,7 +256,8 @@ static int ask_naming (const char *authority, char answer[4096])
     return raw_request ("POST", "/echo", "body", cred, answer, 4096);
 }
 
-/* Wrong: a broker that is sent a credential can use it at another with the same MUNGE key. */
+/* Fails if a broker that receives a credential can use it at another broker with the
+ * same MUNGE key. */
 static void test_wrong_broker (void **state)
 {
     static const char *const others[] = { "127.0.0.1:%u", "127.0.0.2:%u", "[::1]:%u",
@@ -266,18 +270,19 @@ static void test_wrong_broker (void **state)
         snprintf (name, sizeof (name), others[i], i == 0 ? port ^ 1 : port);
         assert_int_equal (ask_naming (name, answer), 401);
         assert_non_null (strstr (answer, "\"wrong-broker\""));
-        assert_non_null (strstr (answer, name)); /* what to configure, and where */
+        assert_non_null (strstr (answer, name)); /* the setting and its place */
         assert_non_null (strstr (answer, "listen-names"));
     }
     assert_int_equal (gethostname (machine, sizeof (machine)), 0);
-    snprintf (name, sizeof (name), "%s:%u", machine, port); /* another address may have it */
+    snprintf (name, sizeof (name), "%s:%u", machine, port); /* the port of another */
     assert_int_equal (ask_naming (name, answer), 401);
     assert_int_equal (server.requests, 0);
     snprintf (name, sizeof (name), "localhost:%u", port);
     assert_int_equal (ask_naming (name, answer), 200);
 }
 
-/* The status for a credential for "POST /echo" of a machine ("": none), made by munged itself. */
+/* The status for a credential for "POST /echo" of a machine ("": none), made with
+ * munged itself. */
 static int ask_from (const char *name, const char *machine, char answer[4096])
 {
     struct sha256 sum;
@@ -300,7 +305,8 @@ static int ask_from (const char *name, const char *machine, char answer[4096])
     return raw_request ("POST", "/echo", "body", header, answer, 4096);
 }
 
-/* Wrong: brokers of two machines that listen at 127.0.0.1 can use each other's credentials. */
+/* Fails if brokers of two machines that listen at 127.0.0.1 can use each other's
+ * credentials. */
 static void test_other_machine (void **state)
 {
     static char *const names[] = { (char *)"127.0.0.1", (char *)"localhost", NULL };
@@ -321,12 +327,12 @@ static void test_other_machine (void **state)
         assert_int_equal (ask_from (local, " ", answer), 401);
     }
     assert_int_equal (server.requests, 2);
-    http_server_set_names (server.http, names); /* as the administrator wants it */
+    http_server_set_names (server.http, names); /* as the administrator sets it */
     assert_int_equal (ask_from (local, " 0b7eb3a6-0000-4000-8000-000000000000", answer), 200);
 }
 
-/* Wrong: a name with a byte that a terminal acts upon is repeated, or the digest is not looked
- * at when the name is good. */
+/* Fails if a name with a control byte is repeated, or if the digest is not checked for
+ * a good name. */
 static void test_odd_payloads (void **state)
 {
     static const char *const names[] = { "", "a b", "a\033[2J", "a\nb" };
@@ -345,14 +351,14 @@ static void test_odd_payloads (void **state)
     assert_int_equal (server.requests, 0);
 }
 
-/* Wrong: names cannot be given, or a port of theirs does not count. */
+/* Fails if names cannot be set, or if their port does not count. */
 static void test_names (void **state)
 {
     static char *const names[] = { (char *)"Login1.Example", (char *)"proxy:80", NULL };
     char name[300], answer[4096];
 
     (void)state;
-    http_server_set_names (server.http, names); /* the loop sleeps: nobody reads it now */
+    http_server_set_names (server.http, names); /* the loop sleeps */
     snprintf (name, sizeof (name), "login1.example:%u",
               (unsigned)http_server_port (server.http));
     assert_int_equal (ask_naming (name, answer), 200);
@@ -374,7 +380,7 @@ static void assert_name (const char *text, const char *want)
         assert_non_null (strstr (err.text, "names: "));
 }
 
-/* Wrong: two ways to write one name are two names, or two names one. */
+/* Fails if two forms of one name are two names, or if two names are one. */
 static void test_authority (void **state)
 {
     char long_name[300];
@@ -401,7 +407,7 @@ static void test_authority (void **state)
     assert_name (long_name, NULL);
 }
 
-/* What /echo says to a child that is somebody else. */
+/* The answer of /echo to a child that runs as another user. */
 static void ask_as (uid_t uid, const char *url, char *answer, size_t size)
 {
     int fds[2];
@@ -427,7 +433,7 @@ static void ask_as (uid_t uid, const char *url, char *answer, size_t size)
     assert_int_equal (waitpid (pid, NULL, 0), pid);
 }
 
-/* Wrong: a user acts as another. Being two users takes root. */
+/* Fails if a user can act as another. Needs root for a second user. */
 static void test_other_user (void **state)
 {
     char answer[256];
@@ -464,8 +470,8 @@ static void test_streams (void **state)
     http_client_close (c);
 }
 
-/* Wrong: without munged a command hangs, or says something that helps nobody; the unix
- * socket stops with it. Last: there is no munged after it. */
+/* Fails if without munged a command hangs or gives a useless message, or if the unix
+ * socket stops, too. Runs last: afterwards there is no munged. */
 static void test_no_munged (void **state)
 {
     struct http_client *c = http_client_open (server.tcp, NULL);
@@ -489,7 +495,7 @@ static void test_no_munged (void **state)
     http_client_close (c);
 }
 
-/* Wrong: over TCP the upgrade is not authenticated, or not possible. */
+/* Fails if over TCP the upgrade is not authenticated, or not possible. */
 static void test_upgrade_tcp (void **state)
 {
     struct error err = { 0 };

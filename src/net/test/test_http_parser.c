@@ -1,4 +1,4 @@
-/* test_http_parser.c - answers of a broker that is broken or hostile */
+/* test_http_parser.c - answers of a broken or hostile broker */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,12 +8,12 @@
 #include "net/http_parser.h"
 
 struct result {
-    int rc; /* 0 done, else negative errno */
+    int rc; /* 0: done, or a negative errno */
     int status, retry_after;
     bool close;
     char type[64];
     char body[256];
-    size_t len;    /* of the body, all of it */
+    size_t len;    /* of the whole body */
     size_t unused; /* bytes after the response */
 };
 
@@ -29,7 +29,7 @@ static int on_body (const char *data, size_t len, void *arg)
     return len == 4 && memcmp (data, "STOP", 4) == 0 ? 5 : 0;
 }
 
-/* Parse text in steps of `step` bytes, then end of file. */
+/* Parses text in steps of `step` bytes, and then the end of file. */
 static struct result parse_steps (const char *text, size_t len, size_t step, bool head)
 {
     struct result r = { 0 };
@@ -57,7 +57,7 @@ static struct result parse_steps (const char *text, size_t len, size_t step, boo
     return r;
 }
 
-/* However the bytes are cut, the result is the same. */
+/* The result is the same for any division of the bytes. */
 static struct result parse (const char *text)
 {
     struct result whole = parse_steps (text, strlen (text), strlen (text) + 1, false);
@@ -115,8 +115,8 @@ static void test_good (void **state)
     assert_int_equal (r.rc, 0);
 }
 
-/* Wrong: a command believes an answer that another reader would see differently, or takes
- * half of one for the whole. */
+/* Fails if a command accepts an answer that another reader would parse differently, or
+ * half of an answer. */
 static void test_bad (void **state)
 {
     static const char *const bad[] = {
@@ -174,7 +174,7 @@ static void test_bad (void **state)
     }
 }
 
-/* Wrong: NUL bytes hide the rest of a header. */
+/* Fails if NUL bytes hide the rest of a header. */
 static void test_nul (void **state)
 {
     static const char text[] = OK "X: a\0\r\nContent-Length: 1\r\n\r\nx";
@@ -187,8 +187,8 @@ static void test_nul (void **state)
     assert_memory_equal (r.body, "a\0b", 3);
 }
 
-/* Wrong: a peer that never ends its head, its interim responses or its trailers fills
- * memory. */
+/* Fails if a peer that never ends its head, its interim responses or its trailers
+ * fills the memory. */
 static void test_bounds (void **state)
 {
     static const struct {
@@ -228,7 +228,7 @@ static void test_head_stop_rest (void **state)
     struct result r = parse_steps (two, strlen (two), 1000, false);
     assert_int_equal (r.rc, 0);
     assert_int_equal (r.unused,
-                      8); /* not taken for body: the connection is not used again */
+                      8); /* not part of the body: the connection is not reused */
     r = parse_steps (head, strlen (head), 1000, true);
     assert_int_equal (r.rc, 0);
     assert_int_equal (r.len, 0);
@@ -236,7 +236,7 @@ static void test_head_stop_rest (void **state)
     assert_int_equal (r.rc, -ECANCELED);
 }
 
-/* Wrong: bytes of another protocol are taken for HTTP, wherever the pieces end. */
+/* Fails if bytes of another protocol are parsed as HTTP, for any division. */
 static void test_upgrade (void **state)
 {
     static const char text[] =

@@ -1,5 +1,5 @@
-/* test_frame.c - tests of frame.h: round trips, frames that are cut short, malformed
- * frames */
+/* test_frame.c - tests of frame.h: round trips, truncated frames, malformed frames
+ * */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -24,7 +24,7 @@ static void test_round_trip (void **state)
 
     (void)state;
     size_t size = make (&in, buf);
-    assert_int_equal (buf[4], 4); /* little endian, whatever the machine is */
+    assert_int_equal (buf[4], 4); /* little endian on any machine */
     assert_int_equal (frame_parse (buf, size + 10, &out), size);
     assert_int_equal (out.type, FRAME_OUTPUT);
     assert_int_equal (out.stream, 2);
@@ -70,11 +70,11 @@ static void test_malformed (void **state)
     memcpy (buf + 12, "\xff\xff\xff\xff", 4);
     assert_int_equal (frame_parse (buf, sizeof (buf), &out), -EBADMSG);
     memcpy (buf + 12, "\x00\x00\x01\x00",
-            4); /* the largest that may be: more is needed */
+            4); /* the largest allowed length: more data is needed */
     assert_int_equal (frame_parse (buf, sizeof (buf), &out), 0);
 }
 
-/* A spool of a newer agent can be read: what is not known is passed over. */
+/* A spool of a newer agent can be read: unknown frames are skipped. */
 static void test_newer_types_are_frames (void **state)
 {
     struct frame in = { FRAME_TYPES - 1, 9, 0, 0, 1, "x" };

@@ -1,5 +1,5 @@
-/* test_launch.c - tests of launch.h: round trips, and launch files that are cut or
- * hostile */
+/* test_launch.c - tests of launch.h: round trips, and truncated or hostile launch
+ * files */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -136,7 +136,7 @@ static void test_round_trip (void **state)
     assert_true (l.user_env == 8 && l.user_env_login);
     assert_string_equal (l.home, "/home/ann");
     assert_string_equal (l.shell, "/bin/zsh");
-    assert_string_equal (l.output, ""); /* "none" and "nobody asked" are two things */
+    assert_string_equal (l.output, ""); /* "none" and "not requested" differ */
     assert_string_equal (l.input, "in-%t");
     assert_int_equal (l.nstage_in, 2);
     same_stages (l.stage_in, stage_in);
@@ -152,7 +152,7 @@ static void test_round_trip (void **state)
     strbuf_release (&sb);
 }
 
-/* Each cut of a good file is refused: an agent never runs half a job. */
+/* Each truncated file is refused: an agent never runs half a job. */
 static void test_cut_anywhere (void **state)
 {
     struct launch l;
@@ -167,7 +167,7 @@ static void test_cut_anywhere (void **state)
     size_t last = sb.len - strlen ("stage_out 12\n- 000 r\nr-%n\n");
     for (size_t n = 0; n < sb.len; n++) {
         int rc = launch_parse (sb.buf, n, &l, &err);
-        if (rc == 0) { /* only between two records, after all that is needed */
+        if (rc == 0) { /* only between two records, after all required ones */
             assert_true (sb.buf[n - 1] == '\n' && n <= last);
             launch_release (&l);
         } else
@@ -223,7 +223,7 @@ static void test_hostile (void **state)
         { GOOD "node 5\n1 - -\n", "node" },
         { GOOD "node 7\nx - - n\n", "node" },
         { GOOD "node 16\n4294967295 - - n\n", "node" },
-        { GOOD "node 16\n2147483648 - - n\n", "node" }, /* one too many with the other */
+        { GOOD "node 16\n2147483648 - - n\n", "node" }, /* one too many in total */
         { GOOD "batch 1\n1\n", "script" },
         { "job_id 1\n0\n", "job_id" },
         { "job_id 1\n7\ncwd 1\nx\nnode 7\n1 - - n\narg 1\nx\n", "cwd" },
@@ -286,7 +286,7 @@ static void test_large (void **state)
     strbuf_reset (&sb);
     in.nenv = 0;
     assert_int_equal (launch_write (&in, &sb),
-                      -E2BIG); /* by the few bytes of the heads */
+                      -E2BIG); /* because of the few bytes of the heads */
     assert_int_equal (launch_parse (sb.buf, LAUNCH_MAX + 1, &out, &err), -EINVAL);
     strbuf_release (&sb);
     free (script);
@@ -329,7 +329,7 @@ static void test_write_refuses (void **state)
     strbuf_release (&sb);
 }
 
-/* Nodes of a malleable job come one by one. */
+/* Nodes of a malleable job are added one by one. */
 static void test_nodes_come (void **state)
 {
     struct launch_node node = { .name = strdup ("n7"),
@@ -357,7 +357,7 @@ static void test_nodes_come (void **state)
     assert_int_equal (l.nodes_room, 4);
     assert_null (l.nodes[3].name);
     launch_put_node (&l, 3, &again);
-    launch_put_node (&l, 3, &node); /* in place of it */
+    launch_put_node (&l, 3, &node); /* replaces the node */
     assert_null (node.name);
     assert_string_equal (l.nodes[3].name, "n7");
     launch_release (&l);

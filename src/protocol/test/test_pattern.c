@@ -1,4 +1,4 @@
-/* test_pattern.c - tests of pattern.h: file names with %j and its kin */
+/* test_pattern.c - tests of pattern.h: file names with %j and other patterns */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -35,8 +35,8 @@ static void test_letters (void **state)
     expands (&v, "100%%.log", "100%.log");
     expands (&v, "%%j", "%j");
     expands (&v, "", "");
-    expands (&v, "%A_%a", "12_0");     /* in no array */
-    expands (&v, "%J-%s", "12-batch"); /* the script is no step */
+    expands (&v, "%A_%a", "12_0");     /* not in an array */
+    expands (&v, "%J-%s", "12-batch"); /* the script is not a step */
     expands (&v, "%5J_%3s", "00012_batch");
     v.node_index = 2;
     expands (&v, "%n.%4n", "2.0002");
@@ -49,7 +49,7 @@ static void test_letters (void **state)
     expands (&v, "%A_%4a-%j", "9_0041-12");
 }
 
-/* As host names are shortened, and addresses are not. */
+/* Host names are shortened, addresses are not. */
 static void test_node_is_short (void **state)
 {
     struct pattern_vars v = { .node = "ip-10-0-0-1.eu.example.com" };
@@ -60,7 +60,8 @@ static void test_node_is_short (void **state)
     expands (&v, "%N", "10.0.0.1");
 }
 
-/* sbatch: with a backslash anywhere nothing is replaced, and the backslashes go. */
+/* As in sbatch: with a backslash anywhere nothing is replaced, and the backslashes
+ * are removed. */
 static void test_backslash (void **state)
 {
     struct pattern_vars v = { .job_id = 12 };
@@ -84,7 +85,7 @@ static void test_kinds (void **state)
     assert_true (pattern_is_per_task ("%t") && pattern_is_per_node ("%N"));
 }
 
-/* A job's name chooses no directory. */
+/* A job's name cannot contain a directory. */
 static void test_values_stay_in_one_component (void **state)
 {
     struct pattern_vars v = {
@@ -120,7 +121,7 @@ static void test_refuses (void **state)
     assert_non_null (strstr (err.text, "'%q'"));
     assert_non_null (strstr (err.text, "%j"));
 
-    char bomb[5000]; /* within itself, but what it expands to is no path */
+    char bomb[5000]; /* allowed itself, but it expands beyond a path */
     for (size_t i = 0; i + 4 < sizeof (bomb); i += 4)
         memcpy (bomb + i, "%10j", 5);
     assert_int_equal (pattern_expand (bomb, &v, &sb, &err), -ENAMETOOLONG);
@@ -147,7 +148,7 @@ static void test_of_a_node (void **state)
 
     (void)state;
     assert_int_equal (pattern_check_of_node ("/x/%j-%A-%a-%3n-%N-%x-%u-%%t", &err), 0);
-    assert_int_equal (pattern_check_of_node ("a\\%t", &err), 0); /* no pattern */
+    assert_int_equal (pattern_check_of_node ("a\\%t", &err), 0); /* not a pattern */
     assert_int_equal (pattern_check_of_node ("%j-%3t", &err), -EINVAL);
     assert_non_null (strstr (err.text, "%t"));
     assert_int_equal (pattern_check_of_node ("%s", &err), -EINVAL);

@@ -1,4 +1,5 @@
-/* test_spool_gap.c - tests of spool_gap.h: which parts of an output that is too long are kept */
+/* test_spool_gap.c - tests of spool_gap.h: the kept parts of an output that is too long
+ * */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -45,8 +46,8 @@ static void add (uint32_t len)
     end += FRAME_HEAD + len;
 }
 
-/* As a reader goes: all frames from the first to the last, with one GAP between at most.
- * Returns how many there are. */
+/* Reads like a reader: all frames from the first to the last, with at most one GAP
+ * between. Returns the number of frames. */
 static uint32_t walk (uint32_t *ret_gone)
 {
     static char buf[FRAME_HEAD + FRAME_DATA_MAX];
@@ -78,7 +79,7 @@ static uint32_t walk (uint32_t *ret_gone)
         assert_true (size > 0);
         assert_int_equal (f.task, expected);
         for (uint32_t i = 0; i < f.len; i++)
-            assert_true (f.data[i] == 'x'); /* and no zero of a hole */
+            assert_true (f.data[i] == 'x'); /* not a zero of a hole */
         expected++;
         n++;
         at += (uint64_t)size;
@@ -118,7 +119,7 @@ static void test_first_and_newest_stay (void **state)
         assert_true (c.max == MAX_BYTES);
         fill (&c, MAX_BYTES - 70000, lens[i]);
         walk (&gone);
-        assert_int_equal (gone, 0); /* nothing goes before it must */
+        assert_int_equal (gone, 0); /* nothing is removed too early */
         fill (&c, 5 * MAX_BYTES, lens[i]);
         uint32_t kept = walk (&gone);
         assert_true (gone > 0 && kept + gone == written);
@@ -128,7 +129,7 @@ static void test_first_and_newest_stay (void **state)
     }
 }
 
-/* The least amount, and the largest frames: the GAP must not lie on what stays. */
+/* The smallest limit and the largest frames: the GAP must not cover kept data. */
 static void test_tight (void **state)
 {
     struct spool_gap c;
@@ -161,7 +162,7 @@ static size_t before_hole (uint64_t from, size_t n)
     return done;
 }
 
-/* A reader that was in the middle is told where the hole is. */
+/* A reader in the middle learns the place of the hole. */
 static void test_overtaken (void **state)
 {
     struct spool_gap c;
@@ -180,7 +181,7 @@ static void test_overtaken (void **state)
     assert_int_equal (before_hole (next, end - next), end - next);
 }
 
-/* Zeros that were written are none. */
+/* Written zeros are not a hole. */
 static void test_zeros (void **state)
 {
     static char buf[1 << 16];
@@ -204,7 +205,7 @@ static void test_none (void **state)
     assert_int_equal (gone, 0);
 }
 
-/* The user can write anything into the file: no frames, or a GAP that leads nowhere. */
+/* The user can write anything into the file: no frames, or a GAP to a wrong place. */
 static void test_hostile (void **state)
 {
     struct spool_gap c;

@@ -1,4 +1,4 @@
-/* test_stepuse.c - tests of stepuse.h: what steps have used, summed, written and read */
+/* test_stepuse.c - tests of stepuse.h: the usage of steps, summed, written and read */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -49,7 +49,7 @@ static void test_figures_as_text (void **state)
     assert_int_equal (use_decode (text, len, &out), 0);
     assert_int_equal (out.known, in.known);
     assert_true (out.v[USE_PEAK] == UINT64_C (1) << 40);
-    assert_int_equal (use_decode ("", 0, &out), 0); /* nothing could be measured */
+    assert_int_equal (use_decode ("", 0, &out), 0); /* no usage could be measured */
     assert_int_equal (out.known, 0);
     assert_int_equal (use_decode ("user 1 later 2", 14, &out), 0);
     assert_int_equal (out.known, 1U << USE_USER);
@@ -126,7 +126,7 @@ static void test_step_round_trip (void **state)
     strbuf_release (&sb);
 }
 
-/* Of many ranks there are only the sums: one text always fits a frame. */
+/* For many ranks there are only sums: one text always fits a frame. */
 static void test_many_ranks (void **state)
 {
     struct stepuse in = make_step (STEPUSE_RANKS_MAX), out;

@@ -1,8 +1,6 @@
-/* test_taskmap.c - task maps to text and back: the test vectors of RFC 34, texts that are
- * none, random maps, and memory that runs out
- *
- * Linked with --wrap, so that the allocations of src/ come through here.
- */
+/* test_taskmap.c - task maps to text and back: the test vectors of RFC 34, invalid
+ * texts, random maps, and failing allocations.
+ * Linked with --wrap, so that the allocations of src/ go through this file. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -32,7 +30,7 @@ static const struct {
     { "0-1;2-3;4-5;6-7;8-9;12-13;10-11;14-15",
       "[[0,5,2,1],[6,1,2,1],[5,1,2,1],[7,1,2,1]]" },
     { "12-15;8-11;4-7;0-3", "[[3,1,4,1],[2,1,4,1],[1,1,4,1],[0,1,4,1]]" },
-    /* not of the RFC: nodes without tasks, and runs that are equal by chance */
+    /* not from the RFC: nodes without tasks, and runs that are equal by chance */
     { ";0;;1", "[[1,1,1,1],[3,1,1,1]]" },
     { "0,3;1-2", "[[0,1,1,1],[1,1,2,1],[0,1,1,1]]" },
     { "0,2-3;1", "[[0,2,1,1],[0,1,2,1]]" },
@@ -198,7 +196,7 @@ static uint32_t chance (uint32_t n)
     return (seed >> 8) % n;
 }
 
-/* Mostly runs and cycles, as random ranks alone would never make a block. */
+/* Mostly runs and cycles, because purely random ranks would never make a block. */
 static uint32_t random_map (uint32_t *ranks, uint32_t max, uint32_t nranks)
 {
     uint32_t n = 1 + chance (max), task = 0;
@@ -243,8 +241,8 @@ static void test_random (void **state)
     strbuf_release (&sb);
 }
 
-/* What is left of a good text, or has one sign changed, is refused or another map: never
- * more than there is room for. */
+/* A truncated text, or one with a changed character, is refused or gives another map,
+ * never beyond the available room. */
 static void test_damaged (void **state)
 {
     static const char good[] = "{\"version\":1,\"map\":[[0,4,2,1],[4,2,4,1]]}";
@@ -253,7 +251,7 @@ static void test_damaged (void **state)
 
     (void)state;
     for (size_t i = 0; i < sizeof (good) - 1; i++)
-        for (size_t k = 0; k < sizeof (signs); k++) { /* with the end of the text */
+        for (size_t k = 0; k < sizeof (signs); k++) { /* including the end of the text */
             struct error err = { 0 };
             uint32_t *ranks, ntasks;
             memcpy (text, good, sizeof (good));
@@ -297,7 +295,8 @@ static void test_ceiling (void **state)
     strbuf_release (&sb);
 }
 
-/* Texts to a map and back; 0 or an error that must be about memory. */
+/* From text to a map and back; returns 0, or an error, which must be about memory.
+ * */
 static int life (const char *text, struct strbuf *sb)
 {
     struct error err = { 0 };

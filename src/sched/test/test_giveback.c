@@ -1,4 +1,5 @@
-/* test_giveback.c - who gives back how many nodes so that another job can start */
+/* test_giveback.c - the nodes that each malleable job gives back so that another
+ * job can start */
 #include "common/test/unit.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static int tear_down (void **state)
     return 0;
 }
 
-/* Of the matcher, as the broker would have it. */
+/* The matcher's own copy, as in the broker. */
 static struct match_request *nodes_of (const char *count)
 {
     char text[512];
@@ -61,7 +62,7 @@ static struct match_request *nodes_of (const char *count)
     return req;
 }
 
-/* Job i runs on so many nodes, and may have from min to max in steps. */
+/* Job i runs on this number of nodes, and may have from min to max in steps. */
 static struct giveback_job run (int i, const char *count, int64_t min, int64_t max,
                                 int64_t step)
 {
@@ -95,12 +96,12 @@ static void test_as_few_as_will_do (void **state)
     struct giveback_job jobs[] = { run (0, "6", 2, 6, 1) };
 
     (void)state;
-    assert_int_equal (plan (jobs, 1, "2"), 0); /* there is room */
+    assert_int_equal (plan (jobs, 1, "2"), 0); /* the job fits already */
     assert_int_equal (plan (jobs, 1, "3"), 1);
     assert_int_equal (jobs[0].nodes, 5);
     assert_int_equal (plan (jobs, 1, "6"), 1);
     assert_int_equal (jobs[0].nodes, 2);
-    assert_int_equal (plan (jobs, 1, "7"), 0); /* its least is its own */
+    assert_int_equal (plan (jobs, 1, "7"), 0); /* a job keeps its minimum */
 }
 
 static void test_only_its_sizes (void **state)
@@ -125,7 +126,7 @@ static void test_first_ones_first (void **state)
     assert_true (jobs[0].nodes == 1 && jobs[1].nodes == 2);
 }
 
-/* The first has too little to give, the second alone gives enough. */
+/* The first job has too few nodes to give; the second alone has enough. */
 static void test_nobody_in_vain (void **state)
 {
     struct giveback_job jobs[] = { run (0, "2", 1, 2, 1), run (1, "6", 2, 6, 4) };
@@ -136,8 +137,8 @@ static void test_nobody_in_vain (void **state)
     assert_int_equal (plan (jobs, 2, "6"), 0);
 }
 
-/* After a plan that comes to nothing the job has its place, and nobody behind it is given what
- * would delay it; otherwise all is as it was. */
+/* After a plan without a result the job keeps its place, and no later job gets nodes
+ * that would delay it; otherwise everything is unchanged. */
 static void test_in_vain (void **state)
 {
     struct giveback_job jobs[] = { run (0, "8", 4, 8, 1) };

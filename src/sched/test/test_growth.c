@@ -1,6 +1,7 @@
-/* Which nodes that do not exist a waiting job lacks. What would be wrong: more than it needs, or
- * than can be made; the same node counted for two jobs; nodes asked for that are free on the
- * machine before new ones would be there; a real machine that is not as it was. */
+/* Nodes that do not exist and that a pending job lacks. Fails if there are more than
+ * the job needs or than can be made, if a node counts for two jobs, if nodes are
+ * requested although nodes of the machine are free sooner, or if the real machine
+ * changes. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -92,8 +93,8 @@ static void model (struct fixture *f, bool as_it_is)
         assert_int_equal (growth_run (f->x, i + 1, f->running[i]), 0);
 }
 
-/* "0:3x8+0" : of kind 0 three nodes, on each 8 cores and no gpu; "" it starts now; "-" it waits, and
- * lacks none. */
+/* "0:3x8+0": three nodes of kind 0, with 8 cores and no GPU on each; "": the job starts
+ * now; "-": it waits, but lacks no node. */
 static void plan (struct fixture *f, uint64_t id, const char *text, const char *expected)
 {
     struct growth_job job = { id, request (f, text), 100 };
@@ -123,7 +124,7 @@ static void test_exactly_what_lacks (void **state)
     plan (f, 10, "node=3>slot=1>core=8", "0:3x8+0");
 }
 
-/* What the machine has is used first. */
+/* Nodes of the machine are used first. */
 static void test_beside_what_there_is (void **state)
 {
     struct fixture *f = *state;
@@ -147,11 +148,11 @@ static void test_no_node_twice (void **state)
     model (f, true);
     plan (f, 10, "node=3>slot=1>core=8", "0:3x8+0");
     plan (f, 11, "node=2>slot=1>core=8", "0:1x8+0 1:1x8+0");
-    plan (f, 12, "node=2>slot=1>core=8", "1:1x8+0"); /* one is half free still */
+    plan (f, 12, "node=2>slot=1>core=8", "1:1x8+0"); /* one is still half free */
     plan (f, 13, "node=2>slot=1>core=8", "-");
 }
 
-/* A part of a node that was asked for is free: the next takes that. */
+/* Part of a requested node is free: the next job uses it. */
 static void test_shares_what_was_asked_for (void **state)
 {
     struct fixture *f = *state;
@@ -159,11 +160,12 @@ static void test_shares_what_was_asked_for (void **state)
     run (f, 1, "node=2>slot=1>core=4", 0);
     model (f, true);
     plan (f, 10, "node=1>slot=1>core=5", "0:1x5+0");
-    plan (f, 11, "node=1!>slot=1>core=5", "0:1x8+0"); /* shares with nobody */
+    plan (f, 11, "node=1!>slot=1>core=5", "0:1x8+0"); /* not shared */
     plan (f, 12, "node=1>slot=1>core=3", "-");
 }
 
-/* It starts as soon with nodes of either kind; or sooner with the second. */
+/* The job could start as soon with nodes of either kind, or sooner with the second.
+ * */
 static void test_sooner_is_better (void **state)
 {
     struct fixture *f = *state;
@@ -173,7 +175,7 @@ static void test_sooner_is_better (void **state)
     plan (f, 10, "node=1>slot=1>core=5", "1:1x5+0");
 }
 
-/* New nodes would stand idle until those that run have ended. */
+/* New nodes would be idle until the running jobs have ended. */
 static void test_waits_for_others_besides (void **state)
 {
     struct fixture *f = *state;
@@ -219,7 +221,7 @@ static void test_waits_for_what_is_free_soon (void **state)
     run (f, 1, "node=2>slot=1>core=4", 50);
     model (f, true);
     plan (f, 10, "node=1>slot=1>core=4", "-");
-    plan (f, 11, "node=2>slot=1>core=4", "0:1x4+0"); /* the first has one of them */
+    plan (f, 11, "node=2>slot=1>core=4", "0:1x4+0"); /* the first job has one of them */
 }
 
 static void test_does_not_wait_for_what_is_free_late (void **state)
@@ -231,7 +233,7 @@ static void test_does_not_wait_for_what_is_free_late (void **state)
     plan (f, 10, "node=1>slot=1>core=4", "0:1x4+0");
 }
 
-/* What is down, or reserved, is not counted on. */
+/* Nodes that are down or reserved do not count. */
 static void test_down_and_windows (void **state)
 {
     struct fixture *f = *state;
@@ -269,7 +271,7 @@ static void test_could_run (void **state)
     assert_true (why.text[0]);
 }
 
-/* More than anybody makes: bounded, and none is told of that does not count. */
+/* More nodes than can be made: the number is bounded, and further jobs get none. */
 static void test_at_the_bound (void **state)
 {
     struct fixture *f = *state;
@@ -281,7 +283,7 @@ static void test_at_the_bound (void **state)
     plan (f, 11, "node=1>slot=1>core=8", "-");
 }
 
-/* The real machine does not notice: what fits there fits as before. */
+/* The real machine is unchanged: the same jobs fit as before. */
 static void test_machine_is_left_alone (void **state)
 {
     struct fixture *f = *state;
@@ -295,7 +297,7 @@ static void test_machine_is_left_alone (void **state)
     assert_int_equal (planner_count (f->m->p), 0);
 }
 
-/* The queue tells its first ones, in its order. */
+/* The queue reports its first jobs, in its order. */
 static void test_front (void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* The ordered set against a sorted array. What would be wrong: jobs out of order,
- * lost, or a rank that is not the number of jobs before. */
+/* The ordered set compared with a sorted array. Fails if jobs are out of order or
+ * lost, or if a rank is not the number of jobs before. */
 #include "common/test/unit.h"
 
 #include <stdio.h>
@@ -58,7 +58,7 @@ static size_t depth (const struct order_link *t)
     return 1 + (left > right ? left : right);
 }
 
-/* Ids come in ascending order in life: the tree must not become a list. */
+/* Ids are ascending in practice: the tree must not become a list. */
 static void test_stays_flat (void **state)
 {
     (void)state;
@@ -82,13 +82,13 @@ static void test_order (void **state)
 {
     (void)state;
     struct order_key a = { 5, 9, 9 }, b = { 4, 1, 1 }, c = { 4, 2, 2 }, d = { -3, 1, 1 };
-    struct order_key late = { 4, 1, 2 }, later = { 4, 1, 3 }; /* at the end, once */
+    struct order_key late = { 4, 1, 2 }, later = { 4, 1, 3 }; /* one requeue to the end */
     assert_true (order_compare (&a, &b) < 0);
     assert_true (order_compare (&b, &c) < 0);
     assert_true (order_compare (&c, &d) < 0);
     assert_int_equal (order_compare (&a, &a), 0);
     assert_true (order_compare (&b, &late) < 0);
-    assert_true (order_compare (&late, &c) < 0); /* of one turn the smaller id */
+    assert_true (order_compare (&late, &c) < 0); /* in one turn the smaller id first */
     assert_true (order_compare (&c, &later) < 0);
     assert_true (order_compare (&later, &d) < 0);
 }

@@ -1,8 +1,8 @@
-/* The plan of a conservative or hybrid queue against one that is made from scratch: after each
- * change, however many calls the pass took and whatever changed in between, each job has the
- * very cores and the start that it gets when all are planned one after the other on another
- * matcher with the same jobs running. What would be wrong: a job keeps a place that is not its
- * own any more, as something in front of it moved; or does not move to a better one. */
+/* The plan of a conservative or hybrid queue compared with a plan from scratch: after
+ * each change, for any number of calls in the pass and any changes in between, each job
+ * has exactly the cores and the start of a plan that books all jobs in order on another
+ * matcher with the same running jobs. Fails if a job keeps a place although an earlier
+ * job has moved, or does not move to a better place. */
 #include "common/test/unit.h"
 
 #include <stdio.h>
@@ -106,7 +106,7 @@ static void expect_same_place (struct world *w, uint64_t id, double start)
     }
 }
 
-/* Nobody starts any more, so nobody does from scratch. */
+/* No job starts any more, so no job starts in the plan from scratch. */
 static void check_plan (struct world *w)
 {
     bool seen[JOBS + 1] = { false }, planned[JOBS + 1] = { false };
@@ -143,7 +143,7 @@ static void start_job (struct world *w, struct sched_decision *d)
     j->end = w->now + j->duration;
 }
 
-/* false: it was left before it was done. */
+/* False if the pass was left before its end. */
 static bool do_pass (struct world *w)
 {
     unsigned max_tries = (unsigned)below (w, 3);
@@ -167,7 +167,7 @@ static void end_job (struct world *w, uint64_t id)
     w->job[id].state = OUT;
 }
 
-/* Some are late. */
+/* Some jobs are late. */
 static void do_time (struct world *w, double seconds)
 {
     w->now += seconds;
@@ -257,7 +257,7 @@ static void world_make (struct world *w, uint64_t seed)
     w->depth = hybrid ? 1 + (unsigned)below (w, 12) : QUEUE_DEPTH_MAX;
     w->s = sched_create (w->m[0], queue_policy_find (hybrid ? "hybrid" : "conservative"),
                          hybrid ? w->depth : 0);
-    if (below (w, 2) == 0) /* whole searches, or one or a few times of each a call */
+    if (below (w, 2) == 0) /* whole searches, or a few times of each in a call */
         match_search_in_pieces (w->m[0], 1 + below (w, 5000));
     sched_queue_set (w->s, 0, true);
     for (int k = 0; k < JOBS; k++)

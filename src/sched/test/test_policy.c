@@ -1,5 +1,5 @@
-/* A policy decides who is tried next, who gets a reservation, and who passes whom. What
- * would be wrong: the scheduler follows something else than the answers of the policy. */
+/* A policy decides which job is tried next, which gets a reservation, and which may
+ * pass others. Fails if the scheduler does not follow the answers of the policy. */
 #include "common/test/unit.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 #define NOW 1000.0
 
-/* -- policies of this test: short jobs first; none, or only urgent jobs, in the plan;
- * only short jobs pass -- */
+/* -- policies of this test: short jobs first; no jobs, or only urgent jobs, in the
+ * plan; only short jobs pass -- */
 
 static int64_t rank_shortest (const struct sched_entry *job)
 {
@@ -130,7 +130,7 @@ static void expect_starts (struct fixture *f, double now, const char *ids)
     assert_string_equal (sb.buf, ids);
 }
 
-/* start: of the reservation, 0: none */
+/* start: start of the reservation, 0: none */
 static void expect_place (struct fixture *f, uint64_t id, size_t ahead, double start)
 {
     size_t is_ahead;
@@ -156,7 +156,8 @@ static void test_rank (void **state)
     expect_place (f, 2, 2, 0);
 }
 
-/* Waiting jobs get the order of a new policy, also those of a stopped queue, and back. */
+/* Pending jobs get the order of a new policy, also in a stopped queue, and get the old
+ * order back. */
 static void test_rank_changes (void **state)
 {
     struct fixture *f = *state;
@@ -230,11 +231,12 @@ static void test_pass (void **state)
     add (f, 5, 15, 0, f->core);
     add (f, 6, 14, 30, f->core);
     expect_starts (f, NOW, "4 6");
-    assert_int_equal (sched_dequeue (f->s, 2), 0); /* now job 3 is the first */
+    assert_int_equal (sched_dequeue (f->s, 2), 0); /* now job 3 is first */
     expect_starts (f, NOW, "3 5");
 }
 
-/* A job that may not pass is asked about once, and not tried. */
+/* The policy is asked once about a job that may not pass, and the job is not tried.
+ * */
 static void test_pass_costs_no_match (void **state)
 {
     struct fixture *f = *state;

@@ -1,5 +1,5 @@
-/* The example policy of doc/developer.md: that it compiles, decides what the page says,
- * and is the one on the page. */
+/* The example policy of doc/developer.md: it compiles, decides as the page says, and
+ * equals the text of the page. */
 #include "sched/policy.h"
 
 #include "sched/sched.h"
@@ -27,7 +27,7 @@ const struct queue_policy queue_policy_shortest = {
     .pass = pass_short,
 };
 
-/* -- up to here it is the page, then the test -- */
+/* -- the page's text ends here, and the test begins -- */
 #include "common/test/unit.h"
 
 #include <stdio.h>
@@ -63,8 +63,8 @@ static void expect_start (struct queue_test *q, uint64_t id)
     rset_destroy (d.r);
 }
 
-/* A node of four cores: the job of ten minutes starts before a job of higher priority; of
- * the jobs behind the one with a reservation only the job of half an hour passes. */
+/* A node of four cores: the job of ten minutes starts before a job of higher priority;
+ * behind the reservation only the job of half an hour passes. */
 static void test_decides (void **state)
 {
     struct queue_test q = { .g = machine_create ("cluster") };

@@ -1,6 +1,6 @@
-/* The sum and its terms, and the order that does not move while jobs age. What would be
- * wrong: a term that does not count as documented, a held or expedited job in the wrong
- * place, jobs that change places although none is capped. */
+/* The sum and its terms, and an order that stays while jobs age. Fails if a term does
+ * not count as documented, if a held or expedited job is in the wrong place, or if jobs
+ * change places although no age is capped. */
 #include "common/test/unit.h"
 
 #include <math.h>
@@ -51,14 +51,14 @@ static void test_terms (void **state)
     assert_int_equal (
         priority_rank (&w, &job, 1040, 0) - priority_rank (&w, &back, 1040, 0), 300);
     struct priority_job nice =
-        job; /* behind by its user's will, or an operator's before */
+        job; /* lowered by its user, or raised by an operator */
     nice.nice = 100;
     priority_sum (&w, &nice, 1040, &p);
     assert_int_equal (p.sum, 160000596);
     nice.nice = -100;
     priority_sum (&w, &nice, 1040, &p);
     assert_int_equal (p.sum, 160000796);
-    nice.nice = 2147483645; /* no sum leaves what RFC 21 allows */
+    nice.nice = 2147483645; /* no sum exceeds the range of RFC 21 */
     priority_sum (&w, &nice, 1040, &p);
     assert_int_equal (p.sum, 0);
     nice.nice = -2147483645;
@@ -95,7 +95,7 @@ static void test_size (void **state)
     assert_true (priority_size (4, 0, 1, 0) == 0);
 }
 
-/* Whatever the weights: 0 is nothing, 31 is before all others. */
+/* For any weights: urgency 0 gives 0, and 31 comes before all others. */
 static void test_held_and_expedited (void **state)
 {
     const struct priority_weights w = { .queue = PRIORITY_WEIGHT_MAX,
@@ -116,7 +116,8 @@ static void test_held_and_expedited (void **state)
     assert_int_equal (sum_of (&w, all, 1e9), 0);
 }
 
-/* One urgency before all of a queue, one point of a queue before fair share and age. */
+/* One point of urgency outweighs a queue, and one point of a queue outweighs fair share
+ * and age. */
 static void test_default_order (void **state)
 {
     const struct priority_job poor = { .urgency = 16, .since = 8 * DAY };
@@ -153,7 +154,7 @@ static struct priority_weights random_weights (uint64_t *random)
     };
 }
 
-/* At any time the ranks of that time order jobs as the sums do. */
+/* At any time the ranks order jobs like the sums. */
 static void test_rank_is_sum (void **state)
 {
     uint64_t random = 11;
@@ -171,7 +172,7 @@ static void test_rank_is_sum (void **state)
     }
 }
 
-/* Until age_max a rank stays, to the point; then it sinks. */
+/* A rank stays exactly until age_max, and then sinks. */
 static void test_rank_stays (void **state)
 {
     uint64_t random = 12;

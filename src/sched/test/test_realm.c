@@ -1,6 +1,6 @@
-/* A realm by example: what runs inside of a reservation, and what of the queue beside it
- * windows change. What would be wrong: a job that starts before its time or would end after
- * it, one that is given a node on which somebody else still is. */
+/* A realm by example: jobs inside a reservation, and the effect of windows on the queue
+ * beside it. Fails if a job starts before the window or would end after it, or if a job
+ * gets a node that another job still uses. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -15,7 +15,7 @@ struct fixture {
     struct matcher *m;
     struct sched *s;
     struct hostlist *nodes;
-    struct realm *x; /* of n2 and n1, from 1000 to 2000 */
+    struct realm *x; /* n2 and n1, from 1000 to 2000 */
     struct match_request *one, *node, *two, *three;
 };
 
@@ -115,7 +115,7 @@ static void test_its_time (void **state)
     assert_int_equal (match_cancel (realm_matcher (f->x), 1), 0);
     expect_starts (s, 1500, "2:n2");
     assert_int_equal (match_cancel (realm_matcher (f->x), 2), 0);
-    expect_starts (s, 1701, ""); /* it would end at 2001 */
+    expect_starts (s, 1701, ""); /* the job would end at 2001 */
     add (s, 4, 100, f->node);
     expect_starts (s, 1701, "4:n2");
 }
@@ -140,14 +140,14 @@ static void test_nodes_change (void **state)
     realm_begin (f->x, f->g);
     machine_node_set_state (f->g, 2, MACHINE_NODE_DRAINED, "disk");
     assert_int_equal (realm_mirror (f->x, f->g, "n2"), 0);
-    assert_int_equal (realm_mirror (f->x, f->g, "n0"), 0); /* none of its own */
+    assert_int_equal (realm_mirror (f->x, f->g, "n0"), 0); /* no node of its own */
     add (s, 1, 10, f->node);
     add (s, 2, 10, f->node);
     expect_starts (s, 1000, "1:n1");
     machine_node_set_state (f->g, 2, MACHINE_NODE_UP, NULL);
     assert_int_equal (realm_mirror (f->x, f->g, "n2"), 0);
     expect_starts (s, 1001, "2:n2");
-    /* It leaves with a job on it, and comes back when that is over. */
+    /* The node leaves with a job on it, and comes back when the job is over. */
     assert_int_equal (machine_node_remove (f->g, 2), 0);
     assert_int_equal (realm_mirror (f->x, f->g, "n2"), 0);
     add (s, 3, 10, f->node);
@@ -160,7 +160,7 @@ static void test_nodes_change (void **state)
     expect_starts (s, 1004, "3:n2");
 }
 
-/* A job of before is still on n1 when the time has come. */
+/* An earlier job is still on n1 at the begin of the window. */
 static void test_late_leaver (void **state)
 {
     struct fixture *f = *state;
@@ -184,7 +184,7 @@ static void test_late_leaver (void **state)
     match_request_destroy (n1);
 }
 
-/* R names nodes as the whole machine does. */
+/* R names nodes like the whole machine. */
 static void test_ranks (void **state)
 {
     struct fixture *f = *state;
@@ -214,7 +214,8 @@ static void book_window (struct fixture *f)
         match_window_book (f->m, MATCH_WINDOW_FIRST, "w", f->nodes, 1000, 2000), 0);
 }
 
-/* The long one of its shape waits; the short one goes on, and so does who may be shortened. */
+/* The long job of a shape waits; the short job starts, and so does a job with a minimum
+ * time. */
 static void test_short_ones_go_on (void **state)
 {
     struct fixture *f = *state;
@@ -239,7 +240,7 @@ static void test_short_ones_go_on (void **state)
     expect_starts (f->s, 100, "4:n0 5:n3 7:n1");
 }
 
-/* What is planned there when a window is made gives way. */
+/* A plan on the nodes of a new window gives way. */
 static void test_planned_give_way (void **state)
 {
     struct fixture *f = *state;

@@ -1,4 +1,5 @@
-/* The queue by example: order, holds, begin times, reasons, and what a pass costs. */
+/* The queue by example: order, holds, begin times, reasons, and the cost of a pass.
+ * */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -12,7 +13,7 @@ struct fixture {
     struct matcher *m;
     struct sched *s;
     struct match_request *one, *four, *node; /* 1 core, 4 cores, a whole node */
-    struct match_request *both;              /* nodes; where a test asks for it */
+    struct match_request *both;              /* two nodes; made by tests that need it */
 };
 
 static int setup (void **state)
@@ -63,7 +64,7 @@ static void add_timed (struct fixture *f, uint64_t id, double duration,
     assert_int_equal (sched_enqueue (f->s, &e), 0);
 }
 
-/* 0: none */
+/* 0: no limit */
 static void expect_planned (struct fixture *f, uint64_t id, double start)
 {
     struct sched_reason reason;
@@ -116,7 +117,7 @@ static void test_priority_then_age (void **state)
     assert_int_equal (sched_pending (f->s), 0);
 }
 
-/* A job that does not fit is passed over, and is the first when it does. */
+/* A job that does not fit is skipped, and is first when it fits. */
 static void test_backfill (void **state)
 {
     struct fixture *f = *state;
@@ -223,10 +224,11 @@ static void test_reasons (void **state)
     assert_int_equal (reason.ahead, 2);
     assert_int_equal (sched_reason (f->s, 9, &reason), -ENOENT);
     struct sched_entry e = { .id = 1, .priority = 16, .req = f->one };
-    assert_int_equal (sched_enqueue (f->s, &e), -EINVAL); /* it runs */
+    assert_int_equal (sched_enqueue (f->s, &e), -EINVAL); /* the job runs */
 }
 
-/* One failed try stands for all equal jobs; a full machine costs one try in all. */
+/* One failed try counts for all equal jobs; a full machine costs one try in total.
+ * */
 static void test_cost (void **state)
 {
     struct fixture *f = *state;
@@ -242,7 +244,7 @@ static void test_cost (void **state)
     assert_true (sched_tries (f->s) <= tries + 3);
 }
 
-/* A bounded call goes on where the last one stopped. */
+/* A bounded call continues where the last one stopped. */
 static void test_bounded (void **state)
 {
     struct fixture *f = *state;
@@ -268,8 +270,8 @@ static void test_bounded (void **state)
     }
 }
 
-/* A large machine is looked at piece by piece when a node came, and nobody starts until that
- * is done; what has nodes as they are starts at the first call. */
+/* After a new node a large machine is prepared in steps, and no job starts until this
+ * is done; jobs that use the old nodes start at the first call. */
 static void test_nodes_come (void **state)
 {
     struct fixture *f = *state;
@@ -288,7 +290,7 @@ static void test_nodes_come (void **state)
         uint64_t tries = sched_tries (f->s);
         while ((rc = sched_next (f->s, 1, 1, &d)) == -EAGAIN) {
             assert_int_equal (sched_tries (f->s), tries);
-            if (calls++ % 2 == 0) /* what happens meanwhile */
+            if (calls++ % 2 == 0) /* a change in between */
                 machine_node_set_state (f->g, 17, MACHINE_NODE_DRAINED, "looked at");
             else
                 machine_node_set_state (f->g, 17, MACHINE_NODE_UP, NULL);
@@ -307,8 +309,8 @@ static void test_nodes_come (void **state)
     rset_destroy (d.r);
 }
 
-/* Two nodes of four cores. 1 has one until 100; 2 wants both; 3 and 4 want one core for a
- * short and a long time, 5 a node. */
+/* Two nodes of four cores. Job 1 has one until 100; 2 requests both; 3 and 4 request
+ * one core for a short and a long time, 5 a node. */
 static void fill (struct fixture *f)
 {
     add_timed (f, 1, 100, f->node);
@@ -334,7 +336,7 @@ static void test_fcfs (void **state)
     expect_planned (f, 3, 60);
 }
 
-/* Who ends before the first begins may go ahead, others not. */
+/* A job that ends before the first begins may start, others may not. */
 static void test_easy (void **state)
 {
     struct fixture *f = *state;
@@ -376,7 +378,8 @@ static void test_conservative (void **state)
     expect_planned (f, 5, 100);
 }
 
-/* Behind those that have a time nobody starts, or he might delay one that has none yet. */
+/* Behind the jobs with a planned start no job starts, because it could delay a job
+ * without one. */
 static void test_conservative_is_closed (void **state)
 {
     struct fixture *f = *state;
@@ -398,7 +401,7 @@ static void test_hybrid (void **state)
     expect_planned (f, 2, 100);
     expect_planned (f, 4, 150);
     expect_planned (f, 5, 0);
-    /* Who comes with a higher priority is planned before those. */
+    /* A new job of higher priority is planned before these. */
     struct sched_entry e = { .id = 6, .priority = 20, .duration = 10, .req = f->both };
     assert_int_equal (sched_enqueue (f->s, &e), 0);
     expect_starts (f, 1, "");
@@ -408,7 +411,7 @@ static void test_hybrid (void **state)
     assert_true (sched_wakeup (f->s) == 100);
 }
 
-/* Nodes that are down: no time can be told, and others go on. */
+/* With down nodes no start can be planned, and other jobs start. */
 static void test_no_time (void **state)
 {
     struct fixture *f = *state;
@@ -435,7 +438,8 @@ static void add_elastic (struct fixture *f, uint64_t id, double max_wait,
     assert_int_equal (sched_enqueue (f->s, &e), 0);
 }
 
-/* Elastic jobs: at once with what there is; or they hold out, from when the least fits. */
+/* Elastic jobs start at once with the free nodes, or wait for more from the time when
+ * the minimum fits. */
 static void test_elastic (void **state)
 {
     struct fixture *f = *state;
@@ -454,7 +458,7 @@ static void test_elastic (void **state)
     expect_reason (f, 3, "Resources",
                    "a smaller size fits now; it waits for its largest until "
                    "1970-01-01T00:00:40");
-    add_elastic (f, 4, 0, f->both); /* does not wait, and takes what the other did not */
+    add_elastic (f, 4, 0, f->both); /* does not wait, and takes the rest */
     assert_int_equal (sched_next (f->s, 11, 0, &d), 1);
     assert_int_equal (d.id, 4);
     assert_int_equal (d.r->nranks, 1);
@@ -485,8 +489,8 @@ static void test_elastic (void **state)
     rset_destroy (d.r);
 }
 
-/* A place is found, given back, asked for at the largest size and found again: nobody else's try
- * is the worse for it, and it costs a match or two of those who start only. */
+/* A place is found, given back, requested at the largest size and found again: no other
+ * job's try suffers, and only jobs that start cost an additional match or two. */
 static void test_size_is_explained (void **state)
 {
     struct fixture *f = *state;
@@ -514,7 +518,8 @@ static void test_size_is_explained (void **state)
     expect_starts (f, 4, "3 4");
 }
 
-/* Less time, if it so ends before the first begins; never less than it says. */
+/* A job gets less time if it then ends before the first begins; never less than its
+ * minimum. */
 static void test_time_min (void **state)
 {
     struct fixture *f = *state;
@@ -542,8 +547,8 @@ static void test_time_min (void **state)
     expect_planned (f, 2, 100);
 }
 
-/* A node on which something is planned goes, shrinks and comes: so does the plan, and what
- * was kept only for a reservation is gone with that. */
+/* A node with a reservation leaves, shrinks and comes back: so does the plan, and nodes
+ * that were only kept for a reservation go with it. */
 static void test_nodes_go (void **state)
 {
     struct fixture *f = *state;
@@ -554,8 +559,8 @@ static void test_nodes_go (void **state)
     expect_planned (f, 2, 100);
     int third = machine_node_add (f->g, &spec, NULL);
     assert_true (third >= 0);
-    expect_starts (f, 1, "5"); /* on n2, until 41 */
-    expect_planned (f, 2, 80); /* when 3 has left n1 */
+    expect_starts (f, 1, "5"); /* job 5 on n2, until 41 */
+    expect_planned (f, 2, 80); /* when job 3 has left n1 */
     assert_int_equal (match_cancel (f->m, 3), 0);
     expect_starts (f, 2, "");
     expect_planned (f, 2, 41);
@@ -585,8 +590,8 @@ static void test_nodes_go (void **state)
     expect_planned (f, 2, 100);
 }
 
-/* A search for the earliest time is in the midst of it when the job asks for less: it begins
- * from the start, as at the times before there is enough now. */
+/* A search for the earliest time is in progress when the job lowers its request: the
+ * search begins again, because the job may now fit at earlier times. */
 static void test_asks_for_less (void **state)
 {
     static const double limits[] = { 100, 300, 200, 400 };

@@ -1,8 +1,9 @@
-/* Random streams against the obvious queue: for each decision all is planned from scratch, in
- * order, by another matcher with the same bookings: a job starts, gets a reservation, or is
- * passed over. What would be wrong: another job starts than there, or elsewhere; one is lost
- * or starts twice; a plan made piece by piece is not the one made at once; who goes first
- * delays somebody who has a reservation; a job that can run never does. */
+/* Random streams compared with the obvious queue: for each decision everything is
+ * planned from scratch, in order, by another matcher with the same bookings: a job
+ * starts, gets a reservation, or is skipped. Fails if another job starts, or elsewhere,
+ * if a job is lost or starts twice, if a plan in steps differs from one made at once,
+ * if a job that starts early delays a reservation, or if a job that can run never does.
+ * */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -23,13 +24,14 @@ struct ref_job {
     enum { OUT, PENDING, RUNNING } state;
     bool held;
     int64_t priority;
-    double begin, duration, end; /* end: when it runs, of its limit */
+    double begin, duration, end; /* end: of the limit, while the job runs */
     unsigned queue;
     int shape;
     double start; /* of its reservation in the last plan from scratch, 0: none */
 };
 
-/* The rules of the policies once more, as data: the reference asks no policy. */
+/* The rules of the policies once more, as data: the reference does not ask the
+ * policies. */
 struct rules {
     const char *policy; /* NULL: the policy of this test */
     bool fcfs;          /* no job starts before another */
@@ -76,7 +78,7 @@ struct world {
     const struct queue_policy *policy;
     unsigned depth;
     struct ref_job job[JOBS + 1];
-    bool started[2]; /* queues */
+    bool started[2]; /* queues that are started */
 };
 
 static struct match_request *shapes[SHAPES];
@@ -121,7 +123,8 @@ static void ref_forget_plan (struct world *w)
     }
 }
 
-/* The next job that starts, with *ret; 0: none does. The plan stays until it is forgotten. */
+/* The next job that starts, with *ret; 0: none. The plan stays until it is discarded.
+ * */
 static uint64_t ref_next (struct world *w, struct rset **ret)
 {
     bool seen[JOBS + 1] = { false };
@@ -148,7 +151,8 @@ static uint64_t ref_next (struct world *w, struct rset **ret)
     return 0;
 }
 
-/* A plan from scratch, and what starts now is undone: who has which start. */
+/* Makes a plan from scratch and undoes its starts: returns the start of each job.
+ * */
 static void ref_plan (struct world *w, double *start)
 {
     struct rset *r;
@@ -165,7 +169,7 @@ static void ref_plan (struct world *w, double *start)
 
 /* -- steps -- */
 
-/* Whoever had a reservation before this one went first has it still, at the same time. */
+/* Each job that had a reservation before this start still has it, at the same time. */
 static void check_no_delay (struct world *w, const double *before, uint64_t id)
 {
     double after[JOBS + 1];
@@ -225,7 +229,7 @@ static void end_job (struct world *w, uint64_t id)
     w->job[id].state = OUT;
 }
 
-/* Nobody runs past its limit. */
+/* No job runs past its limit. */
 static void do_time (struct world *w, double seconds)
 {
     w->now += seconds;
@@ -330,7 +334,7 @@ static void check_reasons (struct world *w)
     assert_int_equal (sched_pending (w->s), pending);
 }
 
-/* After a pass: the starts that are told are those of the plan from scratch. */
+/* After a pass, the planned starts are those of the plan from scratch. */
 static void check_starts (struct world *w)
 {
     double start[JOBS + 1];
@@ -371,7 +375,7 @@ static void full_pass (struct world *w)
     check_starts (w);
 }
 
-/* Nothing new comes, all is up: everybody gets to run. */
+/* Without new jobs, and with everything up, every job runs. */
 static void drain (struct world *w)
 {
     for (unsigned q = 0; q < 2; q++) {
@@ -421,7 +425,7 @@ static void world_make (struct world *w, uint64_t seed)
     }
     choose_policy (w);
     w->s = sched_create (w->m[0], w->policy, w->policy->takes_depth ? w->depth : 0);
-    if (below (w, 2) == 0) /* whole searches, or one or a few times of each a call */
+    if (below (w, 2) == 0) /* whole searches, or a few times of each in a call */
         match_search_in_pieces (w->m[0], 1 + below (w, 5000));
     sched_queue_set (w->s, 0, true);
     sched_queue_set (w->s, 1, true);
@@ -462,7 +466,8 @@ static void stream (uint64_t seed)
 
 /* -- many limits -- */
 
-/* Few calls end a pass, whatever the limits of the jobs are, and in the end all have run. */
+/* A few calls complete a pass for any time limits of the jobs, and in the end all jobs
+ * have run. */
 static void bounded_pass (struct world *w)
 {
     struct sched_decision d;

@@ -1,8 +1,8 @@
 /* Each allocation fails in turn while a job goes through events, the queue and the
- * matcher. What would be wrong: a crash, a leak (ASan), units that stay booked after a
- * failure, a job that is lost without the caller having been told. Linked with --wrap for
- * malloc and its kin, so only our own calls fail, not those inside of shared libraries.
- */
+ * matcher. Fails on a crash, on a leak (ASan), if units stay booked after a failure, or
+ * if a job is lost without an error to the caller. Linked with --wrap for malloc and
+ * related functions, so that only allocations of src/ fail, not those of shared
+ * libraries. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -39,7 +39,7 @@ static int add_node (struct machine *g, const char *name)
     return machine_node_add (g, &spec, NULL);
 }
 
-/* Built without failures: what comes after is what is tested. */
+/* Built without failures: only the following steps are tested. */
 static void rig_build (struct rig *rig)
 {
     static const char fast[] =
@@ -74,7 +74,7 @@ static uint32_t cores_used (const struct machine *g)
     return sum;
 }
 
-/* Fail the n-th allocation of step; false when it needed fewer. */
+/* Lets the n-th allocation of step fail; returns false if the step needed fewer. */
 static bool torture (bool (*step) (struct rig *rig), long n)
 {
     struct rig rig;
@@ -112,7 +112,7 @@ static bool step_graph (struct rig *rig)
     return ok && rc >= 0;
 }
 
-/* What failed can be done again, and nothing is counted wrongly. */
+/* A failed step can be repeated, and nothing is counted wrongly. */
 static bool step_machine (struct rig *rig)
 {
     static struct gres other[] = { { (char *)"a:b", 4 }, { (char *)"a_b", 1 } };
@@ -211,7 +211,7 @@ static bool step_request (struct rig *rig)
                                      .with = &core,
                                      .nwith = 1,
                                      .exclusive = JOBSPEC_UNSET };
-    long n = torture_countdown; /* parsing is not ours */
+    long n = torture_countdown; /* parsing is not tested here */
     torture_countdown = -1;
     json_t *c = json_loads (
         "{\"not\":[{\"hostlist\":[\"n[1-3]\"]}],\"ranks\":[\"1\",\"3\"]}", 0, NULL);

@@ -1,7 +1,7 @@
-/* Usage by example, and against a slow recount: every allocation ever, one by one, as an
- * integral. What would be wrong: a job that counts twice or not at all, a half-life that
- * is none, a look that changes something, usage that a restart loses. Linked with --wrap
- * for malloc and its kin: each allocation fails in turn. */
+/* Usage by example, and compared with a slow recount: the integral of every allocation,
+ * one by one. Fails if a job counts twice or not at all, if the half-life is wrong, if
+ * a query changes anything, or if a restart loses usage. Linked with --wrap for malloc
+ * and related functions: each allocation fails in turn. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -54,7 +54,7 @@ static void test_without_decay (void **state)
     usage_destroy (u);
 }
 
-/* A job that runs for ever comes to what it holds times half-life / ln 2. */
+/* A job that runs forever approaches its cores times half-life / ln 2. */
 static void test_running_counts (void **state)
 {
     struct usage *u = usage_create (100);
@@ -63,7 +63,7 @@ static void test_running_counts (void **state)
     usage_begin (u, 1, 8, 0, 0);
     assert_near (usage_of (u, 1, 100), 8 * 100 / M_LN2 / 2);
     assert_near (usage_of (u, 1, 1e5), 8 * 100 / M_LN2);
-    assert_near (usage_of (u, 1, 100), 8 * 100 / M_LN2 / 2); /* a look changes nothing */
+    assert_near (usage_of (u, 1, 100), 8 * 100 / M_LN2 / 2); /* a query changes nothing */
     usage_destroy (u);
 }
 
@@ -80,7 +80,7 @@ static void test_fair_share (void **state)
     usage_restore (u, 1, 30, 0, 0);
     assert_near (usage_fair_share (u, 1, 0), 1); /* until the round is over */
     usage_round (u);
-    assert_near (usage_fair_share (u, 1, 0), 0.25); /* all of it: twice the share */
+    assert_near (usage_fair_share (u, 1, 0), 0.25); /* all usage: twice the share */
     assert_near (usage_fair_share (u, 2, 0), 1);
     usage_restore (u, 2, 30, 0, 0);
     usage_round (u);
@@ -156,7 +156,7 @@ static void test_half_life_changes (void **state)
     usage_destroy (u);
 }
 
-/* Without memory a user is not there, or is as before; what did succeed counts. */
+/* Without memory a user is unknown, or unchanged; successful updates count. */
 static void test_no_memory (void **state)
 {
     int failures = 0;
@@ -188,15 +188,15 @@ static void test_no_memory (void **state)
     assert_true (failures > 40);
 }
 
-/* -- against a recount -- */
+/* -- compared with a recount -- */
 
 struct held {
     uint32_t uid;
     int64_t cores;
-    double from, to; /* to < 0: it still is */
+    double from, to; /* to < 0: the job still runs */
 };
 
-/* The integral of cores times 2^-(age / half_life) over the time held until now. */
+/* The integral of cores times 2^-(age / half_life) over the time until now. */
 static double recount (const struct held *list, size_t n, uint32_t uid, double half_life,
                        double now, bool ended_only)
 {
@@ -226,7 +226,7 @@ static void check (const struct usage *u, const struct held *list, size_t n,
     assert_near (usage_all (u, now), all);
 }
 
-/* As after a restart: what was kept of ended jobs, and those that run. */
+/* As after a restart: the kept usage of ended jobs, and the running jobs. */
 static struct usage *again (const struct usage *u, const struct held *list, size_t n,
                             double half_life, double saved, double now)
 {

@@ -1,4 +1,4 @@
-/* harness.h - a folder, a journal and a small loop for the journal's tests */
+/* harness.h - a directory, a journal and a small loop for the journal's tests */
 #ifndef FLUXQ_STORE_TEST_HARNESS_H
 #define FLUXQ_STORE_TEST_HARNESS_H
 

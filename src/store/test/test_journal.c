@@ -1,4 +1,4 @@
-/* test_journal.c - what the journal keeps, in which order, and what it refuses */
+/* test_journal.c - the content of the journal, its order, and refusals */
 #include "store/test/harness.h"
 
 #include <fcntl.h>
@@ -73,8 +73,8 @@ static struct seen load (struct harness *h, size_t recent)
     return s;
 }
 
-/* Wrong: a reply would be sent for a job that a restart does not know, or events come
- * back in another order than they happened. */
+/* Fails if a reply would be sent for a job that a restart does not know, or if events
+ * come back in another order. */
 static void test_reopen (void **state)
 {
     struct harness *h = *state;
@@ -97,13 +97,14 @@ static void test_reopen (void **state)
                          "2:alloc 3:submit 3:validate ");
     assert_string_equal (s.last_key, "k3");
     assert_int_equal (journal_last_id (h->j), 3);
-    harness_event (h, 1, "clean"); /* numbering of events goes on */
+    harness_event (h, 1, "clean"); /* the numbering of events continues */
     harness_wait (h, 7);
     s = load (h, 0);
     assert_non_null (strstr (s.log, "1:submit 1:validate 1:depend 1:clean 2:submit"));
 }
 
-/* Wrong: finished jobs fill the broker's memory at start, or vanish from the listing. */
+/* Fails if ended jobs fill the broker's memory at its start, or vanish from the
+ * listing. */
 static void test_recent (void **state)
 {
     struct harness *h = *state;
@@ -114,7 +115,7 @@ static void test_recent (void **state)
     for (uint64_t id = 1; id <= 8; id++) {
         t = journal_txn_create ();
         if (id == 3)
-            journal_txn_inactive (t, 99); /* unknown: no harm */
+            journal_txn_inactive (t, 99); /* an unknown job does no harm */
         else
             journal_txn_inactive (t, id);
         assert_int_equal (journal_commit (h->j, t, 0, harness_done, h), 0);
@@ -141,7 +142,7 @@ static int on_setting (const char *name, const char *value, void *arg)
     return 0;
 }
 
-/* Wrong: a drained node takes jobs again after a restart. */
+/* Fails if a drained node accepts jobs again after a restart. */
 static void test_settings (void **state)
 {
     struct harness *h = *state;
@@ -160,7 +161,7 @@ static void test_settings (void **state)
     assert_string_equal (log, "drain/n1=bad fan, again drain/n2= ");
 }
 
-/* Wrong: one bad submit takes the others in its group commit with it. */
+/* Fails if one bad submit also fails the others in its group commit. */
 static void test_bad_one_fails_alone (void **state)
 {
     struct harness *h = *state;
@@ -181,11 +182,11 @@ static void test_bad_one_fails_alone (void **state)
     assert_int_equal (journal_find_key (h->j, 1000, "again"), 0);
     struct seen s = load (h, 0);
     assert_int_equal (s.njobs, 52);
-    assert_int_equal (s.nevents, 104); /* nothing of the two is there */
+    assert_int_equal (s.nevents, 104); /* neither submit left anything */
 }
 
-/* Wrong: a retried submit makes two jobs, or another user's key is taken for one's own.
- */
+/* Fails if a retried submit makes two jobs, or if another user's key counts as the
+ * user's own. */
 static void test_keys (void **state)
 {
     struct harness *h = *state;
@@ -221,14 +222,14 @@ static void sql (const char *path, const char *text)
     sqlite3_close (db);
 }
 
-/* Wrong: keys are kept for ever, or forgotten too early. */
+/* Fails if keys are kept forever, or forgotten too early. */
 static void test_old_keys (void **state)
 {
     struct harness *h = *state;
 
     harness_submit (h, 1, "day");
     harness_submit (h, 2, "hour");
-    harness_submit (h, 3, "now"); /* where the journal's time goes on */
+    harness_submit (h, 3, "now"); /* the journal's time continues here */
     harness_wait (h, 3);
     harness_close (h);
     sql (h->path, "UPDATE job SET submitted = submitted - 86402 WHERE id = 1;"
@@ -238,7 +239,7 @@ static void test_old_keys (void **state)
     assert_int_equal (journal_find_key (h->j, 1000, "hour"), 2);
     double end = clock_mono () + DEADLINE;
     while (journal_find_key (h->j, 1000, "hour")
-           != 0) { /* its day ends within a few seconds */
+           != 0) { /* the key's day ends within a few seconds */
         harness_turn (h);
         assert_true (clock_mono () < end);
     }
@@ -247,8 +248,8 @@ static void test_old_keys (void **state)
     harness_wait (h, 4);
 }
 
-/* Wrong: a wall clock that was wrong for an hour, or a broker that was off for a week,
- * makes all keys forgotten and each repeated submit a second job. */
+/* Fails if an hour of a wrong wall clock, or a week without a broker, makes the
+ * journal forget all keys, so that each repeated submit is a second job. */
 static void test_clock_jump (void **state)
 {
     struct harness *h = *state;
@@ -303,7 +304,8 @@ static struct lookup look_up (struct harness *h, uint64_t id, int want)
     return l;
 }
 
-/* Wrong: fluxq-show of a job that left the broker's memory fails or mixes jobs. */
+/* Fails if fluxq-show of a job that left the broker's memory fails or mixes jobs.
+ * */
 static void test_read (void **state)
 {
     struct harness *h = *state;
@@ -332,7 +334,7 @@ static void test_read (void **state)
     assert_int_equal (look_up (h, 3, JOURNAL_EVENTS).rc, -ENOENT);
 }
 
-/* Wrong: two brokers write one journal. */
+/* Fails if two brokers write one journal. */
 static void test_second_broker (void **state)
 {
     struct harness *h = *state;
@@ -344,7 +346,7 @@ static void test_second_broker (void **state)
     assert_non_null (strstr (err.text, h->path));
     assert_int_equal (stat (h->path, &st), 0);
     assert_int_equal (st.st_mode & 0777, 0600);
-    harness_submit (h, 1, NULL); /* the first one is not disturbed */
+    harness_submit (h, 1, NULL); /* the first broker is not disturbed */
     harness_wait (h, 1);
     assert_int_equal (h->failed, 0);
 }
@@ -359,7 +361,7 @@ static int refused (const char *path)
     return j ? 0 : err.code;
 }
 
-/* Wrong: a journal of a newer version, or somebody's other file, is written into. */
+/* Fails if a journal of a newer version, or another program's file, is written. */
 static void test_foreign_files (void **state)
 {
     struct harness *h = *state;
@@ -389,8 +391,8 @@ static void commit (struct harness *h, struct journal_txn *t)
     assert_int_equal (h->failed, 0);
 }
 
-/* Wrong: each task of an array has a copy of a script of megabytes, or none; or a number
- * that a task will have is given to another job after a restart. */
+/* Fails if each task of an array has a copy of a script of megabytes, or none, or if
+ * another job gets the id of a future task after a restart. */
 static void test_shared_jobspec (void **state)
 {
     struct harness *h = *state;
@@ -401,7 +403,7 @@ static void test_shared_jobspec (void **state)
     t = journal_txn_create ();
     journal_txn_job_of (t, 5, 1000, 4);
     journal_txn_event (t, 5, 1005.0, "submit", "{\"userid\":1000}");
-    journal_txn_keep_ids (t, 9); /* less than before: no change */
+    journal_txn_keep_ids (t, 9); /* lower than before: no change */
     commit (h, t);
     assert_int_equal (look_up (h, 5, JOURNAL_JOBSPEC | JOURNAL_EVENTS).len, 300);
     harness_close (h);
@@ -415,7 +417,7 @@ static void test_shared_jobspec (void **state)
     assert_int_equal (load (h, 10).njobs, 3);
 }
 
-/* Wrong: what an older fluxq wrote is not read, or lost. */
+/* Fails if data of an older fluxq is not read, or is lost. */
 static void test_version_1 (void **state)
 {
     struct harness *h = *state;
@@ -434,7 +436,7 @@ static void test_version_1 (void **state)
     commit (h, t);
     assert_int_equal (look_up (h, 2, JOURNAL_JOBSPEC).len, 300);
     harness_close (h);
-    harness_open (h); /* and once more, as it is now */
+    harness_open (h); /* once more, in the present format */
     assert_int_equal (load (h, 10).njobs, 2);
 }
 
@@ -448,8 +450,8 @@ static void check_order (int rc, const struct error *err, void *arg)
     expected++;
 }
 
-/* Wrong: completions out of order, or commits that wait one by one for the disk. Also
- * what an empty transaction is for. */
+/* Fails if completions are out of order, or if commits wait for the disk one by one.
+ * Also shows the use of an empty transaction. */
 static void test_order (void **state)
 {
     struct harness *h = *state;
@@ -472,29 +474,30 @@ static int give (struct harness *h, int flags, int id)
                            harness_done, h);
 }
 
-/* Wrong: a stuck disk makes the broker grow without end. */
+/* Fails if a stuck disk makes the broker grow without limit. */
 static void test_bound (void **state)
 {
     struct harness *h = *state;
     sqlite3 *db;
     int given = 0;
 
-    assert_int_equal (sqlite3_open (h->path, &db), SQLITE_OK); /* holds the writer up */
+    assert_int_equal (sqlite3_open (h->path, &db), SQLITE_OK); /* blocks the writer */
     assert_int_equal (sqlite3_exec (db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    /* What may fail does so when the writer has waited 2 s for the lock, and makes room. */
+    /* A transaction that may fail does so when the writer has waited 2 s for the lock,
+     * and makes room. */
     for (; given < 200; given++)
         assert_int_equal (give (h, 0, given + 1), 0);
     assert_int_equal (give (h, JOURNAL_MAY_FAIL, ++given), 0);
     for (; given < 256; given++)
         assert_int_equal (give (h, 0, given + 1), 0);
     assert_int_equal (give (h, JOURNAL_MAY_FAIL, 300), -EAGAIN);
-    harness_event (h, 1, "x"); /* what has happened is always taken */
+    harness_event (h, 1, "x"); /* past events are always accepted */
     assert_int_equal (sqlite3_exec (db, "ROLLBACK", NULL, NULL, NULL), SQLITE_OK);
     sqlite3_close (db);
     harness_wait (h, given + 1);
 }
 
-/* Wrong: what was given just before the end is lost. */
+/* Fails if transactions from just before the end are lost. */
 static void test_close_commits (void **state)
 {
     struct harness *h = *state;

@@ -1,7 +1,5 @@
-/* test_journal_faults.c - a full disk, a disk that fails, kill -9 in the middle
- *
- * Needs a tmpfs of 1 MiB: root, or user namespaces. Where neither is, the test fails.
- */
+/* test_journal_faults.c - a full disk, a failing disk, kill -9 in the middle.
+ * Needs a tmpfs of 1 MiB: root, or user namespaces. Without both the test fails. */
 #include "store/test/harness.h"
 
 #include <errno.h>
@@ -14,14 +12,14 @@
 #include <sys/wait.h>
 #include <time.h>
 
-/* A mount namespace of our own, so that nothing is left mounted whatever happens. */
+/* Enters a mount namespace of its own, so that no mount is left in any case. */
 static void private_mounts (void)
 {
     if (geteuid () != 0)
         assert_int_equal (unshare (CLONE_NEWUSER | CLONE_NEWNS), 0);
     else
         assert_int_equal (unshare (CLONE_NEWNS), 0);
-    /* In a chroot "/" is no mount point; what is mounted here then stays below it anyway. */
+    /* In a chroot "/" is not a mount point; new mounts then stay below it anyway. */
     assert_true (mount ("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
                  || errno == EINVAL);
 }
@@ -71,7 +69,7 @@ static void wait_for_trouble (struct harness *h, bool wanted)
     }
 }
 
-/* Submit until one fails. Returns the number that was accepted. */
+/* Submits until a submit fails. Returns the number of accepted submits. */
 static int submit_until_full (struct harness *h, uint64_t *id)
 {
     int before = h->completed;
@@ -86,8 +84,8 @@ static int submit_until_full (struct harness *h, uint64_t *id)
     return accepted;
 }
 
-/* Wrong: a full disk loses what happened, half writes a submit, hangs it, or says
- * nothing. */
+/* Fails if a full disk loses past events, writes half a submit, blocks a submit, or
+ * gives no message. */
 static void test_disk_full (void **state)
 {
     struct harness h;
@@ -112,7 +110,7 @@ static void test_disk_full (void **state)
 
     int before = h.completed;
     harness_event (&h, 1, "finish"); /* has happened: must not be lost */
-    harness_submit (&h, id++, NULL); /* behind it, and yet answered soon */
+    harness_submit (&h, id++, NULL); /* queued behind it, but answered soon */
     harness_event (&h, 1, "finish");
     harness_wait (&h, before + 1);
     assert_int_equal (h.last_rc, -ENOSPC);
@@ -137,7 +135,7 @@ static void test_disk_full (void **state)
     harness_release (&h);
 }
 
-/* Wrong: a disk that is full at start, or at the end, hangs the broker. */
+/* Fails if a disk that is full at the start, or at the end, blocks the broker. */
 static void test_full_at_start_and_end (void **state)
 {
     struct harness h;
@@ -166,8 +164,8 @@ static void test_full_at_start_and_end (void **state)
     harness_release (&h);
 }
 
-/* Wrong: any other failure of the disk is taken for success. (A file size limit makes
- * writes fail with EFBIG, which sqlite calls an I/O error.) */
+/* Fails if another disk error counts as success. (A file size limit makes writes fail
+ * with EFBIG, which sqlite reports as an I/O error.) */
 static void test_disk_fails (void **state)
 {
     struct harness h;
@@ -217,8 +215,8 @@ static void report_id (int rc, const struct error *err, void *arg)
     free (r);
 }
 
-/* The child: commits jobs eight at a time until it is killed, and tells each id that is
- * done. */
+/* Runs in the child: commits jobs eight at a time until it is killed, and reports each
+ * id that is done. */
 static void write_until_killed (struct harness *h, int fd)
 {
     static char text[STREAM];
@@ -252,7 +250,7 @@ static int census_job (const struct journal_job_row *row, void *arg)
 {
     struct census *c = arg;
 
-    assert_int_equal (c->events % EVENTS, 0); /* the one before was whole */
+    assert_int_equal (c->events % EVENTS, 0); /* the previous job was complete */
     assert_int_equal (row->id, c->last + 1);
     assert_int_equal (row->jobspec_len, row->inactive ? 0 : STREAM);
     c->last = row->id;
@@ -290,8 +288,8 @@ static uint64_t run_and_kill (struct harness *h)
     assert_int_equal (getrandom (&delay, sizeof (delay), 0), sizeof (delay));
     struct timespec ts = { .tv_nsec = 1000000L + (long)(delay % 60000000) };
     assert_int_equal (io_read_all (fds[0], &last, sizeof (last)),
-                      sizeof (last)); /* it writes */
-    nanosleep (&ts, NULL);            /* a random moment is the point here */
+                      sizeof (last)); /* the child writes */
+    nanosleep (&ts, NULL);            /* the kill must come at a random moment */
     assert_int_equal (kill (pid, SIGKILL), 0);
     while (io_read_all (fds[0], &id, sizeof (id)) == sizeof (id))
         last = id;
@@ -302,7 +300,8 @@ static uint64_t run_and_kill (struct harness *h)
     return last;
 }
 
-/* Wrong: an id that was told to a user is not there after a crash, or not whole. */
+/* Fails if an id that a user got is missing after a crash, or if its job is
+ * incomplete. */
 static void test_kill (void **state)
 {
     struct harness h;

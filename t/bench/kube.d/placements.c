@@ -1,4 +1,4 @@
-/* placements.c - how many pods a second the API server lets anybody place
+/* placements.c - the rate at which the API server accepts placed pods
  *
  *     placements rates COUNT NODE...
  *     placements fill COUNT NODE...
@@ -113,7 +113,7 @@ static void delete_placed (struct run *r, int i)
     send_one (r, "DELETE", path, NULL);
 }
 
-/* So many a second. */
+/* The rate for this count. */
 static double rate (struct run *r, void (*one) (struct run *r, int i))
 {
     double begin = clock_mono ();
@@ -126,7 +126,7 @@ static double rate (struct run *r, void (*one) (struct run *r, int i))
     return r->count / (clock_mono () - begin);
 }
 
-/* A few thousand at a time, as the client keeps no more in memory than it must. */
+/* A few thousand at a time, because the client bounds its memory. */
 static double fill (struct run *r)
 {
     double begin = clock_mono ();

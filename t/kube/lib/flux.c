@@ -41,7 +41,7 @@ extern char **environ;
 enum { HELLO = 'H', RUN = 'R', TASK = 'T', OUT = 'O', EXIT = 'X', NODES = 'N', BYE = 'B' };
 
 struct message {
-    uint32_t len; /* of data */
+    uint32_t len; /* length of data */
     char type;
     char data[MESSAGE_MAX];
 };
@@ -102,7 +102,7 @@ static bool get (int fd)
            && read_all (fd, in.data, in.len) && (in.data[in.len] = 0, true);
 }
 
-/* Words with a NUL behind each. */
+/* Words with a NUL after each. */
 struct words {
     char *v[WORDS_MAX];
     size_t n;
@@ -132,10 +132,10 @@ static size_t add_number (char *to, size_t at, long n)
     return add (to, at, text);
 }
 
-/* -- what the instance is -- */
+/* -- the instance -- */
 
 struct instance {
-    char host[128], prefix[128], service[256]; /* own name; NAME-; what follows a host's name */
+    char host[128], prefix[128], service[256]; /* own name; NAME-; suffix of host names */
     long rank, size, quorum;
     double timeout;
     char socket[108];
@@ -184,7 +184,7 @@ static void read_line (struct instance *f, char **argv)
     *f = (struct instance){ .timeout = 30 };
     for (; *argv; argv++) {
         if (!strcmp (*argv, "-o"))
-            continue; /* the next is an option of the broker's, as this is */
+            continue; /* the next word is an option of the broker, too */
         if ((!strcmp (*argv, "--config") || !strcmp (*argv, "--config-path")) && argv[1])
             read_config (f, *++argv);
         else if (!strncmp (*argv, "-S", 2))
@@ -243,7 +243,7 @@ static void spawn (struct task *t, struct words *w)
     t->out[1] = err[0];
 }
 
-/* What it has written, or that it has ended. */
+/* Sends output of the task, or its end. */
 static void carry (int up, struct task *t, int which)
 {
     char buf[8192 + sizeof (t->head)];
@@ -326,7 +326,7 @@ static int be_rank (long rank, const char *host, double timeout)
     }
 }
 
-/* -- rank 0 of the instance: who is there, and who asks for tasks -- */
+/* -- rank 0 of the instance: its ranks, and the clients that request tasks -- */
 
 struct peer {
     int fd; /* 0: none */
@@ -529,7 +529,7 @@ static long read_number (char ***argv, char letter)
     return **argv ? atol (**argv) : -1;
 }
 
-/* Tasks' output until all have ended. */
+/* Passes on the tasks' output until all have ended. */
 static int watch (int fd, long ntasks)
 {
     int worst = 0;
@@ -543,7 +543,7 @@ static int watch (int fd, long ntasks)
         if (atoi (rest) > worst)
             worst = atoi (rest);
         ntasks--;
-        if (in.data[strlen (in.data) + 1] == '-') /* none was started */
+        if (in.data[strlen (in.data) + 1] == '-') /* no task was started */
             return worst;
     }
     return ntasks > 0 && worst == 0 ? 1 : worst;

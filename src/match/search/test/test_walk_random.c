@@ -25,9 +25,9 @@
 
 #define STEPS 12
 #define GRAPHS 5000
-#define CLAIMS_MAX 1024 /* of one job */
+#define CLAIMS_MAX 1024 /* claims of one job */
 
-/* -- what is there, compared -- */
+/* -- the state, compared -- */
 
 static void tell_claims (const struct world *w, const char *who,
                          const struct ref_claim *c, int n)
@@ -79,7 +79,7 @@ static bool same (const struct ref_claim *a, int na, const struct ref_claim *b, 
     return true;
 }
 
-/* Policy first knows what answers named. */
+/* Policy first keeps track of vertices in answers. */
 static void note_named (struct world *w, struct ref_booking *b, const struct selection *s)
 {
     free (b->named);
@@ -95,7 +95,7 @@ static void note_named (struct world *w, struct ref_booking *b, const struct sel
     }
 }
 
-/* Policy first knows what an answer had parts in. */
+/* Policy first keeps track of vertices with parts in an answer. */
 static void note_seen (struct world *w, const struct selection *s)
 {
     for (size_t i = 1; i < s->n; i++) {
@@ -105,7 +105,8 @@ static void note_seen (struct world *w, const struct selection *s)
     }
 }
 
-/* Used of v at time t by those that are, or may still be, there with booking b. */
+/* The use of v at time t by bookings that exist, or may still exist, together with
+ * booking b. */
 static int64_t used_at (const struct ref *ref, const struct ref_booking *b, int v,
                         int64_t t)
 {
@@ -120,8 +121,8 @@ static int64_t used_at (const struct ref *ref, const struct ref_booking *b, int 
     return sum;
 }
 
-/* Nobody else has what was booked at the same time, nor more of a divisible vertex than
- * there is. */
+/* No other job has the booked units at the same time, nor more of a divisible vertex
+ * than its size. */
 static void check_booking (const struct world *w, uint64_t job)
 {
     const struct ref *ref = w->ref;
@@ -149,7 +150,8 @@ static void verify (const struct world *w)
         wrong ("planner_verify: %s", err.text);
 }
 
-/* The first request with a property makes all anew: have that behind us. */
+/* The first request with a property rebuilds everything: this is done here in
+ * advance. */
 static void ask_for_property (struct world *w)
 {
     json_t *fast = json_pack ("{s:[s]}", "properties", REF_PROPERTY);
@@ -162,7 +164,7 @@ static void ask_for_property (struct world *w)
     json_decref (fast);
 }
 
-/* What the planner keeps, as text. */
+/* The planner's data, as text. */
 static char *state_of (struct world *w)
 {
     struct planner *p = w->p;
@@ -175,7 +177,7 @@ static char *state_of (struct world *w)
             struct index_key key;
             index_get (p->upper[i].index, n, &key);
             strbuf_addf (&sb, "%zu.%zu: soonest %" PRId64, i, n, key.soonest);
-            if (!p->policy.first) /* which knows what it has seen */
+            if (!p->policy.first) /* which keeps track of its answers */
                 strbuf_addf (&sb, " measure %" PRId64, key.measure);
             for (unsigned d = 0; d < p->ntypes; d++)
                 strbuf_addf (&sb, " %" PRId64 "/%" PRId64, key.free[d], key.ever[d]);
@@ -233,15 +235,15 @@ static const char *const op_names[] = {
     [SEARCH_WITHOUT_ALLOCATING_FUTURE] = "without_allocating_future",
 };
 
-struct wanted { /* of the reference */
+struct wanted { /* the verdict of the reference */
     int rc;
     int64_t start;
     struct ref_claim *claims;
     int n;
-    bool or_never; /* at a time it is, but not with nothing booked: either will do */
+    bool or_never; /* fits at a time, but not on an empty machine: both are right */
 };
 
-/* Could the request be met with nothing booked and all nodes up? */
+/* True if the request fits with nothing booked and all nodes up. */
 static bool ref_possible (const struct world *w, const struct ref_request *q)
 {
     struct ref *empty = malloc (sizeof (*empty));
@@ -279,8 +281,8 @@ static struct wanted want (struct world *w, enum search_op op,
     return k;
 }
 
-/* As selection.h says: parents before children, ways from the root; what is claimed covers
- * what is below it. */
+/* As in selection.h: parents before children, ways from the root; a claimed vertex
+ * covers the vertices below it. */
 static void check_picks (const struct world *w, const struct selection *s)
 {
     for (size_t i = 0; i < s->n; i++) {
@@ -325,7 +327,8 @@ static void compare (struct world *w, const struct wanted *k, int rc,
     wrong ("another choice");
 }
 
-/* A slot beside something else: what fits may depend on what it is given. */
+/* A slot beside something else: whether it fits may depend on the slot's vertices.
+ * */
 static bool is_tangled (const struct ref_request *q)
 {
     for (int a = 0; a < q->n; a++)
@@ -336,7 +339,7 @@ static bool is_tangled (const struct ref_request *q)
     return false;
 }
 
-/* Where all units are alike every policy comes to the same verdict. */
+/* If all units are alike, every policy gives the same verdict. */
 static void try_policies (struct world *w, const struct asked *a, int64_t duration)
 {
     struct ref_window window = { .at = w->now, .end = w->now + duration, .now = true };
@@ -362,7 +365,7 @@ static void try_policies (struct world *w, const struct asked *a, int64_t durati
     w->p->stale = true;
 }
 
-/* What the planner says that the job has. */
+/* The job's allocation according to the planner. */
 static void check_job (const struct world *w, uint64_t job)
 {
     autoselection struct selection *s = planner_selection (w->p, job);
@@ -405,7 +408,7 @@ static void step_match (struct world *w)
     compare (w, &k, rc, s);
     if (rc < 0 && (!why.code || !why.text[0] || why.code != -rc))
         wrong ("no reason is given");
-    if (before && rc == 0 && books) { /* and back, and again */
+    if (before && rc == 0 && books) { /* back and again */
         if (planner_cancel (w->p, job) < 0)
             wrong ("cannot be cancelled");
         verify (w);
@@ -453,10 +456,10 @@ static void step_cancel (struct world *w)
         wrong ("it is not there");
     ref_cancel (w->ref, job);
     forget (w, i);
-    ref_load (w->ref, w->g); /* units that were to go are gone */
+    ref_load (w->ref, w->g); /* leaving units are gone */
 }
 
-/* A part of what a job has: a claim of it, or of what is in that. */
+/* A part of a job's allocation: one of its claims, or a vertex inside a claim. */
 static void step_cancel_part (struct world *w)
 {
     size_t i = below (w->njobs);
@@ -470,7 +473,7 @@ static void step_cancel_part (struct world *w)
     int v = b->claims[below ((size_t)b->nclaims)].v;
     const struct ref_vertex *x = &w->ref->v[v];
     if (!x->leaf || x->divisible)
-        return; /* test_planner has these */
+        return; /* test_planner tests these */
     struct pick *p = selection_add (s, w->g, x->v, x->unit, 1, GRAPH_NONE);
     p->claimed = p->exclusive = true;
     tell ("%" PRId64 ": job %" PRIu64 " gives (%d) back\n", w->now, b->job, v);
@@ -491,7 +494,7 @@ static void step_cancel_part (struct world *w)
     ref_load (w->ref, w->g);
 }
 
-/* Time goes on: reservations whose time has come are cancelled. */
+/* Advances the time: reservations with a start in the past are cancelled. */
 static void step_time (struct world *w)
 {
     w->now += between (1, 8);
@@ -517,11 +520,11 @@ static void step_extend (struct world *w)
     struct error why;
 
     for (int v = 0; v < w->ref->nv; v++)
-        for (int j = 0; j < REF_JOBS; j++) { /* others at any time between */
+        for (int j = 0; j < REF_JOBS; j++) { /* other jobs at any time between */
             const struct ref_booking *o = &w->ref->jobs[j];
             int64_t t = MAX (o->start, b->end), sum = 0, amount;
             if (o->job == 0 || t >= end || !ref_has (w->ref, b, v, &amount))
-                continue; /* (of b alone: v may have shrunk) */
+                continue; /* (for b alone: v may have shrunk) */
             for (int i = 0; i < REF_JOBS; i++) {
                 const struct ref_booking *a = &w->ref->jobs[i];
                 if (a->job != 0 && (a == b || (a->start <= t && t < a->end))
@@ -583,7 +586,7 @@ static void step_resize (struct world *w)
     ref_load (w->ref, w->g);
 }
 
-/* Others use, or use no more, a part of a divisible vertex. */
+/* Foreign use takes or gives back a part of a divisible vertex. */
 static void step_withhold (struct world *w)
 {
     uint32_t v = any_vertex (w);
@@ -600,7 +603,7 @@ static void step_withhold (struct world *w)
     ref_load (w->ref, w->g);
 }
 
-/* A node, rack or other is to go, or stays after all. */
+/* A node, rack or other vertex is to leave, or stays after all. */
 static void step_leave (struct world *w)
 {
     uint32_t v = any_vertex (w);
@@ -615,7 +618,7 @@ static void step_leave (struct world *w)
     ref_load (w->ref, w->g);
 }
 
-/* A unit, or all of a vertex, becomes fast, or is so no more. */
+/* A unit, or a whole vertex, becomes fast or stops being fast. */
 static void step_property (struct world *w)
 {
     uint32_t v = any_vertex (w);
@@ -630,17 +633,17 @@ static void step_property (struct world *w)
     ref_load (w->ref, w->g);
 }
 
-/* A new planner gets the bookings. */
+/* A new planner takes over the bookings. */
 static void step_remake (struct world *w)
 {
     struct error err = { 0 };
 
     if (w->shrunk)
-        return; /* they would not be there any more */
+        return; /* the units would no longer exist */
     tell ("%" PRId64 ": all that is booked goes and comes back\n", w->now);
     if (planner_remake (&w->p, &err) < 0)
         wrong ("it does not come back: %s", err.text);
-    for (size_t i = 0; i < w->njobs; i++) { /* from here on they name what they have */
+    for (size_t i = 0; i < w->njobs; i++) { /* from here on with their units */
         autoselection struct selection *s = planner_selection (w->p, w->jobs[i]);
         struct ref_booking *b = ref_booking (w->ref, w->jobs[i]);
         if (!b->reserved)
@@ -677,7 +680,7 @@ static void step (struct world *w)
     verify (w);
 }
 
-/* Without bookings all keys are as in a planner that never had any. */
+/* Without bookings all keys equal those of a planner that never had any. */
 static void check_empty (struct world *w)
 {
     struct planner_options opt = { 0 };

@@ -10,7 +10,7 @@
 
 #define TYPES 16
 
-/* -- words -- */
+/* -- texts -- */
 
 static bool has (const char **p, char c)
 {
@@ -45,7 +45,7 @@ static char *word (const char **p)
 
 /* -- machines -- */
 
-struct ids { /* the next one of each type */
+struct ids { /* the next id of each type */
     char *type[TYPES];
     int64_t next[TYPES];
     int n;

@@ -25,8 +25,8 @@
 struct rig {
     struct graph *g;
     struct planner *p;
-    unsigned flags;     /* of shape_compile() */
-    json_t *constraint; /* of the whole; owned */
+    unsigned flags;     /* flags of shape_compile() */
+    json_t *constraint; /* for the whole request; owned */
     int64_t node_memory;
     int64_t now;
     uint64_t job; /* the last one */
@@ -36,25 +36,26 @@ struct rig rig_make (const char *machine, const char *policy);
 struct rig rig_make_with (const char *machine, const char *policy,
                           const struct planner_options *opt);
 void rig_drop (struct rig *r);
-/* By its path below the root: "rack0/node1/core3". */
+/* Finds a vertex by its path below the root: "rack0/node1/core3". */
 void rig_find (const struct rig *r, const char *path, uint32_t *ret_v,
                uint32_t *ret_unit);
 void rig_flag (struct rig *r, const char *path, uint8_t flag, bool on);
 void rig_property (struct rig *r, const char *path, const char *key, const char *value);
-/* RFC 31, for all requests from here on; NULL: none. */
+/* Sets a constraint (RFC 31) for all later requests; NULL: none. */
 void rig_constraint (struct rig *r, const char *json);
 
 struct shape *rig_shape (const struct rig *r, const char *request);
-/* search_match() as a job of its own, for 10 ticks. *ret: NULL when it does not fit. */
+/* Calls search_match() as a job of its own, for 10 ticks. *ret: NULL if the request
+ * does not fit. */
 int rig_ask (struct rig *r, enum search_op op, const char *request,
              struct selection **ret, struct error *why);
-/* What is claimed, as text: "node0:core0-3,gpu0 rack1". */
+/* The claims as text: "node0:core0-3,gpu0 rack1". */
 void rig_tell (const struct rig *r, const struct selection *s, char *buf, size_t size);
 
-/* Allocate: the answer, or the reason, is that. */
+/* An allocation must give this answer, or this reason. */
 #define expect(r, request, answer)                                                       \
     rig_expect ((r), SEARCH_ALLOCATE, (request), (answer), __FILE__, __LINE__)
-/* Or reserve: "at 10: node0:core0-3". */
+/* A reservation must give "at 10: node0:core0-3". */
 #define expect_later(r, request, answer)                                                 \
     rig_expect ((r), SEARCH_ALLOCATE_ORELSE_RESERVE, (request), (answer), __FILE__,     \
                 __LINE__)

@@ -1,5 +1,5 @@
-/* The writers. What would be wrong: text that other tools cannot read back, or that says
- * something else than what was chosen. */
+/* The writers. Fails if other tools cannot read a text back, or if a text differs from
+ * the selection. */
 #include "match/test/formats.h"
 
 #include <errno.h>
@@ -65,7 +65,7 @@ static void machine_make (struct machine *m)
 
 enum how { ON_THE_WAY, CLAIMED, COVERED };
 
-/* Append a pick; its index. */
+/* Appends a pick and returns its index. */
 static uint32_t pick (const struct machine *m, struct selection *s, uint32_t v,
                       uint32_t unit, uint32_t count, uint32_t parent, enum how how)
 {
@@ -156,7 +156,7 @@ static void test_lines (void **state)
 
 /* -- graphs -- */
 
-/* What choose() chose, as JGF; brief: without what is below node 1. */
+/* The selection of choose(), as JGF; brief: without the vertices below node 1. */
 static void expect_graph (struct strbuf *sb, bool brief)
 {
     autostrbuf struct strbuf nodes;
@@ -226,7 +226,7 @@ static void test_jgf (void **state)
     struct selection *s = choose (&m);
     check_text (m.g, s, "jgf", NULL, all.buf);
     check_text (m.g, s, "jgf_shorthand", NULL, part.buf);
-    /* Nothing is claimed, as in the answer of a search: nothing is left out. */
+    /* Without claims, as in the answer of a search, nothing is left out. */
     for (size_t i = 0; i < s->n; i++)
         s->picks[i].claimed = false;
     check_text (m.g, s, "jgf_shorthand", NULL, all.buf);
@@ -237,8 +237,8 @@ static void test_jgf (void **state)
     graph_destroy (m.g);
 }
 
-/* Names that are not what type and id give, an id that is not there, and letters that
- * JSON has to escape. */
+/* Names that differ from type and id, a missing id, and characters that JSON must
+ * escape. */
 static void test_jgf_names (void **state)
 {
     struct machine m = { .g = graph_create () };
@@ -268,7 +268,7 @@ static void test_jgf_names (void **state)
     graph_destroy (m.g);
 }
 
-/* Another subsystem as the main tree: it is told with each edge, and the path in the
+/* Another subsystem as the main tree: each edge names it, and the path in the
  * containment tree stays known. */
 static void test_jgf_subsystem (void **state)
 {
@@ -295,8 +295,8 @@ static void test_jgf_subsystem (void **state)
     graph_destroy (m.g);
 }
 
-/* Paths elsewhere are told with the one here; what others call the vertex in the main
- * tree goes before what the names give. */
+/* Paths in other subsystems are written beside the path here; a vertex's stored name
+ * in the main tree takes precedence over type and id. */
 static void test_jgf_paths (void **state)
 {
     struct machine m;
@@ -322,7 +322,7 @@ static void test_jgf_paths (void **state)
     graph_destroy (m.g);
 }
 
-/* Paths are those of the tree, edges and depths those of the ways. */
+/* Paths are those of the tree, edges and depths are those of the ways. */
 static void test_ways (void **state)
 {
     struct machine m;
@@ -376,7 +376,7 @@ static json_t *counts_of (const struct pick *p, uint32_t unit, void *arg)
                               : NULL;
 }
 
-/* Labels come from the request, other words from the caller. */
+/* Labels come from the request, other texts from the caller. */
 static void test_jgf_words (void **state)
 {
     struct machine m;
@@ -398,7 +398,7 @@ static void test_jgf_words (void **state)
     uint32_t cores = pick (&m, s, m.cores[0][0], 0, 2, top, CLAIMED);
     uint32_t gpu = pick (&m, s, m.gpu[0][0], 0, 1, top, CLAIMED);
     s->picks[cores].label = 2;
-    s->picks[gpu].label = 3; /* of no vertex of the shape */
+    s->picks[gpu].label = 3; /* a label of no vertex of the shape */
     strbuf_init (&sb, 1 << 20);
     assert_int_equal (write_with ("jgf", &m, s, &opt, &sb), 0);
     assert_non_null (strstr (sb.buf, "core0\"}, \"ephemeral\": {\"asked\": 0, "
@@ -420,7 +420,7 @@ static void test_jgf_words (void **state)
 static const char lite[] = "[{'rank': '1', 'children': {'core': '0-3', 'gpu': '0-1'}}, "
                            "{'rank': '0', 'children': {'core': '3'}}]";
 
-/* choose() as R, with the graph under "scheduling" or without. */
+/* The selection of choose() as R, with the graph under "scheduling" or without. */
 static void expect_r (struct strbuf *sb, bool scheduling, bool brief)
 {
     add_quoted (sb, "{'version': 1, 'execution': {'R_lite': ");
@@ -464,8 +464,8 @@ static void test_r (void **state)
     graph_destroy (m.g);
 }
 
-/* Ranks with the same children are one entry; ids come in any order; a rabbit has a rank
- * of its own beside the nodes; cores of no node are nobody's. */
+/* Ranks with the same children are one entry; ids come in any order; a rabbit has a
+ * rank of its own beside the nodes; cores outside nodes belong to no rank. */
 static void test_r_merge (void **state)
 {
     static const int numbers[] = { 2, 0, 1, 3 };
@@ -511,7 +511,8 @@ static void test_r_merge (void **state)
     graph_destroy (m.g);
 }
 
-/* What R cannot say: nothing is written, and rlite alone makes an error of it. */
+/* A selection that R cannot express: nothing is written, and only rlite makes this
+ * an error. */
 static void test_r_nothing (void **state)
 {
     static const char *const formats[] = { "rv1", "rv1_nosched", "rv1_shorthand" };
@@ -522,7 +523,7 @@ static void test_r_nothing (void **state)
     machine_make (&m);
     strbuf_init (&sb, 1 << 20);
     struct selection *s = choose (&m);
-    s->n = 3; /* down to node 0 */
+    s->n = 3; /* down to node 0 only */
     for (size_t i = 0; i < ARRAY_SIZE (formats); i++)
         check_text (m.g, s, formats[i], NULL, "");
     assert_int_equal (write_with ("rlite", &m, s, NULL, &sb), -EINVAL);
@@ -535,7 +536,7 @@ static void test_r_nothing (void **state)
     graph_destroy (m.g);
 }
 
-/* A node without a rank, a core without an id, a name that no host has. */
+/* A node without a rank, a core without an id, an invalid host name. */
 static void test_r_impossible (void **state)
 {
     (void)state;
@@ -566,7 +567,7 @@ static void test_r_impossible (void **state)
     }
 }
 
-/* A full buffer is told, by each format. */
+/* Each format reports a full buffer. */
 static void test_full (void **state)
 {
     struct machine m;

@@ -22,7 +22,7 @@ static void start (struct jobstate *js, uint32_t nranks, uint32_t ntasks, double
     assert_int_equal (js->phase, JOB_RUN);
 }
 
-/* All ranks say that nothing is left: the last one ends the job. */
+/* All ranks report that nothing is left: the last report ends the job. */
 static void all_done (struct jobstate *js)
 {
     for (uint32_t rank = 0; rank < js->nranks; rank++)
@@ -100,7 +100,7 @@ static void lack_of_memory_is_the_reason_when_the_job_ends_by_itself (void **sta
     assert_string_equal (js.finish.text, "n0 had no memory left");
     assert_int_equal (js.finish.status, SIGKILL);
     jobstate_release (&js);
-    start (&js, 1, 1, 0); /* a script that bears the end of its step */
+    start (&js, 1, 1, 0); /* a script that survives the end of its step */
     jobstate_oom (&js, "n0 had no memory left");
     jobstate_task_exit (&js, 0, 0, "n0", 0, 110);
     all_done (&js);
@@ -114,14 +114,14 @@ static void lack_of_memory_is_the_reason_when_the_job_ends_by_itself (void **sta
     jobstate_release (&js);
 }
 
-/* One task of two ranks, up to where the files are brought. */
+/* One task of two ranks, up to the stage-out of files. */
 static void start_to_stage (struct jobstate *js, int status)
 {
     start (js, 2, 1, 0);
     js->stages = true;
     assert_int_equal (jobstate_task_exit (js, 0, 0, "n0", status, 110), JOB_DO_KILL);
     assert_int_equal (jobstate_done (js, 1, 111), 0);
-    assert_int_equal (jobstate_staged (js, 1, 111), 0); /* nobody has asked it to */
+    assert_int_equal (jobstate_staged (js, 1, 111), 0); /* without a request */
     assert_int_equal (jobstate_done (js, 0, 112), JOB_DO_STAGE);
     assert_int_equal (js->phase, JOB_STAGE);
 }
@@ -175,7 +175,7 @@ static void who_is_lost_brings_nothing_and_is_not_waited_for (void **state)
     assert_int_equal (js.finish.status, EXIT (1));
     assert_string_equal (js.finish.text, "lost n1");
     jobstate_release (&js);
-    start (&js, 2, 2, 0); /* lost while it ran: the other one brings its own */
+    start (&js, 2, 2, 0); /* lost while it ran: the other rank copies its own files */
     js.stages = true;
     assert_int_equal (jobstate_lost (&js, 1, "lost n1", 110), JOB_DO_KILL);
     assert_int_equal (jobstate_done (&js, 0, 111), JOB_DO_STAGE);
@@ -410,13 +410,13 @@ static void a_warning_longer_than_the_limit_comes_at_the_start (void **state)
     struct jobstate js;
     start (&js, 1, 1, 0);
     js.warn_before = 30;
-    assert_true (js.deadline == 0); /* without a limit there is nothing to warn of */
+    assert_true (js.deadline == 0); /* without a limit there is no warning */
     assert_int_equal (jobstate_limit (&js, 10, 101), 0);
     assert_true (js.deadline == 101);
     assert_int_equal (jobstate_time (&js, "", 101), JOB_DO_WARN);
     assert_true (js.deadline == 111);
     jobstate_release (&js);
-    start_warned (&js); /* who sleeps through both is not warned any more */
+    start_warned (&js); /* after both times there is no warning any more */
     assert_int_equal (jobstate_time (&js, "", 300), JOB_DO_TERM);
     jobstate_release (&js);
 }
@@ -428,14 +428,14 @@ static void a_new_limit_counts_from_the_start_and_warns_again (void **state)
     start_warned (&js);
     assert_int_equal (jobstate_time (&js, "", 171), JOB_DO_WARN);
     assert_int_equal (jobstate_limit (&js, 110, 180), 0);
-    assert_true (js.deadline == 181); /* its warning lies ahead again */
+    assert_true (js.deadline == 181); /* the warning is in the future again */
     assert_int_equal (jobstate_time (&js, "", 181), JOB_DO_WARN);
     assert_int_equal (jobstate_limit (&js, 111, 190), 0);
-    assert_true (js.deadline == 212); /* this one does not */
+    assert_true (js.deadline == 212); /* this warning is not */
     assert_int_equal (jobstate_limit (&js, 0, 190), 0);
     assert_true (js.deadline == 0);
     assert_int_equal (jobstate_time (&js, "", 1e6), 0);
-    assert_int_equal (jobstate_limit (&js, 50, 190), 0); /* past already */
+    assert_int_equal (jobstate_limit (&js, 50, 190), 0); /* in the past already */
     assert_int_equal (jobstate_time (&js, "", 190), JOB_DO_TERM);
     assert_int_equal (jobstate_limit (&js, 1000, 191), -EALREADY);
     jobstate_release (&js);
@@ -447,13 +447,13 @@ static void a_limit_may_change_before_the_start (void **state)
     struct jobstate js;
     assert_int_equal (jobstate_init (&js, 1, 1, 60, 100, 5, 100), 0);
     assert_int_equal (jobstate_limit (&js, 20, 100), 0);
-    assert_true (js.deadline == 160); /* of the join, still */
+    assert_true (js.deadline == 160); /* still that of the join */
     jobstate_joined (&js, 0, 110);
     assert_true (js.deadline == 130);
     jobstate_release (&js);
 }
 
-/* Ranks of a malleable job come and go; the job ends with those that it has. */
+/* Ranks of a malleable job come and go; the job ends with its present ranks. */
 static void test_ranks_come_and_go (void **state)
 {
     struct jobstate js;
@@ -468,7 +468,8 @@ static void test_ranks_come_and_go (void **state)
     assert_int_equal (js.nranks, 2);
     jobstate_resize (&js, 4);
     assert_true (js.nranks == 4 && js.njoined == 4);
-    /* one has no process left, the other is lost: it goes on, and has two again */
+    /* one rank has no process left, the other is lost: the job goes on, and has two
+     * again */
     assert_int_equal (jobstate_left (&js, 3, 2), 0);
     assert_int_equal (jobstate_left (&js, 2, 2), 0);
     assert_int_equal (js.phase, JOB_RUN);
@@ -480,7 +481,7 @@ static void test_ranks_come_and_go (void **state)
     jobstate_release (&js);
 }
 
-/* One that goes when the job ends has done its part already. */
+/* A rank that leaves when the job ends has done its part already. */
 static void test_end_while_ranks_go (void **state)
 {
     struct jobstate js;
@@ -507,7 +508,7 @@ static void who_confirms_is_waited_for (void **state)
     assert_int_equal (jobstate_confirmed (&js, 101), 0);
     assert_int_equal (jobstate_joined (&js, 0, 101), JOB_DO_REPORT);
     assert_int_equal (js.phase, JOB_JOIN);
-    assert_int_equal (jobstate_time (&js, "", 1000), 0); /* however long it takes */
+    assert_int_equal (jobstate_time (&js, "", 1000), 0); /* for any duration */
     assert_int_equal (jobstate_confirmed (&js, 1000), JOB_DO_START);
     assert_int_equal (jobstate_confirmed (&js, 1000), 0);
     assert_true (js.phase == JOB_RUN && js.deadline == 1010);
@@ -527,7 +528,8 @@ static void who_is_not_confirmed_has_not_begun (void **state)
     jobstate_release (&js);
 }
 
-/* A program that had ended with 0 when its output could not be written has succeeded. */
+/* A program that had ended with 0 before its output could not be written has succeeded.
+ * */
 static void who_is_ended_for_its_output_keeps_its_zero (void **state)
 {
     struct jobstate js;

@@ -1,6 +1,6 @@
-/* An inner rank and a child that has the key: what passes up and down, and what is nonsense.
- * The rank is 1 of 40 with a fan-out of 3; its children are 4, 5 and 6, and below 4 are 13 to 15.
- */
+/* An inner rank and a child with the key: messages up and down, and invalid ones. The
+ * rank is 1 of 40 with a fan-out of 3; its children are 4, 5 and 6, and below 4 are 13
+ * to 15. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +28,7 @@ static struct {
     struct server *server;
     struct loop_timer deadline;
     int client;
-    uint32_t messages, last_type, last_rank; /* what events->message was told */
+    uint32_t messages, last_type, last_rank; /* from events->message */
     uint32_t closed;                         /* rank, 0: none */
     bool timed_out;
     char log[256];
@@ -86,7 +86,8 @@ static void on_deadline (struct loop_timer *timer)
     loop_stop (&t.loop, 0);
 }
 
-/* Stop when the client can read (also the end) or the server has told something. */
+/* Stops when the client can read (or is at the end) or the server has reported
+ * something. */
 static void on_round (void *arg)
 {
     struct pollfd p = { .fd = t.client, .events = POLLIN };
@@ -102,7 +103,7 @@ static void run_server (void)
     t.loop.round = on_round;
     t.loop.round_arg = &before;
     loop_timer_set (&t.loop, &t.deadline, loop_now () + 10);
-    on_round (&before); /* it may be there already */
+    on_round (&before); /* the data may be there already */
     loop_run (&t.loop);
     loop_timer_clear (&t.loop, &t.deadline);
     assert_false (t.timed_out);
@@ -157,7 +158,7 @@ static void send_message (uint8_t type, uint32_t rank)
     outbuf_release (&out);
 }
 
-/* The next message that comes down, but heartbeats. */
+/* The next message that comes down, except heartbeats. */
 static struct frame receive_message (void)
 {
     static char buf[FRAME_HEAD];
@@ -170,7 +171,7 @@ static struct frame receive_message (void)
     return msg;
 }
 
-/* The server closes; until then nothing comes but heartbeats. */
+/* The server closes; until then only heartbeats come. */
 static void assert_disconnected (void)
 {
     char buf[FRAME_HEAD];
@@ -195,7 +196,7 @@ static void say_hello (uint32_t rank, uint8_t nonce[WIRE_NONCE])
     send_bytes (hello, sizeof (hello));
 }
 
-/* Prove that we are rank, and join. */
+/* Proves the identity as rank, and joins. */
 static void join_as (uint32_t rank)
 {
     uint8_t nonce[WIRE_NONCE], challenge[WIRE_CHALLENGE_SIZE], proof[WIRE_PROOF];
@@ -256,7 +257,7 @@ static void what_goes_down_takes_the_right_child (void **state)
     join_as (4);
     server_send (t.server, 5, &(struct frame){ .type = WIRE_CREDIT });  /* not there */
     server_send (t.server, 16, &(struct frame){ .type = WIRE_CREDIT }); /* below 5 */
-    server_send (t.server, 2, &(struct frame){ .type = WIRE_CREDIT });  /* not below us */
+    server_send (t.server, 2, &(struct frame){ .type = WIRE_CREDIT });  /* not below it */
     server_send (t.server, 14, &(struct frame){ .type = WIRE_SIGNAL });
     msg = receive_message ();
     assert_int_equal (msg.type, WIRE_SIGNAL);
@@ -290,7 +291,7 @@ static void once_shut_only_who_is_in_stays (void **state)
     int in = t.client;
     uint8_t nonce[WIRE_NONCE];
     say_hello (5, nonce);
-    run_server (); /* it has its challenge, and could prove itself now */
+    run_server (); /* the client has its challenge and could prove itself now */
     server_shut (t.server);
     char buf[WIRE_CHALLENGE_SIZE];
     assert_int_equal (recv (t.client, buf, sizeof (buf), 0), sizeof (buf));

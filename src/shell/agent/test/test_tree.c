@@ -1,4 +1,4 @@
-/* The tree's arithmetic against what the parents alone say. */
+/* The tree's arithmetic compared with a walk along the parents. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -7,7 +7,7 @@
 
 #include "shell/agent/tree.h"
 
-/* Whether rank is at or below top, one parent after another. */
+/* True if rank is at or below top, one parent after another. */
 static bool climbs_to (const struct tree *tree, uint32_t top, uint32_t rank)
 {
     while (rank != top && rank != 0)
@@ -89,7 +89,7 @@ static void what_is_no_rank_is_nowhere (void **state)
     assert_int_equal (tree_route (&tree, 0, 10), TREE_NONE);
     assert_int_equal (tree_route (&tree, 0, UINT32_MAX), TREE_NONE);
     assert_int_equal (tree_route (&tree, 4, 4), TREE_NONE);
-    /* The largest job there can be: nothing overflows. */
+    /* The largest possible job: nothing overflows. */
     tree_init (&tree, UINT32_MAX - 1, 0);
     assert_int_equal (tree_nchildren (&tree, UINT32_MAX - 2), 0);
     assert_int_equal (tree_height (&tree, 0), 8);

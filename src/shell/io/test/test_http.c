@@ -1,5 +1,4 @@
-/* test_http.c - tests of http.h: requests that are understood, and requests that are
- * refused */
+/* test_http.c - tests of http.h: valid requests, and refused requests */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -106,7 +105,7 @@ static void nothing_is_longer_than_its_bound (void **state)
     memcpy (big, "GET / HTTP/1.1\r\nX-Fluxq-Auth: ", 30);
     memcpy (big + 30 + AGENT_AUTH_MAX, "\r\n\r\n", 4);
     assert_int_equal (http_parse (big, 1024, &req), -E2BIG);
-    /* A head that would end just past the bound. */
+    /* A head that would end just beyond the limit. */
     memset (big, 'a', sizeof (big));
     memcpy (big, "GET / HTTP/1.1\r\nA: ", 19);
     memcpy (big + HTTP_HEAD_MAX - 2, "\r\n\r\n", 4);
@@ -121,7 +120,7 @@ static void random_bytes_do_no_harm (void **state)
     uint32_t x = 12345;
     for (int round = 0; round < 20000; round++) {
         size_t len = 1 + (size_t)round % 97;
-        char *text = test_malloc (len); /* exactly so long: ASan sees a read past it */
+        char *text = test_malloc (len); /* exact length: ASan detects a read beyond it */
         for (size_t i = 0; i < len; i++) {
             x = x * 1664525 + 1013904223;
             text[i] = alphabet[(x >> 16) % (sizeof (alphabet) - 1)];
@@ -161,12 +160,12 @@ static void a_signature_fits_one_request_only (void **state)
         memcpy (again, auth, sizeof (auth));
         again[i] = again[i] == '0' ? '1' : '0';
         assert_false (agent_auth_check (key, "GET", "/v1/status", again, nonce));
-        again[i] = '\0'; /* cut off */
+        again[i] = '\0'; /* truncated */
         assert_false (agent_auth_check (key, "GET", "/v1/status", again, nonce));
     }
     for (size_t i = 0; i < 32; i++) {
         memcpy (again, auth, sizeof (auth));
-        if (again[i] >= 'a') { /* another spelling is not another nonce */
+        if (again[i] >= 'a') { /* another notation is not another nonce */
             again[i] = (char)(again[i] - 'a' + 'A');
             assert_false (agent_auth_check (key, "GET", "/v1/status", again, nonce));
         }

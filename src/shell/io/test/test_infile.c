@@ -1,5 +1,5 @@
-/* test_infile.c - tests of infile.h: what tasks read when a file is named, and when none
- * is */
+/* test_infile.c - tests of infile.h: the input of tasks with a named file, and without
+ * */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -99,10 +99,10 @@ static void a_file_for_each (void **state)
     assert_int_equal (infile_check (&launch, 0, 0, 2, cwd, &err), 0);
     assert_int_equal (infile_check (&launch, 1, 2, 2, cwd, &err), -ENOENT);
     assert_non_null (strstr (err.text, "n2"));
-    assert_int_equal (infile_check (&launch, 1, 2, 0, cwd, &err), 0); /* no task there */
+    assert_int_equal (infile_check (&launch, 1, 2, 0, cwd, &err), 0); /* no such task */
 }
 
-/* Above all none that holds up the agent. */
+/* Above all, no file that blocks the agent. */
 static void what_is_no_file (void **state)
 {
     static const struct {

@@ -1,4 +1,4 @@
-/* test_rankhost.c - tests of rankhost.h: names of hosts and back */
+/* test_rankhost.c - tests of rankhost.h: from rank to host name and back */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -37,7 +37,7 @@ static void put_number (struct side *s)
                                            .data = data });
 }
 
-/* Read at most n bytes: what comes is the next number, or the session's own. */
+/* Reads at most n bytes: the next number, or a message of the session itself. */
 static void take (struct side *s, size_t n)
 {
     struct frame msg;
@@ -104,7 +104,7 @@ static void test_breaks (void **state)
     }
 }
 
-/* What is kept does not grow with what was sent. */
+/* The kept data does not grow with the sent data. */
 static void test_bound (void **state)
 {
     static struct side s[2];

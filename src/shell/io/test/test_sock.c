@@ -1,4 +1,4 @@
-/* The addresses of a launch file: which rank they mean, what they look like. */
+/* The addresses of a launch file: the rank that they mean, and their text. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -39,7 +39,8 @@ static void add (struct spool *spool, int type, const char *data, size_t len)
     assert_int_equal (spool_append (spool, &f), 0);
 }
 
-/* Walk the file: number of whole frames; fails when it does not end with a whole one. */
+/* Walks the file: returns the number of complete frames; fails if the file does not end
+ * with a complete one. */
 static int count_frames (const struct spool *spool, uint64_t from)
 {
     static char buf[1 << 20];
@@ -83,7 +84,7 @@ static void small_and_large_frames_keep_their_order (void **state)
     struct stat st;
     assert_int_equal (stat (path, &st), 0);
     assert_true (st.st_blocks * 512
-                 < 128 * 1024); /* what was allocated ahead is given back */
+                 < 128 * 1024); /* space allocated in advance is given back */
 }
 
 static void full_is_what_the_broker_has_not_released (void **state)
@@ -107,8 +108,9 @@ static void full_is_what_the_broker_has_not_released (void **state)
     spool_close (&spool);
 }
 
-/* A full disk, made by a limit on the size of files: what follows is lost, but the
- * file still ends with a whole frame, and goes on with one once there is room. */
+/* A full disk, made by a limit on the size of files: later output is lost, but the
+ * file still ends with a complete frame, and continues with one when there is room.
+ * */
 static void a_failed_write_leaves_whole_frames (void **state)
 {
     (void)state;
@@ -136,7 +138,7 @@ static void a_failed_write_leaves_whole_frames (void **state)
     spool_close (&spool);
 }
 
-/* Everything that a reader gets, until there is nothing more; chunks are taken apart. */
+/* Everything that a reader gets, until there is nothing more; chunks are decoded. */
 static size_t drain (struct stream *s, const struct spool *spool, char *buf, size_t size,
                      int *ret_rc)
 {
@@ -188,7 +190,7 @@ static void a_stream_is_the_spool_from_any_offset (void **state)
     spool_release_until (&spool, 100000);
     s = (struct stream){ .pos = 99999, .output = true };
     drain (&s, &spool, got, sizeof (got), &rc);
-    assert_int_equal (rc, -ESTALE); /* zeros from a hole must never pass for output */
+    assert_int_equal (rc, -ESTALE); /* zeros from a hole must never count as output */
     spool_close (&spool);
 }
 
@@ -215,12 +217,12 @@ static void events_come_without_the_output_between_them (void **state)
     assert_int_equal (got[2 * FRAME_HEAD + 4], FRAME_FINISH);
     s = (struct stream){ .pos = 3, .output = false };
     drain (&s, &spool, got, sizeof (got), &rc);
-    assert_int_equal (rc, -EBADMSG); /* not at a frame's head */
+    assert_int_equal (rc, -EBADMSG); /* not at the head of a frame */
     spool_close (&spool);
 }
 
-/* What is too much goes, from the middle: events come on, and a reader of the output is
- * told rather than given something else. */
+/* Excess output is removed from the middle: events still arrive, and a reader of the
+ * output is informed rather than given wrong data. */
 static void a_bounded_spool_is_cut_in_the_middle (void **state)
 {
     (void)state;

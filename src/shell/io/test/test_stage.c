@@ -1,4 +1,4 @@
-/* test_stage.c - tests of stage.h: files that are brought, and those that cannot be */
+/* test_stage.c - tests of stage.h: files that are copied, and files that cannot be */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -21,10 +21,10 @@ static struct launch_node nodes[] = { { .name = (char *)"na", .ntasks = 1 },
 static struct launch launch;
 static struct loop loop;
 
-/* What the events say. */
+/* The reports of the events. */
 static struct seen {
     size_t room;
-    char text[512]; /* problems, then done's */
+    char text[512]; /* problems, then the text of done */
     struct error err;
     bool done;
     unsigned nframes;
@@ -141,7 +141,7 @@ static void run (uint32_t rank, bool out)
 {
     create (rank);
     (out ? stage_out : stage_in) (stage);
-    assert_false (seen.done); /* not from within the call */
+    assert_false (seen.done); /* not inside the call */
     loop_run (&loop);
     assert_true (seen.done);
 }
@@ -154,7 +154,7 @@ static void files_are_copied_with_their_modes (void **state)
     put ("b", "", 0600);
     add (false, LAUNCH_ALL_RANKS, false, "a", "old");
     add (false, 0, false, "b", "b-%n-%j");
-    add (false, 1, false, "nosuch", "x"); /* another rank's */
+    add (false, 1, false, "nosuch", "x"); /* of another rank */
     launch.stage_in[1].mode = 0640;
     assert_true (stage_has_in (&launch, 1));
     assert_false (stage_has_out (&launch, 1));
@@ -215,7 +215,7 @@ static void what_is_its_own_destination_is_left_alone (void **state)
     assert_true (S_ISLNK (after.st_mode));
     assert_int_equal (fstatat (cwd, "a", &after, 0), 0);
     assert_int_equal (after.st_ino, before.st_ino);
-    /* A link to something else is replaced, what it points to is not written to. */
+    /* A link to another file is replaced, and its target is not written. */
     put ("b", "b", 0600);
     launch.stage_out[0] =
         (struct launch_stage){ .from = (char *)"b", .to = (char *)"link" };
@@ -312,7 +312,7 @@ static void a_copy_that_is_given_up_leaves_nothing (void **state)
     add (false, 0, false, "a", "b");
     create (0);
     stage_in (stage);
-    loop.timers->fire (loop.timers); /* one turn of eight */
+    loop.timers->fire (loop.timers); /* one turn for eight files */
     assert_int_equal (fstatat (cwd, ".fluxq-12-0-in-0", &st, 0), 0);
     stage_destroy (stage);
     stage = NULL;

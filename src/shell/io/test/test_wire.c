@@ -1,4 +1,4 @@
-/* test_wire.c - tests of wire.h: messages, proofs, and sockets that are slow */
+/* test_wire.c - tests of wire.h: messages, proofs, and slow sockets */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static void a_message_arrives_as_it_was_sent (void **state)
     assert_int_equal (got.rank, 0x01020304);
     assert_int_equal (got.task, 77);
     assert_memory_equal (got.data, "abc", 3);
-    /* The same layout as the spool's, which the broker reads. */
+    /* The same layout as in the spool, which the broker reads. */
     uint8_t head[FRAME_HEAD];
     frame_encode_head (&msg, head);
     assert_memory_equal (head, out.data, FRAME_HEAD);
@@ -63,7 +63,7 @@ static void unknown_and_oversized_messages_are_refused (void **state)
     assert_int_equal (wire_parse (head, sizeof (head), &got), 0);
 }
 
-/* Whatever differs, the proof differs: role, job, rank, either nonce, key. */
+/* Any difference changes the proof: role, job, rank, either nonce, key. */
 static void a_proof_holds_for_one_handshake_only (void **state)
 {
     (void)state;

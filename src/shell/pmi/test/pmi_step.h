@@ -41,14 +41,14 @@ struct step {
     bool manual;  /* fences wait for step_exchange() */
     size_t piece; /* bytes in which step_say() gives its text, 0: all at once */
     uint32_t fences;
-    int exchanged; /* what the last pmi_exchanged() returned, the worst of all ranks */
+    int exchanged; /* the worst result of the last pmi_exchanged() of all ranks */
     uint32_t abort_task;
     int abort_status; /* 0: none yet */
     char abort_text[PMI_ABORT_TEXT_MAX];
     struct error err;
 };
 
-/* Give all ranks what all gave. */
+/* Gives all ranks the data of all ranks. */
 static inline void step_exchange (struct step *step)
 {
     struct strbuf all;
@@ -164,7 +164,7 @@ static inline struct pmi *step_pmi (const struct step *step, uint32_t task)
     return step->ranks[step->node_of[task]].pmi;
 }
 
-/* What pmi_receive() returned; its error is in step->err. */
+/* The result of pmi_receive(); its error is in step->err. */
 static inline int step_send (struct step *step, uint32_t task, const char *data,
                              size_t len)
 {
@@ -185,7 +185,8 @@ static inline int step_say (struct step *step, uint32_t task, const char *text)
     return step_send (step, task, text, strlen (text));
 }
 
-/* All that was sent to the task since the last call. Valid until the second call after. */
+/* All data that was sent to the task since the last call. Valid until the second call
+ * after. */
 static inline const char *step_heard (struct step *step, uint32_t task)
 {
     static char texts[2][1 << 16];
@@ -207,7 +208,8 @@ static inline bool step_is_unfinished (const struct step *step, uint32_t task)
     return pmi_is_unfinished (step_pmi (step, task), step->local_of[task]);
 }
 
-/* A command of PMI-2 with its length in front; valid until the second call after. */
+/* A command of PMI-2 with its length before it; valid until the second call after.
+ * */
 static inline const char *framed (const char *body)
 {
     static char texts[2][PMI_COMMAND_MAX + 16];

@@ -19,7 +19,7 @@
 #define BARRIER_OK "cmd=barrier_out rc=0 msg=success\n"
 #define BARRIER_FAILED "cmd=barrier_out rc=-1 msg=failed\n"
 
-/* Say a line or a command, and hear that. */
+/* Sends a line or a command, and expects this reply. */
 static inline void talk (struct step *step, uint32_t task, const char *say,
                          const char *hear)
 {
@@ -37,7 +37,7 @@ static inline void talk2 (struct step *step, uint32_t task, const char *say,
     talk (step, task, framed (say), *hear ? framed (hear) : "");
 }
 
-/* What closes the connection. part: what the error must name. */
+/* Input that closes the connection. part: text that the error must contain. */
 static inline void refuse (struct step *step, uint32_t task, const char *data, size_t len,
                            const char *part)
 {

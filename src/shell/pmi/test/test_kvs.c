@@ -1,4 +1,5 @@
-/* test_kvs.c - the table against a plain list, and two tables that tell each other what changed */
+/* test_kvs.c - the table compared with a plain list, and two tables that exchange their
+ * changes */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -83,7 +84,8 @@ static void the_bound_holds_to_the_byte_also_when_values_change (void **state)
     kvs_destroy (kvs);
 }
 
-/* Two tables that put by chance and tell each other all changes are the same after each time. */
+/* Two tables with random puts that exchange all changes are equal after each exchange.
+ * */
 static void tables_that_tell_each_other_become_the_same (void **state)
 {
     struct kvs *both[2] = { kvs_create (1 << 20), kvs_create (1 << 20) };

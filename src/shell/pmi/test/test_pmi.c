@@ -1,5 +1,6 @@
-/* test_pmi.c - what clients of PMI-1 and PMI-2 say, and what they must hear: scripts of lines and
- * replies; fences of several ranks in one process; where tasks run; what cannot be configured */
+/* test_pmi.c - messages of PMI-1 and PMI-2 clients and the required replies: scripts of
+ * lines and replies; fences of several ranks in one process; the places of tasks;
+ * invalid configurations */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -134,7 +135,7 @@ static void after_finalize_one_may_begin_again (void **state)
     for (uint32_t i = 0; i < 2; i++)
         talk (step, i, "cmd=finalize\n", "cmd=finalize_ack rc=0 msg=success\n");
     talk (step, 0, INIT1, INIT1_OK);
-    talk (step, 0, "cmd=barrier_in\n", ""); /* the other is not lost, only later */
+    talk (step, 0, "cmd=barrier_in\n", ""); /* the other task is not lost, only later */
     init2_one (step, 1);
     talk2 (step, 1, "cmd=kvs-fence;", "cmd=kvs-fence-response;rc=0;");
     assert_string_equal (step_heard (step, 0), BARRIER_OK);
@@ -406,7 +407,7 @@ static void both_versions_are_in_one_fence_and_see_one_kvs (void **state)
     talk2 (step, 3, "cmd=kvs-get;key=one;",
            "cmd=kvs-get-response;rc=0;found=TRUE;value=a;;b c;");
     talk (step, 2, "cmd=get key=two\n", "cmd=get_result rc=0 value=plain\n");
-    /* What cannot be said in a line is never said as two. */
+    /* A value that does not fit in a line is never sent as two lines. */
     talk (step, 2, "cmd=get key=lines\n",
           "cmd=get_result rc=6 msg=the_value_cannot_be_told_in_this_version\n");
     talk (step, 2, "cmd=getbyidx idx=2\n",
@@ -449,7 +450,7 @@ static void only_what_changed_is_exchanged (void **state)
             talk (step, i, "cmd=barrier_in\n", "");
         assert_int_equal (step->ranks[0].given.len, round == 1 ? 0 : 8 + 2);
         assert_int_equal (step->ranks[1].given.len, 0);
-        /* What a thread puts meanwhile is of the next fence. */
+        /* A put of a thread during a fence belongs to the next fence. */
         if (round == 1)
             talk (step, 0, "cmd=put key=k value=w\n",
                   "cmd=put_result rc=0 msg=success\n");
@@ -556,7 +557,8 @@ static void what_is_no_exchange_fails_the_fence_and_puts_nothing (void **state)
     step_destroy (step);
 }
 
-/* What a real step of 1,024 tasks on 8 ranks does, each with a key, each reading all. */
+/* The work of a real step of 1,024 tasks on 8 ranks: each puts a key, and each reads
+ * all. */
 static void a_thousand_tasks_find_each_other (void **state)
 {
     struct step *step = step_create (8, 1024, STEP_CYCLIC);
@@ -589,7 +591,7 @@ static void a_thousand_tasks_find_each_other (void **state)
 
 /* Where tasks run */
 
-/* Read a mapping as MPICH 4.0.2 does; -1: not understood. */
+/* Parses a mapping like MPICH 4.0.2; -1: not understood. */
 static int node_by_mapping (const char *text, uint32_t task)
 {
     uint32_t at = 0;
@@ -605,7 +607,7 @@ static int node_by_mapping (const char *text, uint32_t task)
         at += (uint32_t)(nodes * tasks);
         p += consumed + 1;
         if (p[-1] == ')')
-            p = text + 8; /* around: these all begin with node 0 */
+            p = text + 8; /* again from node 0 */
     }
 }
 

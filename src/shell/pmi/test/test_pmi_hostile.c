@@ -1,5 +1,5 @@
-/* test_pmi_hostile.c - everything that a hostile task may send: no PMI, too much, at the wrong time,
- * in any pieces */
+/* test_pmi_hostile.c - all data that a hostile task may send: not PMI, too much, at the
+ * wrong time, in any division */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -90,7 +90,7 @@ static void a_second_fence_within_a_fence_closes_the_connection (void **state)
     talk2 (step, 1, "cmd=kvs-fence;", "");
     refuse_text (step, 1, framed ("cmd=kvs-fence;"), "a fence while it is in the fence");
     assert_int_equal (step->fences, 0);
-    talk (step, 2, "cmd=barrier_in\n", BARRIER_OK); /* both were in it, once */
+    talk (step, 2, "cmd=barrier_in\n", BARRIER_OK); /* both tasks were in it, once */
     assert_int_equal (step->fences, 1);
     talk (step, 2, "cmd=barrier_in\n", BARRIER_FAILED);
     step_destroy (step);
@@ -200,7 +200,8 @@ static void keys_and_values_are_bounded (void **state)
     step_destroy (step);
 }
 
-/* Fill the KVS by task 0 until it is told that there is no room; how many pairs fit. */
+/* Fills the KVS from task 0 until it reports that there is no room; returns the number
+ * of pairs. */
 static uint32_t fill (struct step *step, uint32_t task)
 {
     static char value[KVS_VALUE_MAX + 1];
@@ -229,11 +230,11 @@ static void the_kvs_of_a_step_is_bounded (void **state)
     init1 (step);
     uint32_t n = fill (step, 0);
     assert_int_equal (n, PMI_KVS_MAX / (KVS_VALUE_MAX + KVS_PAIR_COST + 10));
-    /* What is there may be replaced, and is still found. */
+    /* An existing pair may be replaced, and is still found. */
     talk (step, 0, "cmd=put key=0-00000000 value=new\n",
           "cmd=put_result rc=0 msg=success\n");
     talk (step, 0, "cmd=get key=0-00000000\n", "cmd=get_result rc=0 value=new\n");
-    /* Each rank has room, all together have not: the fence fails for all. */
+    /* Each rank has room, but all together have not: the fence fails for all. */
     fill (step, 1);
     step_say (step, 0, "cmd=barrier_in\n");
     step_say (step, 1, "cmd=barrier_in\n");
@@ -265,7 +266,7 @@ static void node_attributes_are_bounded (void **state)
     step_destroy (step);
 }
 
-/* A whole session in pieces of chance is answered as at once. */
+/* A whole session in random parts gives the same replies as at once. */
 static void pieces_of_any_size_make_no_difference (void **state)
 {
     static char session[16384];
@@ -354,7 +355,7 @@ static void random_bytes_do_no_harm (void **state)
             chance = chance * 1664525 + 1013904223;
             const char *word = words[(chance >> 16) % ARRAY_SIZE (words)];
             size_t len = MAX (strlen (word), (size_t)1);
-            char *exact = test_malloc (len); /* ASan sees a read past it */
+            char *exact = test_malloc (len); /* ASan detects a read beyond it */
             memcpy (exact, word, len);
             int rc = step_send (step, (chance >> 12) & 1, exact, len);
             assert_true (rc == 0 || rc == -EPROTO || rc == -EPIPE);

@@ -1,10 +1,7 @@
-/* test_pmi_torture.c - each allocation of a step's PMI fails in turn. What would be wrong: a
- * crash, a leak (ASan), a task that is told that something is there which is not, or that waits
- * for ever.
- *
- * Linked with --wrap for malloc and its kin, so only our own calls fail. The test's own buffers
- * are made while none does.
- */
+/* test_pmi_torture.c - each allocation of a step's PMI fails in turn. Fails on a crash,
+ * on a leak (ASan), if a task gets success for a lost put, or if a task waits forever.
+ * Linked with --wrap for malloc and related functions, so that only allocations of src/
+ * fail. The test's own buffers are made while none fails. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -12,7 +9,7 @@
 #include "common/test/torture.h"
 #include "shell/pmi/test/pmi_step.h"
 
-/* With the allocation that is to fail; the buffers of what is heard have room by then. */
+/* Includes the allocation that is to fail; the buffers of replies have room by then. */
 static int say (struct step *step, uint32_t task, const char *text, long fail_at,
                 long *ret_left)
 {
@@ -55,7 +52,7 @@ static void a_step_is_made_whole_or_not_at_all (void **state)
     pmi_destroy (pmi);
 }
 
-/* What a task is told of a put is what a get then finds. */
+/* A get finds exactly the puts that were reported as successful. */
 static void a_put_is_done_or_refused (void **state)
 {
     bool reached = true;
@@ -82,8 +79,8 @@ static void a_put_is_done_or_refused (void **state)
     assert_true (n > 3 && refused >= 3);
 }
 
-/* The fence holds for all here, or fails for all and the agent knows; nobody
- * waits. */
+/* The fence succeeds for all, or fails for all and the agent knows; no task waits.
+ * */
 static void a_fence_holds_or_fails (void **state)
 {
     bool reached = true;

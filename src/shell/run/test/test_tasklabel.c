@@ -1,4 +1,4 @@
-/* test_tasklabel.c - tests of tasklabel.h: the labels of lines line up */
+/* test_tasklabel.c - tests of tasklabel.h: labels of lines are aligned */
 #include "common/test/unit.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ static void test_width (void **state)
         { 99, 101, "099: " },
         { 3, 4194304, "0000003: " },
         { 4294967294, 4294967295, "4294967294: " },
-        /* never cut, whatever it is asked for */
+        /* never truncated, for any request */
         { 12, 2, "12: " },
         { 4294967295, 0, "4294967295: " },
     };
@@ -34,7 +34,7 @@ static void test_width (void **state)
     }
 }
 
-/* All labels of a step are equally long and different. */
+/* All labels of a step have the same length and differ. */
 static void test_columns (void **state)
 {
     static const uint32_t counts[] = { 1, 2, 10, 11, 100, 1000, 1001 };
@@ -45,7 +45,7 @@ static void test_columns (void **state)
         size_t len = tasklabel (before, 0, counts[i]);
         for (uint32_t task = 1; task < counts[i]; task++) {
             assert_int_equal (tasklabel (label, task, counts[i]), len);
-            assert_true (strcmp (before, label) < 0); /* they sort */
+            assert_true (strcmp (before, label) < 0); /* labels sort by task */
             memcpy (before, label, sizeof (label));
         }
     }

@@ -1,4 +1,4 @@
-/* What is read of a control group, in a made-up tree: nothing of this machine's own. */
+/* Reading a control group in a synthetic tree, without this machine's own groups. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -216,7 +216,7 @@ static void a_dead_child_is_reaped_with_what_it_used (void **state)
     assert_int_equal (reap_next (&dead), -ECHILD);
 }
 
-/* As the agent is: of a user who is not root, and not dumpable. It writes between, too. */
+/* Like the agent: a user without root, and not dumpable. It also writes in between. */
 static int bytes_of_a_child (void)
 {
     struct reaped dead;
@@ -243,7 +243,7 @@ static void bytes_are_known_whoever_one_is (void **state)
     (void)state;
     int status = -1;
     if (access ("/proc/self/io", F_OK) < 0)
-        skip (); /* a kernel that does not count them */
+        skip (); /* this kernel does not count them */
     pid_t pid = fork ();
     if (pid == 0)
         _exit (bytes_of_a_child ());

@@ -1,6 +1,5 @@
-/* test_cpubind.c - the option --cpu-bind, the cores of each task, and what the machine makes
- * of them
- */
+/* test_cpubind.c - the option --cpu-bind, the cores of each task, and their use on the
+ * machine */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -179,7 +178,7 @@ struct example {
 static const struct example examples[] = {
     { "none", "0-3", { 0 }, 2, 1, 0, { NULL, NULL } },
     { "cores", "", { 0 }, 2, 1, 0, { NULL, NULL } },
-    /* as many tasks as cores: bound without being asked, as srun's auto binding */
+    /* as many tasks as cores: bound by default, like srun's auto binding */
     { "verbose", "0-3", { 0 }, 2, 2, 0, { "0-1", "2-3" } },
     { "verbose", "0-3", { 0 }, 3, 1, 0, { NULL, NULL, NULL } },
     { "verbose", "0-3", { 0 }, 5, 1, 0, { NULL, NULL, NULL, NULL, NULL } },
@@ -187,10 +186,10 @@ static const struct example examples[] = {
     { "cores", "4,6,9-12", { 0 }, 3, 2, BLOCK, { "4,6", "9-10", "11-12" } },
     { "cores", "0-3", { 0 }, 1, 1, 0, { "0" } },
     { "cores", "0-3", { 0 }, 2, 0, 0, { "0", "1" } },
-    /* one socket, or none known: cyclic has nothing to go round */
+    /* one socket, or none known: cyclic has no effect */
     { "cores", "0-5", { 0 }, 2, 2, CYCLIC, { "0-1", "2-3" } },
     { "cores", "0-5", { "0-7" }, 2, 2, FCYCLIC, { "0-1", "2-3" } },
-    /* too few cores: all share all */
+    /* too few cores: all tasks share all cores */
     { "cores", "0-3", { 0 }, 3, 2, BLOCK, { "0-3", "0-3", "0-3" } },
     /* two sockets of four */
     { "cores", "0-7", { "0-3", "4-7" }, 4, 2, BLOCK, { "0-1", "2-3", "4-5", "6-7" } },
@@ -209,11 +208,12 @@ static const struct example examples[] = {
       BLOCK,
       { "0,2", "4,6", "1,3", "5,7" } },
     { "cores", "0-7", { "0,2,4,6", "1,3,5,7" }, 3, 1, CYCLIC, { "0", "1", "2" } },
-    /* a task that fits on no socket, and one that passes over a socket that is too full */
+    /* a task that fits on no socket, and a task that skips a socket without enough room
+     * */
     { "cores", "0-7", { "0-3", "4-7" }, 1, 6, CYCLIC, { "0-5" } },
     { "cores", "0-6", { "0-1", "2-6" }, 3, 2, CYCLIC, { "0-1", "2-3", "4-5" } },
     { "cores", "0-5", { "0-2", "3-5" }, 3, 2, CYCLIC, { "0-1", "3-4", "2,5" } },
-    /* a core that is on no socket that we know of is dealt, too */
+    /* a core without a known socket is assigned, too */
     { "cores", "0-3", { "0-1" }, 4, 1, BLOCK, { "0", "1", "2", "3" } },
     { "sockets", "1-2,4-6", { "0-3", "4-7" }, 2, 1, CYCLIC, { "1-2", "4-6" } },
     { "sockets", "1-2,4-6", { "0-3", "4-7" }, 2, 1, BLOCK, { "1-2", "1-2" } },
@@ -224,7 +224,7 @@ static const struct example examples[] = {
     { "mask_cpu:3,c", "0-3", { 0 }, 3, 1, 0, { "0-1", "2-3", "0-1" } },
 };
 
-/* The node of an example; its sets are to be destroyed by free_node(). */
+/* The node of an example; free_node() frees its sets. */
 static struct cpubind_node make_node (const struct example *e, struct idset **sockets)
 {
     struct cpubind_node node = { .cores = set_of (e->cores),
@@ -317,7 +317,7 @@ static uint32_t chance (uint32_t n)
     return (seed >> 8) % n;
 }
 
-/* Each task has its number of the job's cores, and no core two tasks. */
+/* Each task has its number of the job's cores, and no core has two tasks. */
 static void check_dealt (const struct cpubind_node *node)
 {
     static const struct cpubind bind = { .kind = CPUBIND_CORES };
@@ -374,11 +374,11 @@ static void test_apply (void **state)
 
     (void)state;
     assert_int_not_equal (first, IDSET_END);
-    assert_int_equal (cpubind_apply (other, allowed), 0); /* is not there */
+    assert_int_equal (cpubind_apply (other, allowed), 0); /* does not exist */
     now = cpubind_allowed (NULL);
     assert_true (idset_equal (now, allowed));
     idset_destroy (now);
-    /* Of what is partly there, that part. */
+    /* For a partly available set, the available part. */
     assert_int_equal (idset_add (one, first), 0);
     assert_int_equal (idset_add (one, 8190), 0);
     assert_int_equal (cpubind_apply (one, allowed), 1);
@@ -390,7 +390,7 @@ static void test_apply (void **state)
     now = cpubind_allowed (NULL);
     assert_true (idset_equal (now, allowed));
     idset_destroy (now);
-    /* A set that says more than the kernel allows: its error is told. */
+    /* A set beyond the kernel's permission: its error is reported. */
     assert_int_equal (cpubind_apply (other, other), -EINVAL);
     idset_destroy (other);
     idset_destroy (one);
@@ -411,7 +411,7 @@ static void put_file (int dir, const char *path, const char *text)
 
 static const char *const packages[] = { "1\n", "0\n", "1\n", "0\n" };
 
-/* As the kernel's folder, for four cores on two sockets. */
+/* Like the kernel's directory, for four cores on two sockets. */
 static void make_sysfs (char *dir)
 {
     char path[64];
@@ -481,7 +481,7 @@ static void test_sockets (void **state)
     idset_destroy (more);
 }
 
-/* -- memory runs out -- */
+/* -- failing allocations -- */
 
 static void test_no_memory (void **state)
 {

@@ -1,4 +1,4 @@
-/* test_env.c - tests of env.h: which variables a task has, and what they say */
+/* test_env.c - tests of env.h: the variables of a task, and their values */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -41,7 +41,7 @@ static const char *value_of (char **envp, const char *name)
     for (; *envp; envp++) {
         size_t len = strlen (name);
         if (strncmp (*envp, name, len) == 0 && (*envp)[len] == '=') {
-            assert_null (found); /* a name must not be there twice */
+            assert_null (found); /* a name must not occur twice */
             found = *envp + len + 1;
         }
     }
@@ -110,7 +110,7 @@ static void fluxq_wins_over_the_user_and_the_user_over_defaults (void **state)
                     (char *)"PATH=/bin",
                     NULL };
     struct env_context ctx = make_context (env);
-    ctx.rank = 0; /* no gpus: the user's CUDA_VISIBLE_DEVICES is not touched */
+    ctx.rank = 0; /* no GPUs: the user's CUDA_VISIBLE_DEVICES stays */
     char **envp = env_make (&ctx, NULL);
     expect (envp, "SLURM_JOB_ID", "42");
     expect (envp, "A", "2");
@@ -157,7 +157,7 @@ static void in_a_flux_instance_its_own_names_hold (void **state)
     expect (envp, "FLUXQ_JOB_ID", "42");
     expect (envp, "PATH", "/bin:/view/bin");
     env_free (envp);
-    l.flux = false; /* elsewhere nothing of the agent's own surroundings counts */
+    l.flux = false; /* elsewhere the agent's own environment does not count */
     envp = env_make (&ctx, NULL);
     expect (envp, "FLUX_URI", "local:///of/the/login/node");
     expect (envp, "FLUX_JOB_ID", "42");

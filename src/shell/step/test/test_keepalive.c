@@ -1,4 +1,4 @@
-/* test_keepalive.c - when an allocation that a client holds is over (keepalive.c) */
+/* test_keepalive.c - the end of an allocation that a client holds (keepalive.c) */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -86,7 +86,7 @@ static void the_keeper_ends_it_with_a_status (void **state)
     say (f, KEEPER, KEEPALIVE_KEEP, 0);
     keepalive_time (f->steps, loop_now () + 1e6);
     assert_int_equal (f->told.ends, 0);
-    say (f, KEEPER + 1, KEEPALIVE_END, 0); /* who does not keep it cannot end it */
+    say (f, KEEPER + 1, KEEPALIVE_END, 0); /* only the keeper can end it */
     assert_int_equal (f->told.ends, 0);
     say (f, KEEPER, KEEPALIVE_END, 3 << 8);
     assert_int_equal (f->told.ends, 1);
@@ -101,7 +101,7 @@ static void without_grace_it_ends_with_the_connection (void **state)
     struct fixture *f = *state;
     say (f, KEEPER, KEEPALIVE_KEEP, 0);
     gone (f, KEEPER + 1);
-    gone (f, KEEPER); /* the task of the job has not come yet: it is told when it does */
+    gone (f, KEEPER); /* the job's task does not exist yet, and is informed later */
     assert_int_equal (f->told.ends, 0);
     say (f, WAITER, KEEPALIVE_WAIT, 0);
     assert_int_equal (f->told.ends, 1);

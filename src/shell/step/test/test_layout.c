@@ -1,6 +1,6 @@
-/* test_layout.c - where the tasks of a step go: what srun(1) tells of each distribution,
- * random requests against what must hold of all, and texts of the option and the host file
- */
+/* test_layout.c - the placement of a step's tasks: the examples of srun(1) for each
+ * distribution, random requests compared with common invariants, and texts of the
+ * option and the host file */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -17,7 +17,7 @@ struct example {
     const char *what;
     struct layout_request req;
     uint32_t room[8];
-    const char *raw; /* tasks of each node */
+    const char *raw; /* the tasks of each node */
 };
 
 static void check_example (const struct example *e)
@@ -41,7 +41,7 @@ static void check_example (const struct example *e)
 static const uint32_t hosts_in_order[] = { 2, 0, 0, 1, 2 };
 
 static const struct example examples[] = {
-    /* of srun(1), counted from 0: three nodes with two cpus each, four tasks */
+    /* from srun(1), counted from 0: three nodes with two CPUs each, four tasks */
     { "block",
       { .nranks = 3, .ntasks = 4, .kind = LAYOUT_BLOCK },
       { 2, 2, 2 },
@@ -50,7 +50,7 @@ static const struct example examples[] = {
       { .nranks = 3, .ntasks = 4, .kind = LAYOUT_CYCLIC },
       { 2, 2, 2 },
       "0,3;1;2" },
-    /* of Slurm's page on plane: 21 tasks on four nodes */
+    /* from Slurm's page on plane: 21 tasks on four nodes */
     { "plane=4",
       { .nranks = 4, .ntasks = 21, .kind = LAYOUT_PLANE, .plane = 4 },
       { 8, 8, 8, 8 },
@@ -84,7 +84,8 @@ static const struct example examples[] = {
       { .nranks = 6, .ntasks = 16, .kind = LAYOUT_PLANE, .plane = 2 },
       { 2, 2, 2, 2, 4, 4 },
       "0-1;2-3;4-5;6-7;8-9,12-13;10-11,14-15" },
-    /* fewer tasks than room: the counts are balanced, the first nodes get more */
+    /* fewer tasks than room: the counts are balanced, and the first nodes get more
+     * */
     { "-N3 -n8",
       { .nranks = 3, .ntasks = 8, .kind = LAYOUT_BLOCK },
       { 4, 4, 4 },
@@ -113,7 +114,7 @@ static const struct example examples[] = {
       { .nranks = 3, .ntasks = 3, .kind = LAYOUT_CYCLIC },
       { 2, 0, 1 },
       "0,2;;1" },
-    /* overcommitted nodes are filled first, then all get more in turn */
+    /* overcommitted nodes are filled first, then all nodes get more in turn */
     { "overcommit, cyclic",
       { .nranks = 4, .ntasks = 17, .kind = LAYOUT_CYCLIC, .overcommit = true },
       { 4, 2, 4, 2 },
@@ -183,7 +184,7 @@ static void test_examples (void **state)
         check_example (&examples[i]);
 }
 
-/* -- what is refused -- */
+/* -- refusals -- */
 
 static const uint32_t one_too_far[] = { 0, 3 }, both_on_two[] = { 2, 2 };
 
@@ -191,7 +192,7 @@ static const struct refusal {
     struct layout_request req;
     uint32_t room[4];
     int code;
-    const char *what; /* what the error must say */
+    const char *what; /* text that the error must contain */
 } refusals[] = {
     { { .nranks = 3, .ntasks = 8 },
       { 2, 2, 2 },
@@ -282,8 +283,9 @@ static bool below (uint32_t n, uint32_t most)
     return most == 0 || n < most;
 }
 
-/* A slow reference for counts: of the ranks that can take one more, the first of those that
- * have least; with extra, when all room is taken: least beyond their room. */
+/* A slow reference for counts: of the ranks with room for one more, the first with the
+ * fewest tasks; with extra, when all room is used: the first with the fewest tasks
+ * beyond their room. */
 static uint32_t least_loaded (const struct layout_request *req, const uint32_t *count,
                               const uint32_t *extra)
 {
@@ -299,7 +301,7 @@ static uint32_t least_loaded (const struct layout_request *req, const uint32_t *
     return best;
 }
 
-/* Whether all fit, and how many each rank gets. */
+/* Whether all tasks fit, and the number for each rank. */
 static bool reference_counts (const struct layout_request *req, uint32_t *count)
 {
     uint32_t extra[MAX_RANKS] = { 0 };
@@ -319,7 +321,7 @@ static bool reference_counts (const struct layout_request *req, uint32_t *count)
     return true;
 }
 
-/* What holds of every layout. */
+/* The invariants of every layout. */
 static void check_whole (const struct layout_request *req, const struct layout *l)
 {
     uint32_t seen = 0;
@@ -339,7 +341,7 @@ static void check_whole (const struct layout_request *req, const struct layout *
             assert_int_equal (l->local[tasks[i]], i);
         }
     }
-    assert_int_equal (seen, req->ntasks); /* with the ranks right: each exactly once */
+    assert_int_equal (seen, req->ntasks); /* with the right ranks: each exactly once */
 }
 
 static void check_block (const struct layout *l)
@@ -348,7 +350,7 @@ static void check_block (const struct layout *l)
         assert_true (l->rank[task] >= l->rank[task - 1]);
 }
 
-/* Two ranks differ by at most one, unless the one with less is full. */
+/* Two ranks differ by at most one task, unless the one with fewer is full. */
 static void check_even (const struct layout_request *req, const struct layout *l)
 {
     for (uint32_t a = 0; a < req->nranks; a++)
@@ -359,7 +361,7 @@ static void check_even (const struct layout_request *req, const struct layout *l
         }
 }
 
-/* In turn: task i of a rank stands before task i + 1 of any. */
+/* In turn: task i of a rank comes before task i + 1 of any rank. */
 static void check_cyclic (const struct layout_request *req, const struct layout *l)
 {
     for (uint32_t task = 1; task < l->ntasks && !req->overcommit; task++) {
@@ -369,7 +371,7 @@ static void check_cyclic (const struct layout_request *req, const struct layout 
     }
 }
 
-/* Every block but the last of a rank is full. */
+/* Every block of a rank except its last is full. */
 static void check_plane (const struct layout_request *req, const struct layout *l)
 {
     for (uint32_t rank = 0; rank < req->nranks; rank++) {
@@ -380,7 +382,7 @@ static void check_plane (const struct layout_request *req, const struct layout *
     }
 }
 
-/* The map of any layout is read as that layout. */
+/* The map of any layout reads back as that layout. */
 static void check_map (const struct layout_request *req, const struct layout *l)
 {
     struct layout_request again = *req;
@@ -451,7 +453,7 @@ static void test_random (void **state)
     assert_true (made > 1000 && refused > 1000);
 }
 
-/* As large as it may be, with ranks that have little room. */
+/* The largest layout, with ranks that have little room. */
 static void test_large (void **state)
 {
     enum { RANKS = 1 << 16 };
@@ -623,7 +625,7 @@ static void test_hosts_refuses (void **state)
     hostlist_destroy (nodes);
 }
 
-/* -- memory runs out -- */
+/* -- failing allocations -- */
 
 static void test_no_memory (void **state)
 {

@@ -1,6 +1,5 @@
-/* test_multiprog.c - the file of --multi-prog: the programs of the tasks, words and quotes,
- * what is refused and where
- */
+/* test_multiprog.c - the file of --multi-prog: the programs of the tasks, words and
+ * quotes, and refusals with their lines */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -45,14 +44,14 @@ static void test_tasks (void **state)
         uint32_t ntasks;
         const char *want[8];
     } cases[] = {
-        /* of srun(1)'s example, with its comments */
+        /* from srun(1)'s example, with its comments */
         { "###\n# a comment\n4-6       hostname\n1,7       echo task:%t\n"
           "0,2-3     echo offset:%o\n",
           8,
           { "echo|offset:0|", "echo|task:1|", "echo|offset:1|", "echo|offset:2|",
             "hostname|", "hostname|", "hostname|", "echo|task:7|" } },
         { "* a %t %o", 2, { "a|0|0|", "a|1|1|" } },
-        /* a list is in its own order, and * has what is left */
+        /* a list keeps its order, and * has the remaining tasks */
         { "3,0-1 a %o\n* b %o", 4, { "a|1|", "a|2|", "b|2|", "a|0|" } },
         { "0 a\n* b", 1, { "a|" } },
         { "0-0 a\r\n1\tb\t%t\r\n", 2, { "a|", "b|1|" } },
@@ -148,7 +147,7 @@ static void test_refuses (void **state)
         { "0-3 a \"b", "conf:1: no closing \"", EINVAL },
         { "0-3 a \"b\\", "conf:1: nothing after the last backslash", EINVAL },
         { "0-3 a \\", "conf:1: nothing after the last backslash", EINVAL },
-        /* lines that go on count as lines */
+        /* continued lines count as lines */
         { "0-2 a\\\nb \\\n  c\nx d", "conf:4: 'x'", EINVAL },
     };
 
@@ -198,7 +197,8 @@ static void test_bounds (void **state)
     mp = multiprog_parse (text, MULTIPROG_TEXT_MAX, "conf", 1, NULL);
     assert_non_null (mp);
     multiprog_destroy (mp);
-    /* What grows most: each sign needs a mark, or is ten digits. */
+    /* The texts that grow most: each character needs a quote, or becomes ten
+     * digits. */
     memset (text + 4, 1, MULTIPROG_TEXT_MAX - 4);
     mp = multiprog_parse (text, MULTIPROG_TEXT_MAX, "conf", 1, NULL);
     assert_non_null (mp);
@@ -223,7 +223,7 @@ static void test_bounds (void **state)
     check_code ("* a", 3, 0, EINVAL);
     check_code ("* a", 3, TASKMAP_TASKS_MAX + 1, EINVAL);
     check_code ("* a\0b", 5, 1, EINVAL);
-    check_code ("* a", 2, 1, EINVAL); /* what is past the length is not read */
+    check_code ("* a", 2, 1, EINVAL); /* bytes beyond the length are not read */
 }
 
 static void test_no_memory (void **state)
@@ -248,7 +248,7 @@ static void test_no_memory (void **state)
     }
 }
 
-/* When tasks are missing, telling which needs memory, too. */
+/* The message about missing tasks needs memory, too. */
 static void test_no_memory_to_tell (void **state)
 {
     (void)state;

@@ -1,4 +1,4 @@
-/* test_steps.c - a step that a node cannot start ends (steps.c, stepd.c) */
+/* test_steps.c - a step ends if a node cannot start it (steps.c, stepd.c) */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -12,7 +12,7 @@
 
 #define CLIENT 7
 
-/* Rank 0 places steps on two nodes, and its own part of them knows only one. */
+/* Rank 0 places steps on two nodes, but its local part knows only one of them. */
 struct fixture {
     struct loop loop;
     struct launch two, one;

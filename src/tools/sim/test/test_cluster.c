@@ -1,5 +1,5 @@
-/* What would be wrong: a SPEC makes another machine than it says, or a wrong one is taken,
- * or refused without the place. */
+/* Fails if a SPEC makes another machine, or if a wrong SPEC is accepted, or refused
+ * without the place. */
 #include "common/test/unit.h"
 
 #include <errno.h>

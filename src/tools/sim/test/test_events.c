@@ -1,5 +1,5 @@
-/* The heap against a sorted list. What would be wrong: an end comes before an earlier one,
- * or two of one time come in another order each run. */
+/* The heap compared with a sorted list. Fails if an end comes before an earlier one, or
+ * if two ends of the same time have another order in each run. */
 #include "common/test/unit.h"
 
 #include <stdlib.h>
@@ -36,7 +36,8 @@ static void test_equal_times_by_id (void **state)
     events_release (&q);
 }
 
-/* Added and taken in turns: what is taken is the least of all that are in it. */
+/* Items are added and removed in turns: each removed item is the smallest in the
+ * heap. */
 static void test_random (void **state)
 {
     struct events q = { 0 };

@@ -1,5 +1,5 @@
-/* The figures of a run and the series over time. What would be wrong: a mean, a percentile or
- * a bound is not what its name says; time that passes is counted twice or lost. */
+/* The figures of a run and the series over time. Fails if a mean, a percentile or a
+ * bound differs from its name, or if time is counted twice or lost. */
 #include "common/test/unit.h"
 
 #include <math.h>
@@ -35,10 +35,10 @@ static void test_tally (void **state)
     }
     tally_figures (&t, &c, &f);
     assert_true (near (f.makespan, 100));
-    assert_true (near (f.lower_bound, 100)); /* by its cores; by memory it is 20 */
+    assert_true (near (f.lower_bound, 100)); /* by the cores; by memory it would be 20 */
     assert_true (near (f.utilization, 1));
     assert_true (near (f.wait_mean, 47.5));
-    assert_true (near (f.wait_p95, 90)); /* 19 of 20 wait no longer */
+    assert_true (near (f.wait_p95, 90)); /* 19 of 20 wait at most so long */
     assert_true (near (f.wait_max, 95));
     /* (5 i + 5) / 10, at least 1: 1, 1, 1.5, 2, ... 10 */
     assert_true (near (f.bounded_slowdown, 105.5 / 20));
@@ -94,7 +94,8 @@ static void test_series (void **state)
     double used = 0, queued = 0;
 
     (void)state;
-    /* 1 is used in each odd second, and as many wait as seconds have passed. */
+    /* 1 core is used in each odd second, and the number of waiting jobs equals the
+     * seconds. */
     for (int now = 0; now <= 10000; now++)
         series_set (&s, now, now % 2, now);
     series_end (&s, 10001);

@@ -1,5 +1,5 @@
-/* The readers of traces. What would be wrong: a field becomes another amount, a job that
- * never ran is counted, a broken line is taken or blamed on another line. */
+/* The readers of traces. Fails if a field becomes another amount, if a job that never
+ * ran is counted, or if a broken line is accepted or reported with another number. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -34,7 +34,7 @@ static void test_swf (void **state)
     assert_int_equal (j.size.cores, 1);
     assert_int_equal (j.size.memory_mib, 3); /* 2,049 KB, rounded up */
     assert_int_equal (j.size.nodes_min, 0);
-    /* Nothing requested: what was used. */
+    /* Without a request, the used amount counts. */
     assert_int_equal (read_with (&trace_swf,
                                  "7 0 -1 60 4 -1 -1 -1 -1 -1 0 -1 -1 -1 -1 -1 -1 -1", &j,
                                  &err),
@@ -51,7 +51,7 @@ static void test_swf_left_out (void **state)
         "1 0 0 60 4 -1 -1 4 60 -1 3 1 1 1 1 1 -1 -1",  /* the last part */
         "1 0 0 60 4 -1 -1 4 60 -1 4 1 1 1 1 1 -1 -1",  /* the last, failed */
         "1 0 9 0 -1 -1 -1 4 60 -1 5 1 1 1 1 1 -1 -1",  /* cancelled before its start */
-        "1 0 9 -1 -1 -1 -1 4 60 -1 5 1 1 1 1 1 -1 -1", /* as well */
+        "1 0 9 -1 -1 -1 -1 4 60 -1 5 1 1 1 1 1 -1 -1", /* also cancelled */
         "1 0 9 -1 4 -1 -1 4 60 -1 1 1 1 1 1 1 -1 -1",  /* no run time */
         "1 0 9 60 0 -1 -1 -1 60 -1 1 1 1 1 1 1 -1 -1", /* no processors */
     };
@@ -61,13 +61,13 @@ static void test_swf_left_out (void **state)
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (lines); i++)
         assert_int_equal (read_with (&trace_swf, lines[i], &j, &err), TRACE_LEFT_OUT);
-    /* Cancelled while it ran: it had its processors. */
+    /* A job cancelled while it ran had its processors. */
     assert_int_equal (
         read_with (&trace_swf, "1 0 9 30 4 -1 -1 4 60 -1 5 1 1 1 1 1 -1 -1", &j, &err),
         TRACE_JOB);
 }
 
-/* Each of the texts is refused, and the reason has the word beside it. */
+/* Each text is refused, and the reason contains the word beside it. */
 struct broken {
     const char *text, *word;
 };
@@ -132,7 +132,7 @@ static void test_jsonl (void **state)
     assert_int_equal (j.size.gpus, 1);
     assert_int_equal (j.size.memory_mib, 1536);
     assert_int_equal (j.size.exclusive, 1);
-    /* What may be left away. */
+    /* Optional members. */
     assert_int_equal (
         read_with (&trace_jsonl, "{\"submit\":0,\"runtime\":0.5}", &j, &err), TRACE_JOB);
     assert_int_equal (j.size.nodes_max, 0);
@@ -190,7 +190,7 @@ static void test_jsonl_broken (void **state)
     check_broken (&trace_jsonl, broken, ARRAY_SIZE (broken));
 }
 
-/* -- what fluxqd tells -- */
+/* -- output of fluxqd -- */
 
 #define RECORD_TIMES                                                                     \
     "\"submit_time\":100,\"start_time\":110,\"end_time\":140.5,\"time_limit\":60"
@@ -216,7 +216,7 @@ static void test_records (void **state)
     assert_int_equal (j.size.gpus, 1);
     assert_int_equal (j.size.memory_mib, 256);
     assert_int_equal (j.size.exclusive, 1);
-    /* Slots that may be anywhere. */
+    /* Slots on any nodes. */
     assert_int_equal (read_with (&trace_jsonl,
                                  "{" RECORD_TIMES
                                  ",\"request\":{\"nodes_min\":1,\"nodes_max\":8,"
@@ -228,7 +228,7 @@ static void test_records (void **state)
     assert_int_equal (j.size.slots_min, 2);
     assert_int_equal (j.size.slots_max, 8);
     assert_int_equal (j.size.cores, 1);
-    /* It waits still. */
+    /* The job still waits. */
     assert_int_equal (
         read_with (
             &trace_jsonl,
@@ -332,7 +332,7 @@ static void test_stop_and_skip (void **state)
     trace_close (t);
 }
 
-/* A record that has no end takes no other with it. */
+/* An unterminated record does not affect other records. */
 static void test_indented (void **state)
 {
     static const char text[] = "{\n  \"submit\": 1,\n  \"runtime\": 2\n}\n"
@@ -398,7 +398,7 @@ static void test_no_jobs (void **state)
     assert_non_null (strstr (err.text, "builtin:no"));
 }
 
-/* -- built in -- */
+/* -- built-in traces -- */
 
 static uint64_t checksum (const char *name, uint64_t seed, uint64_t *jobs)
 {

@@ -1,5 +1,5 @@
 # shellcheck shell=sh
-# lib.sh: what every system test starts with.
+# lib.sh: included by every system test.
 #
 #     #!/bin/sh
 #     test_description='fluxq-cancel ends pending and running jobs'
@@ -202,8 +202,7 @@ job_field()
     fluxq-show job "$1" --json | jq -r ".$2"
 }
 
-# Tests call this so often that it must be cheap: jq takes twenty times as long as
-# fluxq-show.
+# Tests call this so often that it must be cheap: jq takes twenty times as long as fluxq-show.
 job_state()
 {
     fluxq-show job "$1" --json | sed -n 's/^  "state": "\(.*\)",*$/\1/p'

@@ -38,8 +38,7 @@ test_expect_success 'every system test is executable and can be run by its name'
     done
 '
 
-# By this name contrib/check knows in a plain clone that the tests are skipped for a good
-# reason.
+# By this name contrib/check knows in a plain clone that the tests are skipped for a good reason.
 test_expect_success 'unit tests that need the data of the peers have "shared" in their names' '
     (cd "$FLUXQ_SOURCE_DIR" && grep -rlE "FLUXQ_SHARED_DIR|shared_file" src --include="test_*.c") >tests &&
     while read -r test; do
@@ -189,8 +188,7 @@ const char *s = \"write (w)\"; int a = p->time (1) + q.open (2) + start_time (3)
     check_includes
 '
 
-# A FIFO in a user's directory blocks a broker of root, and a symbolic link misleads the
-# broker.
+# A FIFO in a user's directory blocks a broker of root, and a symbolic link misleads the broker.
 test_expect_success 'broker and executors open files that users can write only through one function' '
     refused src/exec/local/planted.c "int f (void) { return open (\"x\", 0); }" "call open" &&
     refused src/broker/planted.c "int f (void) { return lstat (\"x\", 0); }" "call lstat" &&

@@ -12,8 +12,7 @@ routes_in_code ()
     sed -n 's/^ *{ "\([A-Z]*\)", "\(\/v1[^"]*\)", api_.*/\1 \2/p' $(find "$src/src/broker" -name "*.c") | sort
 }
 
-# The same lines from doc/openapi.yaml: paths have an indent of two blanks, methods of
-# four.
+# The same lines from doc/openapi.yaml: paths have an indent of two blanks, methods of four.
 routes_in_doc ()
 {
     awk '/^components:/ { exit }
@@ -55,8 +54,7 @@ test_expect_success 'the API description is valid YAML, and each reference has a
     test "$paths" -ge 17 && test "$refs" -ge 10
 '
 
-# attributes_with MEMBER OTHER: prints OTHER of each row in the table of attributes that has
-# MEMBER.
+# attributes_with MEMBER OTHER: prints OTHER of each row in the table of attributes that has MEMBER.
 attributes_with ()
 {
     sed -n '/^const struct attribute attribute_table/,/^};/p' "$src/src/jobspec/options/attributes.c" |
@@ -199,8 +197,7 @@ test_expect_success 'each question of developer.md names one file' '
     done <questions
 '
 
-# The names in the table of env_table.c (one name is a macro), and the names of
-# attributes.
+# The names in the table of env_table.c (one name is a macro), and the names of attributes.
 test_expect_success 'fluxq-environment(7) has exactly the variables of a task' '
     {
         sed -n "/^const struct env_variable env_variables\[\] = {/,/^};/p" "$src/src/shell/step/env_table.c" |

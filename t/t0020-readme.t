@@ -7,8 +7,7 @@ test_description='the README shows what its commands print'
 src=$FLUXQ_SOURCE_DIR
 here=$PWD
 
-# The content of the blocks marked "console": "$ COMMAND" and the lines that the command
-# prints.
+# The content of the blocks marked "console": "$ COMMAND" and the lines that the command prints.
 console ()
 {
     awk '/^```console$/ { on = 1; next } /^```/ { on = 0 } on' "$src/README.md"

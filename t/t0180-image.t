@@ -1,6 +1,5 @@
 #!/bin/sh
-# t0180-image.t: the container image of fluxq, without a cluster. t4600 runs the image in
-# a cluster.
+# t0180-image.t: the container image of fluxq, without a cluster. t4600 runs the image in a cluster.
 
 test_description='contrib/image makes a complete, small and reproducible archive'
 . "$(dirname "$0")/lib.sh"

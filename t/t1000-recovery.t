@@ -28,8 +28,7 @@ test_expect_success 'after kill -9 during cancels all jobs end as cancelled, and
     helper recovery cancelling 4 $FLUXQ_RUN
 '
 
-# One line for each step, so that lost or repeated lines show; ends when the file go
-# exists.
+# One line for each step, so that lost or repeated lines show; ends when the file go exists.
 write_script steps.sh <<\END
 #!/bin/sh
 i=0

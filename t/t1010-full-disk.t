@@ -38,8 +38,8 @@ has_trouble()
     [ "$(trouble)" != null ]
 }
 
-# After a failed write the journal truncates its file, which may leave some space: this is
-# filled, too.
+# After a failed write the journal truncates its file, which may leave some space:
+# this is filled, too.
 status_shows_full()
 {
     dd if=/dev/zero of="$disk/filler2" bs=512 oflag=append conv=notrunc 2>/dev/null

@@ -43,8 +43,7 @@ submit()
         echo "$status $(jq -r '.code // .id' answer)"
 }
 
-# submit_all LETTER: ten submits; answers.LETTER has one line "KEY STATUS CODE-OR-ID" for
-# each.
+# submit_all LETTER: ten submits; answers.LETTER has one line "KEY STATUS CODE-OR-ID" for each.
 submit_all()
 {
     for i in 0 1 2 3 4 5 6 7 8 9; do
@@ -144,8 +143,7 @@ back_to_kept()
     rm -f "$journal"* && cp kept-state/* "$BROKER_STATE/"
 }
 
-# refused: the broker does not start, reports the damaged journal, and does not change the
-# journal.
+# refused: the broker does not start, reports the damaged journal, and does not change the journal.
 refused()
 {
     cp "$journal-wal" wal-before && cp "$journal" db-before &&

@@ -22,8 +22,7 @@ as_nobody()
     setpriv --reuid=nobody --regid=nogroup --clear-groups "$@"
 }
 
-# fails_with TEXT SUBMIT-ARGUMENTS: the job ends as failed, and its result text contains
-# TEXT.
+# fails_with TEXT SUBMIT-ARGUMENTS: the job ends as failed, and its result text contains TEXT.
 fails_with()
 {
     text=$1

@@ -236,8 +236,7 @@ own_broker()
     wait_until 10 grep -q "listening on" own.log
 }
 
-# Root does not trust a broker of another user (t1045), so the broker's user sends the
-# requests.
+# Root does not trust a broker of another user (t1045), so the broker's user sends the requests.
 own_says()
 {
     text=$1

@@ -28,8 +28,7 @@ listen: 127.0.0.1:$port
 munge-socket: $munge_dir/socket
 END
 
-# credential METHOD TARGET BODY [BROKER]: makes a credential in the same way as the
-# client.
+# credential METHOD TARGET BODY [BROKER]: makes a credential in the same way as the client.
 credential()
 {
     digest=$(printf '%s\n%s\n%s' "$1" "$2" "$3" | sha256sum | cut -d' ' -f1)
@@ -38,8 +37,7 @@ credential()
     munge --socket="$munge_dir/socket" --string="$digest $broker$machine"
 }
 
-# answer CREDENTIAL METHOD TARGET [BODY]: prints the status; the body goes to the file
-# answer.
+# answer CREDENTIAL METHOD TARGET [BODY]: prints the status; the body goes to the file answer.
 answer()
 {
     curl -s -o answer -w '%{http_code}\n' -X "$2" -H "Authorization: MUNGE $1" \
@@ -121,8 +119,8 @@ else:
     open("answer", "wb").write(response.read())
 END
 
-# record FILE: records a client's request to the first broker; the first broker never gets
-# the request.
+# record FILE: records a client's request to the first broker; the first broker
+# never gets the request.
 record()
 {
     rm -f recording

@@ -3,8 +3,7 @@ test_description='fluxq.yaml: wrong values are refused with their place; reload,
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/faults.sh"
 
-# wrong LINE:COLUMN TEXT <<END: --check refuses the file with one line that has this place
-# and TEXT.
+# wrong LINE:COLUMN TEXT <<END: --check refuses the file with one line that has this place and TEXT.
 wrong()
 {
     cat >wrong.yaml
@@ -13,8 +12,7 @@ wrong()
     test ! -s out && test "$(wc -l <why)" = 1 && grep -q "wrong.yaml:$1: .*$2" why
 }
 
-# wrong_value LINE:COLUMN TEXT LINE...: like wrong, with the lines of the file as
-# arguments.
+# wrong_value LINE:COLUMN TEXT LINE...: like wrong, with the lines of the file as arguments.
 wrong_value()
 {
     place=$1 text=$2

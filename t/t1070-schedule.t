@@ -147,8 +147,7 @@ test_expect_success 'the environment of an elastic job has the granted size' '
     timeout 30 fluxq-submit --wait -N 2-4 --exclusive -o size.txt -- sh -c "echo \$FLUXQ_NNODES" &&
     sort -u size.txt >size && echo 3 >expected && test_cmp expected size && end_all
 '
-# infeasible TEXT ARGUMENTS: fluxq-submit refuses the job with one line that contains
-# TEXT.
+# infeasible TEXT ARGUMENTS: fluxq-submit refuses the job with one line that contains TEXT.
 infeasible()
 {
     text=$1

@@ -46,8 +46,7 @@ test_expect_success 'files that an earlier journal left under the id of a job ar
     wait_job_state 2 FAILED && test "$(job_field 2 exit_code)" = 3 && grep -x mine own.txt
 '
 
-# The cancel takes the 30 s that agents have after the grace; the other cases run
-# meanwhile.
+# The cancel takes the 30 s that agents have after the grace; the other cases run meanwhile.
 test_expect_success 'a job with stopped agents can be cancelled' '
     stopped=$(T_MARK=t1100-$$ fluxq-submit -o /dev/null -- sleep 98764) &&
     wait_job_state $stopped RUNNING &&

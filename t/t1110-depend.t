@@ -182,8 +182,7 @@ test_expect_success 'dependencies can be given in scripts of each dialect, and i
     end_job $one 0 && wait_until 20 none_active
 '
 
-# refused TEXT ARGUMENTS: fluxq-submit fails with one line that contains TEXT, and no job
-# is queued.
+# refused TEXT ARGUMENTS: fluxq-submit fails with one line that contains TEXT, and no job is queued.
 refused()
 {
     text=$1

@@ -49,8 +49,7 @@ fresh()
     rm -f "$FLUXQ_RUN"/stop* && { none_active || fluxq-cancel -t PENDING,RUNNING; } && wait_until 20 none_active
 }
 
-# order_is ID...: these jobs are pending in this order, in the listing and in fluxq-show
-# priority.
+# order_is ID...: these jobs are pending in this order, in the listing and in fluxq-show priority.
 order_is()
 {
     printf '%s\n' "$@" >expected
@@ -58,8 +57,8 @@ order_is()
         fluxq-show priority | sed 1d | awk '{ print $1 }' >order && cmp -s expected order
 }
 
-# configure LINE...: adds LINE... to the configuration of this test's machine; reloads are
-# immediate.
+# configure LINE...: adds LINE... to the configuration of this test's machine;
+# reloads are immediate.
 configure()
 {
     { echo 'local: {nodes: 1, cores: 2}'

@@ -23,8 +23,7 @@ fresh()
     configure "$@" && wait_until 20 none_active && fluxq-ctl reload
 }
 
-# Records each run with the variables about earlier runs, and runs until the test lets the
-# job end.
+# Records each run with the variables about earlier runs, and runs until the test lets the job end.
 write_script again.sh <<\END
 #!/bin/sh
 echo "${FLUXQ_RESTART_COUNT-none} ${SLURM_RESTART_COUNT-none}" >>"runs.$FLUXQ_JOB_ID"
@@ -162,8 +161,7 @@ test_expect_success 'a job that is lost too often ends with the reason' '
     id=$(again) && runs $id 1 && lose $id && wait_job_state $id NODE_FAIL && has_events $id requeue 0
 '
 
-# Three jobs that each need the whole machine; the first is lost while the others are
-# pending.
+# Three jobs that each need the whole machine; the first is lost while the others are pending.
 three()
 {
     first=$(again -N 2 -c 2) && runs "$first" 1 && second=$(again -N 2 -c 2) && third=$(again -N 2 -c 2) &&

@@ -31,8 +31,7 @@ end_job()
     touch "stop.$1" && wait_job_state "$1" COMPLETED
 }
 
-# reserve START DURATION NODES [ARGUMENTS]: makes a reservation for this user and prints
-# the name.
+# reserve START DURATION NODES [ARGUMENTS]: makes a reservation for this user and prints the name.
 reserve()
 {
     from=$1 long=$2 where=$3

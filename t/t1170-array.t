@@ -7,8 +7,7 @@ test_description='job arrays: tasks, limits, ranges, dependencies, restarts'
 
 printf 'local: {nodes: 2, cores: 4}\ngrace: 1s\nkeep-finished: 500\n' >machine.yaml
 
-# Runs until the file end or end.TASK exists; exits with the number in this file. Records
-# the task.
+# Runs until the file end or end.TASK exists; exits with the number in this file. Records the task.
 write_script task.sh <<\END
 #!/bin/sh
 echo "$SLURM_ARRAY_TASK_ID" >>started

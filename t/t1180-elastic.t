@@ -69,8 +69,8 @@ told()
     done
 }
 
-# gets NODES ARGUMENTS...: a job with these arguments starts with NODES nodes; then the
-# job is ended.
+# gets NODES ARGUMENTS...: a job with these arguments starts with NODES nodes; then
+# the job is ended.
 gets()
 {
     wanted=$1
@@ -87,8 +87,7 @@ refused()
         [ "$(grep -cv "^Try '" err)" = 1 ]
 }
 
-# post JQ ARGUMENTS...: sends the jobspec of these arguments after the jq filter JQ has
-# changed it.
+# post JQ ARGUMENTS...: sends the jobspec of these arguments after the jq filter JQ has changed it.
 post()
 {
     filter=$1

@@ -19,8 +19,7 @@ END
 
 nowhere="parts of a CPU are available only on Kubernetes; request whole ones, such as --cpus-per-task=1"
 
-# refused COMMAND...: COMMAND fails with one line that shows a way out, and starts
-# nothing.
+# refused COMMAND...: COMMAND fails with one line that shows a way out, and starts nothing.
 refused()
 {
     test_must_fail "$@" 2>err >out && grep -qF "$nowhere" err && [ "$(wc -l <err)" = 1 ] && [ ! -s out ]

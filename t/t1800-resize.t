@@ -35,8 +35,7 @@ until [ -e "stop.$id" ]; do
 done
 END
 
-# work ARGUMENTS...: submits a job that runs until end_job; prints the id when the script
-# is ready.
+# work ARGUMENTS...: submits a job that runs until end_job; prints the id when the script is ready.
 work()
 {
     id=$(fluxq-submit -o /dev/null -t 5 "$@" ./work.sh) && wait_job_state "$id" RUNNING \

@@ -406,8 +406,7 @@ test_expect_success ROOT 'an agent can be the first process of a pid namespace, 
     finish_is podterm 15 cancelled
 '
 
-# A home directory with a profile that sets variables, prints text, and leaves a process
-# behind.
+# A home directory with a profile that sets variables, prints text, and leaves a process behind.
 mkdir home && cat >home/.profile <<-\END
 	echo noise from a profile
 	sleep 1000 &

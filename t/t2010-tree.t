@@ -3,8 +3,7 @@ test_description='the agents of a job are a tree: all output arrives, each loss 
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/agents.sh"
 
-# With a fan-out of 3: rank 0 has children 1-3, rank 1 has 4-6, rank 4 has 13-15, rank 12
-# has 37-39.
+# With a fan-out of 3: rank 0 has children 1-3, rank 1 has 4-6, rank 4 has 13-15, rank 12 has 37-39.
 NAMED='arg=echo $$ >>pids; setsid sleep 1000 & echo $! >>pids; echo $$ >pid.of.$FLUXQ_NODEID; wait'
 
 # agents_end DIR LAST: all agents have ended with any status, rank 0 with 0.

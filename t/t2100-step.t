@@ -7,8 +7,8 @@ test_description='fluxq-run starts parallel steps inside a job: placement, input
 
 SQ="'"
 
-# run_job NAME [SUBMIT-ARGUMENTS]: runs NAME.sh with its output in NAME.out; the job may end
-# in any way.
+# run_job NAME [SUBMIT-ARGUMENTS]: runs NAME.sh with its output in NAME.out; the job
+# may end in any way.
 run_job()
 {
     run_name=$1

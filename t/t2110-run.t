@@ -189,8 +189,7 @@ test_expect_success 'an allocation survives a restart of the broker' '
     test "$(wc -l <out)" -eq 2 && wait_job_state $id COMPLETED
 '
 
-# The wait takes as long as an allocation outlives its connection; a later case checks the
-# result.
+# The wait takes as long as an allocation outlives its connection; a later case checks the result.
 test_expect_success 'fluxq-alloc can be killed with -9' '
     rm -f out err && { fluxq-alloc sh -c "echo \$\$ >left; exec sleep 3135.5" </dev/null 2>err & } && pid=$! &&
     wait_until 20 test -s left &&

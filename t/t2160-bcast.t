@@ -4,8 +4,7 @@ test_description='fluxq-bcast copies a complete file to all nodes of a job'
 
 SQ="'"
 
-# job NAME: runs NAME.sh on four virtual nodes with shared directories; the job must
-# succeed.
+# job NAME: runs NAME.sh on four virtual nodes with shared directories; the job must succeed.
 job()
 {
     id=$(fluxq-submit -N 4 -n 4 -o "$1.out" "./$1.sh") &&

@@ -455,8 +455,8 @@ test_expect_success 'down --orphans removes what a killed suite left, and nothin
     "$KUBE/down" --orphans && test ! -e $netns && test -z "$(started $left)" && "$KUBE/status"
 '
 
-# In a mount namespace, so that no other program has mounted over /run/netns yet and none
-# is disturbed.
+# In a mount namespace, so that no other program has mounted over /run/netns yet and
+# none is disturbed.
 test_expect_success 'down leaves nothing, also if another program has mounted over /run/netns' '
     other_instance "${FLUXQ_KUBE_NAME}b" timeout 240 unshare -m --propagation private sh -c "
         while mountpoint -q /run/netns; do umount -l /run/netns; done

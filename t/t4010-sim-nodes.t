@@ -117,8 +117,7 @@ test_expect_success 'the scheduler fills simulated nodes by their size, and a de
     k wait --for=condition=Ready --timeout=50s "$late"
 '
 
-# With podReplacementPolicy Failed the Job would wait forever for a pod that only
-# vanished.
+# With podReplacementPolicy Failed the Job would wait forever for a pod that only vanished.
 test_expect_success 'a Job sees that its deleted pod has failed' '
     k create -f - <<-END &&
 	apiVersion: batch/v1

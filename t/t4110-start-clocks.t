@@ -38,8 +38,7 @@ allocated_for()
     fluxq-show job "$1" --json | jq -e ".alloc_time > 0 and now - .alloc_time > $2" >/dev/null
 }
 
-# kubelet I SIGNAL: sends SIGNAL to the kubelet of node I, which has a pid namespace of
-# its own.
+# kubelet I SIGNAL: sends SIGNAL to the kubelet of node I, which has a pid namespace of its own.
 kubelet()
 {
     "$KUBE/node" exec "$1" sh -c "kill -$2 \$(pidof kubelet)"
@@ -92,8 +91,7 @@ test_expect_success 'an invalid image name fails the job at once' '
     [ "$(count_events $id requeue)" = 0 ]
 '
 
-# One start that fails on node1: the test freezes the kubelet of node1 until the start was
-# given up.
+# One start that fails on node1: the test freezes the kubelet of node1 until the start was given up.
 fails_on_node1()
 {
     kubelet 1 STOP && id=$(fluxq-submit -o frozen.out -- true)

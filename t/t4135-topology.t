@@ -12,8 +12,7 @@ would fail this.
 CLUSTER_ID=topology
 own_cluster --nodes 0
 
-# add_node NAME ZONE RACK: makes a node of 4 CPUs without a kubelet; "-" means without
-# this label.
+# add_node NAME ZONE RACK: makes a node of 4 CPUs without a kubelet; "-" means without this label.
 add_node()
 {
     labels=

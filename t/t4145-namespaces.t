@@ -10,8 +10,7 @@ because the settings of its queue changed, or a namespace without its quota woul
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4145
 
-# queues [TEMPLATE]: writes the configuration; TEMPLATE is the namespace of the queue
-# users.
+# queues [TEMPLATE]: writes the configuration; TEMPLATE is the namespace of the queue users.
 queues()
 {
     write_config "$configs/fluxq.kubeconfig" "place-timeout: 15s" "start-backoff: 1s" && cat >>kube.yaml <<END
@@ -55,8 +54,7 @@ submit() # USER ARGUMENTS...: submits as USER; the id is in `id`
     id=$(as "$submit_as" fluxq-submit -o 'out-%j' "$@")
 }
 
-# runs_in NAMESPACE USER ARGUMENTS...: a job of USER completes, and its pods were in
-# NAMESPACE.
+# runs_in NAMESPACE USER ARGUMENTS...: a job of USER completes, and its pods were in NAMESPACE.
 runs_in()
 {
     runs_where=$1

@@ -1,6 +1,6 @@
 #!/bin/sh
-# t4205-kube-nodes.t: nodes of a real cluster that leave, or will leave. Needs root; about 2
-# minutes.
+# t4205-kube-nodes.t: nodes of a real cluster that leave, or will leave. Needs root;
+# about 2 minutes.
 
 test_description='nodes that are drained, tainted, not ready or deleted, and pods that are evicted
 

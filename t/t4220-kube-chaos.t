@@ -48,8 +48,7 @@ is_whole() # FILE
 
 own_cluster --nodes 3
 
-# Each change of a job's pod according to the API, on one line: "TYPE PHASE JOB RANK
-# NAME".
+# Each change of a job's pod according to the API, on one line: "TYPE PHASE JOB RANK NAME".
 test_expect_success 'the broker runs, and the test watches all pods' '
     write_config "$configs/fluxq.kubeconfig" "start-retries: 50" "start-backoff: 1s" "start-backoff-max: 2s" \
         "  sweep-interval: 10s" && start_kube &&

@@ -51,8 +51,7 @@ answer() # ID TYPE MESSAGE
         autoscaler answer "$(cat name)" "$2" "$3"
 }
 
-# group_config [LINE...]: LINE... replaces "provision: request" in the settings of the
-# group.
+# group_config [LINE...]: LINE... replaces "provision: request" in the settings of the group.
 group_config()
 {
     write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "  sweep-interval: 3s"

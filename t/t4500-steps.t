@@ -12,8 +12,7 @@ tasks, or an object that is left over would fail this.
 CLUSTER_ID=t4500
 OUT=$HERE/out
 
-# submit ARGUMENTS...: submits as a user without root, in a directory that the pods do not
-# see.
+# submit ARGUMENTS...: submits as a user without root, in a directory that the pods do not see.
 submit()
 {
     (cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups fluxq-submit -t 5 "$@")

@@ -83,8 +83,7 @@ gone()
     wait_until 60 released "$@"
 }
 
-# numbered FILE TASK N: the output of the task counts from 0 to its end, with at least N
-# lines.
+# numbered FILE TASK N: the output of the task counts from 0 to its end, with at least N lines.
 numbered()
 {
     sed -n "s/^$2: //p" "$1" >lines &&

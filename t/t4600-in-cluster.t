@@ -122,8 +122,7 @@ end_login()
 }
 trap end_login EXIT
 
-# This cluster has no kube-proxy, so the Service's address is added to the pod behind the
-# Service.
+# This cluster has no kube-proxy, so the Service's address is added to the pod behind the Service.
 service=fluxq
 find_broker()
 {

@@ -1,6 +1,5 @@
 #!/bin/sh
-# t4620-lease.t: several brokers for one cluster id, of which only one is active. Needs
-# root.
+# t4620-lease.t: several brokers for one cluster id, of which only one is active. Needs root.
 
 test_description='kube.lease: a waiting broker takes over, and a broker that has lost the lease ends before it acts'
 . "$(dirname "$0")/lib.sh"
@@ -10,8 +9,7 @@ CLUSTER_ID=t4620
 own_cluster --nodes 2
 write_config "${configs:-}/fluxq.kubeconfig" "  lease: true"
 
-# broker NAME STATE: starts another broker, with its own log and socket, and does not wait
-# for it.
+# broker NAME STATE: starts another broker, with its own log and socket, and does not wait for it.
 broker()
 {
     mkdir -p "$FLUXQ_RUN/$1" && : >"$1.log"

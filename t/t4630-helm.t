@@ -13,8 +13,7 @@ test_expect_success 'the renderer and kubectl exist' '
     [ -x "$kubectl" ]
 '
 
-# render [OPTIONS]: renders the release fluxq in the namespace fluxq, unless the options
-# set others.
+# render [OPTIONS]: renders the release fluxq in the namespace fluxq, unless the options set others.
 render() { "$KUBE/helm-template" --namespace fluxq "$@" "$chart"; }
 
 # json FILE: prints YAML documents as a JSON array. kubectl leaves an empty mapping in place of a

@@ -33,8 +33,7 @@ mini_script() # TEXT OPTIONS...: submits a MiniCluster job with this script
     printf "#!/bin/sh\n%s\n" "$1" >inline.sh && shift && mini "$@" inline.sh
 }
 
-# of_job ID: prints all objects of the job, in any namespace, with fluxq's labels or
-# without.
+# of_job ID: prints all objects of the job, in any namespace, with fluxq's labels or without.
 of_job()
 {
     k get miniclusters,jobs,pods,configmaps,secrets,services,endpointslices -A -o name >there &&

@@ -140,8 +140,7 @@ test_expect_success 'every pod was on a node of its job' '
     for name in r1-a r1-b r2-a r2-b r2-quick; do adopted $name && in_their_places -l job-name=$name || return 1; done
 '
 
-# Some Jobs may end before the broker can suspend them: their status says so, and they are
-# not jobs.
+# Some Jobs may end before the broker can suspend them: their status says so, and they are not jobs.
 plain_round()
 {
     names="p$1-a p$1-b" && { PLAIN=1 manifest p$1-a 20 3840Mi 3 $2 && PLAIN=1 manifest p$1-b 20 3840Mi 3 $2; } >plain.yaml &&

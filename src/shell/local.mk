@@ -106,8 +106,7 @@ src/shell/fluxq-shell: Makefile $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.
 src/shell/fluxq-run src/shell/fluxq-bcast: src/shell/fluxq-shell
 	$(AM_V_GEN)ln -sf fluxq-shell $@
 
-# The same parts compiled against the usual libc, for the unit tests and every compiler's
-# warnings.
+# The same parts compiled against the usual libc, for the unit tests and every compiler's warnings.
 noinst_LIBRARIES += src/shell/libshell.a
 src_shell_libshell_a_SOURCES = $(SHELL_PARTS)
 

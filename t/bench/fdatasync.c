@@ -3,8 +3,8 @@
  *     fdatasync DIRECTORY [COUNT]
  *     count=200 p50=1.42 p95=2.80 p99=6.11 max=9.02
  *
- * Appends 4 KiB to a new file and calls fdatasync, COUNT times (200); times in milliseconds. Then
- * the file is gone. This is what a transaction costs at least before it may be called durable.
+ * Appends 4 KiB to a new file and calls fdatasync, COUNT times (200); times are in milliseconds.
+ * Then the file is removed. This is the minimum cost of a durable transaction.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -1,12 +1,11 @@
-/* match.c - the costs of a decision of the matcher: parse, decide and write,
- * separately
+/* match.c - the costs of a decision of the matcher, separately: parse, decide and write
  *
  *     bench-match [--only TEXT] [--times N] [--policy NAME] [--scale] [--policies] [--stream JOBS] [--one GRAPH REQUEST]
  *
- * Prints a table, one line a graph and request; see t/bench/match. --scale prints the
- * series over 2^8 .. 2^17 nodes for the plot. --one decides N times and prints nothing: for
- * counting instructions (the function bench_decide() is what counts). Times are medians of
- * --times decisions; the booking is taken back in between, outside of the time.
+ * Prints a table with one line for each graph and request; see t/bench/match. --scale prints
+ * the series over 2^8 .. 2^17 nodes for the plot. --one decides N times and prints nothing,
+ * for counting instructions (of the function bench_decide()). Times are medians of --times
+ * decisions; the booking is cancelled in between, outside the measured time.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -3,12 +3,13 @@
  *     bench-plan [--policy NAME] [--nodes N] [--pending N] [--seconds S] [--changes]
  *
  * Drives src/sched and src/match directly, in virtual time, on a machine that stays full while
- * the number of waiting jobs stays the same: a job ends, before its limit as a rule, as many come
- * to the end of the order as started, and a pass is made. A pass is what the broker makes of it:
- * sched_next() with its bound of tries, until nobody else starts; the longest of these calls is
- * how long its loop stands still. In the end a node comes, and goes again: the longest call of the
- * passes after that. Every cell takes --seconds (5) at most, or one pass, and a pass
- * GIVE_UP at most; all is processor time. --changes prints the cost of one change instead, as the queue grows.
+ * the number of pending jobs stays the same: a job ends, usually before its limit, as many jobs
+ * are added at the end of the order as started, and a pass runs. A pass is the same as in the
+ * broker: sched_next() with its bound of tries, until no other job starts; the longest of these
+ * calls is the time for which the broker's loop stops. In the end a node comes and leaves again:
+ * the longest call of the passes after that. Every cell takes at most --seconds (5), or one pass,
+ * and a pass at most GIVE_UP; all times are processor times. --changes prints the cost of one
+ * change instead, as the queue grows.
  */
 #include <errno.h>
 #include <math.h>
@@ -66,8 +67,7 @@ struct pass {
     bool given_up;
 };
 
-/* Processor time: everything measured only computes, and other processes do not count.
- * */
+/* Processor time: everything measured only computes, and other processes do not count. */
 static double now_us (void)
 {
     return measure_us (CLOCK_THREAD_CPUTIME_ID);
@@ -150,9 +150,8 @@ static struct match_request *parse (const char *resources)
     return req;
 }
 
-/* Parts of nodes, and whole nodes from 1 to an eighth of the machine, 1,024 at most, in
- * a geometric series. Every second job shares its nodes with jobs of up to four cores.
- * */
+/* Parts of nodes, and whole nodes from 1 to an eighth of the machine, 1,024 at most, in a
+ * geometric series. Every second job shares its nodes with jobs of up to four cores. */
 static void make_requests (struct bench *b, unsigned nodes)
 {
     double most = MAX (2.0, MIN (1024.0, nodes / 8.0));
@@ -191,9 +190,8 @@ static uint64_t draw_from (struct bench *b, const struct set *set)
     return set->ids[(size_t)(draw (b) * (double)set->n)];
 }
 
-/* Makes a new job at the end of the order and returns its id. The logarithm of its
- * limit in seconds is uniformly distributed, and so is the share of the limit that it
- * needs. */
+/* Makes a new job at the end of the order and returns its id. The logarithm of its limit
+ * in seconds is uniformly distributed, and so is the share of the limit that it needs. */
 static uint64_t new_job (struct bench *b)
 {
     b->jobs = grown (b->jobs, &b->alloc, b->njobs, sizeof (*b->jobs));
@@ -216,8 +214,7 @@ static void enqueue (struct bench *b, uint64_t id)
         die ("sched_enqueue", strerror (-rc));
 }
 
-/* Adds new jobs until so many wait; returns the microseconds of the queue's work.
- * */
+/* Adds new jobs until so many wait; returns the microseconds of the queue's work. */
 static double fill_up (struct bench *b, size_t pending)
 {
     double us = 0;
@@ -314,8 +311,7 @@ static void bench_destroy (struct bench *b)
     free (b);
 }
 
-/* Runs passes until the machine is full while so many jobs wait: all passes
- * together. */
+/* Runs passes until the machine is full while so many jobs wait: all passes together. */
 static struct pass make_full (struct bench *b, size_t pending)
 {
     struct pass all = { 0 }, p;

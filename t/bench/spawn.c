@@ -1,15 +1,14 @@
-/* spawn.c - runs a command many times and measures each, from posix_spawn to the end of
- * the process
+/* spawn.c - runs a command many times and measures each run, from posix_spawn to its end
  *
  *     spawn [-n COUNT] [-c CLIENTS] [-w WARM-UPS] [-e] COMMAND [ARGUMENT]...
  *     spawn -n 500 -c 8 fluxq-submit -- true
  *     count=500 failed=0 seconds=0.412 rate=1213.6 p50=6.40 p95=9.12 p99=11.80 max=14.02
  *
- * CLIENTS processes run at a time (1); whenever one ends the next begins. Times are milliseconds
- * of the monotonic clock, rate is processes a second over the whole. What the processes print goes
- * to /dev/null; of those that fail the status of the first is said on stderr. With -e the command's
- * own stderr is shown too. Warm-ups run before, one after another, and count for nothing.
- * Exit status: 0 all ended with 0, 1 some did not, 2 wrong usage.
+ * CLIENTS processes run at a time (1); when one ends the next begins. Times are milliseconds of the
+ * monotonic clock; rate is processes a second over the whole run. The output of the processes goes to
+ * /dev/null; for failed processes stderr shows the status of the first. With -e the command's own
+ * stderr is also shown. Warm-ups run before, one after another, and do not count.
+ * Exit status: 0 all exited with 0, 1 some did not, 2 wrong usage.
  */
 #include <errno.h>
 #include <fcntl.h>

@@ -4,9 +4,9 @@
  *     12.1 14.9 21.0 3.4 2.2
  *
  * Milliseconds from the start of the first agent until all were spawned, until READY and until
- * FINISH is in the spool; then the processor's for rank 0 and for the one that took most of the
- * others, each with its task. The files are made in the working directory. Exit status: 0, or 1
- * when the job did not end as it should, within two minutes.
+ * FINISH is in the spool; then the processor times of rank 0 and of the other rank with the most,
+ * each with its task. The files are made in the working directory. Exit status: 0, or 1 if the job
+ * does not end normally within two minutes.
  */
 #include <errno.h>
 #include <fcntl.h>

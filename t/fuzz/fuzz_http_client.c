@@ -1,7 +1,8 @@
 /* fuzz_http_client.c - the answer of a hostile broker to the client's parser.
+ *
  * The first byte sets the division of the rest: the result must equal that of the
  * undivided text. The parser needs only src/common, so its source is simply included.
- * */
+ */
 #include "net/http_parser.c"
 
 struct result {

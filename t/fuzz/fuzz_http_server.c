@@ -1,9 +1,11 @@
 /* fuzz_http_server.c - data of a hostile client for the broker's HTTP server, over a
  * real socket and in a real loop.
+ *
  * The first byte sets the number of parts of the rest, and whether the client
  * half-closes and reads. Besides the sanitizers' findings, it is an error if
  * libmicrohttpd wants to run again and again without an event (a stall), or if a
- * connection costs more turns than its bytes explain. No time is measured. */
+ * connection costs more turns than its bytes explain. No time is measured.
+ */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>

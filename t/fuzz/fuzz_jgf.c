@@ -1,6 +1,6 @@
-/* fuzz_jgf.c - any bytes as a graph in JGF (RFC 40), and, after a line "---", as a part
- * to attach to it; the graph reads its own text back, and is unchanged if the part is
- * refused */
+/* fuzz_jgf.c - any bytes as a graph in JGF (RFC 40), and, after a line "---",
+ * as a part to attach to it; the graph reads its own text back, and is
+ * unchanged if the part is refused */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>
@@ -33,7 +33,7 @@ static uint64_t hash_number (uint64_t hash, uint64_t number)
     return (hash ^ number) * 1099511628211u;
 }
 
-/* All that a graph says, in a number. */
+/* A hash of everything in the graph. */
 static uint64_t hash_graph (const struct graph *g)
 {
     uint64_t hash = graph_unit_count (g);

@@ -284,8 +284,8 @@ static void do_change (struct world *w)
     planner_changed (w->p, below (&w->in, 2) ? v : GRAPH_NONE);
 }
 
-/* Some bookings end; a new planner takes over the others, as far as their units still
- * exist. */
+/* Some bookings end; a new planner takes over the others, as far as their
+ * units still exist. */
 static void do_remake (struct world *w)
 {
     struct error err = { 0 };

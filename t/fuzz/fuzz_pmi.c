@@ -1,7 +1,9 @@
 /* fuzz_pmi.c - messages of a hostile task to its PMI.
+ *
  * The first byte sets the division of the rest: the replies must equal those to the
  * undivided text. Everything comes from one task; a second task, which is in the fence
- * from the beginning, gets at most one reply for each fence of the first. */
+ * from the beginning, gets at most one reply for each fence of the first.
+ */
 #include <stdint.h>
 #include <string.h>
 

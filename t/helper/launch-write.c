@@ -1,21 +1,19 @@
-/* launch-write.c - functions for the tests of fluxq-shell that no fluxq command
- * has
+/* launch-write.c - functions for the tests of fluxq-shell that no fluxq command has
  *
- *   launch-write key FILE                         a new key
- *   launch-write launch FILE NAME=VALUE...        a launch file;
- * node=NAME:TASKS[:CORES[:GPUS]],
- *                                                 arg=, env= as often as needed
- *   launch-write request SOCKET KEY METHOD TARGET a signed request; the body goes to
- * stdout.
- *                                                 Exit 0 for 2xx; else 1 and the status
- * on stderr
- *   launch-write unsigned SOCKET METHOD TARGET    the same without a signature
- *   launch-write replay SOCKET KEY METHOD TARGET  the same signed request twice; the
- * second's fate
- *   launch-write raw SOCKET                       stdin to the socket, what comes back to
- * stdout
- *   launch-write frames SPOOL                     a line for each frame
- *   launch-write output SPOOL TASK STREAM         what a task wrote
+ *   launch-write key FILE                         makes a new key
+ *   launch-write launch FILE NAME=VALUE...        makes a launch file;
+ *                                                 node=NAME:TASKS[:CORES[:GPUS]], arg= and
+ *                                                 env= may be repeated
+ *   launch-write request SOCKET KEY METHOD TARGET sends a signed request; the body goes to
+ *                                                 stdout. Exit 0 for 2xx; otherwise 1, with
+ *                                                 the status on stderr
+ *   launch-write unsigned SOCKET METHOD TARGET    sends the request without a signature
+ *   launch-write replay SOCKET KEY METHOD TARGET  sends the same signed request twice; prints
+ *                                                 the result of the second
+ *   launch-write raw SOCKET                       sends stdin to the socket, and the answer to
+ *                                                 stdout
+ *   launch-write frames SPOOL                     prints a line for each frame
+ *   launch-write output SPOOL TASK STREAM         prints the output of a task
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -245,8 +243,7 @@ static int connect_to (const char *path)
     return fd;
 }
 
-/* Reads a line of the head or of a chunk, without its end; false at the end of file.
- * */
+/* Reads a line of the head or of a chunk, without its end; false at the end of file. */
 static bool read_line (FILE *in, char *line, size_t size)
 {
     if (!fgets (line, (int)size, in))

@@ -1,12 +1,12 @@
-/* pmi-launch.c - a launcher for tests of src/shell/pmi/pmi.c: it plays the agents of several ranks in
- * one process, each with a struct pmi of its own, and starts the tasks itself
+/* pmi-launch.c - a launcher for tests of src/shell/pmi/pmi.c: it acts as the agents of several
+ * ranks in one process, each with a struct pmi of its own, and starts the tasks itself
  *
  *   pmi-launch [-r RANKS] [-c] [-t SECONDS] -n TASKS PROGRAM [ARGS]
  *
- * Tasks are spread over the ranks in blocks, or, with -c, in turn. Exit status: the largest of the
- * tasks (128 + N for signal N); that of an abort; 1 for a task that ended without finalize, or
- * whose connection was closed for what it said; 124 when the time is over (60 s). Then, and
- * when one task fails, all others are killed. At the end it says how many fences there were.
+ * Tasks are spread over the ranks in blocks, or, with -c, cyclically. Exit status: the largest of
+ * the tasks (128 + N for signal N); that of an abort; 1 for a task that ended without finalize, or
+ * whose connection was closed because of an invalid message; 124 at the timeout (60 s). Then, and
+ * when one task fails, all others are killed. At the end it prints the number of fences.
  */
 #include <errno.h>
 #include <inttypes.h>

@@ -2,8 +2,8 @@
  *
  *   allreduce TASKS TASKS_ON_A_NODE
  *
- * All add up their vectors; each checks the sums, that there are so many tasks in all, and so many
- * that MPI takes to be on its node (what PMI_process_mapping told it). */
+ * All tasks add their vectors; each task checks the sums, the total number of tasks, and the number
+ * of tasks that MPI knows on its node (from PMI_process_mapping). */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

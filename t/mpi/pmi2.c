@@ -2,9 +2,9 @@
  *
  *   pmi2 TASKS MAPPING [abort]
  *
- * Each task puts a value, all meet in a fence, each gets all values; twice. Then what is asked of
- * the job and the node, and that what is not served fails and does not hang. Exit status 1 and a
- * line on standard error if anything is not as it should be. */
+ * Each task puts a value, all enter a fence, each gets all values; twice. Then the test queries the
+ * job and the node, and checks that unsupported functions fail and do not hang. Exit status 1 and a
+ * line on standard error after any wrong result. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

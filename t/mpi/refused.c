@@ -1,4 +1,4 @@
-/* refused.c - an MPI program for t/t2040-pmi.t: what fluxq does not serve fails, and does not hang
+/* refused.c - an MPI program for t/t2040-pmi.t: functions that fluxq does not support fail, and do not hang
  *
  * After each failure the tasks still work together. */
 #include <mpi.h>

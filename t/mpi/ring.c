@@ -2,9 +2,8 @@
  *
  *   ring TASKS [abort|vanish]
  *
- * A large message goes round through all tasks, each adds 1 to every number of it. With abort,
- * the last task calls MPI_Abort with 7 instead, once all are connected; with vanish it just
- * exits. */
+ * A large message goes around all tasks, and each adds 1 to every number of it. With abort, the last
+ * task calls MPI_Abort with 7 instead, when all are connected; with vanish it just exits. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* test_complete.c - completions of the tab key, by place in the line; and the tables
- * of all commands */
+/* test_complete.c - completions of the tab key, by place in the line; and the
+ * tables of all commands */
 #include "common/test/unit.h"
 
 #include <stdlib.h>

@@ -212,8 +212,7 @@ static void test_union (void **state)
     idset_destroy (s);
 }
 
-/* Compares with an array of flags: the remaining members, and the position of each.
- * */
+/* Compares with an array of flags: the remaining members, and the position of each. */
 static void test_difference_and_rank (void **state)
 {
     (void)state;

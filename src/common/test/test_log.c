@@ -55,8 +55,8 @@ static void test_lines (void **state)
     assert_int_equal (after, ENOENT);
 }
 
-/* Characters that a terminal would hide or reorder are shown as escapes; other text is
- * unchanged. */
+/* Characters that a terminal would hide or reorder are shown as escapes; other
+ * text is unchanged. */
 static void test_hidden (void **state)
 {
     (void)state;

@@ -24,8 +24,8 @@ static const struct option_desc table[] = {
     OPTION_END,
 };
 
-/* Runs the parser and returns its results as text: "[id=value]" for options, "value"
- * for operands. */
+/* Runs the parser and returns its results as text: "[id=value]" for options,
+ * "value" for operands. */
 static int run (int flags, char *argv[], char *out, size_t size, struct error *err)
 {
     struct option_parser p;

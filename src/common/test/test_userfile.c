@@ -21,8 +21,8 @@
 
 static char dir[64];
 
-/* dir/ann (0700, Ann's) and dir/shared (like /tmp); needs root, because there are
- * several users. */
+/* dir/ann (0700, Ann's) and dir/shared (like /tmp); needs root, because there
+ * are several users. */
 static int make_dir (void **state)
 {
     char path[100];
@@ -118,8 +118,8 @@ static void test_files (void **state)
     ann_gets ("/dev/null", 0, "");
 }
 
-/* userfile_check() gives the same result as userfile_open(), and creates and
- * changes nothing. */
+/* userfile_check() gives the same result as userfile_open(), and creates and changes
+ * nothing. */
 static void test_check (void **state)
 {
     struct error err = { 0 };

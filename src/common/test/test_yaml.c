@@ -1,5 +1,4 @@
-/* test_yaml.c - tests of yaml.h: scalars, refused documents, and the places of values
- * */
+/* test_yaml.c - tests of yaml.h: scalars, refused documents, and the places of values */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -6,8 +6,8 @@
  *         assert_int_equal (rc, torture_failed () ? -ENOMEM : 0);
  *     }
  *
- * The program is linked with TORTURE_FLAGS (Makefile.am), so that the allocations
- * of src/ come through here. To be included once, as it defines them.
+ * The program is linked with TORTURE_FLAGS (Makefile.am), so that the allocations of src/
+ * go through this file. Include it once in a program, because it defines them.
  */
 #ifndef FLUXQ_COMMON_TEST_TORTURE_H
 #define FLUXQ_COMMON_TEST_TORTURE_H

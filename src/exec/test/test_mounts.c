@@ -1,5 +1,5 @@
-/* test_mounts.c - tests of mounts.h: lists of volumes, paths below them, and the
- * resulting pod */
+/* test_mounts.c - tests of mounts.h: lists of volumes, paths below them, and
+ * the resulting pod */
 #include "common/test/unit.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A queue's pods: the administrator's settings, a job's choices, and the queues of a
- * node. */
+/* A queue's pods: the administrator's settings, a job's choices, and the
+ * queues of a node. */
 #include "exec/podset.h"
 
 #include <errno.h>

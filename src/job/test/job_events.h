@@ -16,8 +16,7 @@
 /* The names of all events, and of one that does not exist; NULL-terminated. */
 extern const char *const all_events[];
 
-/* A well-formed context for the event: a new reference, or NULL if the event has
- * none. */
+/* A well-formed context for the event: a new reference, or NULL if the event has none. */
 json_t *context_of (const char *name);
 /* The time of the next event: 1000, 1001, ... */
 extern double now;

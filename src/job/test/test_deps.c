@@ -1,7 +1,7 @@
-/* test_deps.c - verdicts on dependencies from starts and ends of other jobs. Fails if a
- * job goes on too early or never, if a verdict is reported twice, or if a reason names
- * a wrong job. Random graphs are compared with a reference that reads the whole history
- * each time. */
+/* test_deps.c - verdicts on dependencies from starts and ends of other jobs. Fails if
+ * a job goes on too early or never, if a verdict is reported twice, or if a reason
+ * names a wrong job. Random graphs are compared with a reference that reads the whole
+ * history each time. */
 #include "common/test/unit.h"
 
 #include <errno.h>

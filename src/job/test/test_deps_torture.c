@@ -1,6 +1,8 @@
 /* test_deps_torture.c - each allocation fails in turn: a refused call has changed
  * nothing, and no verdict is lost.
- * Linked with --wrap, so that the allocations of src/ go through this file. */
+ *
+ * Linked with --wrap, so that the allocations of src/ go through this file.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,6 +1,5 @@
-/* The record of a job. Fails if an event does not set a field, or sets a wrong value,
- * if a bad context is accepted, or if a text for users does not tell how the job ended.
- * */
+/* The record of a job. Fails if an event does not set a field, or sets a wrong value, if
+ * a bad context is accepted, or if a text for users does not tell how the job ended. */
 #include "job/test/job_events.h"
 
 #include <errno.h>
@@ -84,8 +83,8 @@ static void test_fields (void **state)
     assert_true (sizeof (struct job) < 600);
 }
 
-/* Fails if an attribute of listings is lost, or if the job keeps more of the event than
- * the attributes. */
+/* Fails if an attribute of listings is lost, or if the job keeps more of the event
+ * than the attributes. */
 static void test_shown (void **state)
 {
     (void)state;
@@ -122,8 +121,8 @@ static void test_adopted (void **state)
     job_destroy (job);
 }
 
-/* A requeued job is as it was before its attempt, except for the count and the
- * first times. */
+/* A requeued job is as it was before its attempt, except for the count and the first
+ * times. */
 static void test_limit (void **state)
 {
     struct job *job = job_after (TO_SCHED " jobspec-update");
@@ -193,8 +192,8 @@ static void test_hold_by_operator (void **state)
     job_destroy (job);
 }
 
-/* Age counts from the time when a job may start; not while it is held, but between
- * its starts. */
+/* Age counts from the time when a job may start; not while it is held, but
+ * between its starts. */
 static void test_age (void **state)
 {
     (void)state;
@@ -251,8 +250,8 @@ static void test_begin_and_deadline (void **state)
     job_destroy (job);
 }
 
-/* The executor knows better than a wait status why a job failed; it may add a remark to
- * a success. */
+/* The executor knows better than a wait status why a job failed; it may add a
+ * remark to a success. */
 static void test_finish_text (void **state)
 {
     (void)state;
@@ -326,8 +325,7 @@ static void test_endings (void **state)
     }
 }
 
-/* The agent's note has the node and the figures, so the text does not repeat them.
- * */
+/* The agent's note has the node and the figures, so the text does not repeat them. */
 static void test_note_of_memory_stands_for_itself (void **state)
 {
     const char *note = "node n1: out of memory: it asked for 64 MiB";

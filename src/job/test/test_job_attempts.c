@@ -65,8 +65,8 @@ static void test_requeue_of_a_run (void **state)
     job_destroy (job);
 }
 
-/* With the old place in the order the age goes on. With the end the age begins again at
- * the requeue. */
+/* With the old place in the order the age goes on. With the end the age begins
+ * again at the requeue. */
 static void test_requeue_order (void **state)
 {
     static const struct {
@@ -91,8 +91,8 @@ static void test_requeue_order (void **state)
     }
 }
 
-/* The end is behind the jobs that were pending then; the next requeue is behind other
- * jobs. */
+/* The end is behind the jobs that were pending then; the next requeue is
+ * behind other jobs. */
 static void test_requeue_at_end (void **state)
 {
     static const char *const rest[] = { "release", "free", "clean", "priority", "alloc" };
@@ -137,8 +137,8 @@ static void test_avoid (void **state)
     job_destroy (job);
 }
 
-/* With another limit, the limit applies from then on, also after a requeue; R has the
- * same limit. */
+/* With another limit, the limit applies from then on, also after a requeue; R
+ * has the same limit. */
 static void test_backoff (void **state)
 {
     static const double wait[] = { 0, 60, 120, 240, 480, 960, 1920, 3600, 3600 };

@@ -1,6 +1,5 @@
-/* The table of edges. Fails if an event is allowed in a wrong state, if a state or
- * action differs from what the broker relies on, or if a log replays to another
- * state. */
+/* The table of edges. Fails if an event is allowed in a wrong state, if a state or action
+ * differs from what the broker relies on, or if a log replays to another state. */
 #include "job/test/job_events.h"
 
 #include <errno.h>

@@ -1,7 +1,9 @@
 /* test_torture.c - each allocation fails in turn: nothing leaks (a run with sanitizers
  * detects this), nothing is left out silently, and the error names the cause.
+ *
  * Linked with --wrap, so that the allocations of src/ go through this file; jansson's
- * allocations go through its own hook. */
+ * allocations go through its own hook.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>

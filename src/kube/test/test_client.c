@@ -233,9 +233,8 @@ static void on_slot (const struct kube_result *res, void *arg)
     answered++;
 }
 
-/* Requests of starts wait behind other requests, however late these come; each kind
- * keeps its order. One request goes at a time, so that checks in each turn see the
- * order. */
+/* Requests of starts wait behind other requests, however late these come; each kind keeps
+ * its order. One request goes at a time, so that checks in each turn see the order. */
 static void test_order (void **state)
 {
     struct kube *k = begin (50, 1);
@@ -278,8 +277,8 @@ static void test_unsent (void **state)
     end (k);
 }
 
-/* All requests wait for the time that the server gives, also later requests; none
- * is lost. */
+/* All requests wait for the time that the server gives, also later requests; none is
+ * lost. */
 static void test_retry_after (void **state)
 {
     struct kube *k = begin (1000, 1000);
@@ -299,8 +298,7 @@ static void test_retry_after (void **state)
     end (k);
 }
 
-/* A server that has just started denies all requests until it has read its rules.
- * */
+/* A server that has just started denies all requests until it has read its rules. */
 static void test_denied (void **state)
 {
     struct kube *k = begin (1000, 1000);

@@ -1,5 +1,4 @@
-/* Kubeconfigs: the settings that are read, and the settings that are refused by
- * name. */
+/* Kubeconfigs: the settings that are read, and the settings that are refused by name. */
 #include "kube/kubeconfig.h"
 
 #include <setjmp.h>

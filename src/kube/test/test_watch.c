@@ -223,8 +223,7 @@ static void test_gone (void **state)
             "list, from 9, list, from 30, list, from 40");
 }
 
-/* After a truncated list, a non-list or invalid data, no object counts as deleted.
- * */
+/* After a truncated list, a non-list or invalid data, no object counts as deleted. */
 static void test_cut (void **state)
 {
     static const struct answer answers[] = {

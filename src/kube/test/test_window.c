@@ -1,5 +1,4 @@
-/* The window, with models of servers: a number of workers with a queue before them.
- * */
+/* The window, with models of servers: a number of workers with a queue before them. */
 #include "kube/window.h"
 
 #include <setjmp.h>
@@ -123,8 +122,8 @@ static void test_trouble (void **state)
     assert_int_equal (window_size (&w), WINDOW_LEAST);
 }
 
-/* A Secret is made faster than a pod: each is measured by itself. More kinds than slots
- * do no harm. */
+/* A Secret is made faster than a pod: each is measured by itself. More kinds than
+ * slots do no harm. */
 static void test_kinds (void **state)
 {
     struct kube_window w;

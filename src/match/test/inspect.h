@@ -1,5 +1,4 @@
-/* inspect.h - queries of tests on planners, selections and RSets (libmatch_test.a)
- * */
+/* inspect.h - queries of tests on planners, selections and RSets (libmatch_test.a) */
 #ifndef FLUXQ_MATCH_TEST_INSPECT_H
 #define FLUXQ_MATCH_TEST_INSPECT_H
 

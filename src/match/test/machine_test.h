@@ -34,8 +34,7 @@ UNUSED_HELPER uint32_t machine_add (struct graph *g, uint32_t parent, const char
     return v;
 }
 
-/* A cluster with racks of nodes with 4 cores, 2 GPUs and 16 of divisible memory
- * each. */
+/* A cluster with racks of nodes with 4 cores, 2 GPUs and 16 of divisible memory each. */
 UNUSED_HELPER struct graph *machine_of (int racks, int nodes)
 {
     struct graph *g = graph_create ();

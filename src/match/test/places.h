@@ -4,8 +4,7 @@
 
 #include "match/machine/machine.h"
 
-/* The place of a node that is only in this rack; valid in the block that contains
- * it. */
+/* The place of a node that is only in this rack; valid in the block that contains it. */
 #define IN_RACK(rack)                                                                    \
     (const struct machine_place[])                                                       \
     {                                                                                    \

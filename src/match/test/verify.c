@@ -1,7 +1,7 @@
-/* verify.c - counts everything that the planner keeps anew, slowly, from the claims alone
+/* verify.c - a slow recount of everything that the planner keeps, from the claims alone
  *
- * The profile may only err to the good side in dimension 0 (whole nodes); all else must be
- * equal.
+ * In dimension 0 (whole nodes) the profile may show fewer free nodes than there are;
+ * everything else must be equal.
  */
 #include "match/test/verify.h"
 

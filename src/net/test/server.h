@@ -3,8 +3,8 @@
  * It serves: /echo (method, target, uid, body), /later?ms=N (the same from a timer),
  * /hold (answers when /release comes), /stream?n=N&size=S (N pieces), /follow (a stream
  * without end; one piece for each /tick), /flood (writes until the client is too slow),
- * /drain?n=N (one piece for each drain), /upgrade (another protocol: every byte comes back,
- * until the client or a "q" ends it), /counts (what happened so far).
+ * /drain?n=N (one piece for each drain), /upgrade (another protocol: returns every byte,
+ * until the client or a "q" ends it), /counts (counts of events so far).
  */
 #ifndef FLUXQ_NET_TEST_SERVER_H
 #define FLUXQ_NET_TEST_SERVER_H

@@ -221,8 +221,7 @@ static void test_many_at_once (void **state)
     }
 }
 
-/* Fails if one user's connections keep all others out, or if a refusal has no
- * answer. */
+/* Fails if one user's connections keep all others out, or if a refusal has no answer. */
 static void test_too_many_of_one_user (void **state)
 {
     enum { LIMIT = 512, MORE = 100 };

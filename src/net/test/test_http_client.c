@@ -33,8 +33,7 @@ struct script {
     int connections;
 };
 
-/* Reads a request's head, and its body of "Content-Length: N". False: end of file.
- * */
+/* Reads a request's head, and its body of "Content-Length: N". False: end of file. */
 static bool read_request (int fd)
 {
     char buf[4096];

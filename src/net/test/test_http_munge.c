@@ -1,5 +1,4 @@
-/* test_http_munge.c - TCP with a real munged; the identity of users on both transports
- * */
+/* test_http_munge.c - TCP with a real munged; the identity of users on both transports */
 #include "net/test/server.h"
 #include "net/test/munge.h"
 
@@ -256,8 +255,8 @@ static int ask_naming (const char *authority, char answer[4096])
     return raw_request ("POST", "/echo", "body", cred, answer, 4096);
 }
 
-/* Fails if a broker that receives a credential can use it at another broker with the
- * same MUNGE key. */
+/* Fails if a broker that receives a credential can use it at another broker with
+ * the same MUNGE key. */
 static void test_wrong_broker (void **state)
 {
     static const char *const others[] = { "127.0.0.1:%u", "127.0.0.2:%u", "[::1]:%u",
@@ -281,8 +280,8 @@ static void test_wrong_broker (void **state)
     assert_int_equal (ask_naming (name, answer), 200);
 }
 
-/* The status for a credential for "POST /echo" of a machine ("": none), made with
- * munged itself. */
+/* The status for a credential for "POST /echo" of a machine ("": none), made
+ * with munged itself. */
 static int ask_from (const char *name, const char *machine, char answer[4096])
 {
     struct sha256 sum;
@@ -305,8 +304,8 @@ static int ask_from (const char *name, const char *machine, char answer[4096])
     return raw_request ("POST", "/echo", "body", header, answer, 4096);
 }
 
-/* Fails if brokers of two machines that listen at 127.0.0.1 can use each other's
- * credentials. */
+/* Fails if brokers of two machines that listen at 127.0.0.1 can use each
+ * other's credentials. */
 static void test_other_machine (void **state)
 {
     static char *const names[] = { (char *)"127.0.0.1", (char *)"localhost", NULL };
@@ -331,8 +330,8 @@ static void test_other_machine (void **state)
     assert_int_equal (ask_from (local, " 0b7eb3a6-0000-4000-8000-000000000000", answer), 200);
 }
 
-/* Fails if a name with a control byte is repeated, or if the digest is not checked for
- * a good name. */
+/* Fails if a name with a control byte is repeated, or if the digest is not
+ * checked for a good name. */
 static void test_odd_payloads (void **state)
 {
     static const char *const names[] = { "", "a b", "a\033[2J", "a\nb" };

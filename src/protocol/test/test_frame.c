@@ -1,5 +1,4 @@
-/* test_frame.c - tests of frame.h: round trips, truncated frames, malformed frames
- * */
+/* test_frame.c - tests of frame.h: round trips, truncated frames, malformed frames */
 #include "common/test/unit.h"
 
 #include <errno.h>

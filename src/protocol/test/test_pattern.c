@@ -60,8 +60,8 @@ static void test_node_is_short (void **state)
     expands (&v, "%N", "10.0.0.1");
 }
 
-/* As in sbatch: with a backslash anywhere nothing is replaced, and the backslashes
- * are removed. */
+/* As in sbatch: with a backslash anywhere nothing is replaced, and the
+ * backslashes are removed. */
 static void test_backslash (void **state)
 {
     struct pattern_vars v = { .job_id = 12 };

@@ -1,5 +1,5 @@
-/* test_spool_gap.c - tests of spool_gap.h: the kept parts of an output that is too long
- * */
+/* test_spool_gap.c - tests of spool_gap.h: the kept parts of an output that is too
+ * long */
 #include "common/test/unit.h"
 
 #include <errno.h>

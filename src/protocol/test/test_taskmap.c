@@ -1,6 +1,8 @@
 /* test_taskmap.c - task maps to text and back: the test vectors of RFC 34, invalid
  * texts, random maps, and failing allocations.
- * Linked with --wrap, so that the allocations of src/ go through this file. */
+ *
+ * Linked with --wrap, so that the allocations of src/ go through this file.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -295,8 +297,7 @@ static void test_ceiling (void **state)
     strbuf_release (&sb);
 }
 
-/* From text to a map and back; returns 0, or an error, which must be about memory.
- * */
+/* From text to a map and back; returns 0, or an error, which must be about memory. */
 static int life (const char *text, struct strbuf *sb)
 {
     struct error err = { 0 };

@@ -1,5 +1,5 @@
-/* test_giveback.c - the nodes that each malleable job gives back so that another
- * job can start */
+/* test_giveback.c - the nodes that each malleable job gives back so that
+ * another job can start */
 #include "common/test/unit.h"
 
 #include <string.h>

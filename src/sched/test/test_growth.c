@@ -1,7 +1,6 @@
-/* Nodes that do not exist and that a pending job lacks. Fails if there are more than
- * the job needs or than can be made, if a node counts for two jobs, if nodes are
- * requested although nodes of the machine are free sooner, or if the real machine
- * changes. */
+/* Nodes that do not exist and that a pending job lacks. Fails if there are more than the
+ * job needs or than can be made, if a node counts for two jobs, if nodes are requested
+ * although nodes of the machine are free sooner, or if the real machine changes. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -164,8 +163,7 @@ static void test_shares_what_was_asked_for (void **state)
     plan (f, 12, "node=1>slot=1>core=3", "-");
 }
 
-/* The job could start as soon with nodes of either kind, or sooner with the second.
- * */
+/* The job could start as soon with nodes of either kind, or sooner with the second. */
 static void test_sooner_is_better (void **state)
 {
     struct fixture *f = *state;

@@ -156,8 +156,8 @@ static void test_rank (void **state)
     expect_place (f, 2, 2, 0);
 }
 
-/* Pending jobs get the order of a new policy, also in a stopped queue, and get the old
- * order back. */
+/* Pending jobs get the order of a new policy, also in a stopped queue, and get
+ * the old order back. */
 static void test_rank_changes (void **state)
 {
     struct fixture *f = *state;
@@ -235,8 +235,7 @@ static void test_pass (void **state)
     expect_starts (f, NOW, "3 5");
 }
 
-/* The policy is asked once about a job that may not pass, and the job is not tried.
- * */
+/* The policy is asked once about a job that may not pass, and the job is not tried. */
 static void test_pass_costs_no_match (void **state)
 {
     struct fixture *f = *state;

@@ -116,8 +116,8 @@ static void test_held_and_expedited (void **state)
     assert_int_equal (sum_of (&w, all, 1e9), 0);
 }
 
-/* One point of urgency outweighs a queue, and one point of a queue outweighs fair share
- * and age. */
+/* One point of urgency outweighs a queue, and one point of a queue outweighs
+ * fair share and age. */
 static void test_default_order (void **state)
 {
     const struct priority_job poor = { .urgency = 16, .since = 8 * DAY };

@@ -1,5 +1,4 @@
-/* The queue by example: order, holds, begin times, reasons, and the cost of a pass.
- * */
+/* The queue by example: order, holds, begin times, reasons, and the cost of a pass. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -227,8 +226,7 @@ static void test_reasons (void **state)
     assert_int_equal (sched_enqueue (f->s, &e), -EINVAL); /* the job runs */
 }
 
-/* One failed try counts for all equal jobs; a full machine costs one try in total.
- * */
+/* One failed try counts for all equal jobs; a full machine costs one try in total. */
 static void test_cost (void **state)
 {
     struct fixture *f = *state;
@@ -378,8 +376,8 @@ static void test_conservative (void **state)
     expect_planned (f, 5, 100);
 }
 
-/* Behind the jobs with a planned start no job starts, because it could delay a job
- * without one. */
+/* Behind the jobs with a planned start no job starts, because it could delay
+ * a job without one. */
 static void test_conservative_is_closed (void **state)
 {
     struct fixture *f = *state;
@@ -518,8 +516,8 @@ static void test_size_is_explained (void **state)
     expect_starts (f, 4, "3 4");
 }
 
-/* A job gets less time if it then ends before the first begins; never less than its
- * minimum. */
+/* A job gets less time if it then ends before the first begins; never less
+ * than its minimum. */
 static void test_time_min (void **state)
 {
     struct fixture *f = *state;

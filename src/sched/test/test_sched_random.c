@@ -1,9 +1,8 @@
-/* Random streams compared with the obvious queue: for each decision everything is
- * planned from scratch, in order, by another matcher with the same bookings: a job
- * starts, gets a reservation, or is skipped. Fails if another job starts, or elsewhere,
- * if a job is lost or starts twice, if a plan in steps differs from one made at once,
- * if a job that starts early delays a reservation, or if a job that can run never does.
- * */
+/* Random streams compared with the obvious queue: for each decision everything is planned
+ * from scratch, in order, by another matcher with the same bookings: a job starts, gets a
+ * reservation, or is skipped. Fails if another job starts, or elsewhere, if a job is lost
+ * or starts twice, if a plan in steps differs from one made at once, if a job that starts
+ * early delays a reservation, or if a job that can run never does. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -123,8 +122,7 @@ static void ref_forget_plan (struct world *w)
     }
 }
 
-/* The next job that starts, with *ret; 0: none. The plan stays until it is discarded.
- * */
+/* The next job that starts, with *ret; 0: none. The plan stays until it is discarded. */
 static uint64_t ref_next (struct world *w, struct rset **ret)
 {
     bool seen[JOBS + 1] = { false };
@@ -151,8 +149,7 @@ static uint64_t ref_next (struct world *w, struct rset **ret)
     return 0;
 }
 
-/* Makes a plan from scratch and undoes its starts: returns the start of each job.
- * */
+/* Makes a plan from scratch and undoes its starts: returns the start of each job. */
 static void ref_plan (struct world *w, double *start)
 {
     struct rset *r;
@@ -466,8 +463,8 @@ static void stream (uint64_t seed)
 
 /* -- many limits -- */
 
-/* A few calls complete a pass for any time limits of the jobs, and in the end all jobs
- * have run. */
+/* A few calls complete a pass for any time limits of the jobs, and in the end
+ * all jobs have run. */
 static void bounded_pass (struct world *w)
 {
     struct sched_decision d;

@@ -185,8 +185,8 @@ static void test_bad_one_fails_alone (void **state)
     assert_int_equal (s.nevents, 104); /* neither submit left anything */
 }
 
-/* Fails if a retried submit makes two jobs, or if another user's key counts as the
- * user's own. */
+/* Fails if a retried submit makes two jobs, or if another user's key counts
+ * as the user's own. */
 static void test_keys (void **state)
 {
     struct harness *h = *state;
@@ -304,8 +304,7 @@ static struct lookup look_up (struct harness *h, uint64_t id, int want)
     return l;
 }
 
-/* Fails if fluxq-show of a job that left the broker's memory fails or mixes jobs.
- * */
+/* Fails if fluxq-show of a job that left the broker's memory fails or mixes jobs. */
 static void test_read (void **state)
 {
     struct harness *h = *state;
@@ -483,8 +482,8 @@ static void test_bound (void **state)
 
     assert_int_equal (sqlite3_open (h->path, &db), SQLITE_OK); /* blocks the writer */
     assert_int_equal (sqlite3_exec (db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
-    /* A transaction that may fail does so when the writer has waited 2 s for the lock,
-     * and makes room. */
+    /* A transaction that may fail does so when the writer has waited 2 s for the
+     * lock, and makes room. */
     for (; given < 200; given++)
         assert_int_equal (give (h, 0, given + 1), 0);
     assert_int_equal (give (h, JOURNAL_MAY_FAIL, ++given), 0);

@@ -1,5 +1,7 @@
 /* test_journal_faults.c - a full disk, a failing disk, kill -9 in the middle.
- * Needs a tmpfs of 1 MiB: root, or user namespaces. Without both the test fails. */
+ *
+ * Needs a tmpfs of 1 MiB: root, or user namespaces. Without both the test fails.
+ */
 #include "store/test/harness.h"
 
 #include <errno.h>
@@ -215,8 +217,8 @@ static void report_id (int rc, const struct error *err, void *arg)
     free (r);
 }
 
-/* Runs in the child: commits jobs eight at a time until it is killed, and reports each
- * id that is done. */
+/* Runs in the child: commits jobs eight at a time until it is killed, and reports
+ * each id that is done. */
 static void write_until_killed (struct harness *h, int fd)
 {
     static char text[STREAM];

@@ -3,11 +3,11 @@
  *     placements rates COUNT NODE...
  *     placements fill COUNT NODE...
  *
- * With the broker's own client and nothing else to do. rates: COUNT pods are made without a
- * node and then bound (two writes a pod), and COUNT are made with their node (one write).
- * Prints the rates, "created=N bound=N placed=N" a second, and deletes the pods. fill: COUNT
- * pods are made with their node, and stay; "placed=N". $KUBECONFIG says where; namespace
- * default. As many requests are on the wire as the client allows.
+ * Uses the broker's own client and does nothing else. rates: makes COUNT pods without a node and
+ * then binds them (two writes a pod), and makes COUNT pods with their node (one write). Prints the
+ * rates, "created=N bound=N placed=N" a second, and deletes the pods. fill: makes COUNT pods with
+ * their node, which stay; prints "placed=N". $KUBECONFIG names the server; the namespace is default.
+ * As many requests are on the wire as the client allows.
  */
 #include "kube/client.h"
 

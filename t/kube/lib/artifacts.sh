@@ -2,9 +2,8 @@
 # lib/artifacts.sh: the parts of the cluster, and the place of each in the cache.
 #
 # The place of a part contains its version and a digest of all its inputs:
-# $CACHE/store/NAME-VERSION-DIGEST/. One rename creates it, so a directory with that
-# name is complete, and a change of a version changes only the names of the affected
-# parts.
+# $CACHE/store/NAME-VERSION-DIGEST/. One rename creates it, so a directory with that name is
+# complete, and a change of a version changes only the names of the affected parts.
 
 # binary, entry of `versions` and directory below go/, Go package
 readonly BINARIES="\

@@ -1,6 +1,6 @@
 #!/bin/sh
-# gangs-in-tree.t: Kubernetes 1.37.1 as the test cluster's control plane, as a peer to compare with.
-# Needs root; about half a minute, and six when it has to be built. Not among the tests of
+# gangs-in-tree.t: Kubernetes 1.37.1 as the test cluster's control plane, for comparisons.
+# Needs root; about half a minute, and six if it must be built. Not among the tests of
 # contrib/check, which does not build it.
 
 test_description='the gang scheduling of Kubernetes 1.37 in the test cluster (t/kube/up --kubernetes)
@@ -11,11 +11,11 @@ FLUXQ_SOURCE_DIR=${FLUXQ_SOURCE_DIR:-$(cd "$(dirname "$0")/../../.." && pwd)}
 . "$FLUXQ_SOURCE_DIR/t/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 
-test_expect_success 'it is built' '
+test_expect_success 'Kubernetes 1.37.1 builds' '
     timeout 3000 "$KUBE/build" --with kubernetes-1.37
 '
 
-# job NAME SIZE POLICY: Indexed, of pods of which one fits on a simulated node
+# job NAME SIZE POLICY: prints an Indexed Job whose pods fill a simulated node each
 job()
 {
     cat <<END
@@ -36,7 +36,7 @@ spec:
 END
 }
 
-# state JOB: "PLACED REFUSED", how many of its pods have a node, and how many the scheduler refused one
+# state JOB: prints "PLACED REFUSED", the numbers of its pods with a node and of pods that the scheduler refused
 state()
 {
     k get pods -l "job-name=$1" -o "jsonpath={range .items[*]}{.status.conditions[?(@.type==\"PodScheduled\")].status} {end}" |
@@ -58,18 +58,18 @@ test_expect_success 'the control plane is 1.37.1, the kubelet 1.35.4' '
     [ "$(k get node node1 -o jsonpath={.status.nodeInfo.kubeletVersion})" = v1.35.4 ] && "$KUBE/status"
 '
 
-test_expect_success 'of a job without a gang a part starts' '
+test_expect_success 'without a gang a part of a job starts' '
     job plain 3 "basic: {}" | k create -f - && wait_until 60 state_is plain "2 1" &&
     k delete job plain --cascade=foreground --timeout=50s
 '
 
-test_expect_success 'a gang starts whole or not at all' '
+test_expect_success 'a gang starts completely or not at all' '
     job large 3 "gang: {minCount: 3}" | k create -f - && wait_until 60 state_is large "0 3" &&
     job small 2 "gang: {minCount: 2}" | k create -f - && wait_until 60 state_is small "2 0" &&
     state_is large "0 3"
 '
 
-test_expect_success 'a real node runs a pod under it' '
+test_expect_success 'a real node runs a pod in this cluster' '
     k create job real --image=busybox:1 -- true &&
     k wait --for=condition=Complete --timeout=50s job/real
 '

@@ -26,8 +26,8 @@ static struct subuids *read_text (const char *text, struct error *err)
     return t;
 }
 
-/* Fails if a uid of a range counts as a user of its own, or a uid beside the range as
- * its owner. */
+/* Fails if a uid of a range counts as a user of its own, or a uid beside the
+ * range as its owner. */
 static void test_ranges (void **state)
 {
     struct error err = { 0 };

@@ -32,8 +32,7 @@ struct client *client_ask (struct small *s, uid_t uid, const char *head,
 /* client_ask(), and then a turn of the loop. */
 struct client *client_call (struct small *s, uid_t uid, const char *head,
                             const char *body);
-/* The client reads everything that was written to its stream: the text is empty
- * again. */
+/* The client reads everything that was written to its stream: the text is empty again. */
 void client_take (struct client *c);
 /* The answer 101 has been sent: the connection has another protocol now. early: bytes that
  * the client has sent with its request. */

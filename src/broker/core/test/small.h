@@ -51,8 +51,7 @@ void small_advance (struct small *s, double seconds);
 double small_now (void);
 /* The names of the job's events, in one string; of all jobs if id is 0. */
 const char *small_events (struct small *s, uint64_t id);
-/* The context of the job's last event of this name, as JSON; NULL if there was
- * none. */
+/* The context of the job's last event of this name, as JSON; NULL if there was none. */
 const char *small_context (uint64_t id, const char *name);
 /* The next small_create() finds this setting in the journal. */
 void small_keep (const char *name, const char *value);
@@ -61,8 +60,7 @@ const char *small_setting (const char *name);
 /* Reports of the executor, and then a turn. */
 void small_ready (struct small *s, uint64_t id);
 void small_finish (struct small *s, uint64_t id, const char *reason);
-/* The agents answer all signals that the executor was asked to send; rc as in exec.h.
- * */
+/* The agents answer all signals that the executor was asked to send; rc as in exec.h. */
 void small_signalled (struct small *s, int rc);
 
 /* Sets the directory of the jobs' directories; workers then really work there. */
@@ -77,11 +75,11 @@ void small_resume (long countdown);
 /* The steps of a test on the broker. small_submit() may return NULL, and jobs may
  * vanish, so the scenario finds jobs by id. */
 typedef void (*small_scenario_f) (struct small *s);
-/* Runs the scenario again and again, each time in a process of its own in which the
- * next allocation fails, until no allocation fails. The broker may stop with "out of
- * memory: the broker stops ..."; a crash, or a leak in a build with ASan, fails the
- * test. $SMALL_FAULT=N makes the N-th fault, from 0, in the test's own process, for a
- * debugger. */
+/* Runs the scenario again and again, each time in a process of its own in which
+ * the next allocation fails, until no allocation fails. The broker may stop
+ * with "out of memory: the broker stops ..."; a crash, or a leak in a build
+ * with ASan, fails the test. $SMALL_FAULT=N makes the N-th fault, from 0, in
+ * the test's own process, for a debugger. */
 void small_torture (int nodes, small_scenario_f run);
 /* Runs the scenario again and again; each time all jobs vanish before the next
  * completion of the journal, until there is no further completion. */

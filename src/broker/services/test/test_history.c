@@ -98,8 +98,8 @@ static void begin (struct small *s)
     assert_int_equal (service_history.begin (s->b, &err), 0);
 }
 
-/* The first round is 5 s after the start, then one a minute; 16 jobs at a time, while
- * there are more. */
+/* The first round is 5 s after the start, then one a minute; 16 jobs at a time,
+ * while there are more. */
 static void test_rounds (void **unused)
 {
     struct small *s = small_create (1);

@@ -8,8 +8,7 @@
 #include "broker/services/jobuse.h"
 #include "protocol/stepuse.h"
 
-/* The agents report the step: each of its ranks has used `seconds` of processor time.
- * */
+/* The agents report the step: each of its ranks has used `seconds` of processor time. */
 static void report (struct small *s, uint64_t id, const char *step, uint32_t ranks,
                     unsigned seconds)
 {

@@ -213,8 +213,7 @@ static void test_gone (void **unused)
     small_destroy (s);
 }
 
-/* A request for a level, or for any level, that this machine does not have is
- * refused. */
+/* A request for a level, or for any level, that this machine does not have is refused. */
 static void test_refused (void **unused)
 {
     struct small *s = small_create (1);

@@ -25,8 +25,7 @@ static double number (const json_t *o, const char *key)
     return json_number_value (json_object_get (o, key));
 }
 
-/* As many jobs as fit start, in order; the end of one gives its core to the next.
- * */
+/* As many jobs as fit start, in order; the end of one gives its core to the next. */
 static void test_order (void **unused)
 {
     struct small *s = small_create (1);
@@ -130,8 +129,8 @@ static void test_vanished (void **unused)
     small_destroy (s);
 }
 
-/* No job is placed in a pause, in a stopped queue, or when the broker is about to stop.
- * */
+/* No job is placed in a pause, in a stopped queue, or when the broker is about to
+ * stop. */
 static void test_no_pass (void **unused)
 {
     struct small *s = small_create (1);

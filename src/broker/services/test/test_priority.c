@@ -38,8 +38,8 @@ static void submit (struct small *s, int n)
     small_turn (s);
 }
 
-/* GET /v1/jobs/ID/priority uses the machine at the last round; running jobs have no
- * priority. */
+/* GET /v1/jobs/ID/priority uses the machine at the last round; running jobs
+ * have no priority. */
 static void test_job (void **unused)
 {
     struct small *s = small_create (2);
@@ -176,8 +176,8 @@ static void test_setback (void **unused)
     small_destroy (s);
 }
 
-/* The job that a round would visit next vanishes; the round continues with the jobs
- * after it. */
+/* The job that a round would visit next vanishes; the round continues with
+ * the jobs after it. */
 static void test_round_goes_on (void **unused)
 {
     struct small *s = small_create (1);

@@ -182,8 +182,7 @@ static void test_later (void **unused)
     small_destroy (s);
 }
 
-/* The broker stops while a submit waits: the client gets an answer (small_destroy()).
- * */
+/* The broker stops while a submit waits: the client gets an answer (small_destroy()). */
 static void test_end (void **unused)
 {
     struct small *s = small_create (1);

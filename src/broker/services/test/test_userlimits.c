@@ -1,5 +1,4 @@
-/* test_userlimits.c - pending jobs and kept output of one user are counted and limited
- * */
+/* test_userlimits.c - pending jobs and kept output of one user are counted and limited */
 #include "broker/core/test/small.h"
 
 #include <errno.h>

@@ -137,8 +137,7 @@ static void test_times (void **state)
             "2026-11-20T12:19:18\n2026-11-20T12:19:19\nN/A\n");
 }
 
-/* Another user's job name must not reach the reader's terminal as control
- * characters. */
+/* Another user's job name must not reach the reader's terminal as control characters. */
 static void test_control_characters (void **state)
 {
     (void)state;
@@ -196,8 +195,7 @@ static void test_wrap (void **state)
             "\xe6\x9d\x8e\xe5\xa8\x9c\n  \xe6\x9d\x8e\n");
 }
 
-/* Then the widest of the shrinkable columns shrinks, never below a readable width.
- * */
+/* Then the widest of the shrinkable columns shrinks, never below a readable width. */
 static void test_fit_others (void **state)
 {
     const char *row =

@@ -36,8 +36,8 @@ static void test_nobody (void **state)
     assert_int_equal (judge ("{\"spec\":[]}", 0), LEASE_FREE);
 }
 
-/* The Lease must stay unchanged for the time of its holder, and at least for the time
- * of this broker. */
+/* The Lease must stay unchanged for the time of its holder, and at least for the
+ * time of this broker. */
 static void test_expiry (void **state)
 {
     (void)state;

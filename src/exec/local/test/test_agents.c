@@ -18,9 +18,9 @@ static void sleep_ms (long ms)
     nanosleep (&t, NULL);
 }
 
-/* Starts a child in a session of its own (otherwise this test would be killed with it)
- * that waits for its end; pid: its pid, 0 for any. Returns -1 if this pid cannot be
- * had. */
+/* Starts a child in a session of its own (otherwise this test would be killed
+ * with it) that waits for its end; pid: its pid, 0 for any. Returns -1 if this
+ * pid cannot be had. */
 static pid_t start_child (pid_t pid)
 {
     const struct clone_args how = { .exit_signal = SIGCHLD,

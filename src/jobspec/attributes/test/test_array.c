@@ -1,5 +1,5 @@
-/* test_array.c - tests of array.h: index lists of job arrays, valid and invalid, and
- * their names */
+/* test_array.c - tests of array.h: index lists of job arrays, valid and
+ * invalid, and their names */
 #include <errno.h>
 #include <stdarg.h>
 #include <setjmp.h>
@@ -76,8 +76,8 @@ static void test_wrong (void **state)
     refused ("4000001", "task number");
     refused ("99999999999999999999", "task number");
     refused ("0-1000000", "at most 1000000 tasks");
-    /* An index counts as often as it occurs: otherwise a few bytes could make millions
-     * of tasks. */
+    /* An index counts as often as it occurs: otherwise a few bytes could make
+     * millions of tasks. */
     refused ("0-999999,0", "at most 1000000 tasks");
     refused ("0-1999998:2,0-1999998:2", "at most 1000000 tasks");
 }

@@ -27,8 +27,7 @@ static const struct option_desc *find_letter (char letter)
     return NULL;
 }
 
-/* "-N 2 --mem=1G --hold": each option and its value is one word, as in -N2 or
- * --mem=1G */
+/* "-N 2 --mem=1G --hold": each option and its value is one word, as in -N2 or --mem=1G */
 static int set_all (struct submit_options *so, const char *line, struct error *err)
 {
     autofree char *copy = strdup (line);

@@ -1,6 +1,6 @@
-/* test_attributes.c - the table of attributes: an incomplete row, or a value that is
- * lost between option, jobspec, event, answer and environment, would mislead the user
- * silently. */
+/* test_attributes.c - the table of attributes: an incomplete row, or a value
+ * that is lost between option, jobspec, event, answer and environment, would
+ * mislead the user silently. */
 #include "jobspec/options/test/submit_line.h"
 
 #include "jobspec/options/attributes.h"
@@ -122,8 +122,8 @@ static void test_every_scalar_arrives (void **state)
     }
 }
 
-/* Fails if a number, a time or a text out of range is accepted, from the option or the
- * jobspec. */
+/* Fails if a number, a time or a text out of range is accepted, from the
+ * option or the jobspec. */
 static void test_ranges (void **state)
 {
     char text[8192];

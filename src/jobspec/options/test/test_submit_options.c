@@ -77,8 +77,7 @@ static const struct {
     { "--image=a'b", "--image", "a'b" },
     { "--hold=maybe", "--hold", "'maybe'" },
     { "--frobnicate=1", "--frobnicate", "unknown option" },
-    /* counts that contradict each other: the error names both, and a correct
-     * request */
+    /* counts that contradict each other: the error names both, and a correct request */
     { "-N4 -n2", "2 tasks", "4 nodes" },
     { "-N2 -n9 --ntasks-per-node=4", "9 tasks", "room for 8" },
     { "-N2-4 -n3", "3 tasks", "4 nodes" },
@@ -233,8 +232,7 @@ static void test_from_environ (void **state)
 
 /* -- other parts of the jobspec -- */
 
-/* Values add up within a source, and a source of higher precedence replaces them.
- * */
+/* Values add up within a source, and a source of higher precedence replaces them. */
 static void test_stages (void **state)
 {
     struct submit_options so;
@@ -387,8 +385,7 @@ static void test_requeue (void **state)
         jobspec_destroy (js);
         json_decref (root);
     }
-    /* the option of higher precedence applies, with either name and in either order
-     * */
+    /* the option of higher precedence applies, with either name and in either order */
     submit_options_init (&so);
     assert_int_equal (
         submit_options_set (&so, SUBMIT_FROM_COMMAND, "requeue", NULL, NULL, &err), 0);

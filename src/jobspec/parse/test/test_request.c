@@ -233,8 +233,7 @@ static void test_refused_vertices (void **state)
     }
 }
 
-/* Fails if a list of sizes is accepted that is too long for the job's launch file.
- * */
+/* Fails if a list of sizes is accepted that is too long for the job's launch file. */
 static void test_long_list (void **state)
 {
     autostrbuf struct strbuf keys;

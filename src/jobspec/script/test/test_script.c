@@ -430,8 +430,7 @@ static void test_waiting (void **state)
     done (&r);
 }
 
-/* -- errors: file and line first, then the option as it was written, then the error --
- * */
+/* -- errors: file and line first, then the option as it was written, then the error -- */
 
 static const struct {
     const char *script, *begin, *thing;

@@ -532,8 +532,7 @@ static void test_remove (void **state)
     graph_destroy (g);
 }
 
-/* Nodes are added and removed forever: the orders are renumbered before they
- * overflow. */
+/* Nodes are added and removed forever: the orders are renumbered before they overflow. */
 static void test_orders_end (void **state)
 {
     (void)state;

@@ -217,8 +217,7 @@ static int select_units (struct rig *rig)
     return rc;
 }
 
-/* Lets the n-th allocation of a step fail; returns false if the step needed fewer.
- * */
+/* Lets the n-th allocation of a step fail; returns false if the step needed fewer. */
 static bool torture (int (*change) (struct rig *rig), long n)
 {
     struct rig rig;

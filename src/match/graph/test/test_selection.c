@@ -34,8 +34,7 @@ static uint32_t add (struct graph *g, uint32_t parent, const char *type, int64_t
     return v;
 }
 
-/* Handles are not in the order of the graph: nodes are added to the racks in turn.
- * */
+/* Handles are not in the order of the graph: nodes are added to the racks in turn. */
 static struct world world_make (void)
 {
     struct world w = { .g = graph_create () };
@@ -459,8 +458,8 @@ static void test_random (void **state)
     graph_destroy (w.g);
 }
 
-/* Many long picks of one group, each inside the one before: the work is still only
- * that of sorting. */
+/* Many long picks of one group, each inside the one before: the work is still
+ * only that of sorting. */
 static void test_nested (void **state)
 {
     (void)state;

@@ -1,7 +1,9 @@
 /* test_index_torture.c - each allocation of the index and the profile fails in turn.
  * Fails on a crash, on a leak (ASan), or if half of a place or booking exists.
+ *
  * Linked with --wrap for malloc and related functions, so that only allocations of src/
- * fail. */
+ * fail.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -1,8 +1,10 @@
 /* Fractional CPUs beside whole cores.
+ *
  * Fails if a node is allocated twice, in cores and in fractions, now or at a planned
  * time, if a core is promised that cannot be had, if a request fits at first and then
  * not, if foreign use is rounded to whole cores, if a restart does not find a booking,
- * or if a sentence has thousandths. */
+ * or if a sentence has thousandths.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -59,8 +61,7 @@ static void add_rank (struct strbuf *sb, const struct rset_rank *rank)
         strbuf_add_gres (sb, &rank->gres);
 }
 
-/* "n0:0-3 n1:0", "n0:cpu_milli:500": cores or fractions of each node, or the
- * reason. */
+/* "n0:0-3 n1:0", "n0:cpu_milli:500": cores or fractions of each node, or the reason. */
 static void expect (struct rig *x, uint64_t job, const char *tree, const char *answer)
 {
     struct match_request *req = request (tree);
@@ -231,8 +232,8 @@ static void test_reserve (void **state)
     rig_destroy (&x);
 }
 
-/* R has the fractions, but not the ones that follow from cores: so an older R is booked
- * as well. */
+/* R has the fractions, but not the ones that follow from cores: so an older R
+ * is booked as well. */
 static void test_restart (void **state)
 {
     static const char old[] =
@@ -270,8 +271,7 @@ static void test_restart (void **state)
     rig_destroy (&x);
 }
 
-/* A node with less than the booked amount has nothing free until the bookings end.
- * */
+/* A node with less than the booked amount has nothing free until the bookings end. */
 static void test_shrinks (void **state)
 {
     struct machine_node_spec spec = { .name = "n0", .cores = 1, .memory_mib = 1 };

@@ -1,6 +1,5 @@
-/* Requests, choices and sentences by example. Fails if a shape is accepted with
- * another meaning, if nodes are chosen in another order, or if a reason misleads.
- * */
+/* Requests, choices and sentences by example. Fails if a shape is accepted with another
+ * meaning, if nodes are chosen in another order, or if a reason misleads. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -707,8 +706,8 @@ static void test_levels (void **state)
     rig_destroy (&mc);
 }
 
-/* When its label changes the node moves at once, and an empty place vanishes with its
- * last node. */
+/* When its label changes the node moves at once, and an empty place vanishes
+ * with its last node. */
 static void test_levels_change (void **state)
 {
     struct machine_node_info info;

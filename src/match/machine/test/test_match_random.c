@@ -463,8 +463,8 @@ static struct match_request *random_request (struct world *w, struct ref_request
     return req;
 }
 
-/* Foreign use does not depend on the jobs' use: they have none; and the node did not
- * shrink below it. */
+/* Foreign use does not depend on the jobs' use: they have none; and the node did
+ * not shrink below it. */
 static bool is_plain (const struct ref_node *n)
 {
     bool plain = !n->fcores && !n->fmilli && !n->fgpus && !n->fmemory && !n->fhcas;
@@ -650,8 +650,8 @@ static void do_restart (struct world *w)
     rset_destroy (again);
 }
 
-/* No group, or up to 4, and fractions of CPUs, in a list that is valid until the
- * next call. */
+/* No group, or up to 4, and fractions of CPUs, in a list that is valid until the next
+ * call. */
 static const struct gres_list *some_hcas (int64_t count, int64_t milli)
 {
     static char name[] = HCA_NAME, cpus[] = GRES_CPU_MILLI;
@@ -694,8 +694,7 @@ static void random_spec (struct world *w, struct ref_node *n,
         w->racks[w->nracks++] = n->rack;
 }
 
-/* Indexes are given lowest first, so node i is added only when all before it exist.
- * */
+/* Indexes are given lowest first, so node i is added only when all before it exist. */
 static void do_add_or_update (struct world *w)
 {
     int i = (int)below (w, NODES);

@@ -419,8 +419,7 @@ static void test_refused (void **state)
     match_request_destroy (req);
 }
 
-/* A machine without such a level: a preference does not matter, a bound never
- * holds. */
+/* A machine without such a level: a preference does not matter, a bound never holds. */
 static void test_no_level (void **state)
 {
     struct world w = { 0 };

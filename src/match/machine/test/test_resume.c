@@ -145,8 +145,8 @@ static void test_taken (void **state)
     teardown (&k);
 }
 
-/* Its claims are out of the lists while many matches run; then it and its nodes may
- * vanish. */
+/* Its claims are out of the lists while many matches run; then it and its
+ * nodes may vanish. */
 static void test_goes_meanwhile (void **state)
 {
     (void)state;

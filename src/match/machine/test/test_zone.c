@@ -1,8 +1,10 @@
 /* NUMA zones: a job's part of a node is in one zone, and nodes report their zones late.
+ *
  * Fails if a job is allocated that the node would reject because no zone has room, if a
  * job waits although a zone has room and everything is reported, if an estimate is not
  * the first possible time, if a job is in two zones, or if a restart does not find a
- * booking. */
+ * booking.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>

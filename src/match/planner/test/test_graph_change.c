@@ -1,7 +1,7 @@
 /* Nodes that move, leave or are partly used by others. Fails if a name, path or rank
  * leads to a node's old place, if depths and marks of the old place remain, if a
- * refusal changes anything, if leaving units count as permanent, or if withheld amounts
- * are allocated. */
+ * refusal changes anything, if leaving units count as permanent, or if withheld
+ * amounts are allocated. */
 #include "common/test/unit.h"
 
 #include <errno.h>

@@ -122,8 +122,8 @@ static void test_odd_graphs (void **state)
     machine_done (p);
 }
 
-/* A node in a node in a node: walks continue inside, and the content belongs to the
- * outermost. */
+/* A node in a node in a node: walks continue inside, and the content belongs
+ * to the outermost. */
 static void test_nodes_in_nodes (void **state)
 {
     (void)state;

@@ -154,8 +154,8 @@ static int64_t amount_of (const struct planner *p, uint64_t job, uint32_t v)
     return 0;
 }
 
-/* For a start now, allocated units count from now on: until their end, or forever after
- * a late end. */
+/* For a start now, allocated units count from now on: until their end, or forever
+ * after a late end. */
 static bool has_then (const struct planner_job *j, const struct selection *s,
                       bool reserved, int64_t t)
 {

@@ -1,7 +1,9 @@
 /* Each allocation of the planner fails in turn. Fails on a crash, on a leak (ASan), if
  * a job is booked in part, or if sums no longer match the bookings.
+ *
  * Linked with --wrap for malloc and related functions, so that only allocations of src/
- * fail. */
+ * fail.
+ */
 #include "match/test/machine_test.h"
 
 #include <errno.h>

@@ -6,9 +6,9 @@
  *       memory0 #6 *16 [GB]
  *     power: #8 -supplies_to> #1
  *
- * A vertex or group a line, indented by its depth: names and numbers of its first and last
- * unit, then rank, size, unit, status, further paths and properties where it has any. Edges
- * of the subsystems that are asked for come last.
+ * One line for each vertex or group, indented by its depth: names and numbers of its first and
+ * last unit, then rank, size, unit, status, further paths and properties if it has any. The
+ * edges of the requested subsystems come last.
  */
 #ifndef FLUXQ_MATCH_READERS_TEST_READERS_H
 #define FLUXQ_MATCH_READERS_TEST_READERS_H
@@ -144,8 +144,8 @@ static inline void check_reads (const char *format, const char *subsystem,
     graph_destroy (g);
 }
 
-/* The text is refused with this code, and the reason contains these words; words may be
- * NULL. */
+/* The text is refused with this code, and the reason contains these words;
+ * words may be NULL. */
 static inline void check_refused (const char *format, const char *subsystem,
                                   const char *text, size_t len, int code,
                                   const char *words)
@@ -166,8 +166,8 @@ static inline void check_refused (const char *format, const char *subsystem,
     assert_null (strchr (err.text, '\n'));
 }
 
-/* A file of the shared data; the caller frees it. Without the file the test is skipped.
- * */
+/* A file of the shared data; the caller frees it. Without the file the test is
+ * skipped. */
 static inline char *shared_file (const char *path, size_t *ret_len)
 {
     const char *shared = getenv ("FLUXQ_SHARED_DIR");

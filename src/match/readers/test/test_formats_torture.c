@@ -1,8 +1,10 @@
 /* test_formats_torture.c - each allocation of a reader or writer fails in turn: it
  * reports missing memory, nothing leaks (ASan), and a text that is still returned is
  * complete.
+ *
  * Linked with --wrap for malloc and related functions. Allocations of jansson, libxml2
- * and libhwloc do not fail here. */
+ * and libhwloc do not fail here.
+ */
 #include "match/test/formats.h"
 
 #include <errno.h>

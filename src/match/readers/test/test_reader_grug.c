@@ -308,8 +308,8 @@ static void test_levels (void **state)
     }
 }
 
-/* A vertex with a further parent in the same tree; leaves with several parents are not
- * grouped. */
+/* A vertex with a further parent in the same tree; leaves with several
+ * parents are not grouped. */
 static void test_second_parent (void **state)
 {
     (void)state;

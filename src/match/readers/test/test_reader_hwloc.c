@@ -74,9 +74,9 @@ static void add_bridge (struct strbuf *sb, int domain, const struct device *devi
     strbuf_adds (sb, "</object>\n");
 }
 
-/* Two packages of two cores; below the first a disk, a disk of unknown size and two
- * GPUs (one known to two drivers); below the second two GPUs that are numbered from 0
- * again. */
+/* Two packages of two cores; below the first a disk, a disk of unknown size and
+ * two GPUs (one known to two drivers); below the second two GPUs that are
+ * numbered from 0 again. */
 static void add_topology (struct strbuf *sb, const char *host)
 {
     static const char disk[] = "<info name='Size' value='1562813784'/>\n"

@@ -1,7 +1,7 @@
-/* JGF as a graph, as a part to attach, and as an allocation of a job. Fails if vertices
- * or their order differ from the text, if a refused attach leaves half a subgraph, if
- * units are booked that the text does not name, or if a contradictory text is accepted.
- * */
+/* JGF as a graph, as a part to attach, and as an allocation of a job. Fails if
+ * vertices or their order differ from the text, if a refused attach leaves half a
+ * subgraph, if units are booked that the text does not name, or if a contradictory
+ * text is accepted. */
 #include "match/readers/test/readers.h"
 
 /* -- documents from lines --
@@ -134,8 +134,7 @@ static void test_defaults (void **state)
            "  disk3 #41 r8 *616 {a=} {b=2} down\n");
 }
 
-/* The number of a node comes from its name, the number of other vertices does not.
- * */
+/* The number of a node comes from its name, the number of other vertices does not. */
 static void test_ids (void **state)
 {
     struct graph *g = graph_of ("0 cluster /big9 'name': 'big9'\n"
@@ -498,8 +497,7 @@ static void test_attach (void **state)
         "  core0..1 #2..3\n"
         " node1 #4 r1\n"
         "  core0 #5\n");
-    /* the order of the document does not matter, and existing vertices stay
-     * unchanged */
+    /* the order of the document does not matter, and existing vertices stay unchanged */
     attaches ("9 core /cluster0/node0/core2 'id': 2\n"
               "1 node /cluster0/node0 'id': 0, 'rank': 0, 'status': 1\n"
               "0 cluster /cluster0\n"
@@ -668,8 +666,7 @@ static void test_selection (void **state)
              "/cluster0/node0/core0..1 x!\n"
              "/cluster0/node0/gpu0 x!\n"
              "/cluster0/node0/memory0 ! 5\n");
-    /* the ways may be left out; vertices below a claimed vertex are booked with it
-     * */
+    /* the ways may be left out; vertices below a claimed vertex are booked with it */
     selects (g,
              "2 core /cluster0/node0/core0 'id': 0" X
              "1 node /cluster0/node0 'id': 0, 'rank': 0" X
@@ -767,8 +764,7 @@ static void test_selection_refused (void **state)
     graph_destroy (g);
 }
 
-/* A vertex below a further parent in the text is below this parent in the
- * selection. */
+/* A vertex below a further parent in the text is below this parent in the selection. */
 static void test_selection_ways (void **state)
 {
     struct graph *g = graph_of (shared);

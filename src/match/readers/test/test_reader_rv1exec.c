@@ -1,6 +1,5 @@
-/* R as a graph and as an allocation of a job. Fails if vertices differ from R, if
- * units are used that R does not give, or if a text of a few bytes fills the memory.
- * */
+/* R as a graph and as an allocation of a job. Fails if vertices differ from R, if units
+ * are used that R does not give, or if a text of a few bytes fills the memory. */
 #include "match/test/formats.h"
 
 #include <errno.h>
@@ -36,8 +35,8 @@ static struct graph *graph_of (const char *format, const char *text)
 /* -- graphs -- */
 
 /* Children have the order of the text, vertices are numbered in the order of reading,
- * vertices below a node have its rank, hosts are in the order of ranks, and properties
- * are on nodes. */
+ * vertices below a node have its rank, hosts are in the order of ranks, and
+ * properties are on nodes. */
 static void test_graph (void **state)
 {
     static const char text[] = R (
@@ -162,8 +161,7 @@ static void add_carrier (struct strbuf *sb, const char *writer, const char *core
     strbuf_addch (sb, '}');
 }
 
-/* The graph in R has more detail than its ranks, unless it is another program's graph.
- * */
+/* The graph in R has more detail than its ranks, unless it is another program's graph. */
 static void test_scheduling (void **state)
 {
     static const struct {
@@ -290,8 +288,7 @@ static struct selection *selection_of (const struct graph *g, const char *text)
     return s;
 }
 
-/* A part of node 0 is its cores; node 1 is listed completely and claimed as a whole.
- * */
+/* A part of node 0 is its cores; node 1 is listed completely and claimed as a whole. */
 static void test_selection (void **state)
 {
     (void)state;

@@ -125,8 +125,7 @@ static void test_operators (void **state)
     assert_string_equal (all, "0-39");
 }
 
-/* Units of a vertex are checked one by one; a unit without a rank is in no ranks.
- * */
+/* Units of a vertex are checked one by one; a unit without a rank is in no ranks. */
 static void test_units (void **state)
 {
     const struct world *w = *state;

@@ -1,6 +1,6 @@
 /* test_shape.c - requests as shapes: the flat tree, taken vertices, variants of
- * xor_slots in their order, keys, counts, texts for people, refusals, and Fluxion's own
- * test data */
+ * xor_slots in their order, keys, counts, texts for people, refusals, and
+ * Fluxion's own test data */
 #include "common/test/unit.h"
 
 #include <dirent.h>
@@ -206,8 +206,7 @@ static void test_variant_limits (void **state)
     (void)state;
     assert_non_null (s);
     for (const struct shape *each = s; each; each = each->other, n++) {
-        /* variant n chooses by the bits of n, with the highest bit for the first
-         * place */
+        /* variant n chooses by the bits of n, with the highest bit for the first place */
         for (uint16_t i = each->top, bit = 9; i != SHAPE_NONE; i = each->v[i].next, bit--)
             assert_int_equal (each->v[each->v[i].first].count.min, 1 + (n >> bit & 1));
         if (each->other)

@@ -1,8 +1,10 @@
 /* test_shape_torture.c - each allocation of compiling a shape fails in turn: the error
  * reports missing memory, nothing leaks (ASan), and a shape that is still returned is
  * complete.
+ *
  * Linked with --wrap for malloc and related functions; jansson's allocations go through
- * its own hook. */
+ * its own hook.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>

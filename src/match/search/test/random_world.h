@@ -3,7 +3,7 @@
  *     world_make (&w, seed);                    // w.g, and the same in w.ref
  *     request_make (&w, &a);                    // a request for that machine
  *
- * What is done is told, and comes out when the test fails.
+ * The test reports its steps, which are printed if it fails.
  */
 #ifndef FLUXQ_MATCH_SEARCH_TEST_RANDOM_WORLD_H
 #define FLUXQ_MATCH_SEARCH_TEST_RANDOM_WORLD_H

@@ -1,9 +1,9 @@
-/* reference.h - a slow, obvious matcher to compare the walk with
+/* reference.h - a slow, obvious matcher, as a reference for the walk
  *
- * Every unit is a vertex of its own, every question a loop over all bookings, every
- * candidate is gathered and all of them are sorted. No index, no groups, no bounds, no
- * words of bits. It knows the policies that go by ids and the rules of doc/matcher.md, and
- * nothing of the planner but these.
+ * Every unit is a vertex of its own, every query is a loop over all bookings, all
+ * candidates are gathered and sorted. There are no indexes, groups, bounds or words of
+ * bits. It knows the policies that go by ids and the rules of doc/matcher.md, and nothing
+ * else of the planner.
  *
  *     ref_load (ref, graph);                        // again after each change of the graph
  *     n = ref_match (ref, &request, &window, &claims);
@@ -88,8 +88,8 @@ struct ref_window {
 /* Reads the state and the size of everything; bookings stay. */
 void ref_load (struct ref *ref, const struct graph *g);
 int ref_find (const struct ref *ref, uint32_t v, uint32_t unit); /* or -1 */
-/* Returns the claims in *ret (the caller frees them) and their number; -1: the request
- * does not fit. */
+/* Returns the claims in *ret (the caller frees them) and their number; -1: the
+ * request does not fit. */
 int ref_match (struct ref *ref, const struct ref_request *req, const struct ref_window *w,
                struct ref_claim **ret);
 /* The same now, or else at the first time at which the request fits: *ret_start. */

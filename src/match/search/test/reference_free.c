@@ -33,8 +33,8 @@ bool ref_claimed (const struct ref_run *r, int v, bool below)
     return false;
 }
 
-/* For a start now, allocated units count from now on: until their end, or forever after
- * a late end. */
+/* For a start now, allocated units count from now on: until their end, or forever
+ * after a late end. */
 static bool has_then (const struct ref_run *r, const struct ref_booking *b, int64_t t)
 {
     if (r->w->now && !b->reserved)

@@ -1,7 +1,9 @@
 /* reference_match.c - of the reference: one match.
+ *
  * For each vertex of the request all candidates below a vertex of the machine are
  * gathered and sorted, and the best of them are taken; then the same for its children,
- * and for the next sibling. */
+ * and for the next sibling.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -471,8 +473,7 @@ static int list_nodes (const struct ref_run *r, int v, int q, bool own, struct k
     return n;
 }
 
-/* Vertices below v that are neither nodes nor above nodes; own: only children of v.
- * */
+/* Vertices below v that are neither nodes nor above nodes; own: only children of v. */
 static void collect_loose (struct ref_run *r, int v, int q, bool own, struct ref_list *l,
                            bool excl)
 {

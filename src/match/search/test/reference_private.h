@@ -1,7 +1,7 @@
 /* reference_private.h - shared declarations of the reference's files
  *
- *     reference.c          the machine and the bookings; now, or else when
- *     reference_free.c     what is free in a window; lists of what would do
+ *     reference.c          the machine and the bookings; matches now or later
+ *     reference_free.c     free resources in a window; lists of candidates
  *     reference_match.c    one match
  */
 #ifndef FLUXQ_MATCH_SEARCH_TEST_REFERENCE_PRIVATE_H

@@ -1,8 +1,7 @@
 /* Vertices with several parents in a match. Fails if a vertex is not found below one of
  * its parents, or found twice, if a unit is given to one job below one parent and to
- * another below the other, if an answer has another way, or if a vertex that is taken
- * as a whole is not complete. Random graphs are compared with a check of every vertex.
- * */
+ * another below the other, if an answer has another way, or if a vertex that is taken as
+ * a whole is not complete. Random graphs are compared with a check of every vertex. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -237,8 +236,8 @@ static void test_siblings (void **state)
 
 /* -- nodes -- */
 
-/* PDUs that feed two nodes each; the second also feeds node 1, the third only nodes of
- * other PDUs. */
+/* PDUs that feed two nodes each; the second also feeds node 1, the third only
+ * nodes of other PDUs. */
 static struct planner *power (const char *policy)
 {
     struct graph *g = graph_create ();
@@ -394,8 +393,7 @@ static void test_changes (void **state)
 
 /* -- random graphs -- */
 
-/* Tops (racks and pools) have boxes, boxes have units; both may have further parents.
- * */
+/* Tops (racks and pools) have boxes, boxes have units; both may have further parents. */
 struct world {
     struct graph *g;
     struct planner *p;
@@ -459,8 +457,7 @@ static bool is_child (const struct world *w, uint32_t v, uint32_t top)
     return false;
 }
 
-/* No vertex at or below v, by any way, is booked, and nothing covers any of them.
- * */
+/* No vertex at or below v, by any way, is booked, and nothing covers any of them. */
 static bool is_untouched (const struct world *w, uint32_t v)
 {
     for (unsigned i = 0; i < w->ntops; i++)
@@ -616,8 +613,8 @@ static bool one_match (struct world *w, uint64_t job, const struct wish *x)
     return true;
 }
 
-/* Two siblings that may compete for the same vertices: the answer is complete, or there
- * is none. */
+/* Two siblings that may compete for the same vertices: the answer is complete,
+ * or there is none. */
 static bool two_match (struct world *w, uint64_t job, const struct wish *x,
                        const struct wish *y)
 {

@@ -1,5 +1,5 @@
-/* The time at which a request fits. Fails if a fitting time is not found, or if a wrong
- * time is found. */
+/* The time at which a request fits. Fails if a fitting time is not found, or if a
+ * wrong time is found. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -78,8 +78,7 @@ static void test_earliest_time (void **state)
     machine_done (p);
 }
 
-/* One booking ends as another begins: the sums stay the same, but a request fits
- * then. */
+/* One booking ends as another begins: the sums stay the same, but a request fits then. */
 static void test_time_that_no_sum_tells (void **state)
 {
     (void)state;

@@ -343,8 +343,8 @@ static void test_property_sums (void **state)
     rig_property (&r, "rack1/node6", "fast", NULL);
     expect (&r, "slot=1>core=1", "node5:core3");
     expect_sums (&r, 0, "fast", 0, 4);
-    /* There is room for this many properties; a property that no node has any more
-     * frees its place. */
+    /* There is room for this many properties; a property that no node has any
+     * more frees its place. */
     rig_constraint (&r, "{\"and\": [{\"properties\": [\"a\"]}, {\"properties\": [\"b\", "
                         "\"c\", \"d\"]}]}");
     expect (&r, "slot=1>core=3", "node1:core0-2");

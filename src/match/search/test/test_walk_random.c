@@ -1,11 +1,11 @@
-/* Random machines, requests and streams of operations: the planner against a slow, obvious
- * matcher (reference.h). What would be wrong: another verdict, start or choice than the
- * rules of doc/matcher.md give, for the policies that go by ids; another verdict by another
- * policy; a unit given twice; a summary that is not what a recount gives; a cancel
- * that leaves something behind.
+/* Random machines, requests and streams of operations: the planner compared with a slow,
+ * obvious matcher (reference.h). Fails if a verdict, start or choice differs from the rules
+ * of doc/matcher.md, for the policies that go by ids, if another policy gives another
+ * verdict, if a unit is allocated twice, if a summary differs from a recount, or if a
+ * cancel leaves something behind.
  *
- * FLUXQ_TEST_GRAPHS graphs are tried (5,000 without it). Graph number i has the seed
- * FLUXQ_TEST_SEED + i, which a failure names. */
+ * The test tries FLUXQ_TEST_GRAPHS graphs (5,000 by default). Graph number i has the seed
+ * FLUXQ_TEST_SEED + i, which a failure prints. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -121,8 +121,8 @@ static int64_t used_at (const struct ref *ref, const struct ref_booking *b, int 
     return sum;
 }
 
-/* No other job has the booked units at the same time, nor more of a divisible vertex
- * than its size. */
+/* No other job has the booked units at the same time, nor more of a divisible
+ * vertex than its size. */
 static void check_booking (const struct world *w, uint64_t job)
 {
     const struct ref *ref = w->ref;
@@ -150,8 +150,7 @@ static void verify (const struct world *w)
         wrong ("planner_verify: %s", err.text);
 }
 
-/* The first request with a property rebuilds everything: this is done here in
- * advance. */
+/* The first request with a property rebuilds everything: this is done here in advance. */
 static void ask_for_property (struct world *w)
 {
     json_t *fast = json_pack ("{s:[s]}", "properties", REF_PROPERTY);
@@ -327,8 +326,7 @@ static void compare (struct world *w, const struct wanted *k, int rc,
     wrong ("another choice");
 }
 
-/* A slot beside something else: whether it fits may depend on the slot's vertices.
- * */
+/* A slot beside something else: whether it fits may depend on the slot's vertices. */
 static bool is_tangled (const struct ref_request *q)
 {
     for (int a = 0; a < q->n; a++)

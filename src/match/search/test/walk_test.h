@@ -8,9 +8,9 @@
  *     request = TYPE "=" COUNT ["!"] ["?" PROPERTY] [">" ... as above], several by ","
  *     COUNT   = MIN ["-" MAX ["*" FACTOR]] | "{" idset "}"
  *
- * N leaves are one group, AMOUNT is of a divisible one. Ids count up in each node, those of
- * what is not in nodes in all. An answer tells what is booked, and where, and at which time
- * if not now; or why it does not fit. A text that is wrong fails the test.
+ * N leaves are one group, AMOUNT means a divisible vertex. Ids count up in each node; ids
+ * outside nodes count up in the whole machine. An answer gives the claims and their places,
+ * with the time if it is later, or the reason of a refusal. A wrong text fails the test.
  */
 #ifndef FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
 #define FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
@@ -45,8 +45,8 @@ void rig_property (struct rig *r, const char *path, const char *key, const char 
 void rig_constraint (struct rig *r, const char *json);
 
 struct shape *rig_shape (const struct rig *r, const char *request);
-/* Calls search_match() as a job of its own, for 10 ticks. *ret: NULL if the request
- * does not fit. */
+/* Calls search_match() as a job of its own, for 10 ticks. *ret: NULL if the
+ * request does not fit. */
 int rig_ask (struct rig *r, enum search_op op, const char *request,
              struct selection **ret, struct error *why);
 /* The claims as text: "node0:core0-3,gpu0 rack1". */

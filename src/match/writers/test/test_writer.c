@@ -1,5 +1,5 @@
-/* The writers. Fails if other tools cannot read a text back, or if a text differs from
- * the selection. */
+/* The writers. Fails if other tools cannot read a text back, or if a text differs
+ * from the selection. */
 #include "match/test/formats.h"
 
 #include <errno.h>
@@ -511,8 +511,8 @@ static void test_r_merge (void **state)
     graph_destroy (m.g);
 }
 
-/* A selection that R cannot express: nothing is written, and only rlite makes this
- * an error. */
+/* A selection that R cannot express: nothing is written, and only rlite makes this an
+ * error. */
 static void test_r_nothing (void **state)
 {
     static const char *const formats[] = { "rv1", "rv1_nosched", "rv1_shorthand" };

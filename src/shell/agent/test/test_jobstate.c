@@ -528,8 +528,8 @@ static void who_is_not_confirmed_has_not_begun (void **state)
     jobstate_release (&js);
 }
 
-/* A program that had ended with 0 before its output could not be written has succeeded.
- * */
+/* A program that had ended with 0 before its output could not be written has
+ * succeeded. */
 static void who_is_ended_for_its_output_keeps_its_zero (void **state)
 {
     struct jobstate js;

@@ -1,6 +1,6 @@
-/* An inner rank and a child with the key: messages up and down, and invalid ones. The
- * rank is 1 of 40 with a fan-out of 3; its children are 4, 5 and 6, and below 4 are 13
- * to 15. */
+/* An inner rank and a child with the key: messages up and down, and invalid
+ * ones. The rank is 1 of 40 with a fan-out of 3; its children are 4, 5 and 6,
+ * and below 4 are 13 to 15. */
 #include <poll.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -86,8 +86,8 @@ static void on_deadline (struct loop_timer *timer)
     loop_stop (&t.loop, 0);
 }
 
-/* Stops when the client can read (or is at the end) or the server has reported
- * something. */
+/* Stops when the client can read (or is at the end) or the server has
+ * reported something. */
 static void on_round (void *arg)
 {
     struct pollfd p = { .fd = t.client, .events = POLLIN };

@@ -1,5 +1,4 @@
-/* test_infile.c - tests of infile.h: the input of tasks with a named file, and without
- * */
+/* test_infile.c - tests of infile.h: the input of tasks with a named file, and without */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>

@@ -108,9 +108,8 @@ static void full_is_what_the_broker_has_not_released (void **state)
     spool_close (&spool);
 }
 
-/* A full disk, made by a limit on the size of files: later output is lost, but the
- * file still ends with a complete frame, and continues with one when there is room.
- * */
+/* A full disk, made by a limit on the size of files: later output is lost, but the file
+ * still ends with a complete frame, and continues with one when there is room. */
 static void a_failed_write_leaves_whole_frames (void **state)
 {
     (void)state;

@@ -5,8 +5,8 @@
  *     assert_string_equal (step_heard (step, 3), "cmd=response_to_init ...\n");
  *     step_destroy (step);
  *
- * Tasks are named by their number in the step. What is sent to one is kept until it is read. When
- * all ranks have called exchange(), all get the concatenation, at once or by step_exchange().
+ * Tasks are named by their number in the step. Data for a task is kept until it is read. When all
+ * ranks have called exchange(), all get the concatenation, at once or by step_exchange().
  */
 #ifndef FLUXQ_SHELL_PMI_TEST_PMI_STEP_H
 #define FLUXQ_SHELL_PMI_TEST_PMI_STEP_H
@@ -185,8 +185,8 @@ static inline int step_say (struct step *step, uint32_t task, const char *text)
     return step_send (step, task, text, strlen (text));
 }
 
-/* All data that was sent to the task since the last call. Valid until the second call
- * after. */
+/* All data that was sent to the task since the last call. Valid until the
+ * second call after. */
 static inline const char *step_heard (struct step *step, uint32_t task)
 {
     static char texts[2][1 << 16];
@@ -208,8 +208,7 @@ static inline bool step_is_unfinished (const struct step *step, uint32_t task)
     return pmi_is_unfinished (step_pmi (step, task), step->local_of[task]);
 }
 
-/* A command of PMI-2 with its length before it; valid until the second call after.
- * */
+/* A command of PMI-2 with its length before it; valid until the second call after. */
 static inline const char *framed (const char *body)
 {
     static char texts[2][PMI_COMMAND_MAX + 16];

@@ -1,5 +1,5 @@
-/* test_kvs.c - the table compared with a plain list, and two tables that exchange their
- * changes */
+/* test_kvs.c - the table compared with a plain list, and two tables that
+ * exchange their changes */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -84,8 +84,7 @@ static void the_bound_holds_to_the_byte_also_when_values_change (void **state)
     kvs_destroy (kvs);
 }
 
-/* Two tables with random puts that exchange all changes are equal after each exchange.
- * */
+/* Two tables with random puts that exchange all changes are equal after each exchange. */
 static void tables_that_tell_each_other_become_the_same (void **state)
 {
     struct kvs *both[2] = { kvs_create (1 << 20), kvs_create (1 << 20) };

@@ -200,8 +200,8 @@ static void keys_and_values_are_bounded (void **state)
     step_destroy (step);
 }
 
-/* Fills the KVS from task 0 until it reports that there is no room; returns the number
- * of pairs. */
+/* Fills the KVS from task 0 until it reports that there is no room; returns
+ * the number of pairs. */
 static uint32_t fill (struct step *step, uint32_t task)
 {
     static char value[KVS_VALUE_MAX + 1];

@@ -1,7 +1,9 @@
 /* test_pmi_torture.c - each allocation of a step's PMI fails in turn. Fails on a crash,
  * on a leak (ASan), if a task gets success for a lost put, or if a task waits forever.
+ *
  * Linked with --wrap for malloc and related functions, so that only allocations of src/
- * fail. The test's own buffers are made while none fails. */
+ * fail. The test's own buffers are made while none fails.
+ */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -79,8 +81,7 @@ static void a_put_is_done_or_refused (void **state)
     assert_true (n > 3 && refused >= 3);
 }
 
-/* The fence succeeds for all, or fails for all and the agent knows; no task waits.
- * */
+/* The fence succeeds for all, or fails for all and the agent knows; no task waits. */
 static void a_fence_holds_or_fails (void **state)
 {
     bool reached = true;

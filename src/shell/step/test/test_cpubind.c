@@ -1,5 +1,5 @@
-/* test_cpubind.c - the option --cpu-bind, the cores of each task, and their use on the
- * machine */
+/* test_cpubind.c - the option --cpu-bind, the cores of each task, and their
+ * use on the machine */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -208,8 +208,8 @@ static const struct example examples[] = {
       BLOCK,
       { "0,2", "4,6", "1,3", "5,7" } },
     { "cores", "0-7", { "0,2,4,6", "1,3,5,7" }, 3, 1, CYCLIC, { "0", "1", "2" } },
-    /* a task that fits on no socket, and a task that skips a socket without enough room
-     * */
+    /* a task that fits on no socket, and a task that skips a socket without enough
+     * room */
     { "cores", "0-7", { "0-3", "4-7" }, 1, 6, CYCLIC, { "0-5" } },
     { "cores", "0-6", { "0-1", "2-6" }, 3, 2, CYCLIC, { "0-1", "2-3", "4-5" } },
     { "cores", "0-5", { "0-2", "3-5" }, 3, 2, CYCLIC, { "0-1", "3-4", "2,5" } },

@@ -84,8 +84,7 @@ static const struct example examples[] = {
       { .nranks = 6, .ntasks = 16, .kind = LAYOUT_PLANE, .plane = 2 },
       { 2, 2, 2, 2, 4, 4 },
       "0-1;2-3;4-5;6-7;8-9,12-13;10-11,14-15" },
-    /* fewer tasks than room: the counts are balanced, and the first nodes get more
-     * */
+    /* fewer tasks than room: the counts are balanced, and the first nodes get more */
     { "-N3 -n8",
       { .nranks = 3, .ntasks = 8, .kind = LAYOUT_BLOCK },
       { 4, 4, 4 },

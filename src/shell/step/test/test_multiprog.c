@@ -197,8 +197,7 @@ static void test_bounds (void **state)
     mp = multiprog_parse (text, MULTIPROG_TEXT_MAX, "conf", 1, NULL);
     assert_non_null (mp);
     multiprog_destroy (mp);
-    /* The texts that grow most: each character needs a quote, or becomes ten
-     * digits. */
+    /* The texts that grow most: each character needs a quote, or becomes ten digits. */
     memset (text + 4, 1, MULTIPROG_TEXT_MAX - 4);
     mp = multiprog_parse (text, MULTIPROG_TEXT_MAX, "conf", 1, NULL);
     assert_non_null (mp);

@@ -36,8 +36,7 @@ static void test_equal_times_by_id (void **state)
     events_release (&q);
 }
 
-/* Items are added and removed in turns: each removed item is the smallest in the
- * heap. */
+/* Items are added and removed in turns: each removed item is the smallest in the heap. */
 static void test_random (void **state)
 {
     struct events q = { 0 };

@@ -94,8 +94,8 @@ static void test_series (void **state)
     double used = 0, queued = 0;
 
     (void)state;
-    /* 1 core is used in each odd second, and the number of waiting jobs equals the
-     * seconds. */
+    /* 1 core is used in each odd second, and the number of waiting jobs
+     * equals the seconds. */
     for (int now = 0; now <= 10000; now++)
         series_set (&s, now, now % 2, now);
     series_end (&s, 10001);

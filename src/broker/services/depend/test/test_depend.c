@@ -55,8 +55,7 @@ static void test_no_dependency (void **unused)
     small_destroy (s);
 }
 
-/* For each kind and each end of the other job: which jobs go on, and which never
- * can. */
+/* For each kind and each end of the other job: which jobs go on, and which never can. */
 static void test_kinds (void **unused)
 {
     static const struct {

@@ -110,8 +110,8 @@ static void test_other_node_is_never_free (void **unused)
     small_destroy (s);
 }
 
-/* Nodes change while the job waits: the nodes to avoid are chosen again before the
- * next pass. */
+/* Nodes change while the job waits: the nodes to avoid are chosen again
+ * before the next pass. */
 static void test_nodes_change (void **unused)
 {
     struct small *s = small_create (2);

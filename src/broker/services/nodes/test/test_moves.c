@@ -127,8 +127,7 @@ static void test_order (void **state)
     moves_destroy (m);
 }
 
-/* For one node the last values count, at the place where the node was first named.
- * */
+/* For one node the last values count, at the place where the node was first named. */
 static void test_last_word (void **state)
 {
     (void)state;
@@ -423,8 +422,7 @@ static void test_passes_move (void **state)
     small_destroy (s);
 }
 
-/* Without memory for a waiting change, the change applies at once: no change is lost.
- * */
+/* Without memory for a waiting change, the change applies at once: no change is lost. */
 static void scenario (struct small *s)
 {
     for (int i = 0; i < 3; i++)

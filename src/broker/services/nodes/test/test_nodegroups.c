@@ -93,8 +93,7 @@ static void test_lacks_a_node (void **unused)
     small_destroy (s);
 }
 
-/* No node is asked for while the machine has room, or when no more nodes can be
- * made. */
+/* No node is asked for while the machine has room, or when no more nodes can be made. */
 static void test_lacks_nothing (void **unused)
 {
     struct small *s = small_create (1);
@@ -112,8 +111,8 @@ static void test_lacks_nothing (void **unused)
     small_destroy (s);
 }
 
-/* All jobs together lack at most as many nodes as can be made; later checks are a
- * second apart. */
+/* All jobs together lack at most as many nodes as can be made; later checks
+ * are a second apart. */
 static void test_limit (void **unused)
 {
     struct small *s = small_create (0);

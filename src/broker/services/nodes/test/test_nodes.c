@@ -179,8 +179,7 @@ static void test_drained (void **unused)
     small_destroy (s);
 }
 
-/* The executor's own reason against a node stays, regardless of operators' drains.
- * */
+/* The executor's own reason against a node stays, regardless of operators' drains. */
 static void test_drained_while_down (void **unused)
 {
     struct small *s = small_create (1);
@@ -232,8 +231,7 @@ static void test_restart (void **unused)
     small_destroy (s);
 }
 
-/* A fault that the administrator's program reports acts like a drain by an
- * operator. */
+/* A fault that the administrator's program reports acts like a drain by an operator. */
 static void test_node_failed (void **unused)
 {
     struct small *s = small_create (1);

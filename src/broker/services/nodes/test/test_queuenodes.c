@@ -21,8 +21,7 @@ static int hear_queues (struct exec *x, const json_t *sets)
     return answer;
 }
 
-/* Queue "batch" selects the nodes of pool a, with an executor that supports queues.
- * */
+/* Queue "batch" selects the nodes of pool a, with an executor that supports queues. */
 static void select_nodes (struct small *s)
 {
     struct error err = { 0 };
@@ -53,8 +52,8 @@ static const char *node_of (struct small *s, uint64_t id)
     return e && entry_alloc (e) ? entry_alloc (e)->ranks[0].node : NULL;
 }
 
-/* If no queue selects nodes, each queue has all nodes, and the executor need not
- * support queues. */
+/* If no queue selects nodes, each queue has all nodes, and the executor need
+ * not support queues. */
 static void test_no_queue_selects (void **unused)
 {
     const char *const none[] = { NULL };

@@ -48,8 +48,8 @@ static uint64_t place_one (struct small *s)
     return id;
 }
 
-/* The node is drained when one of the jobs has started elsewhere, which shows that the
- * node is bad. */
+/* The node is drained when one of the jobs has started elsewhere, which shows
+ * that the node is bad. */
 static void test_drained (void **unused)
 {
     struct small *s = begin ();

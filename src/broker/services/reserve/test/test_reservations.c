@@ -39,8 +39,7 @@ static void test_make (void **unused)
     small_destroy (s);
 }
 
-/* Makes a reservation without a name, for later, of a number of nodes, for no user.
- * */
+/* Makes a reservation without a name, for later, of a number of nodes, for no user. */
 static void test_choose (void **unused)
 {
     struct small *s = small_create (3);

@@ -1,5 +1,4 @@
-/* test_reserve.c - nodes that are reserved for a time, and the jobs that may use them
- * */
+/* test_reserve.c - nodes that are reserved for a time, and the jobs that may use them */
 #include "broker/core/test/small.h"
 
 #include <errno.h>
@@ -11,8 +10,8 @@ extern const struct broker_service service_reserve;
 
 #define INSIDE "duration: 60, fluxq: {reservation: r}"
 
-/* Times are seconds from the start of the test; user: the user of the reservation,
- * 0: maintenance. */
+/* Times are seconds from the start of the test; user: the user of the
+ * reservation, 0: maintenance. */
 static struct reservation *plan (const char *name, double start, double end,
                                  const char *node, uid_t user)
 {

@@ -32,8 +32,8 @@ static int make (struct small *s, double start, double end, uid_t user)
     return rc;
 }
 
-/* Returns whether a job of user 1000 with these attributes is admitted, or the code
- * of the refusal. */
+/* Returns whether a job of user 1000 with these attributes is admitted, or the
+ * code of the refusal. */
 static const char *check (struct small *s, const char *system, bool allow_infeasible)
 {
     struct error err = { 0 };

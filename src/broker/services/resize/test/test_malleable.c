@@ -1,5 +1,4 @@
-/* test_malleable.c - malleable jobs get free nodes, and give theirs to pending jobs
- * */
+/* test_malleable.c - malleable jobs get free nodes, and give theirs to pending jobs */
 #include "broker/core/test/fake_http.h"
 
 #include <stdio.h>

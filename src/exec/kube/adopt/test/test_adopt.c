@@ -1,5 +1,5 @@
-/* Requests and labels of others' Jobs: hostile and odd Jobs, and jobspecs that the
- * broker accepts. */
+/* Requests and labels of others' Jobs: hostile and odd Jobs, and jobspecs that
+ * the broker accepts. */
 #include "exec/kube/adopt/adoptspec.h"
 #include "exec/kube/adopt/adoptview.h"
 #include "exec/kube/core/adoptconfig.h"
@@ -32,8 +32,7 @@ static json_t *json (const char *text)
     "\"sleep\",\"9\"],\"resources\":{\"requests\":{\"cpu\":\"1500m\",\"memory\":"        \
     "\"1Gi\"}}}]" extra "}}"
 
-/* spec: members of the Job's spec; pod: members of its pods' spec; notes:
- * annotations. */
+/* spec: members of the Job's spec; pod: members of its pods' spec; notes: annotations. */
 static json_t *job_of (const char *spec, const char *pod, const char *notes)
 {
     char *text;

@@ -87,8 +87,8 @@ static void test_views (void **state)
     assert_int_equal (v.blame, POD_BLAME_NOBODY); /* memory is the job's own fault */
     assert_int_equal (v.exit_code, 137);
 
-    /* Ends that the job's owner can cause: the end of the agent, or an image that
-     * cannot start. */
+    /* Ends that the job's owner can cause: the end of the agent, or an image
+     * that cannot start. */
     v = view_of ("{" META ("0") "," STATE (
         "Failed", "{\"terminated\":{\"exitCode\":137,\"reason\":\"Error\"}}") "}");
     assert_true (v.trouble == POD_RETRY && v.blame == POD_BLAME_CHANCE);
@@ -265,8 +265,8 @@ static void test_evicted (void **state)
     assert_int_equal (v.trouble, POD_FINE);
 }
 
-/* Another scheduler's message is reported at the time limit; a pod behind a gate is
- * nobody's fault. */
+/* Another scheduler's message is reported at the time limit; a pod behind a
+ * gate is nobody's fault. */
 static void test_scheduler (void **state)
 {
     struct podview v = view_of (

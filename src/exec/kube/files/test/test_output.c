@@ -1,5 +1,5 @@
-/* A job's output on disk: after a crash at any point the files have neither lost nor
- * repeated lines. */
+/* A job's output on disk: after a crash at any point the files have neither lost
+ * nor repeated lines. */
 #include "exec/kube/files/output.h"
 
 #include <errno.h>
@@ -247,8 +247,7 @@ static void test_input (void **state)
     o = open_output ();
     assert_int_equal (output_inputs (o)->n, 1);
     assert_memory_equal (input_named (o, "input")->data, "text", 4);
-    /* While the job runs nothing is kept, and the result of the file is the same.
-     * */
+    /* While the job runs nothing is kept, and the result of the file is the same. */
     assert_int_equal (output_write (o, buf, frame (buf, FRAME_READY, 0, 0, ""), &err), 0);
     assert_int_equal (output_inputs (o)->n, 0);
     output_destroy (o);
@@ -461,8 +460,8 @@ static void test_staged_out (void **state)
     output_destroy (o);
 }
 
-/* An error is recorded once, does not stop the other files, and is known after a
- * restart, too. */
+/* An error is recorded once, does not stop the other files, and is known
+ * after a restart, too. */
 static void test_staged_problem (void **state)
 {
     struct output *o;
@@ -488,8 +487,7 @@ static void test_staged_problem (void **state)
     o = open_output ();
     assert_non_null (strstr (output_stage_problem (o), "back is a directory"));
     output_destroy (o);
-    /* A file whose copy began and whose target is now out of reach is another
-     * error. */
+    /* A file whose copy began and whose target is now out of reach is another error. */
     snprintf (path, sizeof (path), "%s/back-0", dir);
     assert_int_equal (unlink (path), 0);
     assert_int_equal (mkdir (path, 0700), 0);
@@ -592,9 +590,9 @@ static void test_spool_is_no_link (void **state)
     output_destroy (o);
 }
 
-/* A broker without root keeps the spool of another user's job as its own file, and
- * touches no file of that user: neither the named file nor a file that would be
- * created. */
+/* A broker without root keeps the spool of another user's job as its own file,
+ * and touches no file of that user: neither the named file nor a file that
+ * would be created. */
 static int as_nobody (void)
 {
     struct error err = { 0 };
@@ -648,8 +646,8 @@ static const char *o_note (struct output *o)
     return note = output_note (o);
 }
 
-/* A reader that opens a FIFO and stops reading: the lost output is reported, and other
- * files continue. */
+/* A reader that opens a FIFO and stops reading: the lost output is reported, and
+ * other files continue. */
 static void test_fifo_that_nobody_empties (void **state)
 {
     static char text[200];

@@ -70,8 +70,8 @@ static void test_known_numbers (void **state)
     assert_group (&nobody, "65534:x:65534:\nroot:x:0:\n");
 }
 
-/* A directory service may return any text: no entry becomes two lines, and no user
- * becomes root. */
+/* A directory service may return any text: no entry becomes two lines, and no
+ * user becomes root. */
 static void test_hostile (void **state)
 {
     struct exec_user u = games ();

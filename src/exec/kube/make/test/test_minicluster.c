@@ -149,8 +149,8 @@ static void test_what_the_operator_keeps (void **state)
     assert_null (at (c, "commands|script"));
 }
 
-/* The operator names a ConfigMap's volume after the ConfigMap, and the mount after
- * the key. */
+/* The operator names a ConfigMap's volume after the ConfigMap, and the mount after the
+ * key. */
 static void test_volumes (void **state)
 {
     autojson json_t *set = json ("{\"shm-size\":1048576}");

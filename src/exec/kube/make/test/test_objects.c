@@ -255,8 +255,8 @@ static void test_prolog_and_epilog (void **state)
     cfg.admin_image = NULL;
 }
 
-/* The agent from an image: its container runs before the administrator's, and only it
- * may write there. */
+/* The agent from an image: its container runs before the administrator's, and only
+ * it may write there. */
 static void test_agent_image (void **state)
 {
     char image[] = "fluxq:1", policy[] = "Never";

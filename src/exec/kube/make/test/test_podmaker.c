@@ -60,8 +60,7 @@ static void test_missing_right (void **state)
     assert_non_null (strstr (k.fin.text, "create pods"));
 }
 
-/* Such pods may have to wait for kube-scheduler, which a fixed node name would bypass.
- * */
+/* Such pods may have to wait for kube-scheduler, which a fixed node name would bypass. */
 static void test_claims (void **state)
 {
     static const char *const texts[] = {

@@ -305,8 +305,8 @@ static void test_late_report (void **state)
     assert_int_equal (left_of (&s, &pods[1], 1), 3);
 }
 
-/* The first object is accepted as it is, also if it has foreign pods; but not for
- * fluxq's jobs. */
+/* The first object is accepted as it is, also if it has foreign pods; but not
+ * for fluxq's jobs. */
 static void test_first (void **state)
 {
     struct zonerule s = { 0 };

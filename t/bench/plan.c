@@ -392,7 +392,7 @@ static double nodes_move (struct bench *b, struct machine *g)
             die ("machine_node_add", err.text);
         longest = fmax (longest, pass (b).longest);
         if (machine_node_remove (g, index) < 0 || machine_node_find (g, spec.name) >= 0)
-            die ("machine_node_remove", "it is still there");
+            die ("machine_node_remove", "the node still exists");
         longest = fmax (longest, pass (b).longest);
     }
     return longest;

@@ -264,14 +264,14 @@ static int copy_chunks (FILE *in)
         while (left > 0) {
             size_t n = fread (piece, 1, MIN (left, (size_t)PIECE), in);
             if (n == 0)
-                die ("stream broken off");
+                die ("the stream broke off");
             write_all (STDOUT_FILENO, piece, n);
             left -= n;
         }
         read_line (in, line, sizeof (line));
     }
     errno = 0;
-    die ("stream without its end");
+    die ("the stream has no end");
 }
 
 static int send_request (const char *path, const char *method, const char *target,
@@ -356,7 +356,7 @@ static int walk (const char *path, int64_t task, int64_t stream)
         ssize_t n = frame_parse (text + pos, len - pos, &f);
         errno = 0;
         if (n <= 0)
-            die (n < 0 ? "malformed frame" : "frame cut off");
+            die (n < 0 ? "malformed frame" : "truncated frame");
         if (task < 0)
             print_frame (&f);
         else if (f.type == FRAME_OUTPUT && f.task == task && f.stream == stream)

@@ -31,7 +31,7 @@ static void test_names (void **state)
         assert_true (gres_name_is_valid (good[i]));
     for (size_t i = 0; i < ARRAY_SIZE (bad); i++)
         if (gres_name_is_valid (bad[i]))
-            fail_msg ("'%s' is taken for a name", bad[i]);
+            fail_msg ("'%s' is accepted as a name", bad[i]);
     memset (name, 'x', GRES_NAME_MAX);
     assert_true (gres_name_is_valid (name));
     name[GRES_NAME_MAX] = 'x';
@@ -103,7 +103,7 @@ static void test_parse (void **state)
         struct error err = { 0 };
         int rc = gres_parse (good[i].text, &l, "--gres", &err);
         if (rc == 0 && !good[i].list)
-            fail_msg ("'%s' is taken", good[i].text);
+            fail_msg ("'%s' is accepted", good[i].text);
         if (rc < 0 && good[i].list)
             fail_msg ("'%s': %s", good[i].text, err.text);
         expect_text (&l, good[i].list ? good[i].list : "");

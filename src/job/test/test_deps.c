@@ -437,7 +437,7 @@ static void check (struct world *w, struct deps *d)
     }
     for (uint64_t i = 1; i <= JOBS; i++)
         if (want[i] != DEPS_WAITS)
-            fail_msg ("job %ju: verdict %d was not told", (uintmax_t)i, (int)want[i]);
+            fail_msg ("job %ju: verdict %d was not reported", (uintmax_t)i, (int)want[i]);
 }
 
 static void end_job (struct world *w, struct deps *d, uint64_t id)

@@ -553,7 +553,7 @@ static void test_errors (void **state)
             fail_msg ("accepted: %s", bad[i].text);
         if (!strstr (err.text, bad[i].place) || !strstr (err.text, bad[i].thing)
             || strncmp (err.text, "jobspec", 7) != 0)
-            fail_msg ("%s: '%s' names not both '%s' and '%s'", bad[i].text, err.text,
+            fail_msg ("%s: '%s' does not name both '%s' and '%s'", bad[i].text, err.text,
                       bad[i].place, bad[i].thing);
         assert_true (err.code > 0);
     }
@@ -585,7 +585,7 @@ static void refuse (char *text, const char *thing)
     assert_non_null (text);
     assert_null (jobspec_parse (text, strlen (text), &err));
     if (!strstr (err.text, thing))
-        fail_msg ("'%s' does not say '%s'", err.text, thing);
+        fail_msg ("'%s' does not contain '%s'", err.text, thing);
     free (text);
 }
 

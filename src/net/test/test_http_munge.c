@@ -439,7 +439,7 @@ static void test_other_user (void **state)
 
     (void)state;
     if (geteuid () != 0) {
-        print_message ("not root: who is whom is only seen for one user\n");
+        print_message ("not root: only one user can be tested\n");
         return;
     }
     ask_as (NOBODY, server.url, answer, sizeof (answer));

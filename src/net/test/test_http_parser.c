@@ -170,7 +170,7 @@ static void test_bad (void **state)
     }
     for (size_t i = 0; i < ARRAY_SIZE (cut); i++) {
         if (parse (cut[i]).rc != -ECONNRESET)
-            fail_msg ("not seen to be cut: %s", cut[i]);
+            fail_msg ("truncation not detected: %s", cut[i]);
     }
 }
 

@@ -175,7 +175,7 @@ static void check_no_delay (struct world *w, const double *before, uint64_t id)
     for (uint64_t k = 1; k <= JOBS; k++)
         if (before[k] > 0 && k != id && w->job[k].state == PENDING
             && after[k] > before[k])
-            fail_msg ("job %d starts: job %d is planned for %g, no more for %g", (int)id,
+            fail_msg ("job %d starts: job %d is planned for %g, no longer for %g", (int)id,
                       (int)k, after[k], before[k]);
 }
 

@@ -190,14 +190,14 @@ static void read_line (struct instance *f, char **argv)
         else if (!strncmp (*argv, "-S", 2))
             read_option (f, *argv + 2);
         else if (**argv == '-')
-            die ("%s: not known here", *argv);
+            die ("%s: not supported here", *argv);
         else
             break;
     }
     f->command = argv;
     gethostname (f->host, sizeof (f->host) - 1);
     if (strncmp (f->host, f->prefix, strlen (f->prefix)) != 0)
-        die ("%s is none of the hosts %s[0-%ld]", f->host, f->prefix, f->size - 1);
+        die ("%s is not one of the hosts %s[0-%ld]", f->host, f->prefix, f->size - 1);
     f->rank = atol (f->host + strlen (f->prefix));
     if (!f->quorum)
         f->quorum = f->size;
@@ -514,7 +514,7 @@ static int open_instance (void)
 {
     const char *uri = getenv ("FLUX_URI");
     if (!uri || strncmp (uri, "local://", 8) != 0)
-        die ("FLUX_URI is not set: this is no Flux instance");
+        die ("FLUX_URI is not set: this is not a Flux instance");
     return unix_socket (uri + 8, false);
 }
 
@@ -563,7 +563,7 @@ static int run (char **argv)
         else if (*argv && (n = read_number (&argv, 'n')) > 0)
             tasks = n;
         else if (!*argv || (read_number (&argv, 'c') < 0 && read_number (&argv, 'g') < 0))
-            die ("an option is not known here");
+            die ("an option is not supported here");
     }
     tasks = tasks > 0 ? tasks : nodes > 0 ? nodes : 1;
     nodes = nodes > 0 ? nodes : 1;
@@ -602,5 +602,5 @@ int main (int argc, char **argv)
         return puts ("{}") < 0;
     if (argc > 1 && !strcmp (argv[1], "resource"))
         return resource ();
-    die ("%s: not known here", argc > 1 ? argv[1] : "no command");
+    die ("%s: not supported here", argc > 1 ? argv[1] : "no command");
 }

@@ -122,7 +122,7 @@ void small_turn (struct small *s)
             return;
         small_complete ();
     }
-    fail_msg ("the broker does not come to rest");
+    fail_msg ("the broker does not become idle");
 }
 
 void small_ready (struct small *s, uint64_t id)

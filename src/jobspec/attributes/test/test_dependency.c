@@ -133,7 +133,7 @@ static void test_bad (void **state)
         assert_null (d.list);
         if (strncmp (err.text, WHERE ": ", strlen (WHERE) + 2)
             || !strstr (err.text, bad[i].thing))
-            fail_msg ("'%s': '%s' names not '%s'", bad[i].text, err.text, bad[i].thing);
+            fail_msg ("'%s': '%s' does not name '%s'", bad[i].text, err.text, bad[i].thing);
     }
 }
 
@@ -209,7 +209,7 @@ static void test_bad_json (void **state)
         assert_int_equal (d.n, 0);
         assert_null (d.list);
         if (!strstr (err.text, bad_json[i].thing))
-            fail_msg ("%s: '%s' names not '%s'", bad_json[i].json, err.text,
+            fail_msg ("%s: '%s' does not name '%s'", bad_json[i].json, err.text,
                       bad_json[i].thing);
     }
 }

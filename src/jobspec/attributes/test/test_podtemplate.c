@@ -203,7 +203,7 @@ static void test_refused (void **state)
         snprintf (start, sizeof (start), "--pod-template: %s: ", refusals[i].path);
         if (t || strncmp (err.text, start, strlen (start)) != 0
             || !strstr (err.text, refusals[i].why))
-            fail_msg ("%s: %s", refusals[i].text, t ? "taken" : err.text);
+            fail_msg ("%s: %s", refusals[i].text, t ? "accepted" : err.text);
     }
 }
 

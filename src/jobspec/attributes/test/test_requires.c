@@ -90,7 +90,7 @@ static void test_refused (void **state)
         struct error err = { 0 };
         json_t *o = requires_parse (cases[i][0], "-C", &err);
         if (o || !strstr (err.text, cases[i][1]) || strncmp (err.text, "-C: ", 4) != 0)
-            fail_msg ("'%s': %s", cases[i][0], o ? "taken" : err.text);
+            fail_msg ("'%s': %s", cases[i][0], o ? "accepted" : err.text);
     }
     char long_text[REQUIRES_MAX + 2];
     struct error err = { 0 };

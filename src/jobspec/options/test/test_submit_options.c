@@ -112,7 +112,7 @@ static void test_refusals (void **state)
         if (make (bad[i].options, &err))
             fail_msg ("accepted: %s", bad[i].options);
         if (!strstr (err.text, bad[i].place) || !strstr (err.text, bad[i].thing))
-            fail_msg ("%s: '%s' names not both '%s' and '%s'", bad[i].options, err.text,
+            fail_msg ("%s: '%s' does not name both '%s' and '%s'", bad[i].options, err.text,
                       bad[i].place, bad[i].thing);
     }
 }

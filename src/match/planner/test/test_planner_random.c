@@ -424,7 +424,7 @@ static void step_match (struct planner *p)
         assert_int_equal (planner_cancel (p, job), 0);
         assert_int_equal (slow_verdict (p, sel, j.reserved), 0);
         if (planner_update (p, job, sel, j.reserved, &err) < 0)
-            fail_msg ("what was chosen is not free: %s", err.text);
+            fail_msg ("a chosen unit is not free: %s", err.text);
     } else {
         assert_true (err.text[0]);
     }

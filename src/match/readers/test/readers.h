@@ -6,9 +6,9 @@
  *       memory0 #6 *16 [GB]
  *     power: #8 -supplies_to> #1
  *
- * One line for each vertex or group, indented by its depth: names and numbers of its first and
- * last unit, then rank, size, unit, status, further paths and properties if it has any. The
- * edges of the requested subsystems come last.
+ * One line for each vertex or group, indented by its depth: names and numbers of its first
+ * and last unit, then rank, size, unit, status, further paths and properties if it has any.
+ * The edges of the requested subsystems come last.
  */
 #ifndef FLUXQ_MATCH_READERS_TEST_READERS_H
 #define FLUXQ_MATCH_READERS_TEST_READERS_H

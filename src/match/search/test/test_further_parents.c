@@ -598,7 +598,7 @@ static bool one_match (struct world *w, uint64_t job, const struct wish *x)
     wish_text (w, x, text, sizeof (text));
     int rc = match (w->p, SEARCH_ALLOCATE, job, text, &s);
     if (rc != (expected ? 0 : -EBUSY))
-        fail_msg ("%s: %d, but it can%s be", text, rc, expected ? "" : "not");
+        fail_msg ("%s: %d, but it should%s fit", text, rc, expected ? "" : "not");
     if (rc < 0) {
         check_reserved (w, job, text);
         return false;

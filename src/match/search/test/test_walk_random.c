@@ -1,6 +1,6 @@
 /* Random machines, requests and streams of operations: the planner compared with a slow,
- * obvious matcher (reference.h). Fails if a verdict, start or choice differs from the rules
- * of doc/matcher.md, for the policies that go by ids, if another policy gives another
+ * obvious matcher (reference.h). Fails if a verdict, start or choice differs from the
+ * rules of doc/matcher.md, for the policies that go by ids, if another policy gives another
  * verdict, if a unit is allocated twice, if a summary differs from a recount, or if a
  * cancel leaves something behind.
  *
@@ -60,7 +60,7 @@ static int claims_of (const struct world *w, const struct selection *s,
         for (uint32_t u = 0; u < p->count && p->claimed; u++) {
             int v = ref_find (w->ref, p->v, p->unit + u);
             if (v < 0 || n == CLAIMS_MAX)
-                wrong ("a pick of vertex %" PRIu32 " unit %" PRIu32 " is nowhere", p->v,
+                wrong ("a pick of vertex %" PRIu32 " unit %" PRIu32 " has no place", p->v,
                        p->unit + u);
             ret[n++] = (struct ref_claim){ v, p->amount };
         }
@@ -297,7 +297,7 @@ static void check_picks (const struct world *w, const struct selection *s)
                    i, graph_type_name (w->g, graph_vertex (w->g, p->v)->type),
                    graph_vertex (w->g, p->v)->id, p->exclusive, p->claimed);
         if (!up->exclusive && p->exclusive != p->claimed)
-            wrong ("pick %zu is exclusive, and nobody claims it", i);
+            wrong ("pick %zu is exclusive, but not claimed", i);
     }
 }
 
@@ -372,11 +372,11 @@ static void check_job (const struct world *w, uint64_t job)
     struct planner_job j;
 
     if (!s || !planner_find (w->p, job, &j))
-        wrong ("job %" PRIu64 " has nothing", job);
+        wrong ("job %" PRIu64 " has no allocation", job);
     check_picks (w, s);
     if (!same (is, claims_of (w, s, is), b->claims, b->nclaims) || j.start != b->start
         || j.end != b->end || j.reserved != b->reserved)
-        wrong ("job %" PRIu64 " has something else", job);
+        wrong ("job %" PRIu64 " has another allocation", job);
 }
 
 static void step_match (struct world *w)
@@ -451,7 +451,7 @@ static void step_cancel (struct world *w)
 
     tell ("%" PRId64 ": cancel %" PRIu64 "\n", w->now, job);
     if (planner_cancel (w->p, job) < 0)
-        wrong ("it is not there");
+        wrong ("the booking does not exist");
     ref_cancel (w->ref, job);
     forget (w, i);
     ref_load (w->ref, w->g); /* leaving units are gone */
@@ -476,13 +476,13 @@ static void step_cancel_part (struct world *w)
     p->claimed = p->exclusive = true;
     tell ("%" PRId64 ": job %" PRIu64 " gives (%d) back\n", w->now, b->job, v);
     if (planner_cancel_part (w->p, b->job, s, &empty) < 0)
-        wrong ("it is not taken");
+        wrong ("the release is refused");
     int n = 0;
     for (int j = 0; j < b->nclaims; j++)
         if (b->claims[j].v != v)
             left[n++] = b->claims[j];
     if (empty != (n == 0))
-        wrong ("%d claims are left, and it says %d", n, empty);
+        wrong ("%d claims are left, but empty is %d", n, empty);
     memcpy (b->claims, left, (size_t)n * sizeof (*left));
     b->nclaims = n;
     if (empty) {
@@ -638,9 +638,9 @@ static void step_remake (struct world *w)
 
     if (w->shrunk)
         return; /* the units would no longer exist */
-    tell ("%" PRId64 ": all that is booked goes and comes back\n", w->now);
+    tell ("%" PRId64 ": all bookings end and are restored\n", w->now);
     if (planner_remake (&w->p, &err) < 0)
-        wrong ("it does not come back: %s", err.text);
+        wrong ("a booking is not restored: %s", err.text);
     for (size_t i = 0; i < w->njobs; i++) { /* from here on with their units */
         autoselection struct selection *s = planner_selection (w->p, w->jobs[i]);
         struct ref_booking *b = ref_booking (w->ref, w->jobs[i]);

@@ -100,7 +100,7 @@ static const char *add_item (struct builder *b, uint32_t parent, const char *p,
                                    .flags = divisible ? GRAPH_DIVISIBLE : 0 };
         *id += leaf ? n : 1;
         if (leaf && node && n > 1)
-            fail_msg ("nodes are no group: node*1");
+            fail_msg ("nodes are not a group: node*1");
         uint32_t v = graph_add (b->g, parent, &spec, &err);
         if (v == GRAPH_NONE)
             fail_msg ("%s: %s", type, err.text);
@@ -135,7 +135,7 @@ struct rig rig_make_with (const char *machine, const char *policy,
     const char *end = add_items (&b, GRAPH_NONE, machine, false);
 
     if (*end)
-        fail_msg ("what is '%s'?", end);
+        fail_msg ("unexpected text '%s'", end);
     ids_drop (&b.all);
     ids_drop (&b.in_node);
     if (match_policy_parse (policy, &parsed, &err) < 0)
@@ -277,7 +277,7 @@ struct shape *rig_shape (const struct rig *r, const char *request)
         top[n++] = read_vertex (&p);
     while (has (&p, ',') && n < 80);
     if (*p)
-        fail_msg ("what is '%s'?", p);
+        fail_msg ("unexpected text '%s'", p);
     struct shape *s = shape_compile (top, n, r->constraint, r->flags, &err);
     for (size_t i = 0; i < n; i++)
         release_vertex (&top[i]);

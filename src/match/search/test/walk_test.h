@@ -9,8 +9,8 @@
  *     COUNT   = MIN ["-" MAX ["*" FACTOR]] | "{" idset "}"
  *
  * N leaves are one group, AMOUNT means a divisible vertex. Ids count up in each node; ids
- * outside nodes count up in the whole machine. An answer gives the claims and their places,
- * with the time if it is later, or the reason of a refusal. A wrong text fails the test.
+ * outside nodes count up in the whole machine. An answer gives the claims, their places and
+ * a later time, or the reason of a refusal. A wrong text fails the test.
  */
 #ifndef FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
 #define FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H

@@ -5,8 +5,9 @@
  *     assert_string_equal (step_heard (step, 3), "cmd=response_to_init ...\n");
  *     step_destroy (step);
  *
- * Tasks are named by their number in the step. Data for a task is kept until it is read. When all
- * ranks have called exchange(), all get the concatenation, at once or by step_exchange().
+ * Tasks are named by their number in the step. Data for a task is kept until it is read.
+ * When all ranks have called exchange(), all get the concatenation, at once or by
+ * step_exchange().
  */
 #ifndef FLUXQ_SHELL_PMI_TEST_PMI_STEP_H
 #define FLUXQ_SHELL_PMI_TEST_PMI_STEP_H

@@ -187,7 +187,7 @@ static void refused (const char *set, const char *mounts, const char *word)
 
     assert_int_equal (minicluster_check (s, job.js, m, &err), -EINVAL);
     if (!strstr (err.text, word))
-        fail_msg ("'%s' does not say '%s'", err.text, word);
+        fail_msg ("'%s' does not contain '%s'", err.text, word);
 }
 
 static void test_refused (void **state)

@@ -276,7 +276,7 @@ test_expect_success 'values that are not times are refused with the option' '
         refused "--begin: '\''$t'\'' is not a time" "--begin=$t" &&
         refused "--deadline: '\''$t'\'' is not a time" "--deadline=$t" || return 1
     done &&
-    refused "--time: '\''1-30'\'': 30 hours behind days; say 2-6" --time=1-30 && refused "--time: '\''-5'\''" --time=-5 &&
+    refused "--time: '\''1-30'\'': 30 hours after days; say 2-6" --time=1-30 && refused "--time: '\''-5'\''" --time=-5 &&
     refused "longer than 10 years" --time=99999-00
 '
 test_expect_success 'no job is active, all nodes are free, and the broker stops' 'none_active && nodes_free && stop_broker'

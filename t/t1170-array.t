@@ -147,7 +147,7 @@ test_expect_success 'other jobs can wait for an array, or for one task that has 
     test "$(job_field $never result_text)" = "cancelled: job ${id}_3 did not succeed" &&
     wait_job_state $all CANCELLED &&
     { fluxq-submit -d afterok:${id}_4 -- true 2>err; test $? = 1; } && grep "array $id has no task 4" err &&
-    { fluxq-submit -d afterok:${two}_4 -- true 2>err; test $? = 1; } && grep "job $two is no array" err
+    { fluxq-submit -d afterok:${two}_4 -- true 2>err; test $? = 1; } && grep "job $two is not an array" err
 '
 test_expect_success 'jobs that wait for a task learn of its cancel before its start' '
     fresh &&

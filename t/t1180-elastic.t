@@ -271,8 +271,8 @@ test_expect_success 'impossible sizes are refused in one line that shows a corre
     refused "does not divide among 3 nodes.*say -n 9-63" -N 3 -n 8-64 &&
     refused "say --ntasks-per-node" -N 4-16 -n 64-128 && refused "cannot occupy 16 nodes" -N 4-16 -n 8 &&
     refused "multiples of 7" -n 8-64 --ntasks-per-node=7 && refused "say --gpus-per-task" -N 2-4 -G 4 &&
-    refused "1-30.*30 hours behind days" -t 1-30 && refused "is not a time" -t -5 && refused "longer than 10 years" -t 99999-00 &&
-    refused "1-30" --begin=1-30 && refused "30 hours behind days" --max-wait=1-30 && refused "30 hours behind days" --time-min=1-30 &&
+    refused "1-30.*30 hours after days" -t 1-30 && refused "is not a time" -t -5 && refused "longer than 10 years" -t 99999-00 &&
+    refused "1-30" --begin=1-30 && refused "30 hours after days" --max-wait=1-30 && refused "30 hours after days" --time-min=1-30 &&
     refused "deadline" --begin=now+1hour -t 30 --deadline=now+1hour &&
     refused "time-min is more than the time limit" -t 10 --time-min=20 &&
     id=$(fluxq-submit --begin=2020-01-01 -o /dev/null -- true 2>err) && grep -E "past" err && wait_job_state $id COMPLETED &&

@@ -112,7 +112,7 @@ test_expect_success '--placement packs a job into few places or spreads it over 
     is "$(shown $c Placement)" "spread over all zones, if possible" && is "$(shown $c Places)" "2 zones: zone0, zone1" &&
     d=$(submit 3 --placement=pack) && is "$(nodes_of $d)" "node[5-7]" && is "$(shown $d Places)" "2 racks: zone1/rack2, zone1/rack3" &&
     test_must_fail fluxq-submit --placement=spread:island -N 2 -- true 2>err && grep "there is no level island; there is zone, rack" err &&
-    test_must_fail fluxq-submit --placement=near -N 2 -- true 2>err && grep "near. is none of pack, spread" err
+    test_must_fail fluxq-submit --placement=near -N 2 -- true 2>err && grep "near. is not one of pack, spread" err
 '
 
 test_expect_success '--switches waits for at most so many racks, shows the reason, and then runs anywhere' '

@@ -402,7 +402,7 @@ test_expect_success 'a step that can never fit is refused at once, with the numb
 	echo "$?"
 	END
     job never -N 2 -n 2 && cat never.out &&
-    grep "100 tasks need room on 2 nodes" never.out && grep "3 nodes are asked for, the job has 2" never.out &&
+    grep "100 tasks need room on 2 nodes" never.out && grep "3 nodes are requested, the job has 2" never.out &&
     grep "ntasks is less than --nodes" never.out && grep "no node of the job has 1000 cores" never.out &&
     grep "3 GPUs are requested, its nodes have 0" never.out &&
     grep -c -x 1 never.out >got && echo 5 >expected && test_cmp expected got && grep -x 2 never.out

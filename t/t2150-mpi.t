@@ -75,7 +75,7 @@ test_expect_success MPICH 'with --mpi=none there is no PMI, and an unknown value
 	echo "$?"
 	END
     run_job none && printf "none\nsome\n" >expected && head -n 2 none.out >got && test_cmp expected got &&
-    grep "mpi=pmix: known are none, pmi1 and pmi2" none.out && tail -n 1 none.out >got &&
+    grep "mpi=pmix: the values are none, pmi1 and pmi2" none.out && tail -n 1 none.out >got &&
     echo 2 >expected && test_cmp expected got
 '
 test_expect_success OPENMPI 'mpirun of Open MPI finds the nodes and starts its daemons through fluxq-run' '

@@ -98,7 +98,7 @@ fails_on_node1()
     wait_until 40 has_events "$id" requeue 1
     rc=$?
     kubelet 1 CONT
-    [ $rc = 0 ] && said "$id" "requeue.*1 of 1 ranks are not ready after 0:03: node1: its kubelet has not taken the pod.*avoid=node1" &&
+    [ $rc = 0 ] && said "$id" "requeue.*1 of 1 ranks are not ready after 0:03: node1: its kubelet has not accepted the pod.*avoid=node1" &&
         wait_job_state "$id" COMPLETED 90 && said "$id" "alloc.*nodelist=node2"
 }
 

@@ -81,7 +81,7 @@ test_expect_success 'the nodes have an image with the stand-in for Flux' '
 
 test_expect_success 'without the operator a submit is refused, and the error shows how to install the operator' '
     with && refused "kubectl apply -f https://.*flux-operator.yaml" --executor=minicluster -N 2 ./where.sh &&
-    refused "executor: .flux. is not what a job can become" --executor=flux ./where.sh &&
+    refused "executor: .flux. is not an executor for jobs" --executor=flux ./where.sh &&
     with "queues: {batch: {pods: {executor: minicluster}}}" && refused "does not have the Flux operator" -N 2 -- true &&
     id=$(fluxq-submit --executor=job --image busybox:1 -o none.out -- true) && wait_job_state $id COMPLETED 60
 '

@@ -289,7 +289,7 @@ static int nodes_of_resize (struct cmd *c, const struct ctl *x, int64_t *ret)
 
     for (int i = 0; i < RESERVE_END - RESERVE_FIRST; i++)
         if (x->reserve.text[i] && i != RESERVE_NODES - RESERVE_FIRST)
-            return cmd_usage (c, "resize takes -N alone");
+            return cmd_usage (c, "resize takes only -N");
     if (!text)
         return cmd_usage (c, "resize to how many nodes? (-N)");
     if (parse_int (text, 1, INT32_MAX, ret, "-N", &err) < 0)
@@ -440,7 +440,7 @@ static int find_action (struct cmd *c, struct ctl *x)
     x->n--;
     if (actions[i].operands != (x->n > 0))
         return cmd_usage (c, "%s %s", subcommands[i].name,
-                          x->n > 0 ? "takes nothing more" : "what?"),
+                          x->n > 0 ? "takes no further arguments" : "what?"),
                -1;
     if (x->reason && actions[i].run != do_drain && actions[i].run != do_hold)
         return cmd_usage (c, "--reason is for drain and hold"), -1;

@@ -299,9 +299,9 @@ int parse_timelimit (const char *text, double *ret_seconds, const char *what,
         s = field[1];
     }
     if (n > 0 && has_days && h > 23 && h <= 3650 * 24 && days <= 3650)
-        return error_set (
-            err, EINVAL, "%s: " QUOTED ": %ju hours behind days; say %ju-%ju", what, text,
-            (uintmax_t)h, (uintmax_t)(days + h / 24), (uintmax_t)(h % 24));
+        return error_set (err, EINVAL,
+                          "%s: " QUOTED ": %ju hours after days; say %ju-%ju", what, text,
+                          (uintmax_t)h, (uintmax_t)(days + h / 24), (uintmax_t)(h % 24));
     if (s > 59 || ((has_days || n == 3) && m > 59) || (has_days && h > 23))
         goto invalid;
     if (n < 0 || days > 3650 || h > 3650 * 24 || m > 3650 * 1440)

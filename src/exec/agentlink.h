@@ -23,7 +23,7 @@
 struct agentlink;
 
 /* The link copies url_prefix and unix_socket. The caller keeps headers and tls; the link
- * reads them anew for each request (a token may change). */
+ * reads them again for each request (a token may change). */
 struct agentlink_where {
     const char *unix_socket; /* local, or NULL */
     uid_t peer;              /* the user who must listen there; for agentlink_connect() */

@@ -302,7 +302,7 @@ static int write_request (struct agentstream *s, const struct agentlink_where *w
     if (rc < 0)
         return error_errno (err, -rc, "signing a request");
     if (!host)
-        return error_set (err, EINVAL, "%s is no URL", where->url_prefix);
+        return error_set (err, EINVAL, "%s is not a URL", where->url_prefix);
     host += 3;
     size_t len = strcspn (host, "/");
     strbuf_addf (&s->request,

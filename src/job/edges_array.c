@@ -6,7 +6,7 @@
 
 static int no_array (const struct event *e, struct error *err)
 {
-    return error_set (err, EPROTO, "%s: it is no array", e->name);
+    return error_set (err, EPROTO, "%s: it is not an array", e->name);
 }
 
 /* Read the task that the event names; it must be in the set `from`. */

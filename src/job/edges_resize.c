@@ -109,7 +109,8 @@ int edge_resize (struct job *job, const struct event *e, struct outcome *out,
     if (was->active && (was->nnodes < was->from || nnodes >= was->nnodes))
         return error_set (err, EPROTO, "resize: another one is under way");
     if ((nnodes > from) != (held.r != NULL) || nnodes == from)
-        return error_set (err, EINVAL, "resize: R is for what grows");
+        return error_set (err, EINVAL,
+                          "resize: R is for growing only, and required there");
     if ((rc = take_held (job, &held, e->timestamp, err)) < 0)
         return rc;
     const bool by_user = was->by_user || !strcmp (by, "user");
@@ -155,7 +156,8 @@ int edge_resized (struct job *job, const struct event *e, struct outcome *out,
         return error_set (err, EPROTO, "resized: generation %jd is not under way",
                           (intmax_t)generation);
     if ((job->resize.nnodes < job->resize.from) != (held.r != NULL))
-        return error_set (err, EINVAL, "resized: R is for what shrinks");
+        return error_set (err, EINVAL,
+                          "resized: R is for shrinking only, and required there");
     char *reason = NULL, *text = NULL;
     if ((rc = explain_size (job, &reason, &text, err)) < 0)
         return rc;

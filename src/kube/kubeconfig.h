@@ -27,7 +27,7 @@ struct kubeconfig {
 struct kubeconfig *kubeconfig_load (const char *path, const char *context,
                                     struct error *err);
 void kubeconfig_destroy (struct kubeconfig *kc);
-/* Reads token_file anew. 0 (also without one), or a negative errno; the old token is kept
+/* Re-reads token_file. 0 (also without one), or a negative errno; the old token is kept
  * then. */
 int kubeconfig_refresh (struct kubeconfig *kc, struct error *err);
 

@@ -79,7 +79,7 @@ static int read_around (struct kube_list *l, const char **at, const char *end,
                         struct error *err)
 {
     const char *to = next_bracket (l, &l->outer, *at, end);
-    int rc = keep (&l->around, "what is around the list", *at, to, err);
+    int rc = keep (&l->around, "the object around the list", *at, to, err);
 
     *at = to;
     if (rc == 0 && begins_items (l))
@@ -156,7 +156,7 @@ int kube_list_end (struct kube_list *l, char *ret_version, size_t size, struct e
         return -EBADMSG;
     if ((!json_is_array (items) && !json_is_null (items)) || json_array_size (items) > 0
         || !version || strlen (version) >= size)
-        return error_set (err, EBADMSG, "the answer is no list");
+        return error_set (err, EBADMSG, "the answer is not a list");
     snprintf (ret_version, size, "%s", version);
     return 0;
 }

@@ -92,7 +92,7 @@ static uint64_t patience (const struct http_conn *conn)
 }
 
 /* MHD's own limit restarts with each byte, so a client that sends one byte a minute would
- * stay for ever. */
+ * stay forever. */
 static void on_sweep (uv_timer_t *timer)
 {
     struct http_server *s = timer->data;

@@ -140,7 +140,7 @@ static int read_gres (struct launch *l, const struct record *r, struct error *er
     struct launch_node *node = l->nnodes > 0 ? &l->nodes[l->nnodes - 1] : NULL;
 
     if (!node || node->gres || r->len == 0)
-        return bad (err, "gres", "not behind the node whose it is");
+        return bad (err, "gres", "not after its node");
     node->gres = strndup (r->data, r->len);
     return node->gres ? 0 : error_no_memory (err, "launch file");
 }

@@ -83,7 +83,7 @@ int record_read (const struct record_field *fields, size_t n, void *base, uint64
         if (strcmp (r->name, fields[i].name))
             continue;
         if (*seen & UINT64_C (1) << i)
-            return bad (r, "stands there twice", err);
+            return bad (r, "occurs twice", err);
         *seen |= UINT64_C (1) << i;
         if (fields[i].type != RECORD_STRING)
             return read_number (&fields[i], base, r, err);

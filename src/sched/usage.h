@@ -8,7 +8,7 @@
  * Usage is core-seconds: allocated cores times the time of the allocation, whether a
  * program uses the cores or not. A running job counts while it runs. Past usage counts
  * half after a half-life, a quarter after two, and so on; with half-life 0 it counts
- * fully for ever.
+ * fully forever.
  *
  *     factor = 2^(-(usage / usage of all) / share)         share = 1 / number of users
  *

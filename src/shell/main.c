@@ -215,7 +215,8 @@ static int become_user (const struct command_line *cl, struct error *err)
     if (setuid (uid) < 0 || getuid () != uid || geteuid () != uid)
         return error_errno (err, errno, "setuid %u", uid);
     if (uid != 0 && setuid (0) == 0)
-        return error_set (err, EPERM, "setuid %u: root could be taken back", uid);
+        return error_set (err, EPERM, "setuid %u: the process could become root again",
+                          uid);
     return 0;
 }
 

@@ -124,11 +124,10 @@ int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *er
         sys = sqlite3_system_errno (db);
     if (primary == SQLITE_FULL
         || (primary == SQLITE_IOERR && (sys == ENOSPC || sys == EDQUOT)))
-        return error_set (
-            err, ENOSPC,
-            "journal: disk full (%s): free some space there; what was accepted "
-            "is safe, nothing new is until then",
-            j->path);
+        return error_set (err, ENOSPC,
+                          "journal: disk full (%s): free some space there; accepted jobs "
+                          "are safe, and submits fail until then",
+                          j->path);
     if (primary == SQLITE_CONSTRAINT)
         return error_set (err, EEXIST, "journal: %s: %s", j->path, text);
     if (primary == SQLITE_NOMEM)
@@ -377,11 +376,12 @@ static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
     if (rc < 0)
         return rc;
     if (w->later)
-        return error_set (err, EBADMSG,
-                          "journal: %s is damaged at frame %u of %u: what was accepted "
-                          "behind it would be lost. 'fluxq-ctl journal check' says what, "
-                          "'fluxq-ctl journal repair' goes on without, or restore a backup",
-                          log, w->good + 1, w->frames);
+        return error_set (
+            err, EBADMSG,
+            "journal: %s is damaged at frame %u of %u: changes after it "
+            "would be lost. 'fluxq-ctl journal check' lists them, 'fluxq-ctl "
+            "journal repair' continues without them, or restore a backup",
+            log, w->good + 1, w->frames);
     return 0;
 }
 
@@ -400,9 +400,10 @@ static int is_behind (struct journal *j, const struct wal_state *w, int64_t seq,
     }
     return error_set (
         err, EBADMSG,
-        "journal: %s-wal is damaged or cut short: events %jd to %jd are lost (jobs up to %ju were "
-        "accepted, %ju is the last one left). 'fluxq-ctl journal check' says more, "
-        "'fluxq-ctl journal repair' goes on without, or restore a backup",
+        "journal: %s-wal is damaged or cut short: events %jd to %jd are lost (jobs up to "
+        "%ju were "
+        "accepted, %ju is the last one left). 'fluxq-ctl journal check' shows details, "
+        "'fluxq-ctl journal repair' continues without them, or restore a backup",
         j->path, (intmax_t)seq + 1, (intmax_t)j->head.seq, (uintmax_t)j->head.last_id,
         (uintmax_t)last_id);
 }
@@ -456,7 +457,7 @@ static int take_head (struct journal *j, const struct wal_state *w, struct error
     return rc < 0 ? error_errno (err, -rc, "journal: %s-head", j->path) : 0;
 }
 
-/* The tables were only ever in the damaged log: they are not made anew over it. */
+/* The tables were only ever in the damaged log: they are not made again over it. */
 static int refuse_lost (struct journal *j, const struct wal_state *w, struct error *err)
 {
     int64_t tables = 1;
@@ -591,11 +592,12 @@ static bool job_is_whole (sqlite3_stmt *st)
 static int damaged (const struct journal *j, uint64_t id, const char *what,
                     struct error *err)
 {
-    return error_set (err, EBADMSG,
-                      "journal: %s is damaged: %s of job %ju is not what was written. "
-                      "'fluxq-ctl journal check' says more, 'fluxq-ctl journal repair' goes "
-                      "on without, or restore a backup",
-                      j->path, what, (uintmax_t)id);
+    return error_set (
+        err, EBADMSG,
+        "journal: %s is damaged: %s of job %ju differs from the written data. "
+        "'fluxq-ctl journal check' shows details, 'fluxq-ctl journal repair' "
+        "continues without it, or restore a backup",
+        j->path, what, (uintmax_t)id);
 }
 
 static int load_events (const struct journal *j, sqlite3_stmt *st, uint64_t id,

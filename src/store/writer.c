@@ -223,7 +223,7 @@ static int sync_log (struct journal *j)
 
 /* Resolves may_be_in_log(). After a failed fdatasync the kernel may call pages clean that
  * never reached the disk, so nothing written since the last commit is used again:
- * committed frames go to the data base, and the log begins anew, empty. Until that has
+ * committed frames go to the data base, and the log begins again, empty. Until that has
  * succeeded, nothing else is written. */
 static int settle (struct journal *j, struct error *err)
 {
@@ -605,7 +605,7 @@ void *journal_writer (void *arg)
     }
     if (w.count > 0)
         log_error (
-            "journal: %s: closed without %zu transactions that the disk did not take",
+            "journal: %s: closed without %zu transactions that could not be written",
             j->path, w.count);
     while (w.batch) {
         struct item *item = w.batch;

@@ -103,7 +103,7 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
     const struct job_array *a = e ? entry_job (e)->array : NULL;
     if (!a || !idset_has (a->spec.tasks, index)) {
         http_reply_problem (req, 404, "unknown-job",
-                            e && !a ? "job %ju is no array"
+                            e && !a ? "job %ju is not an array"
                             : a     ? "array %ju has no task %u"
                                 : "array %ju does not exist, or no longer exists; its "
                                   "tasks have numbers of their own",

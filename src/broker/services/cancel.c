@@ -192,7 +192,7 @@ static int collect_part (struct cancelling *c, const struct id_part *part)
 
     if (!a) {
         failed (c, part->array, "unknown-job",
-                e ? "job %ju is no array" : "there is no array %ju",
+                e ? "job %ju is not an array" : "there is no array %ju",
                 (uintmax_t)part->array);
         return 0;
     }

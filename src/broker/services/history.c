@@ -35,7 +35,7 @@ static struct service_place place;
 /* -- settings -- */
 
 struct settings {
-    double keep;  /* seconds, 0: for ever */
+    double keep;  /* seconds, 0: forever */
     int64_t jobs; /* maximum number, 0: unlimited */
 };
 

@@ -1,6 +1,6 @@
 /* limit.c - changes the time limit of a waiting or running job
  *
- *   POST /v1/jobs/ID/limit --waits--> event jobspec-update: it is queued anew
+ *   POST /v1/jobs/ID/limit --waits--> event jobspec-update: it is queued again
  *                          --runs---> match_extend() --> event resource-update
  *                                                        --commit--> tell its agent
  *

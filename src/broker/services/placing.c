@@ -7,7 +7,7 @@
  *     alloc            --> placing_to_alloc(): the places, for the record
  *
  * A job does not wait for a bound that the machine can never meet; if its user asked to
- * wait for ever, the job is refused, as any request that can never be met. The time
+ * wait forever, the job is refused, as any request that can never be met. The time
  * counts from the job's first possible start, and does not start over for a second
  * attempt.
  */
@@ -286,7 +286,7 @@ static void drop (struct entry *e)
 
 /* -- until when -- */
 
-/* INFINITY: for ever. For a job without a record, counted from now. */
+/* INFINITY: forever. For a job without a record, counted from now. */
 static double end_of_wait (const struct placing *p)
 {
     const struct job *job = entry_job (p->e);

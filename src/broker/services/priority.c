@@ -2,7 +2,7 @@
  *
  *   alloc, free --> broker_account(): usage of the user (sched/usage.h)
  *   ENQUEUE ------> priority_set_rank(): the rank that the queue orders by (sched/priority.h)
- *   timer --------> a round: takes fair-share factors and the machine's size anew, ranks
+ *   timer --------> a round: takes fair-share factors and the machine's size again, ranks
  *                   all waiting jobs again, in slices of a few ms, and gives jobs with a
  *                   changed rank to the scheduler again
  *
@@ -212,7 +212,7 @@ static int load_usage (const char *name, const char *value, void *arg)
     if (rc == 0 && *end == ' ')
         rc = usage_name (usage, (uint32_t)uid, end + 1);
     if (rc < 0)
-        log_warning ("journal: setting %s is no usage: %s", name, value);
+        log_warning ("journal: setting %s is not a usage record: %s", name, value);
     return rc == -ENOMEM ? rc : 0;
 }
 

@@ -109,7 +109,7 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
     if (entry_jobspec (e)->array.tasks
         && idset_count (entry_jobspec (e)->array.tasks) > array_max (b))
         return error_set (err, EINVAL,
-                          "array: %u tasks are asked for, an array may have at most %u "
+                          "array: %u tasks are requested, an array may have at most %u "
                           "here (array-max)",
                           idset_count (entry_jobspec (e)->array.tasks), array_max (b));
     if (deadline_check (entry_jobspec (e), clock_wall (), err) < 0)

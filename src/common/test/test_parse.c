@@ -157,9 +157,9 @@ static void test_hours_behind_days (void **state)
     double t;
     (void)state;
     assert_int_equal (parse_timelimit ("1-30", &t, "--time", &err), -EINVAL);
-    assert_string_equal (err.text, "--time: '1-30': 30 hours behind days; say 2-6");
+    assert_string_equal (err.text, "--time: '1-30': 30 hours after days; say 2-6");
     assert_int_equal (parse_timelimit ("0-24:30", &t, "--time", &err), -EINVAL);
-    assert_string_equal (err.text, "--time: '0-24:30': 24 hours behind days; say 1-0");
+    assert_string_equal (err.text, "--time: '0-24:30': 24 hours after days; say 1-0");
 }
 
 static void test_timelimit (void **state)

@@ -121,7 +121,7 @@ static void rank_ended (uint32_t rank, int status, bool known, void *arg)
     if (known && WIFEXITED (status) && WEXITSTATUS (status) == ADMINRUN_FAILED)
         note_failure (r, why);
     else if (known && WIFSIGNALED (status))
-        note_failure (r, "what watches it was killed");
+        note_failure (r, "its watching process was killed");
     one_less (r->admin);
 }
 

@@ -82,7 +82,7 @@ int local_open_dir (struct local_job *l, struct error *err);
 /* Writes the files; the result is in rc and err. */
 void local_put_files (uv_work_t *w);
 
-/* Writes the launch file anew, with all nodes of job->r. */
+/* Writes the launch file again, with all nodes of job->r. */
 void local_put_launch_again (uv_work_t *w);
 
 /* Finds what an earlier broker has left: has_spool, has_launch, has_key and the key. rc:

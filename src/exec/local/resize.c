@@ -92,7 +92,7 @@ static void told (int rc, void *arg)
         return;
     if (rc < 0) { /* the job is ending; if not, the next broker tries again */
         if (grows (l))
-            give_up (l, "rank 0's agent did not take the change");
+            give_up (l, "rank 0's agent did not accept the change");
         return;
     }
     if (!grows (l) || l->admin)

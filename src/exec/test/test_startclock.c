@@ -83,7 +83,7 @@ static void test_which_is_late (void **state)
           { { 1700, "pU" }, { 299, "UU" } },
           START_IN_TIME,
           "--" },
-        { "... but not for ever",
+        { "... but not forever",
           { { 1700, "pU" }, { 300, "UU" } },
           START_LATE_JOIN,
           "--" },

@@ -116,10 +116,10 @@ static int unknown_kind (const char *name, const char *where, struct error *err)
 {
     if (*name && name[strspn (name, "0123456789_+")] == '\0')
         return error_set (err, EINVAL,
-                          "%s: '%.64s' says not what of that job is waited for; write "
-                          "afterok:%.64s, say",
+                          "%s: '%.64s' does not name the condition; write "
+                          "afterok:%.64s, for example",
                           where, name, name);
-    return error_set (err, EINVAL, "%s: '%.64s' is none of " KINDS, where, name);
+    return error_set (err, EINVAL, "%s: '%.64s' is not one of " KINDS, where, name);
 }
 
 /* "afterok:37:38"; changes the text. */
@@ -269,7 +269,7 @@ static int read_any (struct dependencies *d, const char *value, const char *wher
     if (d->n > 0)
         return error_set (err, EINVAL, "%s: 'any' does not go with others", where);
     if (strchr (value, ','))
-        return error_set (err, EINVAL, "%s: '%.64s' has a ','; '?' stands between", place,
+        return error_set (err, EINVAL, "%s: '%.64s' has a ','; write '?' between", place,
                           value);
     int rc = dependencies_parse (d, value, place, err);
     d->any = rc == 0;

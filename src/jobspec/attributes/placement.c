@@ -39,14 +39,14 @@ int placement_parse (const char *text, struct placement *ret, const char *where,
     if (ret->kind == PLACEMENT_NONE || (ret->kind == PLACEMENT_ANY && text[len]))
         return error_set (
             err, EINVAL,
-            "%s: '%.64s' is none of pack, spread (either with :LEVEL, as in "
+            "%s: '%.64s' is not one of pack, spread (either with :LEVEL, as in "
             "spread:zone) and any",
             where, text);
     if (!text[len])
         return 0;
     if (!is_level (text + len + 1))
         return error_set (err, EINVAL,
-                          "%s: '%.64s' is no level; say zone, rack, or what "
+                          "%s: '%.64s' is not a level; say zone, rack, or what "
                           "fluxq-info --topology shows",
                           where, text + len + 1);
     snprintf (ret->level, sizeof (ret->level), "%s", text + len + 1);
@@ -95,7 +95,7 @@ int nodes_per_parse (const char *text, struct nodes_per *ret, const char *where,
                           where, text);
     memcpy (ret->level, text, len);
     if (!is_level (ret->level))
-        return error_set (err, EINVAL, "%s: '%.64s' is no level", where, ret->level);
+        return error_set (err, EINVAL, "%s: '%.64s' is not a level", where, ret->level);
     return parse_int (colon + 1, 1, INT32_MAX, &ret->count, where, err);
 }
 

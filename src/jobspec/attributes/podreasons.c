@@ -11,7 +11,7 @@
 #define IDENTITY "the job runs as you, within the cluster's security profile"
 #define AGENT "fluxq's agent runs there, and starts your program"
 #define ENDS "fluxq starts and ends all pods of a job together"
-#define HOST "what is the node's is the administrator's"
+#define HOST "settings of the node belong to the administrator"
 
 /* [] stands for any index. */
 static const struct {
@@ -90,7 +90,7 @@ static const struct {
     { "spec.volumes[].ephemeral", "say --volume, of the queue's list" },
     { "spec.volumes[].emptyDir.medium", "say --shm-size" },
     { "spec.volumes[].projected.sources[].serviceAccountToken", IDENTITY },
-    { "status", "it is no part of a template" },
+    { "status", "it is not part of a template" },
 };
 
 /* Whether path matches field: "spec.containers[3].env" matches

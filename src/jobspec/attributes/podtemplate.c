@@ -301,7 +301,7 @@ static int check_volume (const struct field *f, const json_t *o, const json_t *a
     if (!json_is_string (json_object_get (o, "name")) || json_object_size (o) != 2)
         return refuse (f, "expected a name and one source");
     if (find_named (all, json_object_get (o, "name")) != o)
-        return refuse (f, "the name stands there twice");
+        return refuse (f, "the name occurs twice");
     for (size_t i = 0; i < ARRAY_SIZE (volume_kinds) && rc == 0; i++) {
         struct field at = key_of (f, volume_kinds[i].name);
         const json_t *source = json_object_get (o, volume_kinds[i].name);

@@ -30,7 +30,7 @@ static int check_executor (const char *name, const char *where, struct error *er
 {
     if (!podwish_is_executor (name))
         return error_set (err, EINVAL,
-                          "%s: '%.64s' is not what a job can become: job (an Indexed Job "
+                          "%s: '%.64s' is not an executor for jobs: job (an Indexed Job "
                           "of Kubernetes) or minicluster",
                           where, name);
     return 0;

@@ -99,7 +99,7 @@ static json_t *property_object (struct reader *r, const char *name)
         return fail (r,
                      "counts (gpu*2) and [a|b] are not supported; a|b means any of both");
     if (!*bare || strpbrk (bare, "!&'\"^`|(),"))
-        return fail (r, "a property's name has none of ! & ' \" ^ ` | ( ) , in it");
+        return fail (r, "a property's name cannot contain ! & ' \" ^ ` | ( ) ,");
     return json_pack ("{s:[s]}", "properties", name);
 }
 

@@ -46,7 +46,7 @@ static const char *unfit (const struct jobspec *js)
     if (why)
         return why;
     if (!jobspec_is_batch (js))
-        return "needs a script, which starts what it runs on its nodes by fluxq-run";
+        return "needs a script that runs its programs on the nodes with fluxq-run";
     if (js->array.tasks)
         return "does not go with --array: submit the tasks one by one";
     if (js->stage_in.n > 0 || js->stage_out.n > 0)

@@ -399,7 +399,7 @@ static int check_move (const struct graph *g, uint32_t v, uint32_t parent,
         && (booked_above (g, old, parent) != GRAPH_NONE
             || booked_above (g, parent, old) != GRAPH_NONE))
         return refuse_move (g, v, parent, EBUSY,
-                            "that, or what it is in now, is booked as a whole", err);
+                            "the new or the present parent is booked as a whole", err);
     struct title t = title_of (g, v);
     uint32_t other = names_clash (g, parent, &t);
     return other == GRAPH_NONE || other == v

@@ -185,7 +185,7 @@ static int resize_up (struct graph *g, uint32_t v, uint32_t count, struct error 
     uint32_t other =
         x->parent == GRAPH_NONE ? GRAPH_NONE : names_clash (g, x->parent, &t);
     if (other != GRAPH_NONE)
-        return error_set (err, EEXIST, "%s has the name of one that is to come",
+        return error_set (err, EEXIST, "%s has the name of a later unit",
                           names_path (g, other, &sb));
     bool free_after = x->uniq + x->n == g->p->next_uniq;
     if (group_grow (g, v, count, free_after ? x->uniq : g->p->next_uniq) < 0)

@@ -32,7 +32,7 @@ struct profile *profile_create (unsigned dims);
 void profile_destroy (struct profile *f);
 /* Makes room for so many points: additions within that room do not fail. 0 or -ENOMEM. */
 int profile_reserve (struct profile *f, size_t points);
-/* Adds sign (1, -1) * amount to every sum in [start, end); end INT64_MAX: for ever.
+/* Adds sign (1, -1) * amount to every sum in [start, end); end INT64_MAX: forever.
  * -ENOMEM leaves the profile unchanged; it does not happen if there is room for two more
  * points. Drops points without a change. O(log points). */
 int profile_add (struct profile *f, int64_t start, int64_t end, const int64_t *amount,

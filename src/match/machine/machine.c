@@ -120,7 +120,7 @@ static int gres_check (const struct machine_node_spec *spec, struct error *err)
     for (size_t i = 0; l && i < l->n; i++)
         if (strcmp (l->v[i].name, GRES_CPU_MILLI) != 0
             && (!gres_name_is_valid (l->v[i].name) || l->v[i].count > GRES_COUNT_MAX))
-            return error_set (err, EINVAL, "node %s: '%.80s' is no generic resource",
+            return error_set (err, EINVAL, "node %s: '%.80s' is not a generic resource",
                               spec->name, l->v[i].name);
     return 0;
 }

@@ -91,7 +91,7 @@ int places_check (const struct machine_node_spec *spec, struct error *err)
     for (size_t i = 0; i < n; i++) {
         const struct machine_place *p = &spec->places[i];
         if (!machine_level_is_valid (p->level))
-            return error_set (err, EINVAL, "node %s: '%.63s' is no level", spec->name,
+            return error_set (err, EINVAL, "node %s: '%.63s' is not a level", spec->name,
                               p->level);
         if (strlen (p->name) > NAME_MAX_LEN)
             return error_set (err, EINVAL, "node %s: the name of its %s is too long",

@@ -153,7 +153,7 @@ static int check_vertex (struct compiler *cc, const struct jobspec_resource *v,
         return refuse (cc, at, "there is no task slot in it, nor beside it in a node");
     if (v->exclusive == JOBSPEC_TRUE && (holds (v, "node") || !at->in_node)
         && !at->in_slot)
-        return refuse (cc, at, "what has nodes in it cannot be exclusive, its nodes can");
+        return refuse (cc, at, "a vertex with nodes cannot be exclusive, its nodes can");
     return 0;
 }
 

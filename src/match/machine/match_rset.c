@@ -249,7 +249,7 @@ static int claim_parts (struct booking_of *b, const struct machine_node *n,
         if (!has_some (g, rank->cores, l.core) && !has_some (g, rank->gpus, l.gpu))
             rc = claim_amount (b, l.memory, &memory);
     if (rc == 0 && memory > 0)
-        rc = error_set (b->why, EBUSY, "%s: %lld MiB of memory are taken", n->name,
+        rc = error_set (b->why, EBUSY, "%s: %lld MiB of memory are in use", n->name,
                         (long long)memory);
     return rc;
 }
@@ -263,8 +263,7 @@ static int claim_cpus (struct booking_of *b, const struct machine_node *n,
 
     int rc = pool == GRAPH_NONE ? 0 : claim_amount (b, pool, &left);
     if (rc == 0 && pool != GRAPH_NONE && left > 0)
-        rc = error_set (b->why, EBUSY, "%s: CPUs of its cores are taken in parts",
-                        n->name);
+        rc = error_set (b->why, EBUSY, "%s: parts of its cores are in use", n->name);
     return rc;
 }
 

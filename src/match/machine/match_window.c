@@ -128,7 +128,7 @@ int match_window_choose (const struct matcher *m, size_t n, double start, double
             chosen[found++] = i;
     }
     if (rc == 0 && found < n)
-        return error_set (why, EBUSY, "%zu nodes are asked for, %zu of %zu are free then",
+        return error_set (why, EBUSY, "%zu nodes are requested, %zu of %zu are free then",
                           n, found, m->g->count);
     for (size_t i = 0; rc == 0 && i < n; i++)
         rc = hostlist_append (ret, m->g->nodes[chosen[i]]->name);

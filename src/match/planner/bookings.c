@@ -445,11 +445,12 @@ static int check_amount (const struct planner *p, const struct pick *pick,
     int64_t left = x->size - claims_most_used (p, pick->v, w);
 
     if (pick->amount < 1)
-        return refuse_pick (p, pick, EINVAL, "is taken with an amount of 0 or less", why);
+        return refuse_pick (p, pick, EINVAL, "has an amount of 0 or less", why);
     if (pick->amount > x->size)
-        return refuse_pick (p, pick, ENOENT, "is smaller than what is taken of it", why);
+        return refuse_pick (p, pick, ENOENT, "is smaller than the requested amount", why);
     if (pick->amount > left)
-        return refuse_pick (p, pick, EBUSY, "has less left than is taken of it", why);
+        return refuse_pick (p, pick, EBUSY, "has less free than the requested amount",
+                            why);
     return 0;
 }
 

@@ -1,7 +1,7 @@
 /* claims.c - what is free: of one vertex, in a window of time
  *
  *     now      allocated claims always count, reserved ones if they overlap the window;
- *              of amounts, an allocated one counts until its end, or for ever if that has
+ *              of amounts, an allocated one counts until its end, or forever if that has
  *              passed
  *     later    both count if they overlap it: what should have ended has ended by then
  *     empty, ever    none counts

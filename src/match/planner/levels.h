@@ -51,7 +51,7 @@ void levels_loose (struct planner *p, uint32_t v, int sign);
 /* Updates the amounts of a node, and whether it is up. */
 void levels_measure (struct planner *p, struct level_node *node);
 
-/* -- rebuild.c: all anew, from graph and claims -- */
+/* -- rebuild.c: all again, from graph and claims -- */
 
 /* Does a piece of a rebuild, of *work vertices, or of more if the rebuild had to start
  * over too often; *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */

@@ -136,7 +136,8 @@ static int check_times (const struct planner *p, int64_t start, int64_t end,
 {
     if (start < 0 || end <= start)
         return error_set (why, EINVAL,
-                          "from %" PRId64 " to %" PRId64 " is no time: it ends before it "
+                          "from %" PRId64 " to %" PRId64
+                          " is not a time range: it ends before it "
                           "begins, or begins before 0",
                           start, end);
     if (start < p->opt.begin)

@@ -382,10 +382,11 @@ static int check_method (struct parse *p, struct grug_edge *edge)
             return 0;
         }
     }
-    return error_set (p->err, EINVAL,
-                      "grug: line %ld: edge '%s': gen_method: '%s' is none of MULTIPLY, "
-                      "ASSOCIATE_IN, ASSOCIATE_BY_PATH_IN",
-                      edge->line, edge->id, edge->method_name);
+    return error_set (
+        p->err, EINVAL,
+        "grug: line %ld: edge '%s': gen_method: '%s' is not one of MULTIPLY, "
+        "ASSOCIATE_IN, ASSOCIATE_BY_PATH_IN",
+        edge->line, edge->id, edge->method_name);
 }
 
 static int check_directed (struct parse *p, const xmlNode *x, const char *name,

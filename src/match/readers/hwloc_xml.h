@@ -7,7 +7,7 @@
  *
  * libhwloc trusts its input: it gives no place when it rejects a text, and does not check
  * all of its assumptions. So libxml2 reads the text here, and libhwloc gets a text
- * written anew: objects and their infos, with the attributes that make a graph, and
+ * written again: objects and their infos, with the attributes that make a graph, and
  * nothing else (no distances, attributes of memory, user data). Versions 1 and 2.
  */
 #ifndef FLUXQ_MATCH_READERS_HWLOC_XML_H

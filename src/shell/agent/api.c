@@ -94,7 +94,8 @@ static void do_stream (struct root *root, struct conn *conn,
                    root->spool.len);
         refuse (conn, &err);
     } else if ((uint64_t)offset < root->spool.released) {
-        error_set (&err, EINVAL, "offset: what is before %" PRIu64 " has been released",
+        error_set (&err, EINVAL,
+                   "offset: the output before %" PRIu64 " has been released",
                    root->spool.released);
         refuse (conn, &err);
     } else if (server_stream (conn, req, (uint64_t)offset, output != 0) < 0) {

@@ -372,7 +372,7 @@ static int grow (struct root *root, double seconds, struct error *err)
     struct root_resize *x = &root->resize;
     for (uint32_t rank = x->from; rank < x->target; rank++)
         if (!launch_of (root)->nodes[rank].name)
-            return error_set (err, EINVAL, "nodes: nobody has said what rank %u is",
+            return error_set (err, EINVAL, "nodes: the nodes of the request lack rank %u",
                               rank);
     enter (root, RESIZE_JOIN, seconds);
     return 0;

@@ -330,7 +330,7 @@ static int check_config (const struct pmi_config *c, struct error *err)
 {
     if (!is_name (c->jobid))
         return error_set (err, EINVAL,
-                          "PMI: '%s' is no name for a job: 1 to %d letters, "
+                          "PMI: '%s' is not a name for a job: 1 to %d letters, "
                           "digits, '.', '_' and '-'",
                           c->jobid ? c->jobid : "", PMI_NAME_MAX);
     if (c->nlocal == 0 || c->nlocal > c->ntasks || c->ntasks > INT32_MAX)

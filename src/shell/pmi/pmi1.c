@@ -364,7 +364,7 @@ static int run (struct pmi *pmi, struct pmi_task *task, const struct pmi_message
             return error_set (err, EPROTO, "%s before init", name);
         return commands[i].run (pmi, task, msg, err);
     }
-    return error_set (err, EPROTO, "'%.64s' is no command of PMI-1", name);
+    return error_set (err, EPROTO, "'%.64s' is not a command of PMI-1", name);
 }
 
 int pmi1_command (struct pmi *pmi, struct pmi_task *task, char *data, size_t len,

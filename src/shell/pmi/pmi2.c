@@ -39,8 +39,9 @@ ssize_t pmi2_length (const char *data, size_t avail, struct error *err)
     memcpy (head, data, LENGTH_SIZE);
     long n = strlen (head) == LENGTH_SIZE ? length_of (head) : -1;
     if (n < 1 || n > PMI_COMMAND_MAX)
-        return error_set (err, EPROTO, "'%s' is no length of a command of PMI-2, 1 to %d",
-                          head, PMI_COMMAND_MAX);
+        return error_set (err, EPROTO,
+                          "'%s' is not a length of a command of PMI-2, 1 to %d", head,
+                          PMI_COMMAND_MAX);
     if (avail < LENGTH_SIZE + (size_t)n)
         return 0;
     return LENGTH_SIZE + n;
@@ -380,8 +381,9 @@ int pmi2_command (struct pmi *pmi, struct pmi_task *task, char *data, size_t len
     const char *name = pmi_text (&msg, "cmd", "");
     const char *thrid = thrid_of (&msg);
     if (!can_answer (name) || strlen (thrid) >= PMI_THRID_MAX || strchr (thrid, ';'))
-        return error_set (err, EPROTO, "'%.64s', thread '%.64s', is no command of PMI-2",
-                          name, thrid);
+        return error_set (err, EPROTO,
+                          "'%.64s', thread '%.64s', is not a command of PMI-2", name,
+                          thrid);
     for (size_t i = 0; i < ARRAY_SIZE (commands); i++) {
         if (strcmp (name, commands[i].name) != 0)
             continue;

@@ -246,7 +246,7 @@ static int keep_places (struct run *r, struct error *err)
     idset_destroy (ranks);
     hostlist_destroy (job);
     if (rc < 0)
-        return error_errno (err, -rc, "what the agent says of the step");
+        return error_errno (err, -rc, "the agent's report on the step");
     return taskmap_decode (r->step.taskmap ? r->step.taskmap : "", n, &r->node_of,
                            &r->ntasks, err);
 }

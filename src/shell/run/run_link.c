@@ -214,7 +214,8 @@ static int open_session (struct run_link *link, const char *text, struct error *
     const char *grace = getenv (STEP_CLIENT_GRACE);
     int64_t seconds = 0;
     if (!session_parse (text, link->token))
-        return error_set (err, EINVAL, STEP_CLIENT_SESSION ": '%s' is no session", text);
+        return error_set (err, EINVAL, STEP_CLIENT_SESSION ": '%s' is not a session",
+                          text);
     if (grace && parse_int (grace, 0, INT32_MAX, &seconds, STEP_CLIENT_GRACE, err) < 0)
         return -EINVAL;
     link->is_session = true;

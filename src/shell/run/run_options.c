@@ -127,7 +127,7 @@ static int set_mpi (struct run_options *o, const char *value, struct error *err)
         if (!strcmp (value, kinds[i]))
             return set_text (&o->spec.mpi, value, err);
     return error_set (err, EINVAL,
-                      "--mpi=%s: known are none, pmi1 and pmi2 (both are "
+                      "--mpi=%s: the values are none, pmi1 and pmi2 (both are "
                       "served without it); Open MPI starts with its mpirun",
                       value);
 }

@@ -38,11 +38,12 @@ static int read_core (const char *text, struct idset *set, struct error *err)
     const char *p = text + (base == 16 ? 2 : 0);
 
     if (!*p)
-        return error_set (err, EINVAL, "--cpu-bind: map_cpu: '%.80s' is no core", text);
+        return error_set (err, EINVAL, "--cpu-bind: map_cpu: '%.80s' is not a core",
+                          text);
     for (; *p; p++) {
         int digit = hex_digit (*p);
         if (digit < 0 || digit >= (int)base)
-            return error_set (err, EINVAL, "--cpu-bind: map_cpu: '%.80s' is no core",
+            return error_set (err, EINVAL, "--cpu-bind: map_cpu: '%.80s' is not a core",
                               text);
         n = MIN (n * base + (uint32_t)digit, CPUBIND_CORES_MAX);
     }
@@ -59,7 +60,7 @@ static int read_mask (const char *text, struct idset *set, struct error *err)
     for (size_t i = 0; i < n; i++) {
         int digit = hex_digit (digits[i]);
         if (digit < 0)
-            return error_set (err, EINVAL, "--cpu-bind: mask_cpu: '%.80s' is no mask",
+            return error_set (err, EINVAL, "--cpu-bind: mask_cpu: '%.80s' is not a mask",
                               text);
         for (uint32_t bit = 0; bit < 4; bit++) {
             size_t core = (n - 1 - i) * 4 + bit;
@@ -185,7 +186,7 @@ static int read_type (struct cpubind *b, const char *text, struct error *err)
         if (begins (text, refused[i].prefix))
             return error_set (err, EINVAL, "--cpu-bind: '%.40s': %s; there are " NAMES,
                               text, refused[i].why);
-    return error_set (err, EINVAL, "--cpu-bind: '%.40s' is none of " NAMES, text);
+    return error_set (err, EINVAL, "--cpu-bind: '%.40s' is not one of " NAMES, text);
 }
 
 /* Returns the length of "quiet" or "verbose" with its comma; 0: neither. */

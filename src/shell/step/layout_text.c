@@ -69,10 +69,11 @@ static int read_kind (struct word w, struct layout_option *opt, struct error *er
         }
     if (!strcasecmp (w.text, "plane"))
         return error_set (err, EINVAL, "--distribution: plane needs a size, as plane=4");
-    return error_set (err, EINVAL,
-                      "--distribution: '%s' is none of *, block, cyclic, plane=SIZE and "
-                      "arbitrary",
-                      w.text);
+    return error_set (
+        err, EINVAL,
+        "--distribution: '%s' is not one of *, block, cyclic, plane=SIZE and "
+        "arbitrary",
+        w.text);
 }
 
 static int read_order (struct word w, enum layout_order *ret, struct error *err)
@@ -83,7 +84,7 @@ static int read_order (struct word w, enum layout_order *ret, struct error *err)
             return 0;
         }
     return error_set (err, EINVAL,
-                      "--distribution: '%s' after ':' is none of *, block, cyclic and "
+                      "--distribution: '%s' after ':' is not one of *, block, cyclic and "
                       "fcyclic",
                       w.text);
 }

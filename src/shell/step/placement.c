@@ -155,7 +155,7 @@ static int settle_numbers (struct choice *c, struct error *err)
     uint32_t nodes = spec->nnodes ? spec->nnodes : c->n;
 
     if (spec->nnodes > c->n)
-        return error_set (err, ENOSPC, "%u nodes are asked for, the job has %u",
+        return error_set (err, ENOSPC, "%u nodes are requested, the job has %u",
                           spec->nnodes, c->n);
     c->per_task =
         spec->cores_per_task ? spec->cores_per_task : c->steps->launch->cores_per_task;

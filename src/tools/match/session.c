@@ -23,7 +23,7 @@ void session_complain (const char *fmt, ...)
 
 /* -- the graph's life -- */
 
-/* The end of the resources by R (RFC 20); 0 or absent: for ever. */
+/* The end of the resources by R (RFC 20); 0 or absent: forever. */
 static int64_t end_of_r (const char *text, size_t len)
 {
     autojson json_t *root = json_parse (text, len, "R", NULL);

@@ -228,7 +228,7 @@ int antecedents_resolve_tasks (const struct broker *b, const struct antecedents 
             one->id = UINT64_MAX; /* no job's id: can never be satisfied */
             rc = error_set (err, ENOENT,
                             a ? "dependency: array %ju has no task %u"
-                              : "dependency: job %ju is no array, and has no task %u",
+                              : "dependency: job %ju is not an array, and has no task %u",
                             (uintmax_t)one->array, one->task);
         }
     }

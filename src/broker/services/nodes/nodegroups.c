@@ -10,7 +10,7 @@
  *         +-- needs() <----------+
  *
  * The executor asks the autoscaler for the nodes. They become nodes of the machine when
- * they exist, so no job is placed on a node that does not. The list of needs is made anew
+ * they exist, so no job is placed on a node that does not. The needs are listed again
  * each time, and sent as a whole.
  */
 #include "broker/core/broker.h"

@@ -8,7 +8,7 @@
  * drained as if by an operator, once one of them has started well elsewhere: that shows
  * that the node was at fault. So jobs that start nowhere drain no node, and neither does
  * a fault of the whole cluster (no network). Counts are kept in memory only: a restart
- * counts anew, drained nodes stay drained.
+ * counts again, drained nodes stay drained.
  */
 #include "broker/config/keys.h"
 #include "broker/core/no_memory.h"

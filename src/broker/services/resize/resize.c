@@ -7,7 +7,7 @@
  *                                   not done: event resize back to the old size
  *
  * After a restart the events tell what a job holds and its new size, and the executor is
- * told again. The allocation of a job is one booking, which is made anew when it changes.
+ * told again. The allocation of a job is one booking, which is renewed when it changes.
  */
 #include <errno.h>
 #include <string.h>

@@ -395,7 +395,7 @@ static int parse_from (struct follower *f, const char *text, struct error *err)
     for (size_t i = 0; i < ARRAY_SIZE (most); i++) {
         const char *word = next ? strsep (&next, ":") : NULL;
         if (!word || parse_int (word, 0, most[i], &n[i], "from", err) < 0)
-            return error_set (err, EINVAL, "from: '%s' is no position", text);
+            return error_set (err, EINVAL, "from: '%s' is not a position", text);
     }
     if (n[0] > f->latest)
         return error_set (err, EINVAL, "from: the job has not been started so often");

@@ -15,7 +15,7 @@
 int inventory_start (struct exec *x, struct error *err);
 void inventory_stop (struct exec *x);
 void inventory_flush (struct exec *x); /* reports changes to the broker */
-/* x->queues has changed: finds the queues of each node anew. */
+/* x->queues has changed: finds the queues of each node again. */
 void inventory_queues_changed (struct exec *x);
 /* See exec.h. */
 int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
@@ -30,7 +30,7 @@ int pods_start (struct exec *x, struct error *err);
 void pods_stop (struct exec *x);
 void pods_adopt (struct kjob *k); /* pods that exist already become the job's */
 void pods_abandon (struct kjob *k);
-/* Counts the pod anew after its owner has changed. */
+/* Counts the pod again after its owner has changed. */
 void pods_count_again (struct exec *x, struct kpod *p);
 /* After the sweep: counts pods that belong to no job as foreign. */
 void pods_strangers (struct exec *x);

@@ -14,7 +14,7 @@ void groups_stop (struct exec *x);
 /* The node is new, or has changed; it has been read. */
 void groups_see (struct exec *x, struct knode *n, const json_t *node);
 void groups_lose (struct exec *x, struct knode *n); /* it is deleted */
-void groups_queues_changed (struct exec *x);        /* finds their queues anew */
+void groups_queues_changed (struct exec *x);        /* finds their queues again */
 void groups_tell (struct exec *x); /* tells the broker if something has changed */
 /* The number of nodes that the group lacks to its minimum, which comes by itself. */
 uint32_t groups_below_min (const struct exec *x, size_t group);

@@ -50,7 +50,7 @@ static int read_name (const struct reading *r, const struct groupconfigs *all)
 
     if (!is_name (name, GROUP_NAME_MAX) || strchr (name, '.'))
         return WRONG (r, "name",
-                      "expected 1 to %d small letters, digits and '-', none of these "
+                      "expected 1 to %d small letters, digits and '-', with no '-' "
                       "first or last",
                       GROUP_NAME_MAX);
     for (size_t i = 0; i < all->n; i++)

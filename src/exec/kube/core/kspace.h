@@ -56,7 +56,7 @@ struct kspace { /* a namespace that has jobs, or had some since the start; space
     struct kube_watch *agent_watch; /* watches the ConfigMap; NULL: none */
     bool agent_seen;                /* by the watch */
     bool agent_lost;                /* somebody deleted it while there are jobs */
-    double agent_again;             /* clock_mono(): earliest time to make it anew */
+    double agent_again;             /* clock_mono(): earliest time to make it again */
     struct kube_request *agent_removal; /* when the broker ends */
     struct kpolicy *policies; /* one for each user; userpolicy.c */
     struct pods_rights rights;

@@ -19,7 +19,7 @@
 #define LABEL_USER "fluxq.io/user"
 #define LABEL_UID "fluxq.io/uid" /* on pods, with kube.user-policies */
 /* Time of submission. Distinguishes the job from another one of the same id in an earlier
- * state of the broker (if the state directory was restored or made anew). */
+ * state of the broker (if the state directory was restored or made again). */
 #define LABEL_SUBMITTED "fluxq.io/submitted"
 #define OBJECT_SUBMITTED_MAX 32
 

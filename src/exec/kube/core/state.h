@@ -104,7 +104,7 @@ struct exec_hooks {
     void (*resize_failed) (struct kjob *k, const char *text);
     /* A pod of the job has changed, or has gone (NULL). old_address: before that. */
     void (*job_pod) (struct kjob *k, const struct kpod *p, const char *old_address);
-    /* A pod of the cluster has changed, but its usage is not counted anew yet. */
+    /* A pod of the cluster has changed, but its usage is not counted again yet. */
     void (*pod_seen) (struct exec *x, struct kpod *p, const json_t *pod);
     /* A pod of the cluster has gone. p: the record, freed after that; NULL: none. */
     void (*pod_gone) (struct exec *x, const char *ns, const char *name, struct kpod *p);

@@ -2,7 +2,7 @@
  *
  * The broker writes EndpointSlices when all pods have an address: the ranks find each
  * other only then, so the tasks of a ready job find all its names. For a Service with a
- * selector, controllers would write Endpoints and slices anew after each change of a
+ * selector, controllers would write Endpoints and slices again after each change of a
  * pod, and remove them all again.
  */
 #include "exec/kube/make/calls.h"

@@ -7,7 +7,7 @@
  *
  * The operator does not set a pod's grace, and its script ignores SIGTERM: pods that
  * remain when the job is over are deleted with a short grace. The MiniCluster is deleted
- * first, or the operator would make its Job anew.
+ * first, or the operator would make its Job again.
  */
 #include "exec/kube/make/calls.h"
 #include "exec/kube/make/podmaker.h"

@@ -3,7 +3,7 @@
  * spaces.h)
  *
  * While the ConfigMap exists, a watch of its name alone watches it: somebody may delete
- * it, and kubelets wait for it with every pod that starts then. So it is made anew where
+ * it, and kubelets wait for it with every pod that starts then. So it is made again where
  * jobs have pods. If the whole namespace was deleted, nobody may make it: jobs that have
  * lost their pods do not count.
  */

@@ -10,7 +10,7 @@
  *                                  need_state() ---> the job's reason
  *
  * Objects that no need wants are deleted: when a job has got its nodes or was cancelled,
- * when a request was refused and is made anew (with a back-off), and after a restart of
+ * when a request was refused and is made again (with a back-off), and after a restart of
  * the broker, which adopts the objects that it still wants.
  */
 #ifndef FLUXQ_EXEC_KUBE_NEEDS_NEEDS_H

@@ -22,7 +22,8 @@ static int check_image (const char *image, struct error *err)
                           IMAGE_MAX);
     for (const char *p = image; *p; p++)
         if ((unsigned char)*p <= ' ' || (unsigned char)*p >= 0x7f)
-            return error_set (err, EINVAL, "image: '%s' is no name of an image", image);
+            return error_set (err, EINVAL, "image: '%s' is not the name of an image",
+                              image);
     return 0;
 }
 

@@ -338,7 +338,7 @@ void remove_step (struct kjob *k)
         tell_hang (k, now);
         return;
     }
-    if (is_minicluster (k) && k->found_some) { /* the operator may have made some anew */
+    if (is_minicluster (k) && k->found_some) { /* the operator may have made some again */
         k->delete_sent = k->list_sent = k->list_done = false;
         k->remove_again = now + LIST_AGAIN;
         return;

@@ -229,7 +229,7 @@ static void told (int rc, void *arg)
     if (k->resize.step != KRESIZE_TOLD)
         return;
     if (rc < 0)
-        resize_failed (k, "rank 0's agent did not take the change");
+        resize_failed (k, "rank 0's agent did not accept the change");
     else if (grows (k))
         k->resize.step = KRESIZE_PLACE;
     job_poke (k);

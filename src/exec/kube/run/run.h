@@ -52,7 +52,7 @@ void create_answered (struct kjob *k, const struct kcall *c,
                       const struct kube_result *res);
 
 /* starting.c */
-void start_tick (struct kjob *k); /* advances the clocks and finds the stages anew */
+void start_tick (struct kjob *k); /* advances the clocks and finds the stages again */
 void start_look_at_pods (struct kjob *k);
 /* Calls job_start_failed() if the pod shows that it will not start. */
 void start_look_at_pod (struct kjob *k, uint32_t rank, const struct kpod *p);

@@ -98,7 +98,7 @@ static const char *what_it_does (const struct kpod *p)
     if (p->warning.text)
         return p->warning.text;
     return p->view.creating ? "its container is being created"
-                            : "its kubelet has not taken the pod";
+                            : "its kubelet has not accepted the pod";
 }
 
 /* Reports the first late rank that has news. */
@@ -143,7 +143,7 @@ void start_tick (struct kjob *k)
 
 /* -- failures that a pod shows by itself -- */
 
-/* The node is drained for it, and the job starts anew elsewhere. */
+/* The node is drained for it, and the job starts again elsewhere. */
 static void prolog_failed (struct kjob *k, uint32_t rank, const struct podview *v)
 {
     const char *node = job_node_name (k, rank);

@@ -161,8 +161,8 @@ static int read_zone (const json_t *zone, const char *gpu, struct zoneobject *z,
     size_t i, at = id < 0 ? 0 : place_of (z, id);
 
     if (id < 0)
-        return error_set (err, EINVAL, "zone '%.64s' is none of node-0 to node-%d", name,
-                          MACHINE_ZONES_MAX - 1);
+        return error_set (err, EINVAL, "zone '%.64s' is not one of node-0 to node-%d",
+                          name, MACHINE_ZONES_MAX - 1);
     if (at > 0 && z->size[at - 1].id == id)
         return error_set (err, EINVAL, "zone %.64s is listed twice", name);
     struct machine_zone size = { .id = id }, left = { .id = id };

@@ -87,7 +87,7 @@ static void test_good (void **state)
 static const struct {
     const char *text, *thing;
 } bad[] = {
-    { "", "'' is none of after, afterany" },
+    { "", "'' is not one of after, afterany" },
     { "37", "write afterok:37" },
     { "12_3", "write afterok:12_3" },
     { "afterok", "'afterok' names no job" },
@@ -115,8 +115,8 @@ static const struct {
     { "after:1+99999999999999999999", "minutes: '99999999999999999999'" },
     { "after:+5", "''" },
     { "singleton:3", "singleton names no job" },
-    { "expand:3", "'expand' is none of" },
-    { "AFTEROK:3", "'AFTEROK' is none of" },
+    { "expand:3", "'expand' is not one of" },
+    { "AFTEROK:3", "'AFTEROK' is not one of" },
     { "afterok:1;afterok:2", "'1;afterok'" },
 };
 

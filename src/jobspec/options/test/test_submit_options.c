@@ -715,15 +715,15 @@ static void test_placement (void **state)
     static const struct {
         const char *line, *text;
     } wrong[] = {
-        { "--placement=near", "--placement: 'near' is none of pack, spread" },
-        { "--placement=pack:", "--placement: '' is no level" },
-        { "--placement=pack:a/b", "'a/b' is no level" },
+        { "--placement=near", "--placement: 'near' is not one of pack, spread" },
+        { "--placement=pack:", "--placement: '' is not a level" },
+        { "--placement=pack:a/b", "'a/b' is not a level" },
         { "--placement=any:rack", "none of pack" },
         { "--switches=0", "--switches" },
         { "--switches=x@1", "--switches" },
         { "--switches=1@soon", "--switches" },
         { "--nodes-per=rack", "is not LEVEL:NUMBER" },
-        { "--nodes-per=:2", "'' is no level" },
+        { "--nodes-per=:2", "'' is not a level" },
         { "--nodes-per=rack:0", "--nodes-per" },
         { "-N3 --nodes-per-rack=2", "-N 3 does not divide into 2 nodes a rack" },
         { "-n3 --nodes-per-rack=2", "needs the number of nodes" },

@@ -581,8 +581,7 @@ static void test_resize (void **state)
     assert_path (g, v, 129, "/cluster0/core131");
     assert_int_equal (graph_vertex (g, v)->uniq, 62); /* its next ids were taken */
     assert_int_equal (graph_resize (g, v, 700, 1, &err), -EEXIST);
-    assert_string_equal (err.text,
-                         "/cluster0/core700 has the name of one that is to come");
+    assert_string_equal (err.text, "/cluster0/core700 has the name of a later unit");
     book (g, v, 70, true);
     book (g, v, 129, true);
     assert_int_equal (graph_resize (g, v, 50, 1, &err), 0);

@@ -265,7 +265,7 @@ static void test_restart (void **state)
     cancel (&x, 2);
     expect (&x, 3, "slot=1>cpu_milli=2000", "n0:cpu_milli:2000");
     assert_int_equal (match_update (x.m, 2, r, &why), -EBUSY);
-    assert_string_equal (why.text, "n0: CPUs of its cores are taken in parts");
+    assert_string_equal (why.text, "n0: parts of its cores are in use");
     rset_destroy (r);
     match_request_destroy (req);
     rig_destroy (&x);

@@ -389,7 +389,7 @@ static void test_refused_shapes (void **state)
                                     "each into a slot" },
         { "slot=1~>core=1", "resources[0]: a slot cannot be shared" },
         { "rack=1!>node=1>slot=1>core=1",
-          "resources[0]: what has nodes in it cannot be exclusive, its nodes can" },
+          "resources[0]: a vertex with nodes cannot be exclusive, its nodes can" },
         { "rack=1>(slot=1>core=1,memory=5)",
           "resources[0].with[1]: there is no task slot in it, nor beside it in a node" },
         { "node=1>slot=1>node=1>core=1",

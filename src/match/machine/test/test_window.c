@@ -162,7 +162,7 @@ static void test_choose (void **state)
     assert_int_equal (book (k, WINDOW, "w", "n1", 1000, 2000), 0);
     machine_node_set_state (k->g, 2, MACHINE_NODE_DRAINED, "disk");
     assert_int_equal (match_window_choose (k->m, 2, 500, 1500, 100, list, &err), -EBUSY);
-    assert_string_equal (err.text, "2 nodes are asked for, 1 of 4 are free then");
+    assert_string_equal (err.text, "2 nodes are requested, 1 of 4 are free then");
     assert_int_equal (hostlist_count (list), 0);
     assert_int_equal (match_window_choose (k->m, 2, 600, 1500, 100, list, &err), 0);
     char *text = hostlist_encode (list);

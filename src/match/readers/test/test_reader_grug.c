@@ -432,7 +432,7 @@ static void test_recipes (void **state)
     refused ("a root=1 basename=x/y", "basename: byte 0x2f cannot be part of a name");
     refused ("a root=1 colour=red", "data: no key has the id 'colour'");
     refused ("a root=1\nb\na>b gen_method=ADD",
-             "edge 'a2b': gen_method: 'ADD' is none of MULTIPLY, ASSOCIATE_IN");
+             "edge 'a2b': gen_method: 'ADD' is not one of MULTIPLY, ASSOCIATE_IN");
     refused ("a root=1\nb type=b*\na>b", "node 'b': type: ");
     refused ("a root=1\nb\na>b id_start=-2", "node 'b': id: -2");
     refused ("a root=1\nb\na>b id_start=2147483647 multi_scale=2", "node 'b': id: ");

@@ -2,7 +2,7 @@
  *
  *     talk (step, 0, INIT1, INIT1_OK);                          // a line, and the reply to it
  *     talk2 (step, 1, "cmd=job-getid;", "cmd=job-getid-response;rc=0;jobid=12.0;");
- *     refuse_text (step, 0, "nonsense\n", "is no command");     // the connection is closed
+ *     refuse_text (step, 0, "nonsense\n", "is not a command");  // the connection closes
  */
 #ifndef FLUXQ_SHELL_PMI_TEST_PMI_TALK_H
 #define FLUXQ_SHELL_PMI_TEST_PMI_TALK_H

@@ -703,13 +703,13 @@ static void a_configuration_that_cannot_be_is_refused (void **state)
         struct pmi_config config;
         const char *part;
     } bad[] = {
-        { { "", 2, 1, global, node_of, 1 }, "'' is no name" },
-        { { NULL, 2, 1, global, node_of, 1 }, "'' is no name" },
-        { { "a b", 2, 1, global, node_of, 1 }, "'a b' is no name" },
-        { { "a;b", 2, 1, global, node_of, 1 }, "is no name" },
+        { { "", 2, 1, global, node_of, 1 }, "'' is not a name" },
+        { { NULL, 2, 1, global, node_of, 1 }, "'' is not a name" },
+        { { "a b", 2, 1, global, node_of, 1 }, "'a b' is not a name" },
+        { { "a;b", 2, 1, global, node_of, 1 }, "is not a name" },
         { { "0123456789012345678901234567890123456789012345678901234567890123", 2, 1,
             global, node_of, 1 },
-          "is no name" },
+          "is not a name" },
         { { "1", 2, 0, global, node_of, 1 }, "0 tasks here" },
         { { "1", 2, 3, global, node_of, 1 }, "3 tasks here, 2 in the step" },
         { { "1", 3, 3, global, node_of, 9 }, "no task 9" },

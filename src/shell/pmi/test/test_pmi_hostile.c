@@ -16,7 +16,7 @@ static void what_is_no_pmi_closes_the_connection (void **state)
         size_t len;
         const char *part;
     } first[] = {
-        { "GET / HTTP/1.1\n", 15, "'' is no command of PMI-1" },
+        { "GET / HTTP/1.1\n", 15, "'' is not a command of PMI-1" },
         { "cmd=get kvsname=12.0 key=a\n", 27, "task 0: get before init" },
         { "cmd=barrier_in\n", 15, "barrier_in before init" },
         { "cmd=finalize\n", 13, "finalize before init" },
@@ -45,25 +45,25 @@ static void what_is_no_pmi_2_closes_the_connection (void **state)
         size_t len;
         const char *part;
     } next[] = {
-        { "cmd=init pmi_version=2 pmi_subversion=0\n", 40, "'cmd=in' is no length" },
-        { "     0", 6, "is no length" },
-        { "      ", 6, "is no length" },
-        { "    -1", 6, "is no length" },
-        { "  1 1 ", 6, "is no length" },
-        { " 65537", 6, "is no length" },
-        { "999999", 6, "is no length" },
-        { "\0\0\0\0\0\0", 6, "is no length" },
-        { "  14\0 ", 6, "is no length" },
+        { "cmd=init pmi_version=2 pmi_subversion=0\n", 40, "'cmd=in' is not a length" },
+        { "     0", 6, "is not a length" },
+        { "      ", 6, "is not a length" },
+        { "    -1", 6, "is not a length" },
+        { "  1 1 ", 6, "is not a length" },
+        { " 65537", 6, "is not a length" },
+        { "999999", 6, "is not a length" },
+        { "\0\0\0\0\0\0", 6, "is not a length" },
+        { "  14\0 ", 6, "is not a length" },
         { "     3abc", 9, "a field without value" },
         { "     7cmd=abc", 13, "does not end in ';'" },
         { "     9cmd=a;;;x", 15, "a field without value" },
         { "    10cmd=abort\0", 16, "a NUL" },
-        { "     5key=;", 11, "is no command of PMI-2" },
-        { "     5cmd=;", 11, "is no command of PMI-2" },
-        { "     9cmd=a\nb\n;", 15, "is no command of PMI-2" },
-        { "    22cmd=kvs-get;thrid=a;;;", 28, "is no command of PMI-2" },
+        { "     5key=;", 11, "is not a command of PMI-2" },
+        { "     5cmd=;", 11, "is not a command of PMI-2" },
+        { "     9cmd=a\nb\n;", 15, "is not a command of PMI-2" },
+        { "    22cmd=kvs-get;thrid=a;;;", 28, "is not a command of PMI-2" },
         { "    61cmd=kvs-get;thrid=0123456789abcdef0123456789abcdef0123456789;", 67,
-          "is no command of PMI-2" },
+          "is not a command of PMI-2" },
     };
     (void)state;
 

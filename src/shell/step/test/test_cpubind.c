@@ -95,9 +95,9 @@ static void test_refuses (void **state)
         const char *text, *what;
         int code;
     } cases[] = {
-        { "", "'' is none of", EINVAL },
-        { "verbose,", "'' is none of", EINVAL },
-        { "quiet,verbose", "'verbose' is none of", EINVAL },
+        { "", "'' is not one of", EINVAL },
+        { "verbose,", "'' is not one of", EINVAL },
+        { "quiet,verbose", "'verbose' is not one of", EINVAL },
         { "none,cores", "'none,cores'", EINVAL },
         { "ranks", "'ranks'", EINVAL },
         { "help", "map_cpu:LIST", EINVAL },
@@ -108,12 +108,12 @@ static void test_refuses (void **state)
         { "rank_ldom", "NUMA", EINVAL },
         { "boards", "boards are not known", EINVAL },
         { "map_cpu", "'map_cpu'", EINVAL },
-        { "map_cpu:", "'' is no core", EINVAL },
-        { "map_cpu:0,", "'' is no core", EINVAL },
-        { "map_cpu:0x", "'0x' is no core", EINVAL },
-        { "map_cpu:0,a", "'a' is no core", EINVAL },
-        { "map_cpu:-1", "'-1' is no core", EINVAL },
-        { "map_cpu:0-3", "'0-3' is no core", EINVAL },
+        { "map_cpu:", "'' is not a core", EINVAL },
+        { "map_cpu:0,", "'' is not a core", EINVAL },
+        { "map_cpu:0x", "'0x' is not a core", EINVAL },
+        { "map_cpu:0,a", "'a' is not a core", EINVAL },
+        { "map_cpu:-1", "'-1' is not a core", EINVAL },
+        { "map_cpu:0-3", "'0-3' is not a core", EINVAL },
         { "map_cpu:8192", "'8192': cores are 0 to 8191", ERANGE },
         { "map_cpu:99999999999999999999999", "cores are 0 to 8191", ERANGE },
         { "map_cpu:0*0", "count", ERANGE },
@@ -124,8 +124,8 @@ static void test_refuses (void **state)
         { "mask_cpu:", "'' has no core", EINVAL },
         { "mask_cpu:0", "'0' has no core", EINVAL },
         { "mask_cpu:0x0,1", "'0x0' has no core", EINVAL },
-        { "mask_cpu:xyz", "'xyz' is no mask", EINVAL },
-        { "mask_cpu:1 ", "'1 ' is no mask", EINVAL },
+        { "mask_cpu:xyz", "'xyz' is not a mask", EINVAL },
+        { "mask_cpu:1 ", "'1 ' is not a mask", EINVAL },
     };
 
     (void)state;

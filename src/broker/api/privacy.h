@@ -17,16 +17,11 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "broker/config/config.h"
 #include "common/strbuf.h"
 
 struct broker;
 struct entry;
-
-enum private_part {
-    PRIVATE_JOBS = 1 << 0,
-    PRIVATE_ARGUMENTS = 1 << 1,
-    PRIVATE_USAGE = 1 << 2,
-};
 
 /* A viewer that is no user: sees only what all users may see. */
 #define PRIVACY_ANYONE ((uid_t)-1)
@@ -43,7 +38,8 @@ bool privacy_sees_usage (const struct broker *b, uid_t viewer, uid_t user);
  * "(private)". */
 void privacy_scrub (struct broker *b, uid_t viewer, struct strbuf *text);
 /* Removes hidden parts from the answer of GET /v1/jobs/ID. */
-void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e, json_t *job);
+void privacy_mask_job (struct broker *b, uid_t viewer, const struct entry *e,
+                       json_t *job);
 /* Scrubs the member of o with this name, which is a text or null. */
 void privacy_scrub_member (struct broker *b, uid_t viewer, json_t *o, const char *key);
 /* Removes hidden parts from the context of an event of the job. */

@@ -24,6 +24,13 @@
 struct config_layout;
 struct config_place;
 
+/* What `private:` can hide of other users' jobs (api/privacy.h). */
+enum private_part {
+    PRIVATE_JOBS = 1 << 0,
+    PRIVATE_ARGUMENTS = 1 << 1,
+    PRIVATE_USAGE = 1 << 2,
+};
+
 /* The time that a start may take, in seconds; 0: not set here. */
 struct config_timeouts {
     double start, place, pull;

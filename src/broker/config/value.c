@@ -1,6 +1,5 @@
 /* value.c - setters for values of fluxq.yaml, by kind; see config_private.h
  */
-#include "broker/api/privacy.h"
 #include "broker/config/config_private.h"
 
 #include <errno.h>

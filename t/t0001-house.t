@@ -98,6 +98,15 @@ test_expect_success 'a folder may not include a folder that the law puts above i
     refused src/match/graph/planted.c "#include \"match/index/index.h\"" "include room match/index"
 '
 
+test_expect_success 'the configuration, the core and the API of the broker do not include its services' '
+    refused src/broker/config/planted.c "#include \"broker/core/broker.h\"" "include room broker/core" &&
+    refused src/broker/config/planted.c "#include \"broker/api/privacy.h\"" "include room broker/api" &&
+    refused src/broker/core/planted.c "#include \"broker/api/api.h\"" "include room broker/api" &&
+    refused src/broker/core/planted.c "#include \"broker/services/submit.h\"" "include room broker/services" &&
+    refused src/broker/api/planted.c "#include \"broker/services/nodes/nodes.h\"" "include room broker/services" &&
+    plant src/broker/services/planted.c "#include \"broker/api/api.h\"" && check_includes
+'
+
 test_expect_success 'only the core of the broker and unit tests see inside the broker and its jobs' '
     refused src/broker/services/planted.c "#include \"broker/core/inside.h\"" "include .*inside.h" &&
     refused src/broker/api/planted.c "#include \"broker/core/inside.h\"" "include .*inside.h" &&

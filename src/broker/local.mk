@@ -12,6 +12,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/depend/antecedents.c \
 	src/broker/services/foresee.c \
 	src/broker/api/job_ids.c \
+	src/broker/api/job_json.c \
 	src/broker/core/jobs.c \
 	src/broker/core/turn.c \
 	src/broker/services/nodes/moves.c \
@@ -49,7 +50,9 @@ src_broker_core_test_libsmall_a_SOURCES = \
 	src/broker/core/test/small_submit.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
-BROKER_TESTS = src/broker/api/test/test_job \
+BROKER_TESTS = src/broker/api/test/test_columns \
+	src/broker/api/test/test_job \
+	src/broker/api/test/test_routes \
 	src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
 	src/broker/core/test/test_service_example \
@@ -146,6 +149,10 @@ src_broker_core_test_test_small_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_small_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_start_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_start_LDFLAGS = $(SMALL_FLAGS)
+src_broker_api_test_test_columns_LDADD = $(SMALL_LIBS)
+src_broker_api_test_test_columns_LDFLAGS = $(SMALL_FLAGS)
+src_broker_api_test_test_routes_LDADD = $(SMALL_LIBS)
+src_broker_api_test_test_routes_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_stream_test_test_watch_LDADD = $(SMALL_LIBS)
 src_broker_services_stream_test_test_watch_LDFLAGS = $(SMALL_FLAGS)

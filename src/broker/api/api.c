@@ -39,9 +39,8 @@ bool api_is_operator (const struct broker *b, struct http_request *req)
     return broker_is_operator (b, http_request_uid (req));
 }
 
-/* method NULL: any. */
-static const struct api_route *find_route (const char *method, const char *path,
-                                           struct api_path *ret)
+const struct api_route *api_find_route (const char *method, const char *path,
+                                        struct api_path *ret)
 {
     for (const struct broker_service **s = SERVICES_WITH (routes); *s; s++)
         for (const struct api_route *r = (*s)->routes; r->method; r++)
@@ -56,14 +55,14 @@ void api_handle (struct http_request *req, void *arg)
     struct broker *b = arg;
     const char *method = http_request_method (req), *path = http_request_path (req);
     struct api_path p;
-    const struct api_route *r = find_route (method, path, &p);
+    const struct api_route *r = api_find_route (method, path, &p);
 
     if (r && r->operators_only && !api_is_operator (b, req))
         http_reply_problem (req, 403, "not-operator",
                             "only operators may do this (operators: in fluxq.yaml)");
     else if (r)
         r->fn (b, req, &p);
-    else if (find_route (NULL, path, &p))
+    else if (api_find_route (NULL, path, &p))
         http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
                             path);
     else
@@ -173,6 +172,21 @@ json_t *api_body (struct http_request *req, const char *const allowed[])
     return NULL;
 }
 
+const char *api_action (struct http_request *req, json_t *body, const char *one,
+                        const char *other)
+{
+    struct error err = { 0 };
+    const char *action = NULL;
+    if (json_get_string (body, "action", &action, JSON_REQUIRED, "request", &err) > 0
+        && strcmp (action, one) != 0 && (!other || strcmp (action, other) != 0))
+        error_set (&err, EINVAL, "action: '%s' is not %s%s%s", action, one,
+                   other ? ", nor " : "", other ? other : "");
+    if (!err.code)
+        return action;
+    http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    return NULL;
+}
+
 void api_reply_json (struct http_request *req, int status, json_t *value)
 {
     char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
@@ -183,6 +197,11 @@ void api_reply_json (struct http_request *req, int status, json_t *value)
         http_reply_problem (req, 503, "busy", "out of memory");
 }
 
+json_t *api_text_or_null (const struct strbuf *sb)
+{
+    return sb->len && !sb->err ? json_string (sb->buf) : json_null ();
+}
+
 /* Small machines accept more names than they have nodes, so that the error is the first
  * unknown name. */
 #define HOSTS_LEAST ((size_t)1024)
@@ -191,6 +210,54 @@ struct hostlist *api_hosts (struct broker *b, const char *text, struct error *er
 {
     return hostlist_decode (
         text, MAX (machine_node_count (broker_graph (b)), HOSTS_LEAST), err);
+}
+
+/* -- replies that need a transaction of their own -- */
+
+struct setting {
+    struct broker *b;
+    struct http_request *req; /* NULL: the client left */
+};
+
+static void setting_left (void *aux)
+{
+    ((struct setting *)aux)->req = NULL;
+}
+
+static void setting_done (int rc, const struct error *err, void *arg)
+{
+    struct setting *s = arg;
+    broker_work_ends (s->b);
+    if (s->req) {
+        http_request_set_aux (s->req, NULL, NULL);
+        if (rc < 0)
+            http_reply_problem (s->req, 503, "journal",
+                                "done, but the change is lost at the next start: %s",
+                                err ? err->text : strerror (-rc));
+        else
+            http_reply (s->req, 200, NULL, "{}", 2);
+    }
+    free (s);
+}
+
+void api_commit_setting (struct broker *b, struct http_request *req,
+                         struct journal_txn *t)
+{
+    struct setting *s = calloc (1, sizeof (*s));
+    if (!s) {
+        journal_txn_destroy (t);
+        http_reply_problem (req, 503, "journal",
+                            "done, but it will be forgotten at the next start: out of "
+                            "memory");
+        return;
+    }
+    s->b = b;
+    broker_work_begins (b);
+    s->req = req;
+    http_request_set_aux (req, s, setting_left);
+    int rc = journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, setting_done, s);
+    if (rc < 0)
+        setting_done (rc, NULL, s);
 }
 
 /* -- filters -- */

@@ -25,6 +25,9 @@ struct api_route {
     bool operators_only;
 };
 
+/* The route of a request; method NULL: of any method. NULL: there is none. */
+const struct api_route *api_find_route (const char *method, const char *path,
+                                        struct api_path *ret);
 /* Answers a request; arg: struct broker. */
 void api_handle (struct http_request *req, void *arg);
 
@@ -51,8 +54,29 @@ const char *api_action (struct http_request *req, json_t *body, const char *one,
 json_t *api_body (struct http_request *req, const char *const keys[]);
 void api_reply_json (struct http_request *req, int status,
                      json_t *value); /* takes value */
+/* The text as JSON; null when it is empty. */
+json_t *api_text_or_null (const struct strbuf *sb);
 /* Parses the node names in a request; at most as many as there are nodes. */
 struct hostlist *api_hosts (struct broker *b, const char *text, struct error *err);
+
+/* -- job.c: jobs that may be in the journal alone -- */
+
+struct api_look;
+/* Answers the request; rec has the job's jobspec and events. */
+typedef void (*api_answer_f) (struct api_look *l, const struct journal_record *rec);
+/* A look-up of a job in the journal, for a request. */
+struct api_look {
+    struct broker *b;
+    struct http_request *req;
+    uint64_t id;
+    uint32_t task; /* of array `id`, whose record is read first; IDSET_END: none */
+    bool gone;
+    api_answer_f answer;
+};
+/* Calls answer with the record of the job named in the path, if the client may see the
+ * job; otherwise the answer is 404, or 503 when the journal cannot be read. */
+void api_look_up (struct broker *b, struct http_request *req, const struct api_path *path,
+                  api_answer_f answer);
 
 /* -- job_ids.c: lists of jobs, ranges of them, and tasks of arrays -- */
 
@@ -98,37 +122,6 @@ void api_filter_release (struct api_filter *f);
  * that never started. */
 enum job_phase api_row_phase (const struct job *job);
 bool api_filter_match (const struct api_filter *f, const struct entry *e);
-
-/* -- columns.c: what a listing can show of a job -- */
-enum column_kind {
-    COLUMN_NUMBER, /* in JSON: a number, or null */
-    COLUMN_TEXT,   /* in JSON: a string */
-    COLUMN_IDS,    /* "3,7"; in JSON: an array of numbers */
-};
-/* The job that a column shows, and the text to which the column adds. */
-struct cell {
-    struct broker *b;
-    struct entry *e;
-    const struct job *job; /* e's */
-    struct strbuf *sb;
-};
-
-struct column {
-    const char *name;
-    enum column_kind kind;
-    /* Adds the unescaped TSV form. NULL: an attribute, from the submit event. */
-    void (*render) (const struct cell *c);
-    unsigned private_part; /* of enum private_part; 0: none */
-};
-#define FIELDS_MAX 64 /* columns in one answer */
-/* Those of columns.c, and the attributes with a heading (jobspec/options/attributes.h). */
-const struct column *columns_all (size_t *ret_n);
-const struct column *column_find (const char *name, size_t len);
-/* Adds {"id":1,...} with these columns, as far as the viewer may see them. */
-void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
-                       const struct column *const list[], size_t n, struct strbuf *sb);
-void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
-                      const struct column *const list[], size_t n, struct strbuf *sb);
 
 /* -- api.c -- */
 bool api_is_operator (const struct broker *b, struct http_request *req);

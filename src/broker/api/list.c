@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "broker/api/api.h"
+#include "broker/api/columns.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
@@ -31,7 +32,7 @@ struct listing {
     size_t total, shown, at;
     bool written;     /* a row has been written */
     struct strbuf sb; /* not yet sent */
-    const struct column *list[FIELDS_MAX];
+    const struct column *list[COLUMNS_MAX];
     size_t n;
     bool tsv;
     int64_t limit;

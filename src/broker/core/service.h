@@ -68,8 +68,9 @@ struct service_requeue {
     bool at_end;       /* the job goes behind all others */
 };
 
-/* A route of the HTTP API (api/api.h). */
+/* A route of the HTTP API (api/api.h), and a column of its listings (api/columns.h). */
 struct api_route;
+struct column;
 
 struct broker_service {
     const char *name;
@@ -176,6 +177,13 @@ struct broker_service {
 
     /* -- what users see -- */
     const struct api_route *routes; /* method NULL ends the list */
+    const struct column *columns;   /* name NULL ends the list */
+    /* Adds members to the answer of GET /v1/jobs/ID. The entry of a job that has left the
+     * table is made from rec; js: its jobspec, NULL when it cannot be read. */
+    void (*shows_job) (struct broker *b, struct entry *e, const struct jobspec *js,
+                       const struct journal_record *rec, json_t *job);
+    /* Adds members to the answer of GET /v1/status. */
+    void (*shows_status) (struct broker *b, uid_t viewer, json_t *status);
 };
 
 /* All of them, in alphabetical order. */

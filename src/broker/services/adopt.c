@@ -15,6 +15,7 @@
 #include <string.h>
 
 #include "broker/api/api.h"
+#include "broker/api/columns.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"

@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <utlist.h>
 
+#include "broker/api/api.h"
 #include "broker/config/keys.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
@@ -186,10 +187,52 @@ uint64_t history_removed (const struct broker *b)
     return state_of (b)->removed;
 }
 
+/* -- what users see -- */
+
+static void api_journal (struct broker *b, struct http_request *req,
+                         const struct api_path *path)
+{
+    struct error err = { 0 };
+    size_t len;
+    const char *body = http_request_body (req, &len);
+    autojson json_t *o = json_parse (body, len, "request", &err);
+    const char *action = NULL;
+
+    (void)path;
+    if (!o
+        || json_get_string (o, "action", &action, JSON_REQUIRED, "request", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    if (strcmp (action, "compact") != 0) {
+        http_reply_problem (req, 400, "bad-request", "action: '%s' is not compact",
+                            action);
+        return;
+    }
+    history_compact (b);
+    api_reply_json (
+        req, 202,
+        json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (broker_journal (b))));
+}
+
+static void shows_status (struct broker *b, uid_t viewer, json_t *status)
+{
+    (void)viewer;
+    json_object_set_new (json_object_get (status, "journal"), "removed",
+                         json_integer ((json_int_t)history_removed (b)));
+}
+
+static const struct api_route routes[] = {
+    { "POST", "/v1/journal", api_journal, true },
+    { 0 },
+};
+
 const struct broker_service service_history = {
     .name = "history",
     .place = &place,
     .state_size = sizeof (struct state),
     .settings = &settings,
     .begin = begin,
+    .routes = routes,
+    .shows_status = shows_status,
 };

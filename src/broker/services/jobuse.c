@@ -168,6 +168,27 @@ static void emit (struct broker *b, struct entry *e)
     drop (e);
 }
 
+/* Adds the usage of the ended steps: of this attempt, else of the last one that
+ * reported. */
+static void shows_job (struct broker *b, struct entry *e, const struct jobspec *js,
+                       const struct journal_record *rec, json_t *job)
+{
+    json_t *use = jobuse_json (e);
+
+    (void)b;
+    (void)js;
+    for (size_t i = rec->nevents; !use && i-- > 0;)
+        if (!strcmp (rec->events[i].name, "usage") && rec->events[i].context)
+            use = json_loads (rec->events[i].context, 0, NULL);
+    json_t *steps = json_object_get (use, "steps"),
+           *more = json_object_get (use, "steps_not_kept");
+    json_object_set_new (job, "steps",
+                         json_is_array (steps) ? json_incref (steps) : json_array ());
+    json_object_set_new (job, "steps_not_kept",
+                         json_is_integer (more) ? json_incref (more) : json_integer (0));
+    json_decref (use);
+}
+
 static void host_init (struct broker *b, struct exec_host *host)
 {
     (void)b;
@@ -181,4 +202,5 @@ const struct broker_service service_jobuse = {
     .host = host_init,
     .attempt_ends = emit,
     .drop = drop,
+    .shows_job = shows_job,
 };

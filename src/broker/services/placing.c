@@ -11,6 +11,7 @@
  * counts from the job's first possible start, and does not start over for a second
  * attempt.
  */
+#include "broker/api/api.h"
 #include "broker/config/keys.h"
 #include "broker/config/config.h"
 #include "broker/core/broker.h"
@@ -436,6 +437,21 @@ static int allocates (const struct broker *b, const struct entry *e, json_t *con
     return sb.err ? -1 : json_object_set_new (context, "places", json_string (sb.buf));
 }
 
+/* Adds the placement asked for, and the places of the allocation. */
+static void shows_job (struct broker *b, struct entry *e, const struct jobspec *js,
+                       const struct journal_record *rec, json_t *job)
+{
+    const char *places = entry_job (e)->places;
+    autostrbuf struct strbuf asked;
+
+    (void)js;
+    (void)rec;
+    strbuf_init (&asked, 1024);
+    placing_add_asked (&asked, b, e);
+    json_object_set_new (job, "placement", api_text_or_null (&asked));
+    json_object_set_new (job, "places", places ? json_string (places) : json_null ());
+}
+
 static void release (struct broker *b)
 {
     due_release (waits_of (b));
@@ -458,4 +474,5 @@ const struct broker_service service_placing = {
     .pass_begins = pass_begins,
     .wakeup = wakeup,
     .allocates = allocates,
+    .shows_job = shows_job,
 };

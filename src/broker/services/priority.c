@@ -1,15 +1,9 @@
-/* priority.c - priorities of waiting jobs and usage of users: computed, kept and shown
+/* priority.c - priorities of waiting jobs: computed and shown
  *
- *   alloc, free --> broker_account(): usage of the user (sched/usage.h)
  *   ENQUEUE ------> priority_set_rank(): the rank that the queue orders by (sched/priority.h)
  *   timer --------> a round: takes fair-share factors and the machine's size again, ranks
  *                   all waiting jobs again, in slices of a few ms, and gives jobs with a
  *                   changed rank to the scheduler again
- *
- * The journal has the usage of ended jobs as settings "usage/UID" = "CORE_SECONDS AT
- * NAME", written in the transaction of the `free` event. The usage cannot be derived from
- * the jobs: a start reads only the newest ended ones (keep-finished), and with a
- * half-life of days many more count. Running jobs add their usage themselves.
  */
 #include <errno.h>
 #include <string.h>
@@ -17,25 +11,21 @@
 
 #include "broker/config/keys.h"
 #include "broker/api/api.h"
+#include "broker/api/columns.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/priority.h"
+#include "broker/services/userusage.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
-#include "common/log.h"
-#include "common/parse.h"
-#include "sched/usage.h"
 
 #define SLICE_SECONDS 0.002
 #define SLICE_PAUSE 0.001 /* seconds */
 #define STEPS_A_LOOK 32   /* steps between two looks at the clock */
-#define LIMIT_DEFAULT 1000
-#define LIMIT_MAX 10000
 
 struct priorities {
-    struct usage *usage;
     int64_t all_cores, all_nodes; /* of the machine, as of the last round */
     struct broker_timer timer;    /* the next round or slice */
     struct round {
@@ -104,7 +94,7 @@ static struct priority_job describe (const struct broker *b, const struct entry 
         .queue = broker_config (b)->queues[entry_queue (e)].priority,
         .since = since > 0 ? since : now,
         .size = priority_size (job->ncores, p->all_cores, job->nnodes, p->all_nodes),
-        .fair_share = usage_fair_share (p->usage, job->userid, now),
+        .fair_share = usage_fair_share (userusage (b), job->userid, now),
         .setback = job->setback,
         .nice = job->nice,
     };
@@ -152,98 +142,13 @@ void priority_set_rank (const struct broker *b, struct entry *e)
         priority_rank (&settings_of (b)->weights, &job, now, broker_started_at (b));
 }
 
-/* -- usage -- */
-
-static void keep (const struct broker *b, const struct job *job, double now,
-                  struct journal_txn *t)
-{
-    autostrbuf struct strbuf value;
-    char name[32];
-
-    strbuf_init (&value, 512);
-    snprintf (name, sizeof (name), "usage/%u", (unsigned)job->userid);
-    strbuf_addf (&value, "%.6f %.6f %s",
-                 usage_past (state_of (b)->usage, job->userid, now), now, job->user);
-    if (!value.err)
-        journal_txn_setting (t, name, value.buf);
-}
-
-/* Counts the cores that the job's user holds from now on. */
-static void on_event (struct broker *b, struct entry *e, const struct job_change *change)
-{
-    const struct job *job = entry_job (e);
-    struct usage *usage = state_of (b)->usage;
-    double now = change->now;
-
-    if (job->allocated == change->held
-        && (!change->held
-            || (change->held_cores == job->ncores && change->held_since == job->t_cores)))
-        return;
-    if (change->held)
-        usage_end (usage, job->userid, change->held_cores, change->held_since, now);
-    if (job->allocated
-        && usage_begin (usage, job->userid, job->ncores, job->t_cores, now) < 0)
-        log_error ("job %ju: its usage is not counted: out of memory",
-                   (uintmax_t)entry_id (e));
-    if (change->held)
-        keep (b, job, now, change->txn);
-}
-
-static void comes (struct broker *b, struct entry *e)
-{
-    const struct job_change none = { .now = broker_started_at (b) };
-
-    on_event (b, e, &none);
-}
-
-/* "CORE_SECONDS AT NAME" */
-static int load_usage (const char *name, const char *value, void *arg)
-{
-    struct usage *usage = arg;
-    int64_t uid;
-    char *end;
-
-    if (strncmp (name, "usage/", 6) != 0)
-        return 0;
-    double core_seconds = strtod (value, &end), at = strtod (end, &end);
-    int rc = parse_int (name + 6, 0, UINT32_MAX, &uid, name, NULL);
-    if (rc == 0)
-        rc = usage_restore (usage, (uint32_t)uid, core_seconds, at, clock_wall ());
-    if (rc == 0 && *end == ' ')
-        rc = usage_name (usage, (uint32_t)uid, end + 1);
-    if (rc < 0)
-        log_warning ("journal: setting %s is not a usage record: %s", name, value);
-    return rc == -ENOMEM ? rc : 0;
-}
-
-static void forget (uint32_t uid, void *arg)
-{
-    char name[32];
-    snprintf (name, sizeof (name), "usage/%u", (unsigned)uid);
-    journal_txn_setting (arg, name, NULL);
-}
-
-/* Drops users without usage or jobs, here and on disk. */
-static void drop_idle_users (struct broker *b)
-{
-    struct journal_txn *t = journal_txn_create ();
-
-    if (!t)
-        return; /* the next round tries again */
-    usage_drop_idle (state_of (b)->usage, clock_wall (), forget, t);
-    if (journal_txn_empty (t))
-        journal_txn_destroy (t);
-    else /* what is not deleted counts as nothing */
-        journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, NULL, NULL);
-}
-
 /* -- rounds -- */
 
 static void round_begin (struct broker *b)
 {
     struct priorities *p = state_of (b);
 
-    usage_round (p->usage);
+    usage_round (userusage (b));
     p->round = (struct round){ .under_way = true,
                                .node = -1,
                                .at = entries_first (b, ENTRIES_WAITING) };
@@ -270,7 +175,7 @@ static void rank_again (struct broker *b, struct entry *e)
     int64_t before = job->priority;
 
     /* users with waiting jobs count */
-    usage_name (state_of (b)->usage, job->userid, NULL);
+    usage_name (userusage (b), job->userid, NULL);
     priority_set_rank (b, e);
     if (job->priority != before && job->state == JOB_SCHED)
         broker_enqueue (b, e);
@@ -313,7 +218,7 @@ static void slice (struct broker *b)
     }
     if (!more) {
         p->round.under_way = false;
-        drop_idle_users (b);
+        userusage_drop_idle (b);
     }
     broker_timer_set (&p->timer, more ? SLICE_PAUSE : settings_of (b)->interval);
 }
@@ -326,20 +231,18 @@ static void round_due (struct broker *b)
     broker_timer_set (&p->timer, 0);
 }
 
-static int load (struct broker *b, struct error *err)
+static int init (struct broker *b, struct error *err)
 {
-    struct priorities *p = state_of (b);
-
-    broker_timer_init (b, &p->timer, slice);
-    if (!(p->usage = usage_create (settings_of (b)->half_life)))
-        return error_set (err, ENOMEM, "out of memory");
-    return journal_load_settings (broker_journal (b), load_usage, p->usage, err);
+    (void)err;
+    broker_timer_init (b, &state_of (b)->timer, slice);
+    userusage_set_half_life (b, settings_of (b)->half_life);
+    return 0;
 }
 
 static void reloaded (struct broker *b, const struct config *old)
 {
     (void)old;
-    usage_set_half_life (state_of (b)->usage, settings_of (b)->half_life, clock_wall ());
+    userusage_set_half_life (b, settings_of (b)->half_life);
     round_due (b);
 }
 
@@ -355,13 +258,9 @@ static void move_on (struct broker *b, struct entry *e)
 
 static void moved (struct broker *b, struct entry *e, enum job_state before)
 {
-    const struct job *job = entry_job (e);
-
     (void)before;
-    if (job->state >= JOB_RUN)
+    if (entry_job (e)->state >= JOB_RUN)
         move_on (b, e);
-    else if (!entry_is_waiting (e))
-        usage_name (state_of (b)->usage, job->userid, job->user);
 }
 
 /* -- GET /v1/jobs/ID/priority -- */
@@ -404,6 +303,7 @@ static json_t *describe_terms (const struct broker *b, const struct entry *e,
 static json_t *describe_priority (const struct broker *b, const struct entry *e)
 {
     const struct priorities *all = state_of (b);
+    const struct usage *usage = userusage (b);
     double now = clock_wall ();
     const struct priority_job job = describe (b, e, now);
     struct priority p;
@@ -418,9 +318,9 @@ static json_t *describe_priority (const struct broker *b, const struct entry *e)
         settings_of (b)->weights.age_max, "cores", (json_int_t)entry_job (e)->ncores,
         "cores_all", (json_int_t)all->all_cores, "nodes",
         (json_int_t)entry_job (e)->nnodes, "nodes_all", (json_int_t)all->all_nodes,
-        "usage", usage_of (all->usage, entry_job (e)->userid, now), "usage_all",
-        usage_all (all->usage, now), "share", usage_share (all->usage), "users",
-        (json_int_t)usage_count (all->usage));
+        "usage", usage_of (usage, entry_job (e)->userid, now), "usage_all",
+        usage_all (usage, now), "share", usage_share (usage), "users",
+        (json_int_t)usage_count (usage));
 }
 
 static void api_job_priority (struct broker *b, struct http_request *req,
@@ -448,73 +348,39 @@ static void api_job_priority (struct broker *b, struct http_request *req,
     }
 }
 
-/* -- GET /v1/fair-share -- */
+/* -- columns -- */
 
-static json_t *describe_user (const struct broker *b, const struct usage_user *user,
-                              double all)
+/* Waiting jobs: the present sum; others: the last one recorded. */
+static void col_priority (const struct cell *c)
 {
-    autojson json_t *name = broker_text (user->name);
-
-    return json_pack ("{s:I s:O s:f s:f s:f s:I s:f}", "userid", (json_int_t)user->uid,
-                      "user", name, "usage", user->core_seconds, "usage_part",
-                      all > 0 ? MIN (1.0, user->core_seconds / all) : 0.0, "share",
-                      usage_share (state_of (b)->usage), "cores", (json_int_t)user->cores,
-                      "factor", user->factor);
+    column_add_number (c->sb, column_job_waits (c->e) ? priority_of (c->b, c->e, NULL)
+                                                      : c->job->priority_told);
 }
 
-static json_t *describe_users (const struct broker *b, uid_t viewer, int64_t after,
-                               int64_t limit)
-{
-    struct usage *usage = state_of (b)->usage;
-    double now = clock_wall (), all = usage_all (usage, now);
-    size_t n = 0;
-    int64_t shown = 0, next = -1;
-    autofree uint32_t *uids = usage_uids (usage, &n);
-    json_t *list = uids ? json_array () : NULL;
-    struct usage_user user;
-
-    if (!list)
-        return NULL;
-    for (size_t i = 0; i < n; i++) {
-        if (uids[i] <= after || !privacy_sees_usage (b, viewer, uids[i])
-            || !usage_look (usage, uids[i], now, &user))
-            continue;
-        if (shown++ == limit) {
-            next = json_integer_value (
-                json_object_get (json_array_get (list, (size_t)limit - 1), "userid"));
-            break;
-        }
-        json_array_append_new (list, describe_user (b, &user, all));
+#define TERM(term)                                                                       \
+    static void col_##term (const struct cell *c)                                        \
+    {                                                                                    \
+        struct priority p;                                                               \
+        if (!column_job_waits (c->e))                                                    \
+            return;                                                                      \
+        priority_of (c->b, c->e, &p);                                                    \
+        column_add_number (c->sb, p.term);                                               \
     }
-    json_t *o = json_pack ("{s:o s:o s:I s:f s:f}", "users", list, "next",
-                           next < 0 ? json_null () : json_integer ((json_int_t)next),
-                           "total", (json_int_t)n, "usage_all", all, "half_life",
-                           settings_of (b)->half_life);
-    if (!privacy_sees_usage (b, viewer, PRIVACY_ANYONE)) {
-        json_object_set_new (o, "usage_all", json_null ());
-        json_object_set_new (o, "total",
-                             json_integer ((json_int_t)json_array_size (list)));
-    }
-    return o;
-}
+TERM (urgency)
+TERM (queue)
+TERM (age)
+TERM (size)
+TERM (fair_share)
 
-static void api_fair_share (struct broker *b, struct http_request *req,
-                            const struct api_path *path)
-{
-    const char *limit_text = http_request_query (req, "limit");
-    const char *after_text = http_request_query (req, "after");
-    int64_t limit = LIMIT_DEFAULT, after = -1;
-    struct error err = { 0 };
-
-    (void)path;
-    if ((limit_text && parse_int (limit_text, 1, LIMIT_MAX, &limit, "limit", &err) < 0)
-        || (after_text
-            && parse_int (after_text, 0, UINT32_MAX, &after, "after", &err) < 0))
-        http_reply_problem (req, 400, "bad-request", "%s", err.text);
-    else
-        api_reply_json (req, 200,
-                        describe_users (b, http_request_uid (req), after, limit));
-}
+static const struct column columns[] = {
+    { "priority", COLUMN_NUMBER, col_priority, PRIVATE_USAGE },
+    { "priority_urgency", COLUMN_NUMBER, col_urgency, 0 },
+    { "priority_queue", COLUMN_NUMBER, col_queue, 0 },
+    { "priority_age", COLUMN_NUMBER, col_age, 0 },
+    { "priority_size", COLUMN_NUMBER, col_size, 0 },
+    { "priority_fair_share", COLUMN_NUMBER, col_fair_share, PRIVATE_USAGE },
+    { 0 },
+};
 
 static void act_priority (struct broker *b, struct entry *e)
 {
@@ -531,35 +397,26 @@ static void on_requeue (struct broker *b, struct entry *e,
                              json_integer ((json_int_t)setback (b, e)));
 }
 
-static void release (struct broker *b)
-{
-    usage_destroy (state_of (b)->usage);
-}
-
 static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
     { "GET", "/v1/jobs/{}/priority", api_job_priority, false },
-    { "GET", "/v1/fair-share", api_fair_share, false },
     { 0 },
 };
 
 const struct broker_service service_priority = {
     .name = "priority",
-    .order = SERVICE_FIRST, /* before the events that an event causes */
     .place = &place,
     .state_size = sizeof (struct priorities),
     .settings = &settings,
-    .load = load,
-    .release = release,
+    .init = init,
     .reloaded = reloaded,
-    .comes = comes,
     .moved = moved,
-    .event = on_event,
     .acts = acts,
     .goes = move_on,
     .requeues = on_requeue,
     .recovered = round_due,
     .routes = routes,
+    .columns = columns,
 };

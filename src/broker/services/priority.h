@@ -1,4 +1,4 @@
-/* priority.h - priorities of waiting jobs and usage of users: computed, kept and shown
+/* priority.h - priorities of waiting jobs: computed and shown
  */
 #ifndef FLUXQ_BROKER_SERVICES_PRIORITY_H
 #define FLUXQ_BROKER_SERVICES_PRIORITY_H

@@ -337,6 +337,13 @@ static void ended (struct broker *b, struct entry *e)
     measure_soon (b);
 }
 
+static void shows_status (struct broker *b, uid_t viewer, json_t *status)
+{
+    json_t *usage = userlimits_json (b, viewer);
+
+    json_object_set_new (status, "usage", usage ? usage : json_null ());
+}
+
 const struct broker_service service_userlimits = {
     .name = "userlimits",
     .place = &place,
@@ -347,4 +354,5 @@ const struct broker_service service_userlimits = {
     .moved = moved,
     .goes = leave,
     .ended = ended,
+    .shows_status = shows_status,
 };

@@ -17,6 +17,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/no_memory.h"
@@ -36,6 +37,8 @@
 /* conditions of all jobs, 80 bytes each; further submits must wait */
 #define ALL_MAX 2000000
 #define REASON_MAX 512
+#define BLOCKERS_MAX 100 /* shown */
+#define DEPEND_TEXT_MAX (64 * 1024)
 
 struct slot {
     struct entry *e;
@@ -408,6 +411,25 @@ static void release (struct broker *b)
     deps_destroy (deps_of (b));
 }
 
+/* Adds the dependencies as submitted, and the jobs that still block this one. */
+static void shows_job (struct broker *b, struct entry *e, const struct jobspec *js,
+                       const struct journal_record *rec, json_t *job)
+{
+    uint64_t ids[BLOCKERS_MAX];
+    size_t n = depend_blockers (b, entry_id (e), ids, ARRAY_SIZE (ids));
+    json_t *list = json_array ();
+    autostrbuf struct strbuf text;
+
+    (void)rec;
+    strbuf_init (&text, DEPEND_TEXT_MAX);
+    if (js)
+        dependencies_add_text (&text, &js->depend);
+    for (size_t i = 0; i < n; i++)
+        json_array_append_new (list, json_integer ((json_int_t)ids[i]));
+    json_object_set_new (job, "dependency", api_text_or_null (&text));
+    json_object_set_new (job, "waits_for", list);
+}
+
 static const struct service_act acts[] = { { JOB_ACT_DEPEND, depend_begin },
                                            { 0, NULL } };
 
@@ -424,4 +446,5 @@ const struct broker_service service_depend = {
     .acts = acts,
     .goes = forget,
     .drop = drop,
+    .shows_job = shows_job,
 };

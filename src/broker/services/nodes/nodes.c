@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/recover.h"
 #include "broker/core/service.h"
@@ -20,6 +21,7 @@
 #include "broker/services/reserve/reserve.h"
 #include "common/clock.h"
 #include "common/log.h"
+#include "common/printable.h"
 
 #define WAIT_MAX 1.0 /* seconds that a node change waits at most for a pass to finish */
 
@@ -409,6 +411,51 @@ int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
     return 0;
 }
 
+/* -- POST /v1/nodes/NAME -- */
+
+static void api_node_set (struct broker *b, struct http_request *req,
+                          const struct api_path *path)
+{
+    static const char *const keys[] = { "action", "reason", NULL };
+    struct error err = { 0 };
+    const char *action, *reason = NULL;
+    struct journal_txn *t = NULL;
+    autojson json_t *body = api_body (req, keys);
+
+    if (!body || !(action = api_action (req, body, "drain", "resume")))
+        return;
+    json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", NULL);
+    if (!strcmp (action, "drain") && (!reason || !*reason || strlen (reason) > 400)) {
+        http_reply_problem (req, 400, "bad-request",
+                            "a reason of 1 to 400 characters is required: users see it");
+        return;
+    }
+    if (!strcmp (action, "drain") && printable_check (reason, "reason", &err) < 0) {
+        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+        return;
+    }
+    int rc = !strcmp (action, "drain") ? nodes_drain (b, path->arg, reason, &t, &err)
+                                       : nodes_resume (b, path->arg, &t, &err);
+    if (rc < 0) {
+        journal_txn_destroy (t);
+        http_reply_problem (req,
+                            rc == -ENOENT   ? 404
+                            : rc == -ENOMEM ? 503
+                                            : 409,
+                            rc == -ENOENT   ? "unknown-node"
+                            : rc == -ENOMEM ? "busy"
+                                            : "wrong-state",
+                            "%s", err.text);
+        return;
+    }
+    api_commit_setting (b, req, t);
+}
+
+static const struct api_route routes[] = {
+    { "POST", "/v1/nodes/{}", api_node_set, true },
+    { 0 },
+};
+
 const struct broker_service service_nodes = {
     .name = "nodes",
     .place = &place,
@@ -417,4 +464,5 @@ const struct broker_service service_nodes = {
     .load = load,
     .release = release,
     .host = host_init,
+    .routes = routes,
 };

@@ -19,10 +19,10 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
-#include "broker/services/stream/follow.h"
 #include "common/parse.h"
 #include "common/userdir.h"
 #include "protocol/frame.h"
@@ -431,7 +431,8 @@ static int parse_query (struct follower *f, struct http_request *req, struct err
                                   "stream: '%s' is neither stdout nor stderr", stream);
 }
 
-void follow_output (struct broker *b, struct entry *e, struct http_request *req)
+/* Answers with the job's output; with ?follow=1 until the job is over. */
+static void follow_output (struct broker *b, struct entry *e, struct http_request *req)
 {
     struct error err = { 0 };
     struct follower *f = calloc (1, sizeof (*f));
@@ -469,6 +470,33 @@ void follow_output (struct broker *b, struct entry *e, struct http_request *req)
     step (f);
 }
 
+static void api_job_output (struct broker *b, struct http_request *req,
+                            const struct api_path *path)
+{
+    uint64_t id = 0;
+    struct entry *e = api_entry (b, req, path, &id);
+
+    if (e && entry_job (e)->array)
+        http_reply_problem (
+            req, 409, "wrong-state",
+            strchr (path->arg, '_')
+                ? "task %s has not started"
+                : "job %s is an array: name one of its tasks, as in %s_%u",
+            path->arg, path->arg, idset_first (entry_job (e)->array->spec.tasks));
+    else if (e && entry_job (e)->adopted && api_require (b, req, e))
+        http_reply_problem (req, 409, "wrong-state",
+                            "job %ju is %s: its pods have no agent of fluxq; use kubectl "
+                            "logs",
+                            (uintmax_t)entry_id (e), entry_job (e)->adopted);
+    else if (e && !entry_job (e)->adopted && api_require (b, req, e))
+        follow_output (b, e, req);
+    else if (!e && id)
+        http_reply_problem (
+            req, 404, "unknown-job",
+            "job %ju is unknown, or ended so long ago that its output is no longer kept",
+            (uintmax_t)id);
+}
+
 /* The spool may exist now, or has grown. */
 static void output (struct broker *b, struct entry *e)
 {
@@ -499,6 +527,11 @@ static void over (struct broker *b, struct entry *e)
     }
 }
 
+static const struct api_route routes[] = {
+    { "GET", "/v1/jobs/{}/output", api_job_output, false },
+    { 0 },
+};
+
 const struct broker_service service_follow = {
     .name = "follow",
     .place = &place,
@@ -506,4 +539,5 @@ const struct broker_service service_follow = {
     .output = output,
     .ended = over,
     .goes = over,
+    .routes = routes,
 };

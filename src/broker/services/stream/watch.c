@@ -43,8 +43,8 @@ struct waiter {
     struct waiter *prev, *next;
 };
 
-json_t *watch_result_json (const struct broker *b, struct http_request *req,
-                           const struct entry *e)
+static json_t *result_json (const struct broker *b, struct http_request *req,
+                            const struct entry *e)
 {
     const struct job *job = entry_job (e);
     char text[300] = "";
@@ -66,7 +66,7 @@ static void waiter_left (struct http_request *req, void *arg)
 static void answer_result (const struct broker *b, struct http_request *req,
                            const struct entry *e)
 {
-    json_t *value = watch_result_json (b, req, e);
+    json_t *value = result_json (b, req, e);
     autofree char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
 
     json_decref (value);
@@ -77,12 +77,12 @@ static void answer_result (const struct broker *b, struct http_request *req,
 
 /* The answer is a stream, so that the broker notices when the client goes. It ends empty
  * when the broker stops. */
-void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
+static void wait_for_result (struct broker *b, struct entry *e, struct http_request *req)
 {
     struct waiter *w;
 
     if (entry_is_result_told (e)) {
-        api_reply_json (req, 200, watch_result_json (b, req, e));
+        api_reply_json (req, 200, result_json (b, req, e));
         return;
     }
     if (!(w = calloc (1, sizeof (*w)))) {
@@ -93,6 +93,41 @@ void watch_wait (struct broker *b, struct entry *e, struct http_request *req)
     w->e = e;
     DL_APPEND (slot_of (e)->waiters, w);
     http_stream_begin (req, "application/json", waiter_left, w);
+}
+
+static void answer_wait (struct api_look *l, const struct journal_record *rec)
+{
+    struct entry *e = entry_find (l->b, l->id);
+    if (e) { /* the job entered the table after its record was on disk */
+        wait_for_result (l->b, e, l->req);
+    } else if ((e = entry_replay (rec)) && entry_job (e)->state != JOB_INACTIVE) {
+        entry_destroy (e);
+        http_reply_header (l->req, "Retry-After", "1");
+        http_reply_problem (l->req, 503, "busy", "job %ju is being accepted",
+                            (uintmax_t)l->id);
+    } else if (e) { /* the job ended long ago */
+        entry_find_queue (l->b, e);
+        api_reply_json (l->req, 200, result_json (l->b, l->req, e));
+        entry_destroy (e);
+    } else {
+        http_reply_problem (l->req, 503, "busy", "out of memory");
+    }
+}
+
+static void api_job_wait (struct broker *b, struct http_request *req,
+                          const struct api_path *path)
+{
+    uint64_t id = 0;
+    uint32_t task;
+    if (api_old_task (b, req, path, &id, &task)) {
+        api_look_up (b, req, path, answer_wait);
+        return;
+    }
+    struct entry *e = api_entry (b, req, path, &id);
+    if (e)
+        wait_for_result (b, e, req);
+    else if (id)
+        api_look_up (b, req, path, answer_wait);
 }
 
 static void tell_result (struct broker *b, struct entry *e)
@@ -266,6 +301,7 @@ static const struct service_act acts[] = { { BROKER_ACT_RESULT, tell_result },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
+    { "GET", "/v1/jobs/{}/wait", api_job_wait, false },
     { "GET", "/v1/watch", api_watch, false },
     { 0 },
 };

@@ -4,6 +4,8 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api/api.c \
 	src/broker/core/broker.c \
 	src/broker/core/entry.c \
+	src/broker/core/exec_job.c \
+	src/broker/core/probe.c \
 	src/broker/core/parts.c \
 	src/broker/api/columns.c \
 	src/broker/config/config.c \

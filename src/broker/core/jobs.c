@@ -4,8 +4,10 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
+#include "broker/core/exec_job.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/users.h"
@@ -114,25 +116,6 @@ int entry_number (struct broker *b, struct entry *e)
 void entry_insert (struct broker *b, struct entry *e)
 {
     HASH_ADD (hh, b->table.all, head.id, sizeof (e->head.id), e);
-}
-
-void exec_job_free (struct exec_job *x)
-{
-    if (!x)
-        return;
-    users_release (&x->user);
-    free ((char *)x->dir);
-    free ((char *)x->spool);
-    free ((char *)x->prolog);
-    free ((char *)x->epilog);
-    free ((char *)x->name);
-    free ((char *)x->queue);
-    free ((char *)x->namespace_);
-    free ((char *)x->adopted);
-    free ((char *)x->adopted_key);
-    free ((char *)x->requeue_reason);
-    json_decref (x->mounts);
-    free (x);
 }
 
 void entry_destroy (struct entry *e)

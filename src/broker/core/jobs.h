@@ -105,8 +105,6 @@ struct entries_count entries_count (const struct broker *b);
 uint64_t entries_next_id (const struct broker *b); /* of the next job */
 
 struct entry *entry_find (struct broker *b, uint64_t id);
-/* Frees the executor's part of a job; NULL: does nothing. */
-void exec_job_free (struct exec_job *x);
 void entry_insert (struct broker *b, struct entry *e);
 void entry_remove (struct broker *b, struct entry *e);        /* also destroys e */
 int entry_cmp (const struct entry *a, const struct entry *b); /* by id */

@@ -2,21 +2,17 @@
  */
 #include "broker/core/inside.h"
 #include "broker/core/pause.h"
+#include "broker/core/probe.h"
 #include "broker/core/turn.h"
 #include "broker/core/service.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <pthread.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 #include <utlist.h>
 
 #include "common/clock.h"
-#include "common/io.h"
 #include "common/log.h"
 #include "common/parse.h"
 
@@ -24,13 +20,7 @@
 #define BACKOFF_MIN_MS 250
 #define BACKOFF_MAX_MS 5000
 #define CALM_SECONDS 30.0 /* after which the back-off starts over */
-/* that a start needs, including its spool's first piece */
-#define ROOM_BYTES ((off_t)1 << 20)
-#define ROOM_INODES 64
-#define ROOM_MEMORY ((size_t)16 << 20)
-#define ROOM_FILES 16
-#define RESERVE_PART 20 /* the reserve is at most 1/RESERVE_PART of the file system */
-#define PROBE_NAME "probe"
+#define RESERVE_PART 20   /* the reserve is at most 1/RESERVE_PART of the file system */
 
 enum socket_state { SOCKET_THERE, SOCKET_GONE, SOCKET_OTHERS };
 
@@ -118,91 +108,6 @@ static bool is_same (const struct stat *a, const struct stat *b)
     return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* Checks for room for a job's first files, by writing, so that delayed errors show. */
-static int probe_dir (const char *dir)
-{
-    char path[4200];
-    struct statvfs fs;
-
-    snprintf (path, sizeof (path), "%s/" PROBE_NAME, dir);
-    unlink (path);
-    autoclose int fd =
-        open (path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
-    if (fd < 0)
-        return errno;
-    int rc = fallocate (fd, 0, 0, ROOM_BYTES) < 0 ? errno : 0;
-    if (rc == EOPNOTSUPP || rc == ENOSYS)
-        rc = 0; /* statvfs() below decides */
-    if (rc == 0 && io_write_all (fd, path, sizeof (path)) < 0)
-        rc = errno;
-    if (rc == 0 && fsync (fd) < 0)
-        rc = errno;
-    unlink (path);
-    if (rc == 0 && fstatvfs (fd, &fs) == 0
-        && ((fs.f_blocks > 0 && fs.f_bavail * fs.f_frsize < (uint64_t)ROOM_BYTES)
-            || (fs.f_files > 0 && fs.f_favail < ROOM_INODES)))
-        rc = ENOSPC; /* root may use blocks that users may not, and agents are users */
-    return rc;
-}
-
-static int probe_files (void)
-{
-    int fds[ROOM_FILES], rc = 0;
-    size_t n = 0;
-
-    while (n < ROOM_FILES && rc == 0) {
-        if ((fds[n] = open ("/dev/null", O_RDONLY | O_CLOEXEC)) < 0)
-            rc = errno;
-        else
-            n++;
-    }
-    while (n > 0)
-        close (fds[--n]);
-    return rc;
-}
-
-static void *idle_thread (void *arg)
-{
-    return arg;
-}
-
-/* Process limits count threads, too. */
-static int probe_process (void)
-{
-    pthread_t thread;
-    int rc = pthread_create (&thread, NULL, idle_thread, NULL);
-
-    if (rc == 0)
-        pthread_join (thread, NULL);
-    return rc;
-}
-
-static int probe_memory (void)
-{
-    void *p = mmap (NULL, ROOM_MEMORY, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-
-    if (p == MAP_FAILED)
-        return errno;
-    munmap (p, ROOM_MEMORY);
-    return 0;
-}
-
-static int probe (const struct pause *p)
-{
-    int rc = probe_files ();
-
-    if (rc == 0)
-        rc = probe_process ();
-    if (rc == 0)
-        rc = probe_memory ();
-    if (rc == 0)
-        rc = probe_dir (p->state_dir);
-    if (rc == 0)
-        rc = probe_dir (p->jobs_dir);
-    return rc;
-}
-
 static enum socket_state look_at_socket (const struct pause *p)
 {
     struct stat st;
@@ -229,13 +134,13 @@ static void look_work (uv_work_t *w)
         return;
     }
     if (l->probe)
-        l->errnum = probe (p);
+        l->errnum = probe_start (p->state_dir, p->jobs_dir);
     if (statvfs (p->state_dir, &fs) < 0 || fs.f_blocks == 0)
         return;
     uint64_t least = MIN (l->reserve, fs.f_blocks * fs.f_frsize / RESERVE_PART);
     l->room = fs.f_bavail * fs.f_frsize;
     l->low = l->reserve > 0
-             && (l->room < least || (fs.f_files > 0 && fs.f_favail < ROOM_INODES));
+             && (l->room < least || (fs.f_files > 0 && fs.f_favail < PROBE_INODES));
 }
 
 /* -- consequences of a look -- */

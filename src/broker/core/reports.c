@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
@@ -87,7 +88,7 @@ static void judge_failure (struct broker *b, struct entry *e,
     if (entry_job (e)->state == JOB_RUN)
         services_call (start_failed, b, e, why);
     if (entry_job (e)->state == JOB_RUN && why->retry
-        && (!entry_job (e)->started || start_may_run_again (b, e->js))
+        && (!entry_job (e)->started || exec_job_may_run_again (b, e->js))
         && entry_job (e)->failed_starts < broker_config (b)->start_retries) {
         queue_again (b, e, why->text, why->nodes, REQUEUE_LATER);
         return;
@@ -206,7 +207,7 @@ static bool is_to_be_queued_again (const struct broker *b, const struct entry *e
                                    const char *reason)
 {
     return strcmp (reason, "lost") == 0 && entry_job (e)->state == JOB_RUN && e->js
-           && start_may_run_again (b, e->js);
+           && exec_job_may_run_again (b, e->js);
 }
 
 /* The job lost a node: requeues it if it may, and makes the text for the user in buf. */

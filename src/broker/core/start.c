@@ -17,6 +17,7 @@
 #include <sys/wait.h>
 #include <utlist.h>
 
+#include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
@@ -137,116 +138,6 @@ static void give_up (struct broker *b, struct entry *e, const char *text)
     if (broker_exception (b, e, "start-failed", b->uid, text) == -ENOMEM)
         broker_no_memory ("the end of a job");
     start_close_attempt (b, e);
-}
-
-/* Gives tasks of a restarted job the number of restarts, as in Slurm. Such a variable in
- * the environment of the submit belongs to another job. */
-static int tell_restarts (struct jobspec *js, unsigned restarts)
-{
-    static const char *const names[] = { "FLUXQ_RESTART_COUNT", "SLURM_RESTART_COUNT" };
-    bool change = restarts > 0;
-    char count[16];
-    int rc = 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE (names); i++)
-        change |= json_object_get (js->environment, names[i]) != NULL;
-    if (!change)
-        return 0;
-    json_t *env = js->environment ? json_copy (js->environment) : json_object ();
-    snprintf (count, sizeof (count), "%u", restarts);
-    for (size_t i = 0; i < ARRAY_SIZE (names); i++) {
-        json_object_del (env, names[i]);
-        if (restarts > 0)
-            rc |= json_object_set_new (env, names[i], json_string (count));
-    }
-    if (!env || rc < 0) {
-        json_decref (env);
-        return -ENOMEM;
-    }
-    json_decref (js->environment);
-    js->environment = env;
-    return 0;
-}
-
-static struct exec_limits limits_of (const struct broker *b, const struct entry *e)
-{
-    const struct config_timeouts t = config_timeouts_of (
-        broker_config (b), e->queue, e->js ? e->js->start_timeout : 0);
-
-    /* The time of the administrator's program does not count for the job. */
-    const struct config_admin admin = config_admin_of (broker_config (b), e->queue);
-    double more = admin.prolog ? admin.timeout : 0;
-
-    return (
-        struct exec_limits){ .start = t.start + more, .place = t.place, .pull = t.pull };
-}
-
-bool start_may_run_again (const struct broker *b, const struct jobspec *js)
-{
-    if (!js || js->requeue == JOBSPEC_UNSET)
-        return broker_config (b)->requeue;
-    return js->requeue == JOBSPEC_TRUE;
-}
-
-static struct exec_job *make_exec_job (struct broker *b, struct entry *e,
-                                       const struct exec_user *user)
-{
-    struct exec_job *x = calloc (1, sizeof (*x));
-    size_t size = strlen (b->jobs_dir) + 64;
-    char *dir = malloc (size), *spool = malloc (size);
-
-    if (!x || !dir || !spool
-        || (e->js && tell_restarts (e->js, entry_job (e)->restarts) < 0)
-        || users_copy (&x->user, user) < 0) {
-        free (x);
-        free (dir);
-        free (spool);
-        return NULL;
-    }
-    snprintf (dir, size, "%s/%ju", b->jobs_dir, (uintmax_t)entry_id (e));
-    snprintf (spool, size, "%s/%ju/spool-%u", b->jobs_dir, (uintmax_t)entry_id (e),
-              entry_job (e)->restarts);
-    x->id = entry_id (e);
-    x->attempt = entry_job (e)->restarts;
-    x->array_job = entry_job (e)->array_job;
-    x->array_task = entry_job (e)->array_task;
-    x->name = strdup (entry_job (e)->name);
-    x->queue = strdup (entry_job (e)->queue);
-    x->namespace_ = entry_job (e)->namespace_ ? strdup (entry_job (e)->namespace_) : NULL;
-    x->adopted = entry_job (e)->adopted ? strdup (entry_job (e)->adopted) : NULL;
-    x->adopted_key =
-        entry_job (e)->adopted_key ? strdup (entry_job (e)->adopted_key) : NULL;
-    x->started = entry_job (e)->started ? entry_job (e)->t_start : 0;
-    x->t_submit = entry_job (e)->t_submit;
-    x->t_eligible = entry_job (e)->t_eligible;
-    x->t_alloc = entry_job (e)->t_alloc;
-    x->requeue_reason =
-        entry_job (e)->requeue_reason ? strdup (entry_job (e)->requeue_reason) : NULL;
-    x->js = e->js;
-    x->r = e->r;
-    x->time_limit = entry_job (e)->duration;
-    x->limit_changed = entry_job (e)->limit_changed;
-    x->nice =
-        broker_config (b)->propagate_nice && e->js ? MAX (e->js->process.nice, 0) : 0;
-    x->grace = broker_config (b)->grace;
-    x->once = !start_may_run_again (b, e->js);
-    x->output_max = broker_config (b)->output_max;
-    x->limits = limits_of (b, e);
-    x->mounts = json_incref (broker_config (b)->queues[e->queue].mounts);
-    x->dir = dir;
-    x->spool = spool;
-    const struct config_admin admin = config_admin_of (broker_config (b), e->queue);
-    x->prolog = admin.prolog ? strdup (admin.prolog) : NULL;
-    x->epilog = admin.epilog ? strdup (admin.epilog) : NULL;
-    x->admin_timeout = admin.timeout;
-    if (!x->name || !x->queue || !x->namespace_ != !entry_job (e)->namespace_
-        || !x->adopted != !entry_job (e)->adopted
-        || !x->adopted_key != !entry_job (e)->adopted_key || !x->prolog != !admin.prolog
-        || !x->epilog != !admin.epilog) {
-        exec_job_free (x);
-        return NULL;
-    }
-    return x;
 }
 
 /* A directory of root's was made by a broker that was killed before it gave it away. */
@@ -380,7 +271,7 @@ static void prepare_dir (struct preparation *p, struct entry *e,
 {
     struct broker *b = p->b;
 
-    if ((!e->js && !e->recovered) || !(e->xjob = make_exec_job (b, e, user))
+    if ((!e->js && !e->recovered) || !(e->xjob = exec_job_make (b, e, user))
         || !(p->dir = strdup (e->xjob->dir))) {
         hold_short (b, e, "out of memory", ENOMEM);
         preparation_free (p);

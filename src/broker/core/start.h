@@ -12,9 +12,6 @@ void broker_start (struct broker *b, struct entry *e);
 void start_close_attempt (struct broker *b, struct entry *e);
 /* No process of the job runs any more. */
 void start_release (struct broker *b, struct entry *e);
-/* Whether a job that has begun may begin again: the jobspec decides, else the
- * configuration. */
-bool start_may_run_again (const struct broker *b, const struct jobspec *js);
 /* The failed start waits for pause_examine(): the job does not start meanwhile. */
 void start_set_examined (struct entry *e, bool examined);
 bool start_is_examined (const struct entry *e);

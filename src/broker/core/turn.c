@@ -6,6 +6,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"

@@ -85,6 +85,13 @@ void reserve_remove (struct broker *b, struct reservation *r);
 struct journal_txn *reserve_txn (const struct broker *b, const struct reservation *r,
                                  bool gone);
 
+/* -- reserve_nodes.c -- */
+
+/* Chooses n nodes for the new reservation; n 0: checks those of r->nodes. Returns as
+ * reserve_make(). now: unix time. */
+int reserve_find_nodes (struct broker *b, struct reservation *r, size_t n, double now,
+                        bool ignore_running, struct error *err);
+
 /* -- reserve.c: its jobs -- */
 
 /* The name of the reservation that the job must run in; NULL: none. */

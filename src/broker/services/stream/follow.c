@@ -23,6 +23,7 @@
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
+#include "broker/services/stream/output_text.h"
 #include "common/parse.h"
 #include "common/userdir.h"
 #include "protocol/frame.h"
@@ -45,18 +46,13 @@ struct follower {
     uid_t owner;              /* user of the job */
     int fd;
     uint64_t offset;
-    int64_t rank, task; /* -1: all */
-    int stream;         /* 0: all */
-    bool label;         /* prefix each line with its task */
-    bool positions;     /* send the end position of each piece */
-    bool line_open;     /* the text written last has no newline yet; its task: */
-    uint32_t line_task;
+    bool positions; /* send the end position of each piece */
     bool follow, busy, again, watching, over, finish_seen;
     /* state of the work under way */
     char *buf; /* NULL while waiting */
     size_t got, used;
     int rc;
-    struct strbuf out;
+    struct output_text out;
 };
 
 struct slot {
@@ -77,7 +73,7 @@ static void closed (uv_handle_t *h)
     struct follower *f = h->data;
     if (f->fd >= 0)
         close (f->fd);
-    strbuf_release (&f->out);
+    strbuf_release (&f->out.text);
     free (f->buf);
     free (f->dir);
     free (f);
@@ -101,66 +97,6 @@ static void client_left (struct http_request *req, void *arg)
         destroy (f);
 }
 
-/* Adds a line of the broker's own. */
-static void add_line (struct follower *f, const char *text, size_t len)
-{
-    strbuf_addf (&f->out, "%sfluxq: ", f->line_open ? "\n" : "");
-    strbuf_add (&f->out, text, len);
-    strbuf_addch (&f->out, '\n');
-    f->line_open = false;
-}
-
-/* Keeps lines of several tasks apart: output in the middle of another task's line begins
- * a new line. */
-static void add_labelled (struct follower *f, const struct frame *fr)
-{
-    const char *p = fr->data, *end = fr->data + fr->len;
-
-    if (f->line_open && f->line_task != fr->task) {
-        strbuf_addch (&f->out, '\n');
-        f->line_open = false;
-    }
-    while (p < end) {
-        const char *newline = memchr (p, '\n', (size_t)(end - p));
-        const char *stop = newline ? newline + 1 : end;
-
-        if (!f->line_open)
-            strbuf_addf (&f->out, "%u: ", fr->task);
-        strbuf_add (&f->out, p, (size_t)(stop - p));
-        f->line_open = !newline;
-        p = stop;
-    }
-    f->line_task = fr->task;
-}
-
-static void take_output (struct follower *f, const struct frame *fr)
-{
-    if (fr->len == 0 || (f->stream && fr->stream != f->stream)
-        || (f->task >= 0 && fr->task != (uint32_t)f->task))
-        return;
-    if (f->label) {
-        add_labelled (f, fr);
-        return;
-    }
-    strbuf_add (&f->out, fr->data, fr->len);
-    f->line_open = fr->data[fr->len - 1] != '\n';
-}
-
-static void take_frame (struct follower *f, const struct frame *fr)
-{
-    if (fr->type == FRAME_FINISH) {
-        f->finish_seen = true;
-        if (f->label && f->line_open)
-            strbuf_addch (&f->out, '\n');
-    }
-    if (f->rank >= 0 && fr->rank != (uint32_t)f->rank)
-        return;
-    if (fr->type == FRAME_OUTPUT)
-        take_output (f, fr);
-    else if ((fr->type == FRAME_NOTE || fr->type == FRAME_LOST) && f->stream != 1)
-        add_line (f, fr->data, fr->len);
-}
-
 /* The spool before `next` was cut out: says so, whatever the request selects. */
 static void skip_cut (struct follower *f, uint64_t next)
 {
@@ -171,7 +107,7 @@ static void skip_cut (struct follower *f, uint64_t next)
                       "the beginning and the end; the output files have all output ...]",
                       (double)bytes / 1e6);
 
-    add_line (f, text, (size_t)n);
+    output_text_add_line (&f->out, text, (size_t)n);
     f->used += bytes;
 }
 
@@ -196,7 +132,8 @@ static int take_frames (struct follower *f)
 
     while (f->used < f->got && !f->finish_seen
            && (size = frame_parse (f->buf + f->used, f->got - f->used, &fr)) > 0) {
-        take_frame (f, &fr);
+        f->finish_seen = fr.type == FRAME_FINISH;
+        output_text_add (&f->out, &fr);
         f->used += (size_t)size;
     }
     return (int)MIN (size, 0);
@@ -294,7 +231,7 @@ static void next_attempt (struct follower *f)
     f->fd = -1;
     f->offset = 0;
     f->finish_seen = false;
-    f->line_open = false;
+    f->out.line_open = false;
     set_spool (f, f->latest);
 }
 
@@ -302,13 +239,14 @@ static void write_out (struct follower *f)
 {
     char head[128];
     int n = snprintf (head, sizeof (head), "%u %ju %d %u %zu\n", f->attempt,
-                      (uintmax_t)f->offset, f->line_open, f->line_task, f->out.len);
+                      (uintmax_t)f->offset, f->out.line_open, f->out.line_task,
+                      f->out.text.len);
 
-    if (f->out.len > 0 && f->positions)
+    if (f->out.text.len > 0 && f->positions)
         http_stream_write (f->req, head, (size_t)n);
-    if (f->out.len > 0)
-        http_stream_write (f->req, f->out.buf, f->out.len);
-    strbuf_reset (&f->out);
+    if (f->out.text.len > 0)
+        http_stream_write (f->req, f->out.text.buf, f->out.text.len);
+    strbuf_reset (&f->out.text);
 }
 
 static void read_done (uv_work_t *w, int status)
@@ -320,7 +258,7 @@ static void read_done (uv_work_t *w, int status)
         destroy (f);
         return;
     }
-    if (status < 0 || f->rc == -ENOMEM || f->out.err) {
+    if (status < 0 || f->rc == -ENOMEM || f->out.text.err) {
         break_off (f);
         return;
     }
@@ -401,8 +339,8 @@ static int parse_from (struct follower *f, const char *text, struct error *err)
         return error_set (err, EINVAL, "from: the job has not been started so often");
     f->attempt = (unsigned)n[0];
     f->offset = (uint64_t)n[1];
-    f->line_open = n[2];
-    f->line_task = (uint32_t)n[3];
+    f->out.line_open = n[2];
+    f->out.line_task = (uint32_t)n[3];
     return 0;
 }
 
@@ -413,22 +351,23 @@ static int parse_query (struct follower *f, struct http_request *req, struct err
     const char *stream = http_request_query (req, "stream");
 
     f->follow = is_on (req, "follow");
-    f->label = is_on (req, "label");
+    f->out.label = is_on (req, "label");
     f->positions = is_on (req, "positions");
-    f->rank = -1;
-    f->task = -1;
+    f->out.rank = -1;
+    f->out.task = -1;
     if (parse_from (f, http_request_query (req, "from"), err) < 0)
         return -EINVAL;
-    if (task && parse_int (task, 0, UINT32_MAX, &f->task, "task", err) < 0)
+    if (task && parse_int (task, 0, UINT32_MAX, &f->out.task, "task", err) < 0)
         return -EINVAL;
-    if (rank && parse_int (rank, 0, UINT32_MAX, &f->rank, "rank", err) < 0)
+    if (rank && parse_int (rank, 0, UINT32_MAX, &f->out.rank, "rank", err) < 0)
         return -EINVAL;
     if (!stream)
         return 0;
-    f->stream = !strcmp (stream, "stdout") ? 1 : !strcmp (stream, "stderr") ? 2 : 0;
-    return f->stream ? 0
-                     : error_set (err, EINVAL,
-                                  "stream: '%s' is neither stdout nor stderr", stream);
+    f->out.stream = !strcmp (stream, "stdout") ? 1 : !strcmp (stream, "stderr") ? 2 : 0;
+    return f->out.stream
+               ? 0
+               : error_set (err, EINVAL, "stream: '%s' is neither stdout nor stderr",
+                            stream);
 }
 
 /* Answers with the job's output; with ?follow=1 until the job is over. */
@@ -451,7 +390,7 @@ static void follow_output (struct broker *b, struct entry *e, struct http_reques
         http_reply_problem (req, 503, "busy", "out of memory");
         return;
     }
-    strbuf_init (&f->out, TEXT_MAX);
+    strbuf_init (&f->out.text, TEXT_MAX);
     f->b = b;
     f->id = entry_id (e);
     set_spool (f, f->attempt);

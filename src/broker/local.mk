@@ -12,6 +12,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/config/queue.c \
 	src/broker/config/value.c \
 	src/broker/services/depend/antecedents.c \
+	src/broker/services/cancel_targets.c \
 	src/broker/services/foresee.c \
 	src/broker/api/job_ids.c \
 	src/broker/api/job_json.c \

@@ -15,18 +15,15 @@
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
-#include "broker/services/depend/array.h"
+#include "broker/services/cancelling.h"
 #include "broker/services/stream/watch.h"
 #include "common/clock.h"
 #include "common/printable.h"
 
 #define PASS_SECONDS 0.005 /* of a turn */
 #define TARGETS_A_LOOK 32  /* targets between two looks at the clock */
-#define SAID_MAX 20        /* ended tasks of arrays that are reported one by one */
 #define NOTE_MAX 4096
 #define SIGNAL_SECONDS 5.0
-
-struct cancelling;
 
 struct state {
     struct cancelling *signalling; /* requests that wait for agents, oldest first */
@@ -45,27 +42,6 @@ struct telling {
     struct cancelling *c; /* NULL: answered without waiting for it */
     uint64_t id;
     struct telling *prev, *next;
-};
-
-/* A cancel of many jobs takes many turns: it collects the ids first, then works them
- * off. */
-struct cancelling {
-    struct broker *b;
-    struct cancelling *prev, *next; /* in state.signalling */
-    double until;                   /* mono: the end of that wait; 0: it does not wait */
-    struct telling *tellings;
-    struct http_request *req;
-    char *note;
-    int64_t signum; /* 0: cancel */
-    enum exec_whom whom;
-    int64_t step; /* or EXEC_NO_STEP */
-    struct target {
-        uint64_t id;
-        bool named; /* given by id: failures are reported */
-    } * list;
-    size_t n, alloc, at;
-    size_t nsaid; /* tasks reported as impossible to cancel */
-    json_t *done, *failed;
 };
 
 static void cancelling_free (struct cancelling *c)
@@ -118,162 +94,6 @@ static struct cancelling *cancelling_create (struct broker *b, struct http_reque
     return c;
 }
 
-static int add_target (struct cancelling *c, uint64_t id, bool named)
-{
-    if (c->n == c->alloc) {
-        size_t alloc = c->alloc ? c->alloc * 2 : 64;
-        struct target *list = realloc (c->list, alloc * sizeof (*list));
-        if (!list)
-            return -ENOMEM;
-        c->list = list;
-        c->alloc = alloc;
-    }
-    c->list[c->n++] = (struct target){ id, named };
-    return 0;
-}
-
-/* By id; of equal ids the named one first. */
-static int cmp_target (const void *a, const void *b)
-{
-    const struct target *x = a, *y = b;
-    if (x->id != y->id)
-        return x->id < y->id ? -1 : 1;
-    return y->named - x->named;
-}
-
-static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
-                    ...) PRINTF_LIKE (4, 5);
-
-static void failed (struct cancelling *c, uint64_t id, const char *code, const char *fmt,
-                    ...)
-{
-    char text[300];
-    va_list ap;
-    va_start (ap, fmt);
-    vsnprintf (text, sizeof (text), fmt, ap);
-    va_end (ap);
-    json_array_append_new (c->failed,
-                           json_pack ("{s:I s:s s:o}", "id", (json_int_t)id, "code", code,
-                                      "detail", broker_text (text)));
-}
-
-static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
-                                 const struct idset *tasks)
-{
-    uintmax_t id = entry_id (e);
-
-    if (idset_count (tasks) == 0)
-        return 0;
-    if (!api_may (c->b, c->req, e)) {
-        failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
-                entry_job (e)->user);
-    } else if (c->signum || c->step != EXEC_NO_STEP) {
-        failed (c, entry_id (e), "wrong-state",
-                "no signal can reach the tasks of array %ju that do not run yet (%u)", id,
-                idset_count (tasks));
-    } else {
-        int rc = array_cancel (c->b, e, tasks, http_request_uid (c->req), c->note);
-        if (rc < 0)
-            failed (c, entry_id (e), "busy", "array %ju: %s", id, strerror (-rc));
-        else
-            json_array_append_new (c->done, json_integer ((json_int_t)entry_id (e)));
-    }
-    return 0;
-}
-
-/* Tasks of an array, by number: running ones become targets, waiting ones are
- * cancelled. */
-static int collect_part (struct cancelling *c, const struct id_part *part)
-{
-    struct entry *e = entry_find (c->b, part->array);
-    if (e && !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS))
-        e = NULL;
-    const struct job_array *a = e ? entry_job (e)->array : NULL;
-
-    if (!a) {
-        failed (c, part->array, "unknown-job",
-                e ? "job %ju is not an array" : "there is no array %ju",
-                (uintmax_t)part->array);
-        return 0;
-    }
-    struct idset *waiting = idset_create ();
-    int rc = waiting ? 0 : -ENOMEM;
-    IDSET_FOREACH (part->tasks, task)
-    {
-        if (rc == 0 && idset_has (a->waiting, task))
-            rc = idset_add (waiting, task);
-        else if (rc == 0 && idset_has (a->running, task))
-            rc = add_target (c, job_array_task_id (a, entry_id (e), task), true);
-        else if (rc == 0 && c->nsaid++ < SAID_MAX)
-            failed (c, entry_id (e), "wrong-state",
-                    idset_has (a->spec.tasks, task)
-                        ? "task %u of array %ju has ended already"
-                        : "there is no task %u in array %ju",
-                    task, (uintmax_t)entry_id (e));
-    }
-    if (rc == 0)
-        rc = cancel_waiting_tasks (c, e, waiting);
-    idset_destroy (waiting);
-    return rc;
-}
-
-/* Adds the array's tasks that are jobs now. */
-static int collect_array (struct cancelling *c, const struct entry *e)
-{
-    const struct job_array *a = entry_job (e)->array;
-    int rc = 0;
-
-    IDSET_FOREACH (a->running, task)
-    {
-        if (rc == 0)
-            rc = add_target (c, job_array_task_id (a, entry_id (e), task), false);
-    }
-    return rc;
-}
-
-static int collect_named (struct cancelling *c, const struct job_ids *ids)
-{
-    for (size_t i = 0; i < ids->nnamed; i++) {
-        uint64_t id = ids->named[i].first;
-        const struct entry *e = entry_find (c->b, id);
-        if (add_target (c, id, true) < 0
-            || (e && entry_job (e)->array && collect_array (c, e) < 0))
-            return -ENOMEM;
-    }
-    for (size_t i = 0; i < ids->nparts; i++)
-        if (collect_part (c, &ids->parts[i]) < 0)
-            return -ENOMEM;
-    return 0;
-}
-
-/* Collects jobs given by id; of ranges only existing jobs. */
-static int collect (struct cancelling *c, const struct api_filter *f)
-{
-    struct entry *e;
-    bool by_operator = api_is_operator (c->b, c->req);
-
-    if (f->ids && collect_named (c, f->ids) < 0)
-        return -ENOMEM;
-    if (f->ids && f->ids->nranges == 0)
-        return 0;
-    entries_each (ENTRIES_ALL, c->b, e) {
-        if (!f->ids
-            && (entry_job (e)->state == JOB_INACTIVE
-                || (!by_operator && entry_job (e)->userid != http_request_uid (c->req))))
-            continue;
-        if (api_filter_match (f, e)
-            && (!f->ids || job_ids_has_given (f->ids, entry_id (e)))
-            && add_target (c, entry_id (e), f->ids != NULL) < 0)
-            return -ENOMEM;
-    }
-    bool sorted = true; /* the usual case */
-    for (size_t i = 1; i < c->n && sorted; i++)
-        sorted = cmp_target (&c->list[i - 1], &c->list[i]) <= 0;
-    if (!sorted)
-        qsort (c->list, c->n, sizeof (*c->list), cmp_target);
-    return 0;
-}
-
 static int cancel_for_good (struct cancelling *c, struct entry *e)
 {
     const struct job *job = entry_job (e);
@@ -284,8 +104,8 @@ static int cancel_for_good (struct cancelling *c, struct entry *e)
         return 0;
     int rc = broker_exception (c->b, e, "cancel", http_request_uid (c->req), c->note);
     if (rc < 0)
-        failed (c, entry_id (e), "busy", "job %ju: %s", (uintmax_t)entry_id (e),
-                strerror (-rc));
+        cancelling_failed (c, entry_id (e), "busy", "job %ju: %s",
+                           (uintmax_t)entry_id (e), strerror (-rc));
     return rc;
 }
 
@@ -301,7 +121,8 @@ static void answer_now (struct cancelling *c, const char *why)
     while ((t = c->tellings)) {
         DL_DELETE (c->tellings, t);
         t->c = NULL;
-        failed (c, t->id, "agent-unreachable", "job %ju: %s", (uintmax_t)t->id, why);
+        cancelling_failed (c, t->id, "agent-unreachable", "job %ju: %s", (uintmax_t)t->id,
+                           why);
     }
     DL_DELETE (state_of (c->b)->signalling, c);
     answer (c);
@@ -358,16 +179,17 @@ static void told (struct cancelling *c, uint64_t id, int rc)
     if (rc == 0)
         json_array_append_new (c->done, json_integer ((json_int_t)id));
     else if (rc == -ENOENT && c->step != EXEC_NO_STEP)
-        failed (c, id, "wrong-state", "job %ju: step %jd does not run", (uintmax_t)id,
-                (intmax_t)c->step);
+        cancelling_failed (c, id, "wrong-state", "job %ju: step %jd does not run",
+                           (uintmax_t)id, (intmax_t)c->step);
     else if (rc == -ENOENT)
-        failed (c, id, "wrong-state", "job %ju: its batch script does not run",
-                (uintmax_t)id);
+        cancelling_failed (c, id, "wrong-state", "job %ju: its batch script does not run",
+                           (uintmax_t)id);
     else if (rc == -ESRCH)
-        failed (c, id, "wrong-state", "job %ju has ended already", (uintmax_t)id);
+        cancelling_failed (c, id, "wrong-state", "job %ju has ended already",
+                           (uintmax_t)id);
     else
-        failed (c, id, "agent-unreachable", "job %ju: its agent: %s", (uintmax_t)id,
-                strerror (-rc));
+        cancelling_failed (c, id, "agent-unreachable", "job %ju: its agent: %s",
+                           (uintmax_t)id, strerror (-rc));
 }
 
 static void on_told (int rc, void *arg)
@@ -396,8 +218,8 @@ static int signal_one (struct cancelling *c, struct entry *e)
     if (broker_ops (c->b)->signal (broker_exec (c->b), entry_exec_job (e), (int)c->signum,
                                    c->whom, c->step, on_told, t, &err)
         < 0) {
-        failed (c, entry_id (e), err.code == EBUSY ? "busy" : "wrong-state",
-                "job %ju: %s", (uintmax_t)entry_id (e), err.text);
+        cancelling_failed (c, entry_id (e), err.code == EBUSY ? "busy" : "wrong-state",
+                           "job %ju: %s", (uintmax_t)entry_id (e), err.text);
         DL_DELETE (c->tellings, t);
         free (t);
     }
@@ -416,19 +238,19 @@ static int cancel_one (struct cancelling *c, struct entry *e)
     if (job->array && idset_count (job->array->running) > 0)
         return 0; /* they are targets, too */
     if (!job->started || !entry_exec_job (e)) {
-        failed (c, entry_id (e), "wrong-state",
-                "job %ju does not run yet: no signal can reach it", id);
+        cancelling_failed (c, entry_id (e), "wrong-state",
+                           "job %ju does not run yet: no signal can reach it", id);
         return -ESRCH;
     }
     if (c->whom == EXEC_WHOM_BATCH && entry_exec_job (e)->js
         && !jobspec_is_batch (entry_exec_job (e)->js)) {
-        failed (c, entry_id (e), "wrong-state",
-                "job %ju is a command: it has no batch script", id);
+        cancelling_failed (c, entry_id (e), "wrong-state",
+                           "job %ju is a command: it has no batch script", id);
         return -ENOENT;
     }
     int rc = signal_one (c, e);
     if (rc < 0)
-        failed (c, entry_id (e), "busy", "job %ju: %s", id, strerror (-rc));
+        cancelling_failed (c, entry_id (e), "busy", "job %ju: %s", id, strerror (-rc));
     return rc < 0 ? rc : 1;
 }
 
@@ -439,14 +261,15 @@ static void cancel_try (struct cancelling *c, const struct target *t)
 
     if (!e || !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS)) {
         if (t->named)
-            failed (c, t->id, "unknown-job", "there is no job %ju", id);
+            cancelling_failed (c, t->id, "unknown-job", "there is no job %ju", id);
     } else if (!api_may (c->b, c->req, e)) {
-        failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
-                entry_job (e)->user);
+        cancelling_failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
+                           entry_job (e)->user);
     } else if (entry_job (e)->state == JOB_INACTIVE
                || (entry_job (e)->finished && !entry_job (e)->requeue)) {
         if (t->named)
-            failed (c, entry_id (e), "wrong-state", "job %ju has ended already", id);
+            cancelling_failed (c, entry_id (e), "wrong-state",
+                               "job %ju has ended already", id);
     } else if (cancel_one (c, e) == 0) {
         json_array_append_new (c->done, json_integer ((json_int_t)entry_id (e)));
     }
@@ -551,7 +374,7 @@ static void api_cancel (struct broker *b, struct http_request *req,
     }
     if (a.note && strlen (a.note) > NOTE_MAX) {
         http_reply_problem (req, 400, "bad-request", "note: at most %d bytes", NOTE_MAX);
-    } else if (!(c = cancelling_create (b, req, &a)) || collect (c, &f) < 0) {
+    } else if (!(c = cancelling_create (b, req, &a)) || cancelling_collect (c, &f) < 0) {
         http_reply_problem (req, 503, "busy", "out of memory");
         if (c)
             cancelling_free (c);

@@ -31,7 +31,9 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/reserve/reserve_job.c \
 	src/broker/services/reserve/reserve_nodes.c \
 	src/broker/services/stream/output_text.c \
+	src/broker/services/submission.c \
 	src/broker/services/submit_check.c \
+	src/broker/services/submit_write.c \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \
 	src/broker/core/users.c \

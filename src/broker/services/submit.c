@@ -2,8 +2,7 @@
  *
  *   body --> jobspec --> queue --> can it run? --> user --> journal --> 201 {"id":N}
  *
- * The job enters the table only when its transaction is on disk: a failed write leaves
- * nothing behind.
+ * This file has the checks; submit_write.c has the rest.
  */
 #include <errno.h>
 #include <string.h>
@@ -15,43 +14,17 @@
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"
-#include "broker/core/sizes.h"
 #include "broker/core/turn.h"
 #include "broker/core/users.h"
 #include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
-#include "broker/services/foresee.h"
-#include "broker/services/queueusers.h"
 #include "broker/services/reserve/reserve.h"
-#include "broker/services/stream/watch.h"
-#include "broker/services/submit.h"
-#include "broker/services/submit_check.h"
-#include "broker/services/submit_fresh.h"
-#include "broker/services/userlimits.h"
+#include "broker/services/submission.h"
 #include "common/log.h"
 #include "common/parse.h"
-#include "jobspec/options/attributes.h"
 
 #define PENDING_MAX 1000000
 #define LARGE (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
-
-struct submission {
-    struct broker *b;
-    uv_work_t work; /* parses a large jobspec */
-    struct error err;
-    struct http_request *req; /* NULL: made outside fluxq */
-    struct submit_foreign foreign;
-    bool gone; /* the client left; a numbered job is kept anyway */
-    struct entry *e;
-    struct submit_terms terms;
-    int urgency;
-    bool test_only; /* only check, and tell when the job would start */
-    char *key;
-    char *text;                                 /* jobspec */
-    struct submission *prev, *next;             /* in `keyed` */
-    struct submission *later_prev, *later_next; /* in `unjudged` */
-    bool listed;
-};
 
 struct submits {
     struct submission *keyed;    /* with an Idempotency-Key, and not on disk yet */
@@ -65,218 +38,10 @@ static struct submits *state_of (const struct broker *b)
     return service_state (b, &place);
 }
 
-static void submission_free (struct submission *s)
-{
-    broker_work_ends (s->b);
-    entry_destroy (s->e);
-    free (s->key);
-    free (s->terms.queue);
-    free (s->text);
-    free (s->foreign.jobspec);
-    free ((char *)s->foreign.name);
-    free (s);
-}
-
-/* The request ends with its reply, and must not call client_left() then. */
-static void detach (struct submission *s)
-{
-    if (!s->gone && s->req)
-        http_request_set_aux (s->req, NULL, NULL);
-    if (s->listed)
-        DL_DELETE (state_of (s->b)->keyed, s);
-    s->listed = false;
-}
-
-static void refuse (struct submission *s, int status, const char *code, const char *text)
-{
-    detach (s);
-    if (!s->req)
-        s->foreign.done (0, status, text, s->foreign.arg);
-    else if (!s->gone)
-        http_reply_problem (s->req, status, code, "%s", text);
-    submission_free (s);
-}
-
-static void retry_after (struct submission *s, const char *seconds)
-{
-    if (s->req && !s->gone)
-        http_reply_header (s->req, "Retry-After", seconds);
-}
-
-/* Refuses for the reason in s->err. A lack of memory says nothing about the job. */
-static void refuse_for (struct submission *s, int status, const char *code)
-{
-    bool busy = s->err.code == ENOMEM;
-
-    if (busy)
-        retry_after (s, "1");
-    refuse (s, busy ? 503 : status, busy ? "busy" : code, s->err.text);
-}
-
 static void client_left (void *aux)
 {
     struct submission *s = aux;
     s->gone = true;
-}
-
-static json_t *submit_context (const struct submission *s, const struct exec_user *user)
-{
-    const struct jobspec *js = entry_jobspec (s->e);
-    json_t *o =
-        json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
-                   (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1,
-                   "groupid", (json_int_t)user->gid, "user", user->name, "name", js->name,
-                   "queue", s->terms.queue, "duration", js->duration);
-    int rc = o ? sizes_to_submit (o, js) : -1;
-    rc |= attributes_to_event (o, js);
-    if (js->array.text)
-        rc |= json_object_set_new (o, "array", json_string (js->array.text));
-    if (!s->req)
-        rc |= json_object_set_new (
-            o, "adopted",
-            json_pack ("{s:s s:s}", "name", s->foreign.name, "key", s->key));
-    if (rc < 0) {
-        json_decref (o);
-        return NULL;
-    }
-    return o;
-}
-
-/* The submit is on disk: puts the job into the table. */
-static void take_in (struct broker *b, struct entry *e)
-{
-    entry_set_submitting (e, false);
-    entry_insert (b, e);
-    entry_count (b, e);
-    entry_find_queue (b, e);
-    submit_fresh_keep (b, e);
-    services_call (comes, b, e);
-    if (entry_job (e)->state == JOB_DEPEND)
-        depend_begin (b, e);
-    else
-        broker_enqueue (b, e);
-    watch_event (b, e, "submit");
-}
-
-static uint64_t tasks_of (const struct submission *s)
-{
-    return entry_jobspec (s->e)->array.tasks
-               ? idset_count (entry_jobspec (s->e)->array.tasks)
-               : 1;
-}
-
-/* Counts the submit while it is being written; then the entry counts. */
-static void reserve (struct submission *s, int sign)
-{
-    userlimits_reserve (s->b, s->terms.uid, sign * (int64_t)tasks_of (s),
-                        sign * (int64_t)entry_spec_bytes (s->e));
-}
-
-static void committed (int rc, const struct error *err, void *arg)
-{
-    struct submission *s = arg;
-    struct broker *b = s->b;
-    struct entry *e = s->e;
-    char text[64];
-
-    reserve (s, -1);
-    if (rc < 0) {
-        bool unknown = rc == -EINPROGRESS;
-        log_warning ("a submit by uid %u %s: %s", (unsigned)s->terms.uid,
-                     unknown ? "got no answer" : "was refused", err->text);
-        if (unknown)
-            retry_after (s, "1");
-        refuse (s, 503, unknown ? "commit-unknown" : "journal", err->text);
-        return;
-    }
-    s->e = NULL;
-    take_in (b, e);
-    detach (s);
-    if (!s->req) {
-        s->foreign.done (entry_id (e), 201, "", s->foreign.arg);
-    } else if (!s->gone) {
-        snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)entry_id (e));
-        http_reply (s->req, 201, NULL, text, strlen (text));
-    }
-    submission_free (s);
-}
-
-static void answer_test (struct submission *s)
-{
-    json_t *o = broker_is_recovering (s->b) ? NULL : broker_foresee (s->b, s->e);
-
-    if (!o) {
-        refuse (s, 503, "busy",
-                broker_is_recovering (s->b) ? "the broker does not know its nodes yet"
-                                            : "out of memory");
-        return;
-    }
-    detach (s);
-    if (!s->gone)
-        api_reply_json (s->req, 200, o);
-    else
-        json_decref (o);
-    submission_free (s);
-}
-
-static void number_and_write (struct submission *s, const struct exec_user *user)
-{
-    struct broker *b = s->b;
-    struct entry *e = s->e;
-    int queue = config_queue_index (broker_config (b), s->terms.queue);
-
-    if (queue < 0) {
-        refuse (s, 422, "unknown-queue", "its queue was removed a moment ago");
-        return;
-    }
-    entry_set_queue (e, (unsigned)queue);
-    entry_set_spec_bytes (e, strlen (s->text));
-    if (!broker_is_operator (b, user->uid)
-        && queueusers_check (&broker_config (b)->queues[queue], user, &s->err) < 0) {
-        refuse_for (s, 403, "not-in-queue");
-        return;
-    }
-    if (s->test_only) {
-        answer_test (s);
-        return;
-    }
-    if (userlimits_check (b, s->terms.uid, tasks_of (s), entry_spec_bytes (e), &s->err)
-        < 0) {
-        /* 429: the executor tries again */
-        refuse_for (s, s->req ? 403 : 429, "over-limit");
-        return;
-    }
-    struct journal_txn *t = journal_txn_create ();
-    json_t *context = submit_context (s, user);
-    if (!t || !context || entry_number (b, e) < 0) {
-        journal_txn_destroy (t);
-        json_decref (context);
-        refuse (s, 503, "busy", "out of memory");
-        return;
-    }
-    entry_set_submitting (e, true);
-    services_call (take, b, e, false);
-    journal_txn_job (t, entry_id (e), s->terms.uid, s->key, s->text, strlen (s->text));
-    if (entries_next_id (b) > entry_id (e) + 1)
-        journal_txn_keep_ids (t, entries_next_id (b) - 1);
-    broker_emit_into (b, t);
-    int rc = broker_emit (b, e, "submit", context);
-    broker_emit_into (b, NULL);
-    if (rc < 0
-        || (entry_job (e)->state != JOB_SCHED && entry_job (e)->state != JOB_DEPEND)) {
-        bool odd = rc < 0 && rc != -ENOMEM; /* else there was no memory for an event */
-        journal_txn_destroy (t);
-        refuse (s, odd ? 500 : 503, odd ? "bad-request" : "busy",
-                "the job could not be accepted");
-        return;
-    }
-    if (journal_commit (broker_journal (b), t, JOURNAL_MAY_FAIL, committed, s) < 0) {
-        retry_after (s, "1");
-        refuse (s, 429, "busy",
-                "too many submits wait for the disk; try again in a second");
-        return;
-    }
-    reserve (s, 1);
 }
 
 static void user_known (int rc, const struct exec_user *user, void *arg)
@@ -285,21 +50,21 @@ static void user_known (int rc, const struct exec_user *user, void *arg)
     char text[200];
 
     if (s->gone) {
-        detach (s);
+        submission_detach (s);
         submission_free (s);
     } else if (broker_is_dead (s->b)) {
-        refuse (s, 503, "busy", "the broker is about to stop");
+        submission_refuse (s, 503, "busy", "the broker is about to stop");
     } else if (rc == -ENOENT) {
         snprintf (text, sizeof (text), "uid %u has no entry in this machine's passwd",
                   (unsigned)s->terms.uid);
-        refuse (s, 403, "not-owner", text);
+        submission_refuse (s, 403, "not-owner", text);
     } else if (rc < 0) {
         snprintf (text, sizeof (text), "uid %u cannot be looked up now: %s",
                   (unsigned)s->terms.uid, strerror (-rc));
-        retry_after (s, "5");
-        refuse (s, 503, "busy", text);
+        submission_retry_after (s, "5");
+        submission_refuse (s, 503, "busy", text);
     } else {
-        number_and_write (s, user);
+        submission_write (s, user);
     }
 }
 
@@ -312,19 +77,20 @@ static void antecedents_known (int rc, struct antecedents *found, uint64_t unkno
 
     depend_set_found (s->e, found);
     if (s->gone) {
-        detach (s);
+        submission_detach (s);
         submission_free (s);
     } else if (broker_is_dead (s->b) || rc < 0) {
-        retry_after (s, "1");
-        refuse (s, 503, "busy", "the job's dependencies cannot be looked up now");
+        submission_retry_after (s, "1");
+        submission_refuse (s, 503, "busy",
+                           "the job's dependencies cannot be looked up now");
     } else if (unknown) {
         snprintf (text, sizeof (text), "dependency: there is no job %ju",
                   (uintmax_t)unknown);
-        refuse (s, 422, "unknown-job", text);
+        submission_refuse (s, 422, "unknown-job", text);
     } else if (antecedents_resolve_tasks (s->b, found, &entry_jobspec (s->e)->depend,
                                           &s->err)
                < 0) {
-        refuse_for (s, 422, "unknown-job");
+        submission_refuse_for (s, 422, "unknown-job");
     } else {
         users_find (broker_users (s->b), s->terms.uid, user_known, s);
     }
@@ -338,8 +104,8 @@ static void find_antecedents (struct submission *s)
         antecedents_find (s->b, list, NULL, &s->terms.uid, antecedents_known, s);
         return;
     }
-    retry_after (s, "10");
-    refuse (s, 429, "busy", "too many jobs already wait for other jobs");
+    submission_retry_after (s, "10");
+    submission_refuse (s, 429, "busy", "too many jobs already wait for other jobs");
 }
 
 /* Only root can start processes of other users. */
@@ -451,8 +217,8 @@ static void judge (struct submission *s)
     const char *code = "bad-jobspec", *full = s->test_only ? NULL : pause_refusal (s->b);
 
     if (full) {
-        retry_after (s, "5");
-        refuse (s, 503, "paused", full);
+        submission_retry_after (s, "5");
+        submission_refuse (s, 503, "paused", full);
         return;
     }
     bool good =
@@ -460,7 +226,7 @@ static void judge (struct submission *s)
     if (good && !(s->text = keep_text (s)))
         good = error_no_memory (&s->err, NULL) == 0;
     if (!good)
-        refuse_for (s, 422, code);
+        submission_refuse_for (s, 422, code);
     else if (entry_jobspec (s->e)->depend.n && !s->test_only)
         find_antecedents (s);
     else
@@ -497,10 +263,10 @@ bool submit_next_later (struct broker *b)
         return false;
     DL_DELETE2 (all->unjudged, s, later_prev, later_next);
     if (s->gone) {
-        detach (s);
+        submission_detach (s);
         submission_free (s);
     } else if (broker_is_dead (b)) {
-        refuse (s, 503, "busy", "the broker is about to stop");
+        submission_refuse (s, 503, "busy", "the broker is about to stop");
     } else {
         judge (s);
     }
@@ -512,7 +278,7 @@ static void parse_done (uv_work_t *w, int status)
     struct submission *s = w->data;
 
     if (status < 0 || broker_is_dead (s->b))
-        refuse (s, 503, "busy", "the broker is about to stop");
+        submission_refuse (s, 503, "busy", "the broker is about to stop");
     else
         parsed (s);
 }
@@ -576,13 +342,13 @@ static void api_submit (struct broker *b, struct http_request *req,
         return;
     }
     if (read_query (s, &err) < 0) {
-        refuse (s, 400, "bad-request", err.text);
+        submission_refuse (s, 400, "bad-request", err.text);
         return;
     }
     http_request_set_aux (req, s, client_left);
     if (key) {
-        DL_APPEND (state_of (b)->keyed, s);
-        s->listed = true;
+        s->keyed = &state_of (b)->keyed;
+        DL_APPEND (*s->keyed, s);
     }
     s->work.data = s;
     if (len > LARGE

@@ -1,0 +1,46 @@
+/* submission.h - a submit under way, for submit.c and submit_write.c
+ *
+ * It ends with one answer, to the client or to the caller of submit_foreign(), and is
+ * freed then.
+ */
+#ifndef FLUXQ_BROKER_SERVICES_SUBMISSION_H
+#define FLUXQ_BROKER_SERVICES_SUBMISSION_H
+
+#include "broker/core/broker.h"
+#include "broker/services/submit.h"
+#include "broker/services/submit_check.h"
+
+struct submission {
+    struct broker *b;
+    uv_work_t work; /* parses a large jobspec */
+    struct error err;
+    struct http_request *req; /* NULL: made outside fluxq */
+    struct submit_foreign foreign;
+    bool gone; /* the client left; a numbered job is kept anyway */
+    struct entry *e;
+    struct submit_terms terms;
+    int urgency;
+    bool test_only; /* only check, and tell when the job would start */
+    char *key;
+    char *text;                /* jobspec */
+    struct submission **keyed; /* the list that has it; or NULL */
+    struct submission *prev, *next;
+    struct submission *later_prev, *later_next; /* in the list of those that wait */
+};
+
+void submission_free (struct submission *s);
+/* Before the reply: the request must not report that its client leaves after it. */
+void submission_detach (struct submission *s);
+/* The client may try again after so many seconds. */
+void submission_retry_after (struct submission *s, const char *seconds);
+/* Both answer with the reason, and free s. refuse_for: for the reason in s->err; a lack
+ * of memory says nothing about the job. */
+void submission_refuse (struct submission *s, int status, const char *code,
+                        const char *text);
+void submission_refuse_for (struct submission *s, int status, const char *code);
+
+/* submit_write.c: the job is checked and its user known. Numbers the job, writes it to
+ * the journal, puts it into the table, and answers. */
+void submission_write (struct submission *s, const struct exec_user *user);
+
+#endif

@@ -176,6 +176,10 @@ struct broker_service {
     void (*starts_due) (struct broker *b);
 
     /* -- what users see -- */
+    /* Why the job waits: a word (Resources, Dependency), and a sentence that is added to
+     * text, unless text is NULL. NULL: for no reason of this service. In the order of
+     * calls the first answer counts. */
+    const char *(*reason) (struct broker *b, const struct entry *e, struct strbuf *text);
     const struct api_route *routes; /* method NULL ends the list */
     const struct column *columns;   /* name NULL ends the list */
     /* Adds members to the answer of GET /v1/jobs/ID. The entry of a job that has left the

@@ -13,56 +13,42 @@
 #include "broker/services/reserve/reserve_job.h"
 #include "common/clock.h"
 
-#define ARRAY_REASON_MAX 128
+/* The scheduler's reason, for a job that no other service holds back. */
+static const char *reason (struct broker *b, const struct entry *e, struct strbuf *text)
+{
+    if (!column_job_waits (e))
+        return NULL;
+    if (text && broker_is_recovering (b))
+        strbuf_adds (text, "the broker does not know its nodes yet (see its log)");
+    else if (text)
+        reserve_reason_text (b, e, text);
+    return reserve_reason_name (b, e);
+}
+
+/* The first answer of the services. */
+static const char *find_reason (const struct cell *c, struct strbuf *text)
+{
+    const char *name = NULL;
+
+    for (const struct broker_service **s = SERVICES_WITH (reason); *s && !name; s++)
+        name = (*s)->reason (c->b, c->e, text);
+    return name;
+}
 
 /* -- columns -- */
 
-static bool is_held (const struct entry *e)
-{
-    return column_job_waits (e) && entry_job (e)->urgency == 0;
-}
-
-/* Pending jobs: who holds the job, or the scheduler's reason. Others: empty, the client
- * shows the nodes. */
+/* Empty for jobs that do not wait; the client shows the nodes. */
 static void col_reason (const struct cell *c)
 {
-    char text[ARRAY_REASON_MAX];
-    const char *array = array_reason (c->b, c->e, text, sizeof (text));
-    const char *depend = depend_reason (c->b, c->e);
-    const char *name = is_held (c->e)            ? job_hold_reason (c->job, 0)
-                       : depend                  ? depend
-                       : array                   ? array
-                       : column_job_waits (c->e) ? reserve_reason_name (c->b, c->e)
-                                                 : NULL;
+    const char *name = find_reason (c, NULL);
+
     if (name)
         strbuf_adds (c->sb, name);
 }
 
-static void add_hold (struct strbuf *sb, const struct job *job)
-{
-    const char *note = job->hold_note;
-
-    strbuf_addf (sb, "held by %s%s%s", job->held_by_operator ? "operator" : "its user",
-                 note ? ": " : "", note ? note : "");
-    if (!job->held_by_operator)
-        strbuf_addf (sb, "; release it with fluxq-ctl release %ju", (uintmax_t)job->id);
-}
-
 static void col_reason_text (const struct cell *c)
 {
-    char depend[512];
-    if (is_held (c->e)) {
-        add_hold (c->sb, c->job);
-    } else if (depend_reason (c->b, c->e)) {
-        depend_explain (c->b, entry_id (c->e), depend, sizeof (depend));
-        strbuf_adds (c->sb, *depend ? depend : "waits for other jobs");
-    } else if (column_job_waits (c->e) && broker_is_recovering (c->b)) {
-        strbuf_adds (c->sb, "the broker does not know its nodes yet (see its log)");
-    } else if (array_reason (c->b, c->e, depend, sizeof (depend))) {
-        strbuf_adds (c->sb, depend);
-    } else if (column_job_waits (c->e)) {
-        reserve_reason_text (c->b, c->e, c->sb);
-    }
+    find_reason (c, c->sb);
     if (entry_note (c->e))
         strbuf_addf (c->sb, "%s%s",
                      c->sb->len && column_job_waits (c->e) ? "; last start: " : "",
@@ -154,6 +140,8 @@ static const struct column columns[] = {
 
 const struct broker_service service_reasons = {
     .name = "reasons",
+    .order = SERVICE_AFTER, /* the plan's reason, when no other service has one */
+    .reason = reason,
     .columns = columns,
     .shows_job = shows_job,
 };

@@ -87,6 +87,23 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
         watch_reply_after_commit (b, req, json_object ());
 }
 
+static const char *reason (struct broker *b, const struct entry *e, struct strbuf *text)
+{
+    const struct job *job = entry_job (e);
+    const char *note = job->hold_note;
+
+    (void)b;
+    if (job->state >= JOB_RUN || job->urgency > 0)
+        return NULL;
+    if (text)
+        strbuf_addf (text, "held by %s%s%s",
+                     job->held_by_operator ? "operator" : "its user", note ? ": " : "",
+                     note ? note : "");
+    if (text && !job->held_by_operator)
+        strbuf_addf (text, "; release it with fluxq-ctl release %ju", (uintmax_t)job->id);
+    return job_hold_reason (job, 0);
+}
+
 static const struct api_route routes[] = {
     { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
     { 0 },
@@ -94,5 +111,7 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_urgency = {
     .name = "urgency",
+    .order = SERVICE_FIRST, /* the reason of a held job is the hold */
+    .reason = reason,
     .routes = routes,
 };

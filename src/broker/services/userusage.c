@@ -108,7 +108,7 @@ static int load_usage (const char *name, const char *value, void *arg)
     if (rc == 0 && *end == ' ')
         rc = usage_name (usage, (uint32_t)uid, end + 1);
     if (rc < 0)
-        log_warning ("journal: setting %s is no usage: %s", name, value);
+        log_warning ("journal: setting %s is not a usage record: %s", name, value);
     return rc == -ENOMEM ? rc : 0;
 }
 

@@ -124,21 +124,22 @@ bool array_is_whole (const struct entry *e)
     return job->array && job->state >= JOB_RUN;
 }
 
-const char *array_reason (const struct broker *b, const struct entry *e, char *text,
-                          size_t size)
+/* Why none of the array's tasks is queued. */
+static const char *reason (struct broker *b, const struct entry *e, struct strbuf *text)
 {
     const struct job *job = entry_job (e);
     const struct job_array *a = job->array;
 
     if (!a || job->state != JOB_SCHED || slot_of (e)->head || broker_is_recovering (b))
         return NULL;
-    if (job_array_is_full (a)) {
-        snprintf (text, size, "%u of its tasks run, and at most %u may run at a time",
-                  idset_count (a->running), a->spec.limit);
-        return "JobArrayTaskLimit";
-    }
-    snprintf (text, size, "waits for the corresponding tasks of other arrays to succeed");
-    return "Dependency";
+    bool full = job_array_is_full (a);
+    if (text && full)
+        strbuf_addf (text, "%u of its tasks run, and at most %u may run at a time",
+                     idset_count (a->running), a->spec.limit);
+    else if (text)
+        strbuf_adds (text,
+                     "waits for the corresponding tasks of other arrays to succeed");
+    return full ? "JobArrayTaskLimit" : "Dependency";
 }
 
 /* -- a task starts -- */
@@ -267,4 +268,5 @@ const struct broker_service service_array = {
     .settings = &settings,
     .event = on_event,
     .goes = leave,
+    .reason = reason,
 };

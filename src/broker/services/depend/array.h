@@ -15,10 +15,6 @@ void array_dequeue (struct broker *b, struct entry *e);
 uint64_t array_queued_id (const struct entry *e);
 /* Whether all tasks of the array have become jobs of their own. */
 bool array_is_whole (const struct entry *e);
-/* Why none of the array's tasks is queued: a word, and a sentence in text. NULL: does not
- * apply. */
-const char *array_reason (const struct broker *b, const struct entry *e, char *text,
-                          size_t size);
 /* Makes a job of the task that was placed; NULL: no array has queued that id. */
 struct entry *array_start (struct broker *b, uint64_t head);
 /* Cancels these tasks, all of which wait. */

@@ -316,18 +316,19 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
         pass_in (b, 0);
 }
 
-const char *depend_reason (const struct broker *b, const struct entry *e)
+static const char *reason (struct broker *b, const struct entry *e, struct strbuf *text)
 {
+    char why[REASON_MAX] = "";
+
     if (entry_job (e)->state != JOB_DEPEND)
         return NULL;
+    if (text) {
+        deps_reason (deps_of (b), entry_id (e), why, sizeof (why));
+        strbuf_adds (text, *why ? why : "waits for other jobs");
+    }
     return deps_verdict (deps_of (b), entry_id (e)) == DEPS_NEVER
                ? "DependencyNeverSatisfied"
                : "Dependency";
-}
-
-void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size)
-{
-    deps_reason (deps_of (b), id, text, size);
 }
 
 size_t depend_blockers (const struct broker *b, uint64_t id, uint64_t *ids, size_t max)
@@ -446,5 +447,6 @@ const struct broker_service service_depend = {
     .acts = acts,
     .goes = forget,
     .drop = drop,
+    .reason = reason,
     .shows_job = shows_job,
 };

@@ -14,10 +14,7 @@ void depend_begin (struct broker *b, struct entry *e);
 /* Tells deps.h that these tasks of an array never start. */
 void depend_never_start (struct broker *b, const struct entry *e,
                          const struct idset *tasks);
-/* "Dependency", "DependencyNeverSatisfied", or NULL: the job waits for no other. */
-const char *depend_reason (const struct broker *b, const struct entry *e);
-/* deps_reason() and deps_blockers() of job/deps.h. */
-void depend_explain (const struct broker *b, uint64_t id, char *text, size_t size);
+/* deps_blockers() of job/deps.h. */
 size_t depend_blockers (const struct broker *b, uint64_t id, uint64_t *ids, size_t max);
 /* The job's dependencies until it begins to wait; then the list is empty. Borrowed. */
 const struct dependencies *depend_list (const struct entry *e);

@@ -6,6 +6,8 @@
 
 #include "broker/services/depend/array.h"
 
+extern const struct broker_service service_array;
+
 static struct entry *submit_array (struct small *s, const char *tasks)
 {
     char system[128];
@@ -100,17 +102,17 @@ static void test_head (void **unused)
 static void test_limit (void **unused)
 {
     struct small *s = small_create (1);
-    char text[200] = "";
+    autostrbuf struct strbuf text;
 
     (void)unused;
+    strbuf_init (&text, 200);
     struct entry *e = submit_array (s, "1-4%2");
-    assert_null (array_reason (s->b, e, text, sizeof (text)));
+    assert_null (service_array.reason (s->b, e, &text));
     small_turn (s);
     assert_string_equal (s->told, "start 2, start 3");
     assert_int_equal (array_queued_id (e), 0);
-    assert_string_equal (array_reason (s->b, e, text, sizeof (text)),
-                         "JobArrayTaskLimit");
-    assert_non_null (strstr (text, "2 of its tasks run, and at most 2 may run"));
+    assert_string_equal (service_array.reason (s->b, e, &text), "JobArrayTaskLimit");
+    assert_non_null (strstr (text.buf, "2 of its tasks run, and at most 2 may run"));
     small_finish (s, 2, "startfail");
     assert_non_null (strstr (s->told, "start 4"));
     assert_null (entry_find (s->b, 5));

@@ -7,6 +7,8 @@
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
 
+extern const struct broker_service service_array;
+
 extern const struct broker_service service_correspond, service_depend;
 
 static uint64_t submit_array (struct small *s, const char *tasks, const char *more)
@@ -47,14 +49,13 @@ static void test_same_number (void **unused)
     struct small *s = begin ();
     uint64_t id = submit_after (s, "1-3");
     struct entry *e = entry_find (s->b, id);
-    char text[200];
 
     (void)unused;
     small_advance (s, 1);
     assert_int_equal (entry_job (e)->state, JOB_SCHED);
     assert_int_equal (array_queued_id (e), 0); /* no task may start */
     assert_true (idset_count (correspond_ready (e)) == 0);
-    assert_string_equal (array_reason (s->b, e, text, sizeof (text)), "Dependency");
+    assert_string_equal (service_array.reason (s->b, e, NULL), "Dependency");
     small_finish (s, 3, "exited"); /* task 2 */
     assert_null (entry_find (s->b, id + 1));
     assert_int_equal (entry_job (entry_find (s->b, id + 2))->state, JOB_RUN);

@@ -7,6 +7,8 @@
 #include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
 
+extern const struct broker_service service_depend;
+
 static enum job_state state_of_job (struct small *s, uint64_t id)
 {
     return entry_job (entry_find (s->b, id))->state;
@@ -40,16 +42,13 @@ static void test_no_dependency (void **unused)
 {
     struct small *s = begin ();
     struct entry *e = entry_find (s->b, 1);
-    char text[100] = "";
     size_t n = 1;
 
     (void)unused;
     assert_non_null (strstr (small_events (s, 1), "validate depend priority"));
-    assert_null (depend_reason (s->b, e));
+    assert_null (service_depend.reason (s->b, e, NULL));
     depend_needs (e, &n);
     assert_int_equal (n, 0);
-    depend_explain (s->b, 1, text, sizeof (text));
-    assert_string_equal (text, "");
     assert_true (depend_has_room (s->b, 1000));
     assert_false (depend_has_room (s->b, 2000001));
     small_destroy (s);
@@ -87,14 +86,14 @@ static void test_explained (void **unused)
     struct small *s = begin ();
     struct entry *e = submit (s, "afterok", "1", ", fluxq: {kill-invalid-depend: false}");
     uint64_t ids[4] = { 0 };
-    char text[200] = "";
+    autostrbuf struct strbuf text;
     size_t n = 0;
 
     (void)unused;
+    strbuf_init (&text, 200);
     small_advance (s, 1);
-    assert_string_equal (depend_reason (s->b, e), "Dependency");
-    depend_explain (s->b, entry_id (e), text, sizeof (text));
-    assert_string_equal (text, "waits for job 1 to succeed");
+    assert_string_equal (service_depend.reason (s->b, e, &text), "Dependency");
+    assert_string_equal (text.buf, "waits for job 1 to succeed");
     assert_int_equal (depend_blockers (s->b, entry_id (e), ids, 4), 1);
     assert_int_equal (ids[0], 1);
     const uint64_t *needs = depend_needs (e, &n);
@@ -104,7 +103,8 @@ static void test_explained (void **unused)
     small_finish (s, 1, "timeout");
     small_advance (s, 1);
     assert_int_equal (entry_job (e)->state, JOB_DEPEND); /* the job still waits */
-    assert_string_equal (depend_reason (s->b, e), "DependencyNeverSatisfied");
+    assert_string_equal (service_depend.reason (s->b, e, NULL),
+                         "DependencyNeverSatisfied");
     small_destroy (s);
 }
 

@@ -272,37 +272,57 @@ static void add_numbers (const struct cell *cell, uid_t viewer, const struct col
             strbuf_addf (sb, "%s%s", sb->len > begin ? "," : "", id);
 }
 
-static void add_text (const struct cell *cell, uid_t viewer, const struct column *c,
-                      bool json)
+/* Renders the text into a buffer that the next call uses again. */
+static struct strbuf *render_apart (const struct cell *cell, uid_t viewer,
+                                    const struct column *c)
 {
-    static struct strbuf scratch = { .max = 4096 };
-    struct strbuf *sb = cell->sb;
-    struct cell raw = *cell;
+    static struct strbuf text = { .max = 4096 };
+    struct cell apart = *cell;
 
-    if (!scratch.buf)
-        strbuf_init (&scratch, 64 * 1024);
-    strbuf_reset (&scratch);
-    raw.sb = &scratch;
+    if (!text.buf)
+        strbuf_init (&text, 64 * 1024);
+    strbuf_reset (&text);
+    apart.sb = &text;
     if (is_seen (cell, viewer, c))
-        render (&raw, c);
+        render (&apart, c);
     if (c->private_part == PRIVATE_ARGUMENTS)
-        privacy_scrub (cell->b, viewer, &scratch);
-    if (json) {
-        strbuf_add_json (sb, scratch.buf, scratch.len);
-        return;
-    }
-    if (scratch.len == strcspn (scratch.buf, "\t\n\\")) {
-        strbuf_add (sb, scratch.buf, scratch.len);
-        return;
-    }
-    for (size_t i = 0; i < scratch.len; i++) {
-        char ch = scratch.buf[i];
+        privacy_scrub (cell->b, viewer, &text);
+    return &text;
+}
+
+static void add_json_text (const struct cell *cell, uid_t viewer, const struct column *c)
+{
+    const struct strbuf *text = render_apart (cell, viewer, c);
+
+    strbuf_add_json (cell->sb, text->buf, text->len);
+}
+
+static void add_escaped (struct strbuf *sb, const char *text, size_t len)
+{
+    for (size_t i = 0; i < len; i++) {
+        char ch = text[i];
         if (ch == '\t' || ch == '\n' || ch == '\\') {
             strbuf_addch (sb, '\\');
             ch = ch == '\t' ? 't' : ch == '\n' ? 'n' : '\\';
         }
         strbuf_addch (sb, ch);
     }
+}
+
+/* Most texts have nothing to hide or to escape: they are rendered in their place. */
+static void add_tsv_text (const struct cell *cell, uid_t viewer, const struct column *c)
+{
+    struct strbuf *sb = cell->sb, *text;
+    size_t begin = sb->len;
+
+    if (c->private_part == 0) {
+        render (cell, c);
+        if (begin + strcspn (sb->buf + begin, "\t\n\\") == sb->len)
+            return;
+        sb->buf[sb->len = begin] = 0;
+    }
+    text = render_apart (cell, viewer, c);
+    add_escaped (sb, text->buf, text->len);
 }
 
 void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
@@ -318,7 +338,7 @@ void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
         if (list[i]->kind == COLUMN_IDS)
             strbuf_addch (sb, '[');
         if (list[i]->kind == COLUMN_TEXT)
-            add_text (&cell, viewer, list[i], true);
+            add_json_text (&cell, viewer, list[i]);
         else
             add_numbers (&cell, viewer, list[i]);
         if (list[i]->kind == COLUMN_IDS)
@@ -338,7 +358,7 @@ void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
         if (i)
             strbuf_addch (sb, '\t');
         if (list[i]->kind == COLUMN_TEXT)
-            add_text (&cell, viewer, list[i], false);
+            add_tsv_text (&cell, viewer, list[i]);
         else
             add_numbers (&cell, viewer, list[i]);
     }

@@ -196,7 +196,7 @@ test_expect_success 'wrong dependencies are refused with their place' '
     refused "there is no job $next" -d afterok:$next &&
     refused "there is no job 999999" -d "afterok:1?afterany:999999" &&
     refused "afterok:1" -d 1 && refused "names no job" -d afterok && refused "mixes" -d "after:1,after:1?after:1" &&
-    refused "none of after, afterany" -d before:1 && refused "not the number of a job" -d afterok:x &&
+    refused "not one of after, afterany" -d before:1 && refused "not the number of a job" -d afterok:x &&
     refused "singleton names no job" -d singleton:1 && refused "only '\''after'\''" -d afterok:1+5 &&
     many=afterok$(i=0; while [ $i -le 1000 ]; do printf ":1"; i=$((i + 1)); done) &&
     refused "1000" -d $many && refused "yes or no" -d after:1 --kill-invalid-depend=perhaps

@@ -8,7 +8,7 @@
 
 #define USER 1000
 
-/* Job 1 has ended, and the broker has forgotten it; array 2 has, too, but for the journal. */
+/* Job 1 has ended, and task 1 of array 2 runs; only the journal knows them. */
 static void begin (struct small *s)
 {
     long countdown = small_spare ();

@@ -97,9 +97,8 @@ static int detached (struct cmd *c, const struct attach *a)
 static int report (struct cmd *c, const struct attach *a, const json_t *job)
 {
     struct error err = { 0 };
-    autostrbuf struct strbuf result;
+    autostrbuf struct strbuf result = STRBUF_INIT (64 * 1024);
 
-    strbuf_init (&result, 64 * 1024);
     if (send_wait (c, (uint64_t)answer_number (job, "id"), &result) != CMD_OK)
         return c->status;
     autojson json_t *o = json_parse (result.buf, result.len, "the broker's answer", &err);

@@ -40,9 +40,8 @@ static void print_status (const json_t *o)
                  *nodes = json_object_get (o, "nodes");
     const json_t *listen = json_object_get (o, "listen"),
                  *journal = json_object_get (o, "journal");
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (4096);
 
-    strbuf_init (&sb, 4096);
     strbuf_add_duration (&sb, answer_number (o, "uptime"));
     print_field ("Version", "%s", json_text (o, "version"));
     print_field ("Process", "%.0f%s%s, up %s, %.1f MiB", answer_number (o, "pid"),
@@ -128,10 +127,9 @@ static int do_reload (struct cmd *c, const struct ctl *x)
 static int post_to (struct cmd *c, const char *collection, const char *name,
                     const char *suffix, json_t *body)
 {
-    struct strbuf target;
+    struct strbuf target = STRBUF_INIT (4096);
     json_t *o = NULL;
 
-    strbuf_init (&target, 4096);
     strbuf_addf (&target, "/v1/%s/", collection);
     strbuf_add_urlencoded (&target, name);
     strbuf_adds (&target, suffix);
@@ -225,10 +223,9 @@ static int hold_range (const struct id_range *range, void *arg)
 static int for_jobs (struct cmd *c, const struct ctl *x, int urgency)
 {
     struct holding h = { .c = c, .urgency = urgency, .reason = x->reason };
-    autostrbuf struct strbuf ids;
+    autostrbuf struct strbuf ids = STRBUF_INIT (128 * 1024);
     struct error err = { 0 };
 
-    strbuf_init (&ids, 128 * 1024);
     for (size_t i = 0; i < x->n; i++) {
         if (cmd_add_ids (c, &ids, x->words[i]) != CMD_OK)
             return c->status;

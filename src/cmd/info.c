@@ -79,9 +79,8 @@ static void show_each (const json_t *nodes)
     };
     bool gres = nodes_have_gres (nodes);
     struct grid grid;
-    struct strbuf jobs;
+    struct strbuf jobs = STRBUF_INIT (1 << 20);
 
-    strbuf_init (&jobs, 1 << 20);
     grid_init (&grid, gres ? with_gres : headings,
                gres ? ARRAY_SIZE (with_gres) : ARRAY_SIZE (headings));
     for (size_t i = 0; i < json_array_size (nodes); i++) {
@@ -112,10 +111,9 @@ static int run (struct cmd *c)
     struct option_match m;
     bool each = false, json = false, tree = false;
     const char *names = NULL, *queue = NULL;
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (1 << 20);
     json_t *o;
 
-    strbuf_init (&target, 1 << 20);
     while (cmd_next (c, &m) > 0) {
         switch (m.desc ? m.desc->id : CMD_OPERAND) {
         case LONG:

@@ -131,9 +131,8 @@ static int run (struct cmd *c)
 {
     struct logs l = { .rank = -1, .task = -1 };
     struct follow f;
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (1024);
 
-    strbuf_init (&target, 1024);
     if (read_options (c, &l) != CMD_OK || c->ended)
         return c->status;
     build_target (&l, &target);

@@ -203,9 +203,8 @@ static int show (struct cmd *c, const struct queue *q, size_t *ret_rows)
     struct listing l;
     struct error err = { 0 };
     struct winsize size = terminal_size ();
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (LISTING_MAX);
 
-    strbuf_init (&sb, LISTING_MAX);
     if (cmd_request (c, "GET", q->target.buf, NULL, 0, &r) != CMD_OK)
         return c->status;
     if (listing_parse (&l, &q->format, r.body, r.len, &err) < 0) {
@@ -239,11 +238,10 @@ static int show_json (struct cmd *c, const struct queue *q)
 static int watch (struct cmd *c, const struct queue *q)
 {
     struct watch w;
-    struct strbuf target;
+    struct strbuf target = STRBUF_INIT (256 * 1024);
     size_t rows;
     int status = CMD_OK;
 
-    strbuf_init (&target, 256 * 1024);
     strbuf_adds (&target, "/v1/watch");
     target_add (&target, "user", q->user);
     target_add (&target, "queue", q->queue);

@@ -110,9 +110,8 @@ static void print_amount (const json_t *o, const char *label, const char *what)
 
 static void print_memory (const json_t *o)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (256);
 
-    strbuf_init (&sb, 256);
     add_memory (&sb, answer_number (o, "memory_mib"));
     strbuf_adds (&sb, ", ");
     add_memory (&sb, answer_number (o, "memory_used"));
@@ -163,11 +162,10 @@ static void print_reservation (const json_t *o)
 /* "zone a, rack r1" */
 static void print_places (json_t *places)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (8192);
     const char *level;
     json_t *name;
 
-    strbuf_init (&sb, 8192);
     json_object_foreach (places, level, name) {
         strbuf_addf (&sb, "%s%s %s", sb.len ? ", " : "", level,
                      json_is_string (name) ? json_string_value (name) : "?");
@@ -178,9 +176,8 @@ static void print_places (json_t *places)
 
 static void show_node (const json_t *o)
 {
-    struct strbuf jobs;
+    struct strbuf jobs = STRBUF_INIT (1 << 20);
 
-    strbuf_init (&jobs, 1 << 20);
     answer_add_numbers (&jobs, json_object_get (o, "jobs"));
     print_field ("Node", "%s", json_text (o, "name"));
     print_field ("State", "%s", node_state (o));
@@ -228,9 +225,8 @@ static int show_nodes (struct cmd *c, const struct show *s)
 
 static void print_limit (const char *label, double seconds)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64);
 
-    strbuf_init (&sb, 64);
     if (seconds > 0)
         strbuf_add_duration (&sb, seconds);
     print_field (label, "%s", sb.len ? sb.buf : "unlimited");

@@ -210,9 +210,8 @@ static void note_missing_directories (struct cmd *c, const struct submit_options
 /* Warns as Slurm does; the broker takes the time as now. */
 static void note_past_begin (struct cmd *c, double begin)
 {
-    autostrbuf struct strbuf time;
+    autostrbuf struct strbuf time = STRBUF_INIT (64);
 
-    strbuf_init (&time, 64);
     strbuf_add_time (&time, begin);
     cmd_warn (c, "note: the begin time %s is in the past: the job may start at once",
               time.buf);
@@ -342,9 +341,8 @@ static void add_size (struct strbuf *sb, const json_t *o)
 static void print_test (const json_t *o)
 {
     double pending = answer_number (o, "pending"), start = answer_number (o, "start");
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (4096);
 
-    strbuf_init (&sb, 4096);
     if (json_is_true (json_object_get (o, "now")))
         strbuf_adds (&sb, "would start now");
     else if (start > 0)
@@ -364,12 +362,11 @@ static void print_test (const json_t *o)
 
 static int test (struct cmd *c, const struct submit *s, const json_t *jobspec)
 {
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (4096);
     autofree char *body = json_dumps (jobspec, JSON_COMPACT);
     struct error err = { 0 };
     struct http_response r;
 
-    strbuf_init (&target, 4096);
     build_target (s, &target);
     target_add (&target, "test-only", "1");
     if (!body)

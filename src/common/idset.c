@@ -328,9 +328,8 @@ int strbuf_add_idset (struct strbuf *sb, const struct idset *s)
 
 char *idset_encode (const struct idset *s)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (s->n * 24 + 1);
 
-    strbuf_init (&sb, s->n * 24 + 1);
     strbuf_add_idset (&sb, s);
     return strbuf_detach (&sb);
 }

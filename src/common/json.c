@@ -213,8 +213,7 @@ int json_only_keys (const json_t *o, const char *const keys[], const char *where
         const char *key = json_object_iter_key (iter);
         if (is_listed (keys, key))
             continue;
-        struct strbuf sb;
-        strbuf_init (&sb, ERROR_TEXT_MAX);
+        struct strbuf sb = STRBUF_INIT (ERROR_TEXT_MAX);
         strbuf_adds (&sb, "unknown key");
         for (size_t i = 0; keys[i]; i++)
             strbuf_addf (&sb, "%s%s", i == 0 ? " (known: " : ", ", keys[i]);

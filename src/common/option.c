@@ -84,10 +84,9 @@ static int unknown (const struct option_desc *table, const char *name, struct er
 static void ambiguous (const struct option_desc *table, const char *name,
                        struct error *err)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (ERROR_TEXT_MAX);
     const char *separator = "";
 
-    strbuf_init (&sb, ERROR_TEXT_MAX);
     for (const struct option_desc *d = table; d->name; d++) {
         if (strncmp (d->name, name, strlen (name)))
             continue;
@@ -266,9 +265,8 @@ static size_t line_length (const char *text, size_t width)
 static void print_row (FILE *out, const struct option_desc *d)
 {
     const char *help = d->help;
-    struct strbuf left;
+    struct strbuf left = STRBUF_INIT (4096);
 
-    strbuf_init (&left, 4096);
     add_left_column (&left, d);
     int column = (int)left.len;
     fputs (left.buf, out);

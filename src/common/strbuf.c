@@ -8,8 +8,7 @@
 
 #define FIRST_ALLOC 64
 
-/* The value of buf while nothing is allocated; never written. */
-static char empty[1];
+char strbuf_empty[1];
 
 static int fail (struct strbuf *sb, int rc)
 {
@@ -20,7 +19,7 @@ static int fail (struct strbuf *sb, int rc)
 
 void strbuf_init (struct strbuf *sb, size_t max)
 {
-    *sb = (struct strbuf){ .buf = empty, .max = MIN (max, SIZE_MAX / 2) };
+    *sb = (struct strbuf)STRBUF_INIT (max);
 }
 
 void strbuf_release (struct strbuf *sb)

@@ -1,7 +1,6 @@
 /* strbuf.h - a growing text buffer with a ceiling
  *
- *     struct strbuf sb;
- *     strbuf_init (&sb, 64 * 1024);         // never more than this many bytes
+ *     struct strbuf sb = STRBUF_INIT (64 * 1024);  // never more than this many bytes
  *     strbuf_addf (&sb, "job %d", 7);
  *     char *text = strbuf_detach (&sb);     // caller frees; NULL if anything failed
  *
@@ -24,7 +23,14 @@ struct strbuf {
     int err; /* 0 or the first negative errno */
 };
 
+/* The value of buf while nothing is allocated; never written. */
+extern char strbuf_empty[1];
+
 /* max: the most bytes that the buffer can ever hold, > 0. */
+#define STRBUF_INIT(most)                                                                \
+    {                                                                                    \
+        .buf = strbuf_empty, .max = MIN ((size_t)(most), SIZE_MAX / 2)                   \
+    }
 void strbuf_init (struct strbuf *sb, size_t max);
 /* Frees; the strbuf can be used again (same max). */
 void strbuf_release (struct strbuf *sb);

@@ -159,8 +159,7 @@ static int follow_link (struct walk *w, int link, const char *name, bool last,
         return walk_fail (w, errno, name, NULL);
     target[n] = '\0';
 
-    struct strbuf rest;
-    strbuf_init (&rest, w->todo.max);
+    struct strbuf rest = STRBUF_INIT (w->todo.max);
     strbuf_addf (&rest, "%s%s%s", target, last ? "" : "/", w->todo.buf);
     strbuf_release (&w->todo);
     w->todo = rest;

@@ -11,9 +11,8 @@
 int agentkey_read (int dir, const char *name, uid_t owner, uint8_t ret[AGENT_KEY_SIZE],
                    struct error *err)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_INIT (TEXT_MAX);
 
-    strbuf_init (&text, TEXT_MAX);
     int rc = userdir_read (dir, name, owner, &text, TEXT_MAX - 1, err);
     if (rc == 0 && agent_key_parse (text.buf, text.len, ret) < 0)
         rc = error_set (err, EINVAL, "%s is not a key", name);

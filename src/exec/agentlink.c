@@ -138,10 +138,9 @@ static struct httpc_request *send_signed (struct agentlink *l, const char *metho
     char auth[AGENT_AUTH_MAX];
     char line[AGENT_AUTH_MAX + sizeof (AGENT_AUTH_HEADER) + 4];
     const char *headers[HEADERS_MAX + 2] = { line };
-    autostrbuf struct strbuf url;
+    autostrbuf struct strbuf url = STRBUF_INIT (8192);
     int rc = agent_auth_make (l->key, method, target, auth);
 
-    strbuf_init (&url, 8192);
     if (rc < 0) {
         error_errno (err, -rc, "signing a request");
         return NULL;
@@ -503,9 +502,8 @@ void agentlink_limit (struct agentlink *l, double seconds)
 
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace)
 {
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (TARGET_MAX);
 
-    strbuf_init (&target, TARGET_MAX);
     strbuf_adds (&target, "/v1/terminate?reason=");
     strbuf_add_urlencoded (&target, reason);
     strbuf_addf (&target, "&grace=%.3f", grace);

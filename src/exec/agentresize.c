@@ -56,10 +56,9 @@ static void add_node (struct strbuf *sb, const struct agentresize *x, uint32_t r
 static void next_request (struct agentresize *x)
 {
     const struct exec_resize *to = &x->job->resize;
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (TARGET_MAX);
     bool grows = to->nodes > to->from;
 
-    strbuf_init (&target, TARGET_MAX);
     if (grows && x->next < to->nodes)
         add_node (&target, x, x->next);
     else

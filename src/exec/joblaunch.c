@@ -18,11 +18,10 @@ static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
 /* Without parts of CPUs, which have a field of their own. */
 static char *gres_text (const struct gres_list *gres)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (GRES_LIST_MAX * (GRES_NAME_MAX + 16));
     struct gres_list named = { 0 };
     char *text = NULL;
 
-    strbuf_init (&sb, GRES_LIST_MAX * (GRES_NAME_MAX + 16));
     if (gres_copy (&named, gres) == 0) {
         gres_set (&named, GRES_CPU_MILLI, 0); /* cannot fail, since it removes an entry */
         strbuf_add_gres (&sb, &named);
@@ -122,9 +121,8 @@ static void fill_malleable (const struct jobspec *js, struct launch *l)
 
 static int fill_request (const struct jobspec *js, struct launch *l)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
 
-    strbuf_init (&sb, 64 * 1024);
     if (!jobspec_add_nodes (js, &sb))
         return 0;
     l->nodes_requested = strbuf_detach (&sb);

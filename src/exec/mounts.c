@@ -88,11 +88,10 @@ int mounts_check (const json_t *list, struct error *err)
 
 bool mounts_see (const json_t *list, const char *cwd, const char *path, bool to_write)
 {
-    autostrbuf struct strbuf full;
+    autostrbuf struct strbuf full = STRBUF_INIT (PATH_TEXT_MAX);
     const json_t *mount;
     size_t i;
 
-    strbuf_init (&full, PATH_TEXT_MAX);
     if (path[0] != '/')
         strbuf_addf (&full, "%s/", strcmp (cwd, "/") ? cwd : "");
     strbuf_adds (&full, path);

@@ -373,12 +373,11 @@ json_t *podset_merge (const json_t *set, const json_t *over)
 static int refuse (const char *name, const char *queue, const char *value,
                    const json_t *allowed, struct error *err)
 {
-    autostrbuf struct strbuf list;
+    autostrbuf struct strbuf list = STRBUF_INIT (300);
     const char *key;
     json_t *item;
     size_t i;
 
-    strbuf_init (&list, 300);
     json_array_foreach (allowed, i, item) {
         strbuf_addf (&list, "%s%s", list.len ? ", " : "", json_string_value (item));
     }

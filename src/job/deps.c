@@ -548,9 +548,8 @@ static void add_conditions (struct strbuf *sb, const struct waiter *w, bool neve
 void deps_reason (const struct deps *d, uint64_t id, char *buf, size_t size)
 {
     const struct waiter *w = waiter_of (d, id);
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (1024);
 
-    strbuf_init (&sb, 1024);
     if (w && w->verdict == DEPS_WAITS) {
         strbuf_adds (&sb, w->any && w->nopen > 1 ? "waits for one of: " : "waits for ");
         add_conditions (&sb, w, false);

@@ -139,8 +139,7 @@ static void add_exception (struct strbuf *sb, const struct job *job)
 
 void job_result_text (const struct job *job, char *buf, size_t size)
 {
-    autostrbuf struct strbuf sb;
-    strbuf_init (&sb, 4096);
+    autostrbuf struct strbuf sb = STRBUF_INIT (4096);
     if (job->state != JOB_CLEANUP && job->state != JOB_INACTIVE)
         strbuf_adds (&sb, "");
     else if (job->has_exception && job->exception_severity == 0)

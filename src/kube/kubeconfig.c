@@ -41,10 +41,9 @@ void kubeconfig_destroy (struct kubeconfig *kc)
 
 int kubeconfig_refresh (struct kubeconfig *kc, struct error *err)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (TOKEN_MAX + 1);
     int rc;
 
-    strbuf_init (&sb, TOKEN_MAX + 1);
     if (!kc->token_file)
         return 0;
     rc = io_read_file (kc->token_file, &sb, TOKEN_MAX, err);
@@ -68,9 +67,8 @@ static struct kubeconfig *load_in_cluster (struct error *err)
     const char *host = getenv ("KUBERNETES_SERVICE_HOST");
     const char *port = getenv ("KUBERNETES_SERVICE_PORT");
     struct kubeconfig *kc = calloc (1, sizeof (*kc));
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (4096);
 
-    strbuf_init (&sb, 4096);
     if (!kc)
         goto nomem;
     strbuf_addf (&sb, strchr (host, ':') ? "https://[%s]:%s" : "https://%s:%s", host,

@@ -238,9 +238,8 @@ static void on_list_done (const struct httpc_response *resp, void *arg)
 
 static void list_start (struct kube_watch *w)
 {
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (4000);
 
-    strbuf_init (&path, 4000);
     kube_list_release (&w->list);
     kube_list_init (&w->list);
     w->round++;
@@ -309,9 +308,8 @@ static void on_done (const struct httpc_response *resp, void *arg)
 
 static void stream_start (struct kube_watch *w)
 {
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (4000);
 
-    strbuf_init (&path, 4000);
     kube_decoder_release (&w->decoder);
     strbuf_addf (&path,
                  "%s?watch=1&allowWatchBookmarks=true&timeoutSeconds=%d&resourceVersion=",

@@ -255,11 +255,10 @@ int http_address_connect_default (struct http_address *a, double seconds,
                                   struct error *err)
 {
     struct http_address away = { 0 };
-    struct strbuf tried;
+    struct strbuf tried = STRBUF_INIT (8192);
     char dir[RUN_DIR_MAX];
     int fd = -ENOENT, rc = 0;
 
-    strbuf_init (&tried, 8192);
     for (size_t i = 0; fd < 0 && run_dir_default (i, dir, sizeof (dir)); i++) {
         fd = try_default (a, &tried, dir);
         if (fd < 0)

@@ -74,9 +74,8 @@ static int find_user (const struct yaml_doc *doc, uid_t uid, struct error *err)
 /* As find_user(), for the administrator's file. */
 static int is_configured (uid_t uid, struct error *err)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (CLIENT_YAML_MAX + 1);
 
-    strbuf_init (&text, CLIENT_YAML_MAX + 1);
     int rc = read_settings (&text, err);
     if (rc <= 0)
         return rc;

@@ -290,9 +290,8 @@ int launch_write_node (const struct launch_node *node, struct strbuf *sb)
 static int write_stages (const char *name, const struct launch_stage *list, size_t n,
                          struct strbuf *sb)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (LAUNCH_MAX);
 
-    strbuf_init (&text, LAUNCH_MAX);
     for (size_t i = 0; i < n; i++) {
         const struct launch_stage *s = &list[i];
 

@@ -45,9 +45,8 @@ static const struct letter *find_letter (char c)
 
 static int unknown_letter (char c, struct error *err)
 {
-    struct strbuf known;
+    struct strbuf known = STRBUF_INIT (1024);
 
-    strbuf_init (&known, 1024);
     for (size_t i = 0; i < ARRAY_SIZE (letters); i++)
         strbuf_addf (&known, "%s%%%c%s%s", i ? ", " : "", letters[i].letter,
                      letters[i].meaning ? " " : "",

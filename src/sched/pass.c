@@ -156,9 +156,8 @@ static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
 
 static int plan_hold (struct sched *s, struct pending *p)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (256);
 
-    strbuf_init (&sb, 256);
     strbuf_adds (&sb, "a smaller size fits now; it waits for its largest until ");
     strbuf_add_time (&sb, p->fitted + p->job.max_wait);
     return plan_add (s, p, 0, sb.buf);

@@ -190,8 +190,7 @@ int sched_reason (struct sched *s, uint64_t id, struct sched_reason *ret)
     if (p->where == ORDERED && !p->why)
         renew_why (s, p);
     ret->nblockers = sched_blockers (s, id, ret->blockers, SCHED_BLOCKERS_MAX);
-    autostrbuf struct strbuf sb;
-    strbuf_init (&sb, REASON_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (REASON_MAX);
     add_text (s, p, ret, &sb);
     snprintf (s->text, sizeof (s->text), "%s", sb.buf);
     ret->text = s->text;

@@ -39,9 +39,8 @@ static void write_text (const struct sched *s, const struct pending *p, const ch
                         struct sched_size *size)
 {
     bool held = p->fitted > 0 && s->now > p->fitted;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (sizeof (size->text));
 
-    strbuf_init (&sb, sizeof (size->text));
     if (size->code == SCHED_SIZE_LARGEST)
         strbuf_adds (&sb, "its largest size");
     else {

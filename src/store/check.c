@@ -45,10 +45,9 @@ static void say (const struct check *c, const char *fmt, ...) PRINTF_LIKE (2, 3)
 
 static void say (const struct check *c, const char *fmt, ...)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (4096);
     va_list ap;
 
-    strbuf_init (&sb, 4096);
     va_start (ap, fmt);
     strbuf_vaddf (&sb, fmt, ap);
     va_end (ap);

@@ -140,10 +140,9 @@ static int finish_record (struct read_request *r, struct strbuf *sb,
 
 static int read_all (struct journal *j, struct read_request *r)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (RECORD_TEXT_MAX);
     struct placed_events events = { 0 };
 
-    strbuf_init (&sb, RECORD_TEXT_MAX);
     sqlite3_exec (j->rdb, "BEGIN", NULL, NULL, NULL); /* reads one consistent snapshot */
     int rc = read_job (j, r);
     if (rc == 0 && (r->want & JOURNAL_JOBSPEC))

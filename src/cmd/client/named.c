@@ -9,10 +9,9 @@
 /* Whether the broker has a job of the user or queue, ended ones included. */
 static bool has_jobs (struct cmd *c, const char *parameter, const char *name)
 {
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (4096);
     json_t *answer;
 
-    strbuf_init (&target, 4096);
     strbuf_adds (&target, "/v1/jobs?state=all&limit=1");
     target_add (&target, parameter, name);
     if (cmd_get (c, target.buf, &answer) != CMD_OK)

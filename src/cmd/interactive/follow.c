@@ -89,9 +89,8 @@ static int take (const char *data, size_t len, void *arg)
 static int ask (struct cmd *c, struct stream *s, struct error *err)
 {
     struct http_response r = { 0 };
-    autostrbuf struct strbuf target;
+    autostrbuf struct strbuf target = STRBUF_INIT (4096);
 
-    strbuf_init (&target, 4096);
     strbuf_adds (&target, s->f->target);
     strbuf_adds (&target, "&positions=1");
     if (s->position[0])

@@ -35,11 +35,10 @@ bool nodes_have_gres (const json_t *nodes)
 
 void node_group_gres (struct grid *grid, const struct node_group *g)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64 * 1024);
     const char *name;
     json_t *o;
 
-    strbuf_init (&sb, 64 * 1024);
     json_object_foreach (g->gres, name, o) {
         strbuf_addf (&sb, "%s%s %.0f/%.0f", sb.len ? ", " : "", name,
                      answer_number (o, "used"), answer_number (o, "count"));
@@ -69,9 +68,8 @@ void node_group_add (struct node_group *g, const json_t *node)
 
 void node_group_cells (struct grid *grid, const struct node_group *g)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (256);
 
-    strbuf_init (&sb, 256);
     grid_add (grid, "%.10g/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
     add_memory (&sb, g->memory[0]);
     strbuf_adds (&sb, " / ");

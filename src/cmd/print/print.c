@@ -42,10 +42,9 @@ static unsigned clean (char *text)
 
 void print_field (const char *label, const char *fmt, ...)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (1 << 20);
     va_list ap;
 
-    strbuf_init (&sb, 1 << 20);
     va_start (ap, fmt);
     strbuf_vaddf (&sb, fmt, ap);
     va_end (ap);
@@ -74,9 +73,8 @@ void print_text (const char *text)
 
 void print_time (const char *label, double t)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64);
 
-    strbuf_init (&sb, 64);
     if (t > 0)
         strbuf_add_time (&sb, t);
     print_field (label, "%s", sb.buf);
@@ -143,9 +141,8 @@ static void print_line (struct strbuf *line, FILE *out)
 void grid_print (const struct grid *g, FILE *out)
 {
     const char *p = g->text.buf;
-    struct strbuf line;
+    struct strbuf line = STRBUF_INIT (GRID_MAX);
 
-    strbuf_init (&line, GRID_MAX);
     for (size_t i = 0; i < g->ncols; i++)
         add_cell (g, &line, i, g->headings[i] + (g->headings[i][0] == '>'));
     print_line (&line, out);

@@ -41,9 +41,8 @@ static void print_start (const json_t *o)
 {
     double planned = answer_number (o, "expected_start");
     double bound = answer_number (o, "not_before");
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (128);
 
-    strbuf_init (&sb, 128);
     if (planned > 0 || bound > 0) {
         strbuf_adds (&sb, planned > 0 ? "about " : "not before ");
         strbuf_add_time (&sb, planned > 0 ? planned : bound);
@@ -108,11 +107,10 @@ static void add_word (struct strbuf *sb, const char *word)
 /* The name of a script is unknown: only its text was sent. */
 static void print_command (const json_t *command)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64 * 1024);
     const json_t *word;
     size_t i;
 
-    strbuf_init (&sb, 64 * 1024);
     json_array_foreach (command, i, word) {
         const char *text = json_string_value (word);
         if (i == 0 && text && !strcmp (text, JOBSPEC_SCRIPT_COMMAND))
@@ -151,12 +149,11 @@ static void print_array (const json_t *o)
 
 static void print_rank (const json_t *rank)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64 * 1024);
     char label[32];
     const char *name;
     json_t *count;
 
-    strbuf_init (&sb, 64 * 1024);
     strbuf_addf (&sb, "%s", json_text (rank, "node"));
     if (*json_text (rank, "cores"))
         strbuf_addf (&sb, ", cores %s", json_text (rank, "cores"));
@@ -218,10 +215,9 @@ static void print_file (const char *label, const json_t *o, const char *pattern)
 static void print_stages (const char *label, const json_t *o, const char *key)
 {
     const json_t *list = json_object_get (o, key), *entry;
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64 * 1024);
     size_t i;
 
-    strbuf_init (&sb, 64 * 1024);
     json_array_foreach (list, i, entry) {
         strbuf_reset (&sb);
         add_file (&sb, o, json_text (entry, "from"));

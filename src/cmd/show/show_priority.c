@@ -76,11 +76,10 @@ static void print_terms (const json_t *o)
     static const char *const headings[] = { "TERM", ">WEIGHT", ">FACTOR", ">POINTS",
                                             "FROM" };
     const json_t *term;
-    struct strbuf text;
+    struct strbuf text = STRBUF_INIT (4096);
     struct grid g;
     size_t i;
 
-    strbuf_init (&text, 4096);
     grid_init (&g, headings, ARRAY_SIZE (headings));
     json_array_foreach (json_object_get (o, "terms"), i, term) {
         const char *name = json_text (term, "name");

@@ -6,10 +6,9 @@
 static void show_one (const json_t *o)
 {
     const json_t *users = json_object_get (o, "users"), *user;
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (1 << 18);
     size_t i;
 
-    strbuf_init (&sb, 1 << 18);
     json_array_foreach (users, i, user)
         strbuf_addf (&sb, "%s%s", i ? "," : "", json_text (user, "name"));
     print_field ("Reservation", "%s", json_text (o, "name"));

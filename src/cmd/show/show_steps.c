@@ -12,9 +12,8 @@ static void add_seconds (struct grid *g, const json_t *step, const char *figure)
 {
     const json_t *spread = json_object_get (step, figure);
     double seconds = answer_number (spread, "sum");
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (128);
 
-    strbuf_init (&sb, 128);
     if (spread && seconds < 60)
         strbuf_addf (&sb, "%.2f", seconds);
     else if (spread)
@@ -28,9 +27,8 @@ static void add_bytes (struct grid *g, const json_t *step, const char *figure,
 {
     const json_t *spread = json_object_get (step, figure);
     double bytes = answer_number (spread, which);
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (128);
 
-    strbuf_init (&sb, 128);
     if (spread && bytes < 1024)
         strbuf_addf (&sb, "%.0f B", bytes);
     else if (spread && bytes < 1048576)

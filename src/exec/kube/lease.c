@@ -397,11 +397,10 @@ static void release (struct exec_claim *c)
 static int read_identity (struct lease *l, const char *state_dir, struct error *err)
 {
     autofree char *path = NULL;
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (64);
     uint8_t number[16];
     int rc;
 
-    strbuf_init (&text, 64);
     if (asprintf (&path, "%s/identity", state_dir) < 0) {
         path = NULL;
         return error_set (err, ENOMEM, "out of memory");

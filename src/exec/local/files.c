@@ -55,9 +55,8 @@ static int put_file (struct local_job *l, const char *path, const void *data, si
  * memory. */
 static char *agents_address (const struct local_job *l)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (2 * PATH_MAX);
 
-    strbuf_init (&sb, 2 * PATH_MAX);
     strbuf_adds (&sb, "unix:");
     for (const char *p = l->socket; *p; p++)
         strbuf_adds (&sb, *p == '%' ? "%%" : (char[]){ *p, '\0' });

@@ -115,9 +115,8 @@ static char *own_base (const char *type, const char *option, const char *prefix,
  * one. */
 static char *remembered_base (const char *path)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (PATH_MAX);
 
-    strbuf_init (&sb, PATH_MAX);
     if (access (path, F_OK) < 0 || io_read_file (path, &sb, PATH_MAX - 1, NULL) < 0
         || !sb.buf || access (sb.buf, W_OK | X_OK) < 0)
         return NULL;
@@ -205,11 +204,10 @@ static int write_to (int dir, const char *name, const char *text)
 /* Signals each process of the cgroup, 0: none; returns their number. */
 static size_t signal_each (int dir, int signum)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (16 << 20);
     autoclose int fd = openat (dir, "cgroup.procs", O_RDONLY | O_CLOEXEC);
     size_t n = 0;
 
-    strbuf_init (&sb, 16 << 20);
     if (fd < 0 || io_read_fd (fd, &sb, 16 << 20) < 0 || !sb.buf)
         return 0;
     for (char *p = sb.buf, *end; *p; p = end) {

@@ -145,9 +145,8 @@ static void break_start (struct local_job *l, uint32_t rank, const char *why)
 /* Rank 0 would have named the missing ranks by now: it is missing itself. */
 static void give_up_start (struct local_job *l)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (512);
 
-    strbuf_init (&text, 512);
     strbuf_adds (&text, "not ready after ");
     strbuf_add_duration (&text, l->job->limits.start);
     strbuf_addf (&text, ": node %.200s: its agent does not answer",
@@ -247,9 +246,8 @@ static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const cha
 
 int local_spawn_rank (struct local_job *l, uint32_t rank)
 {
-    autostrbuf struct strbuf groups;
+    autostrbuf struct strbuf groups = STRBUF_INIT (1 << 20);
 
-    strbuf_init (&groups, 1 << 20);
     add_groups (&groups, &l->job->user);
     return spawn_rank (l, rank, 2, groups.buf);
 }
@@ -258,10 +256,9 @@ int local_spawn_rank (struct local_job *l, uint32_t rank)
  * until it listens, and its spool shows that all were spawned. */
 static int spawn_all (struct local_job *l)
 {
-    autostrbuf struct strbuf groups;
+    autostrbuf struct strbuf groups = STRBUF_INIT (1 << 20);
     size_t n = l->job->r->nranks;
 
-    strbuf_init (&groups, 1 << 20);
     add_groups (&groups, &l->job->user);
     for (size_t i = 1; i <= n; i++)
         if (spawn_rank (l, (uint32_t)(i % n), 2, groups.buf) < 0)

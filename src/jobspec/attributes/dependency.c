@@ -216,8 +216,7 @@ json_t *dependencies_to_json (const struct dependencies *d)
     json_t *list = json_array ();
 
     if (d->any) {
-        autostrbuf struct strbuf text;
-        strbuf_init (&text, TEXT_MAX);
+        autostrbuf struct strbuf text = STRBUF_INIT (TEXT_MAX);
         dependencies_add_text (&text, d);
         json_decref (list);
         return text.err ? NULL

@@ -498,11 +498,10 @@ static json_t *template_of (const json_t *root)
 
 json_t *podtemplate_read (const char *path, const char *where, struct error *err)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (PODTEMPLATE_MAX + 1);
     struct error why = { 0 };
     json_t *t = NULL;
 
-    strbuf_init (&sb, PODTEMPLATE_MAX + 1);
     if (read_regular (path, &sb, where, err) < 0)
         return NULL;
     struct yaml_doc *doc = yaml_load (sb.buf, sb.len, path, &why);

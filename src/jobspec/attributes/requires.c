@@ -150,9 +150,8 @@ static int read_name (struct reader *r, struct strbuf *sb)
 
 static json_t *read_term (struct reader *r)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (NAME_BYTES);
 
-    strbuf_init (&sb, NAME_BYTES);
     if (read_name (r, &sb) < 0)
         return NULL;
     const char *name = sb.buf, *op = operator_of (r, &name);

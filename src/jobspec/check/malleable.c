@@ -75,8 +75,7 @@ const struct jobspec_resource *jobspec_malleable (const struct jobspec *js)
 int jobspec_malleable_size (const struct jobspec_resource *nodes, int64_t n,
                             struct error *err)
 {
-    autostrbuf struct strbuf sizes;
-    strbuf_init (&sizes, 64 * 1024);
+    autostrbuf struct strbuf sizes = STRBUF_INIT (64 * 1024);
     bool fits = n >= nodes->count.min && n <= nodes->count.max;
 
     if (fits && nodes->sizes)

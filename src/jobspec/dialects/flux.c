@@ -124,9 +124,8 @@ static int set_filename (struct submit_options *so, const char *name, const char
                  { "{{node.name}}", "%N" }, { "{{node.id}}", "%n" },
                  { "{{task.id}}", "%t" },   { "{{task.rank}}", "%t" },
                  { "{{taskid}}", "%t" } };
-    autostrbuf struct strbuf pattern;
+    autostrbuf struct strbuf pattern = STRBUF_INIT (8192);
 
-    strbuf_init (&pattern, 8192);
     if (!strcmp (value, "none") || !strcmp (value, "kvs"))
         return error_set (err, EINVAL, "%s: '%s' is not supported by fluxq; name a file",
                           where, value);
@@ -413,9 +412,8 @@ static int read_directive (const struct reader *r, struct script_line *line,
     const struct script_line at = *line;
     const char *text, *quote;
     size_t len = directive_text (r, line, &text);
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (JOBSPEC_SCRIPT_MAX);
 
-    strbuf_init (&sb, JOBSPEC_SCRIPT_MAX);
     strbuf_add (&sb, text, len);
     quote = opens_quote (text, len);
     if (quote) {

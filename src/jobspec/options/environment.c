@@ -71,10 +71,9 @@ static bool is_all (const struct item *item)
 
 int environment_check (const char *spec, const char *where, struct error *err)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (strlen (spec) + 1);
     struct item item;
 
-    strbuf_init (&text, strlen (spec) + 1);
     if (is_none (spec))
         return 0;
     do {
@@ -150,10 +149,9 @@ static int inherit_one (json_t *env, char *const list[], const char *name)
 /* 1: the list has ALL, 0: it does not. */
 static int has_all (const char *spec, struct error *err)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (strlen (spec) + 1);
     struct item item;
 
-    strbuf_init (&text, strlen (spec) + 1);
     while (*spec) {
         int rc = next_item (&spec, &text, &item, "--export", err);
 
@@ -168,10 +166,9 @@ static int has_all (const char *spec, struct error *err)
 static int add_items (json_t *env, const char *spec, char *const environ_list[],
                       struct error *err)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (strlen (spec) + 1);
     struct item item;
 
-    strbuf_init (&text, strlen (spec) + 1);
     while (*spec) {
         int rc = next_item (&spec, &text, &item, "--export", err);
 
@@ -246,10 +243,9 @@ static int add_entry (json_t *env, const char *path, unsigned number, const char
 
 int environment_add_file (json_t *env, const char *path, struct error *err)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (EXPORT_FILE_MAX);
     unsigned n = 0;
 
-    strbuf_init (&text, EXPORT_FILE_MAX);
     int rc = io_read_file (path, &text, EXPORT_FILE_MAX, err);
     if (rc < 0)
         error_prefix (err, "--export-file");

@@ -194,9 +194,8 @@ static int directory (const struct submit_options *so, const char *cwd, json_t *
 {
     bool relative = so->chdir && so->chdir[0] != '/';
     const char *base = so->chdir && !relative ? so->chdir : cwd;
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (8192);
 
-    strbuf_init (&path, 8192);
     strbuf_adds (&path, base);
     if (relative)
         strbuf_addf (&path, "%s%s", path.len && path.buf[path.len - 1] == '/' ? "" : "/",

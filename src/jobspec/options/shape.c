@@ -53,9 +53,8 @@ struct text {
 static struct text text_of (const struct submit_size *z)
 {
     struct text t;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
 
-    strbuf_init (&sb, 64 * 1024);
     jobspec_count_add (&sb, &z->count, z->list);
     snprintf (t.s, sizeof (t.s), "%s", sb.err ? "..." : sb.buf);
     return t;

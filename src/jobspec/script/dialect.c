@@ -90,9 +90,8 @@ static int apply_option (const struct script *s, const struct script_line *line,
                          const struct words *w, const struct option_match *m,
                          const struct dialect_options *options, struct error *err)
 {
-    autostrbuf struct strbuf where;
+    autostrbuf struct strbuf where = STRBUF_INIT (8192);
 
-    strbuf_init (&where, 8192);
     strbuf_addf (&where, "%s:%u: ", s->name, line->number);
     if (!m->desc)
         return error_set (err, EINVAL, "%s'%.64s' is not an option", where.buf, m->value);

@@ -332,11 +332,10 @@ static size_t cut_path (const char *path, size_t len, int64_t up)
 static int add_prefix (struct prefixes *x, const struct grug_plan *p, uint32_t v,
                        const struct grug_edge *e, int64_t up)
 {
-    struct strbuf path;
+    struct strbuf path = STRBUF_INIT (PATH_LENGTH_MAX);
     size_t len;
     int rc;
 
-    strbuf_init (&path, PATH_LENGTH_MAX);
     rc = grug_plan_path (p, v, e->at_subsystem, p->nsteps, &path);
     x->at[x->n++] = x->text.len;
     if (rc == 0) {

@@ -303,9 +303,8 @@ static int hwloc_read (struct graph *g, const char *text, size_t len,
 {
     struct error own = { 0 };
     struct load l = { .g = g, .opt = opt, .err = err ? err : &own };
-    autostrbuf struct strbuf xml;
+    autostrbuf struct strbuf xml = STRBUF_INIT (HWLOC_XML_MAX);
 
-    strbuf_init (&xml, HWLOC_XML_MAX);
     xmlSetGenericErrorFunc (NULL, ignore);
     int rc = hwloc_xml_clean (text, len, &xml, l.err);
     if (rc == 0)

@@ -54,8 +54,7 @@ static void add_place (struct strbuf *sb, const struct place *at)
 static int refuse (struct compiler *cc, const struct place *at, int code,
                    const char *reason)
 {
-    autostrbuf struct strbuf place;
-    strbuf_init (&place, 4096);
+    autostrbuf struct strbuf place = STRBUF_INIT (4096);
     add_place (&place, at);
     /* The end of a long place is more helpful. */
     size_t skip = place.len > 200 ? place.len - 200 : 0;

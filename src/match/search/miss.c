@@ -255,10 +255,8 @@ int search_why (const struct planner *p, const struct shape *s,
                         .policy = &p->policy,
                         .w = &w,
                         .miss = &unused };
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (4096);
     int code = never ? ENODEV : EBUSY, rc;
-
-    strbuf_init (&sb, 4096);
 
     if (p->g->root == GRAPH_NONE)
         return error_set (why, code, "the machine has no nodes");

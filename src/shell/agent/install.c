@@ -65,9 +65,8 @@ static int install_file (const char *dir, const char *file, struct error *err)
 {
     const char *slash = strrchr (file, '/');
     autofree char *path = join (dir, slash ? slash + 1 : file);
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (FILE_MAX + 1);
 
-    strbuf_init (&text, FILE_MAX + 1);
     if (!path)
         return error_no_memory (err, NULL);
     int rc = io_read_file (file, &text, FILE_MAX, err);
@@ -76,13 +75,12 @@ static int install_file (const char *dir, const char *file, struct error *err)
 
 int install_main (int argc, char **argv)
 {
-    autostrbuf struct strbuf program;
+    autostrbuf struct strbuf program = STRBUF_INIT (SELF_MAX + 1);
     char digest[SHA256_HEX_SIZE];
     struct error err = { 0 };
     const char *wanted = argc >= 3 ? argv[2] : "";
     size_t digits = strlen (wanted);
 
-    strbuf_init (&program, SELF_MAX + 1);
     if (argc < 3 || argv[1][0] != '/' || digits < DIGITS_MIN
         || digits >= SHA256_HEX_SIZE) {
         fprintf (stderr,

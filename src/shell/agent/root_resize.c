@@ -81,8 +81,7 @@ static void tell_members (struct root *root, const struct wire_resize *change)
 static void tell_nodes (struct root *root, uint32_t from, uint32_t to)
 {
     for (uint32_t rank = from; rank < to; rank++) {
-        autostrbuf struct strbuf sb;
-        strbuf_init (&sb, FRAME_DATA_MAX);
+        autostrbuf struct strbuf sb = STRBUF_INIT (FRAME_DATA_MAX);
         if (launch_write_node (&launch_of (root)->nodes[rank], &sb) == 0 && !sb.err)
             server_broadcast (root->server, &(struct frame){ .type = WIRE_NODE,
                                                              .task = rank,

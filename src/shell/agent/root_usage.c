@@ -30,8 +30,7 @@ static void keep (struct root *root, const struct frame *frame)
 void root_append_use (void *ctx, struct stepuse *use)
 {
     struct root *root = ctx;
-    struct strbuf sb;
-    strbuf_init (&sb, FRAME_DATA_MAX);
+    struct strbuf sb = STRBUF_INIT (FRAME_DATA_MAX);
     stepuse_encode (use, &sb);
     const struct frame frame = { .type = FRAME_USAGE,
                                  .len = (uint32_t)sb.len,

@@ -108,8 +108,7 @@ static int name_own_node (struct agent *agent)
 static int read_files (struct agent *agent, const struct agent_options *options,
                        struct error *err)
 {
-    struct strbuf text;
-    strbuf_init (&text, AGENT_LAUNCH_MAX);
+    struct strbuf text = STRBUF_INIT (AGENT_LAUNCH_MAX);
     int rc = io_read_file (options->launch_path, &text, AGENT_LAUNCH_MAX, err);
     if (rc >= 0) {
         rc = launch_parse (text.buf, text.len, &agent->launch, err);

@@ -19,8 +19,7 @@ char *hostfile_path (const struct launch *launch)
 int hostfile_write (const struct launch *launch, struct error *err)
 {
     autofree char *path = hostfile_path (launch);
-    autostrbuf struct strbuf sb;
-    strbuf_init (&sb, LAUNCH_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (LAUNCH_MAX);
     for (uint32_t i = 0; i < launch->nnodes; i++) {
         autofree char *host = rank_host (launch, i);
         if (!host)

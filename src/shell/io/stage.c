@@ -70,9 +70,8 @@ static char *expand (const struct stage *stage, const char *pattern, struct erro
 {
     const struct pattern_vars vars = launch_pattern_vars (
         stage->launch, stage->rank, launch_first_task (stage->launch, stage->rank));
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (NAME_MAX_BYTES);
 
-    strbuf_init (&sb, NAME_MAX_BYTES);
     char *name =
         pattern_expand (pattern, &vars, &sb, err) < 0 ? NULL : strbuf_detach (&sb);
     strbuf_release (&sb);

@@ -163,9 +163,8 @@ static bool cannot_complete (const struct pmi *pmi)
  * ranks would wait forever. */
 static void all_are_in (struct pmi *pmi, struct pmi_task *last)
 {
-    struct strbuf changes;
+    struct strbuf changes = STRBUF_INIT (PMI_KVS_MAX);
 
-    strbuf_init (&changes, PMI_KVS_MAX);
     if (kvs_pack (pmi->kvs, &changes) < 0) {
         end_fence (pmi, PMI_RC_NO_MEMORY);
         pmi_abort (pmi, last, 1,
@@ -354,12 +353,11 @@ static int check_config (const struct pmi_config *c, struct error *err)
 /* Puts "0,2,5" for the node attribute localRanks, if a value can be that long. */
 static int put_local_ranks (struct pmi *pmi)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (KVS_VALUE_MAX);
     char count[16];
     int n = snprintf (count, sizeof (count), "%" PRIu32, pmi->nlocal);
     int rc = kvs_put (pmi->attrs, "localRanksCount", 15, count, (size_t)n);
 
-    strbuf_init (&sb, KVS_VALUE_MAX);
     for (uint32_t i = 0; i < pmi->nlocal && !sb.err; i++)
         strbuf_addf (&sb, "%s%" PRIu32, i ? "," : "", pmi->global[i]);
     if (rc == 0 && !sb.err)

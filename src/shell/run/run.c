@@ -450,8 +450,7 @@ static int connect_agent (struct run *r, struct error *err)
 
 static int send_request (struct run *r, struct error *err)
 {
-    autostrbuf struct strbuf sb;
-    strbuf_init (&sb, STEP_SPEC_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
     int rc = step_spec_write (&r->options.spec, &sb);
     if (rc < 0)
         return error_set (err, -rc,

@@ -157,8 +157,7 @@ static int check_own (int fd, const char *path, struct error *err)
 static ssize_t read_own (struct run_input *in, uint32_t task, char *buf, size_t len,
                          struct error *err)
 {
-    autostrbuf struct strbuf path;
-    strbuf_init (&path, PATH_TEXT_MAX);
+    autostrbuf struct strbuf path = STRBUF_INIT (PATH_TEXT_MAX);
     int rc = name_file (in, task, &path, err);
     autoclose int fd = rc < 0 ? -1 : open_file (path.buf, O_NONBLOCK, err);
     if (rc == 0)
@@ -250,8 +249,7 @@ void run_input_destroy (struct run_input *in)
 int run_input_start (struct run_input *in, const struct run_vars *vars, struct error *err)
 {
     const char *name = in->options->input;
-    autostrbuf struct strbuf path;
-    strbuf_init (&path, PATH_TEXT_MAX);
+    autostrbuf struct strbuf path = STRBUF_INIT (PATH_TEXT_MAX);
     in->vars = *vars;
     if (in->options->spec.input == STEP_INPUT_NONE)
         return 0;

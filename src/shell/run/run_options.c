@@ -72,8 +72,7 @@ static int set_number (uint32_t *field, const char *value, const char *what,
 
 static int read_text (char **field, const char *path, struct error *err)
 {
-    struct strbuf sb;
-    strbuf_init (&sb, FILE_MAX_BYTES);
+    struct strbuf sb = STRBUF_INIT (FILE_MAX_BYTES);
     int rc = io_read_file (path, &sb, FILE_MAX_BYTES, err);
     if (rc == 0 && memchr (sb.buf, '\0', sb.len))
         rc = error_set (err, EINVAL, "%s: has a NUL byte: not a text file", path);
@@ -373,9 +372,8 @@ static int set_cwd (struct step_spec *s, struct error *err)
  * steps may use too. */
 static int set_remote (struct step_spec *s, char **argv, struct error *err)
 {
-    autostrbuf struct strbuf line;
+    autostrbuf struct strbuf line = STRBUF_INIT (STEP_SPEC_MAX);
     const char *words[] = { "/bin/sh", "-c", NULL };
-    strbuf_init (&line, STEP_SPEC_MAX);
     if (!argv || !argv[0] || !argv[1])
         return error_set (err, EINVAL, "--rsh needs a node and a command");
     for (size_t i = 1; argv[i]; i++)

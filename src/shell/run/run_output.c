@@ -49,9 +49,8 @@ struct pattern_vars run_pattern_vars (const struct run_vars *vars, uint32_t task
 static int open_file (const struct run_output *out, const struct target *t, uint32_t task,
                       struct error *err)
 {
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (64 * 1024);
     const struct pattern_vars v = run_pattern_vars (&out->vars, task);
-    strbuf_init (&path, 64 * 1024);
     int rc = pattern_expand (t->pattern, &v, &path, err);
     if (rc < 0)
         return rc;

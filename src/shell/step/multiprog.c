@@ -323,10 +323,9 @@ static int read_lines (struct parser *ps)
 static int tell_missing (const struct parser *ps)
 {
     const struct multiprog *mp = ps->mp;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (200);
     uint32_t last;
 
-    strbuf_init (&sb, 200);
     for (uint32_t task = 0; task < mp->ntasks && sb.err == 0; task = last + 1) {
         last = task;
         if (mp->line_of[task] != NO_LINE)

@@ -237,8 +237,7 @@ void steps_set_timer (struct steps *steps)
 static int tell_started (struct steps *steps, struct step *step)
 {
     struct step_spec spec = step->spec;
-    struct strbuf sb;
-    strbuf_init (&sb, STEP_SPEC_MAX);
+    struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
     spec.nenv = 0;
     spec.nargs = spec.multi_prog ? 0 : 1;
     int rc = step_spec_write (&spec, &sb);
@@ -251,8 +250,7 @@ static int tell_started (struct steps *steps, struct step *step)
 
 static void start_step (struct steps *steps, struct step *step)
 {
-    struct strbuf sb;
-    strbuf_init (&sb, STEP_SPEC_MAX);
+    struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
     step->state = STEP_RUNNING;
     step->spec.id = steps->next_id++;
     name_step (step);

@@ -70,8 +70,7 @@ void steps_lose_node (struct steps *steps, struct step *step, struct step_node *
 
 static void send_puts (struct steps *steps, struct step *step)
 {
-    struct strbuf all;
-    strbuf_init (&all, STEP_PUTS_MAX);
+    struct strbuf all = STRBUF_INIT (STEP_PUTS_MAX);
     for (uint32_t i = 0; i < step->nnodes; i++) {
         struct step_node *n = &step->nodes[i];
         if (n->puts.err)

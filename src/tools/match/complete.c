@@ -84,9 +84,8 @@ static void offer_jobs (struct session *s, struct strbuf *list, const char *word
 static size_t offer_units (struct session *s, struct strbuf *list, const char *word,
                            uint32_t v, size_t n)
 {
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (1 << 16);
 
-    strbuf_init (&path, 1 << 16);
     for (uint32_t unit = 0; unit < graph_vertex (s->graph, v)->n && n < COMPLETE_MAX;
          unit++) {
         strbuf_reset (&path);

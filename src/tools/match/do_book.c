@@ -63,10 +63,9 @@ static struct selection *read_selection (const struct session *s,
                                          const char *file, bool *ret_tells_tree)
 {
     struct selection *selection = NULL;
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (MATCH_READER_TEXT_MAX);
     struct error err = { 0 };
 
-    strbuf_init (&text, MATCH_READER_TEXT_MAX);
     if (io_read_file (file, &text, MATCH_READER_TEXT_MAX, &err) < 0) {
         session_complain ("can't open %s", err.text);
         return NULL;
@@ -132,10 +131,9 @@ static int book (struct session *s, struct update *u)
 
 static void show (struct session *s, const struct update *u)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (OUTPUT_MAX);
     struct error err = { 0 };
 
-    strbuf_init (&text, OUTPUT_MAX);
     if (output_encode (s, u->selection, NULL, NULL, &text, &err) < 0)
         session_complain ("%s", err.text);
     fwrite (text.buf, 1, text.len, s->out);

@@ -66,12 +66,10 @@ static int find (struct session *s, const char *expression, struct strbuf *sb,
 
 void do_find (struct session *s, int argc, char **argv)
 {
-    autostrbuf struct strbuf expression;
-    autostrbuf struct strbuf result;
+    autostrbuf struct strbuf expression = STRBUF_INIT (EXPRESSION_MAX);
+    autostrbuf struct strbuf result = STRBUF_INIT (OUTPUT_MAX);
     struct error err = { 0 };
 
-    strbuf_init (&expression, EXPRESSION_MAX);
-    strbuf_init (&result, OUTPUT_MAX);
     for (int i = 1; i < argc; i++)
         strbuf_addf (&expression, "%s%s", i > 1 ? " " : "", argv[i]);
     if (find (s, expression.buf, &result, &err) < 0) {

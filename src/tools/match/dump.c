@@ -82,10 +82,9 @@ static void put_properties (struct dump *d, uint32_t v, uint32_t unit)
 static int put_node (struct dump *d, uint32_t v, uint32_t unit)
 {
     const struct graph_vertex *x = graph_vertex (d->g, v);
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (1 << 20);
     char name[1024];
 
-    strbuf_init (&path, 1 << 20);
     graph_name (d->g, v, unit, name, sizeof (name));
     if (d->s->opt->dump_format == DUMP_DOT) {
         fprintf (d->out, "  %" PRId64 " [label=", number_of (d->g, v, unit));

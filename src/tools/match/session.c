@@ -43,11 +43,10 @@ static int load (struct session *s, struct error *err)
         .types = s->opt->ntypes > 0 ? (const char *const *)s->opt->types : NULL,
     };
     const struct match_reader *reader = s->opt->reader;
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (MATCH_READER_TEXT_MAX);
     double began = clock_mono ();
     int rc;
 
-    strbuf_init (&text, MATCH_READER_TEXT_MAX);
     rc = io_read_file (s->opt->load_file, &text, MATCH_READER_TEXT_MAX, err);
     if (rc < 0)
         return rc;

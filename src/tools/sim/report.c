@@ -95,9 +95,8 @@ static json_t *count (uint64_t n)
 /* File names need not be UTF-8. */
 static json_t *text (const char *s)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (1 << 20);
 
-    strbuf_init (&sb, 1 << 20);
     strbuf_add_json (&sb, s, SIZE_MAX);
     return json_loadb (sb.buf, sb.len, JSON_DECODE_ANY, NULL);
 }

@@ -99,11 +99,10 @@ static int read_unit (struct inputfiles *in, const struct launch *l, const char 
 {
     const struct pattern_vars vars = launch_pattern_vars (l, rank, task);
     struct inputfile *file = &in->v[in->n];
-    autostrbuf struct strbuf name;
+    autostrbuf struct strbuf name = STRBUF_INIT (PATH_TEXT_MAX);
     uint64_t size;
     int rc;
 
-    strbuf_init (&name, PATH_TEXT_MAX);
     rc = pattern_expand (pattern, &vars, &name, err);
     if (rc < 0)
         return error_prefix (err, "input file");

@@ -187,14 +187,13 @@ static int open_key (struct output *o, struct error *err)
 static int read_delivered (struct output *o, json_t **ret_sizes, json_t **ret_staged,
                            struct error *err)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (DELIVERED_MAX + 1);
     autojson json_t *root = NULL;
     int64_t offset = 0, by_agent = 0;
     json_t *sizes = NULL, *staged = NULL;
     const char *problem = "";
     int rc;
 
-    strbuf_init (&sb, DELIVERED_MAX + 1);
     rc = userdir_read (o->dir, o->delivered, owner_of (o), &sb, DELIVERED_MAX, err);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
@@ -336,12 +335,11 @@ static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint
 static int scan_spool (struct output *o, struct error *err)
 {
     uint64_t at = 0, read_at = 0;
-    struct strbuf buf;
+    struct strbuf buf = STRBUF_INIT (2 * SCAN_BUFFER);
     struct stat st;
     ssize_t got = 1;
     int rc = fstat (o->spool, &st);
 
-    strbuf_init (&buf, 2 * SCAN_BUFFER);
     while (rc >= 0 && got > 0) {
         char piece[65536];
 
@@ -377,11 +375,10 @@ static int open_spool (struct output *o, struct error *err)
 /* As much as the ConfigMap has room for beside the launch file and the script. */
 static int read_inputs (struct output *o, struct error *err)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (2 * LAUNCH_MAX);
     size_t other, max;
     int rc = 0;
 
-    strbuf_init (&text, 2 * LAUNCH_MAX);
     if ((!o->sends_input && o->stage_in.n == 0) || o->was_ready || o->finished)
         return 0;
     if (launch_write (o->launch, &text) < 0)

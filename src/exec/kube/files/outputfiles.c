@@ -96,10 +96,9 @@ static struct file *get_file (struct outputfiles *f, const char *path, struct er
 static int name_set (struct outputfiles *f, struct set *set, struct error *err)
 {
     const struct launch *l = f->launch;
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (PATH_TEXT_MAX);
     int rc = 0;
 
-    strbuf_init (&path, PATH_TEXT_MAX);
     set->per_task = pattern_is_per_task (set->pattern);
     set->per_node = !set->per_task && pattern_is_per_node (set->pattern);
     set->n = set->per_task ? f->ntasks : set->per_node ? l->nnodes : 1;

@@ -77,9 +77,8 @@ static char *path_of (const struct stagefiles *f, const struct launch_stage *s,
 {
     const struct pattern_vars vars =
         launch_pattern_vars (f->launch, rank, launch_first_task (f->launch, rank));
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (PATH_TEXT_MAX);
 
-    strbuf_init (&path, PATH_TEXT_MAX);
     if (pattern_expand (s->to, &vars, &path, err) < 0) {
         error_prefix (err, "stage-out");
         return NULL;

@@ -100,9 +100,8 @@ static bool is_ours (const struct exec_job *job, const struct userfile *file)
 int userfiles_add_data (const struct exec_job *job, json_t *data)
 {
     for (size_t i = 0; i < ARRAY_SIZE (files); i++) {
-        autostrbuf struct strbuf text;
+        autostrbuf struct strbuf text = STRBUF_INIT (TEXT_MAX);
 
-        strbuf_init (&text, TEXT_MAX);
         if (is_ours (job, &files[i])
             && (files[i].write (&job->user, &text) < 0
                 || json_object_set_new (data, files[i].name,

@@ -20,9 +20,8 @@ static void add_word (struct strbuf *sb, const char *word)
 char *fluxrun_script (const struct launch *l, uint32_t gpus_per_task)
 {
     uint32_t ntasks = launch_ntasks (l);
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (LAUNCH_MAX);
 
-    strbuf_init (&sb, LAUNCH_MAX);
     strbuf_adds (&sb, "#!/bin/sh\nexec flux run");
     if (ntasks >= l->nnodes) /* otherwise Flux refuses the number of nodes */
         strbuf_addf (&sb, " -N%zu", l->nnodes);

@@ -74,9 +74,8 @@ void jobevents_started (struct kjob *k)
 {
     const struct exec_job *job = k->job;
     autofree char *nodes = rset_nodelist (job->r);
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (TEXT_MAX);
 
-    strbuf_init (&sb, TEXT_MAX);
     strbuf_addf (&sb, "job %ju of %.32s: submitted to queue %.64s at ",
                  (uintmax_t)job->id, job->user.name, job->queue);
     strbuf_add_time (&sb, job->t_submit);
@@ -93,12 +92,11 @@ void jobevents_started (struct kjob *k)
 
 void jobevents_ended (struct kjob *k)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (TEXT_MAX);
     const struct frame_finish *fin = &k->fin;
     bool lost = strcmp (fin->reason, "lost") == 0;
     bool cancelled = strcmp (fin->reason, "cancelled") == 0;
 
-    strbuf_init (&sb, TEXT_MAX);
     strbuf_addf (&sb, "job %ju: ", (uintmax_t)k->id);
     if (k->start_lost) {
         strbuf_addf (&sb, "%s%.700s", k->start_retry ? "may be queued again: " : "", fin->text);

@@ -43,9 +43,8 @@ static void on_page (const struct kube_result *res, void *arg);
 
 static bool send_page (struct pulls_call *c, const char *token)
 {
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (16384);
 
-    strbuf_init (&path, 16384);
     strbuf_addf (&path,
                  "/api/v1/namespaces/%s/events?limit=%d&fieldSelector=%s", c->space->name,
                  PAGE, lists[c->list]);

@@ -263,10 +263,9 @@ static void late_pull (struct kjob *k, const char *limit)
 
 static void late_up (struct kjob *k, const char *limit)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (TEXT_MAX);
     unsigned told = 0;
 
-    strbuf_init (&sb, TEXT_MAX);
     for (uint32_t r = 0; r < k->launch.nnodes; r++) {
         const struct kpod *p = k->pods[r];
 
@@ -330,9 +329,8 @@ static void late_join (struct kjob *k, const char *limit)
 void start_judge (struct kjob *k)
 {
     enum start_late late = startclock_late (&k->clock);
-    autostrbuf struct strbuf limit;
+    autostrbuf struct strbuf limit = STRBUF_INIT (64);
 
-    strbuf_init (&limit, 64);
     if (late == START_IN_TIME || k->start_lost || k->diagnosed
         || (late == START_LATE_UP && must_look (k)))
         return;

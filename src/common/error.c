@@ -24,73 +24,66 @@ static int positive (int errnum)
     return errnum ? errnum : EIO;
 }
 
-/* The arguments can point into err->text, so the text is made in another buffer. */
-static void set_text (struct error *err, const char *text, const char *tail)
+/* Sets err->text to the formatted text, ": " and the tail (NULL: none). The arguments can
+ * point into err->text, so the text is made in another buffer. */
+static void set_text (struct error *err, const char *tail, const char *fmt, va_list ap)
 {
-    char joined[ERROR_TEXT_MAX];
-    int n = snprintf (joined, sizeof (joined), "%s%s%s", text, tail ? ": " : "",
-                      tail ? tail : "");
-
-    if (n >= (int)sizeof (joined))
-        mark_cut (joined);
-    printable_clean (joined);
-    memcpy (err->text, joined, sizeof (joined));
-}
-
-static void format (char text[ERROR_TEXT_MAX], const char *fmt, va_list ap)
-{
-    int n = vsnprintf (text, ERROR_TEXT_MAX, fmt, ap);
+    char text[ERROR_TEXT_MAX], joined[ERROR_TEXT_MAX];
+    int n = vsnprintf (text, sizeof (text), fmt, ap);
 
     if (n < 0)
         text[0] = '\0';
     else if (n >= ERROR_TEXT_MAX)
         mark_cut (text);
+    n = snprintf (joined, sizeof (joined), "%s%s%s", text, tail ? ": " : "",
+                  tail ? tail : "");
+    if (n >= ERROR_TEXT_MAX)
+        mark_cut (joined);
+    printable_clean (joined);
+    memcpy (err->text, joined, sizeof (joined));
+}
+
+static int set (struct error *err, int errnum, const char *tail, const char *fmt,
+                va_list ap)
+{
+    if (err) {
+        set_text (err, tail, fmt, ap);
+        err->code = errnum;
+    }
+    return -errnum;
 }
 
 int error_set (struct error *err, int errnum, const char *fmt, ...)
 {
-    char text[ERROR_TEXT_MAX];
     va_list ap;
 
-    errnum = positive (errnum);
-    if (!err)
-        return -errnum;
     va_start (ap, fmt);
-    format (text, fmt, ap);
+    int rc = set (err, positive (errnum), NULL, fmt, ap);
     va_end (ap);
-    set_text (err, text, NULL);
-    err->code = errnum;
-    return -errnum;
+    return rc;
 }
 
 int error_prefix (struct error *err, const char *fmt, ...)
 {
-    char text[ERROR_TEXT_MAX];
     va_list ap;
 
     if (!err || err->code == 0)
         return 0;
     va_start (ap, fmt);
-    format (text, fmt, ap);
+    int rc = set (err, err->code, err->text, fmt, ap);
     va_end (ap);
-    set_text (err, text, err->text);
-    return -err->code;
+    return rc;
 }
 
 int error_errno (struct error *err, int errnum, const char *fmt, ...)
 {
-    char text[ERROR_TEXT_MAX];
     va_list ap;
 
     errnum = positive (errnum);
-    if (!err)
-        return -errnum;
     va_start (ap, fmt);
-    format (text, fmt, ap);
+    int rc = set (err, errnum, strerror (errnum), fmt, ap);
     va_end (ap);
-    set_text (err, text, strerror (errnum));
-    err->code = errnum;
-    return -errnum;
+    return rc;
 }
 
 int error_no_memory (struct error *err, const char *what)

@@ -39,6 +39,12 @@ int error_errno (struct error *err, int errnum, const char *fmt, ...) PRINTF_LIK
 /* ENOMEM, "WHAT: out of memory"; what NULL: "out of memory". Returns -ENOMEM. */
 int error_no_memory (struct error *err, const char *what);
 
+/* For a function that returns a pointer: `return error_null (error_set (err, ...))`. */
+static inline void *error_null (int rc)
+{
+    (void)rc;
+    return NULL;
+}
 /* errnum if the machine is short of a resource (disk space, descriptors, memory,
  * processes), else 0. Such an errno of the broker's own calls is not the fault of a
  * job. */

@@ -141,17 +141,13 @@ static struct httpc_request *send_signed (struct agentlink *l, const char *metho
     autostrbuf struct strbuf url = STRBUF_INIT (8192);
     int rc = agent_auth_make (l->key, method, target, auth);
 
-    if (rc < 0) {
-        error_errno (err, -rc, "signing a request");
-        return NULL;
-    }
+    if (rc < 0)
+        return error_null (error_errno (err, -rc, "signing a request"));
     snprintf (line, sizeof (line), "%s: %s", AGENT_AUTH_HEADER, auth);
     for (size_t i = 0; l->headers && l->headers[i] && i < HEADERS_MAX; i++)
         headers[i + 1] = l->headers[i];
-    if (strbuf_addf (&url, "%s%s", l->url_prefix, target) < 0) {
-        error_errno (err, -url.err, "%s", target);
-        return NULL;
-    }
+    if (strbuf_addf (&url, "%s%s", l->url_prefix, target) < 0)
+        return error_null (error_errno (err, -url.err, "%s", target));
     opt->method = method;
     opt->url = url.buf;
     opt->unix_socket = l->unix_socket;
@@ -583,6 +579,5 @@ nomem:
         free (l->unix_socket);
         free (l);
     }
-    error_set (err, ENOMEM, "out of memory");
-    return NULL;
+    return error_null (error_set (err, ENOMEM, "out of memory"));
 }

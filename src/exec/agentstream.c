@@ -344,10 +344,8 @@ struct agentstream *agentstream_open (uv_loop_t *loop,
 {
     struct agentstream *s = calloc (1, sizeof (*s));
 
-    if (!s) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!s)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     s->loop = loop;
     s->ev = ev;
     s->arg = arg;

@@ -17,8 +17,7 @@ struct job_array *job_array_create (const char *text, struct error *err)
         || !(a->running = idset_create ()) || !(a->ok = idset_create ())
         || !(a->failed = idset_create ()) || !(a->cancelled = idset_create ())) {
         job_array_destroy (a);
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     }
     return a;
 }

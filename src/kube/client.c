@@ -575,8 +575,7 @@ struct kube *kube_create (struct httpc *h, uv_loop_t *loop, struct kubeconfig *k
     if (!k || set_auth (k) < 0) {
         free (k);
         kubeconfig_destroy (kc);
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     }
     uv_timer_init (loop, &k->timer);
     uv_timer_init (loop, &k->token_timer);

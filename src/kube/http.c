@@ -562,8 +562,7 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
     ask_guard (h);
     if (!r || !(r->easy = curl_easy_init ())) {
         free (r);
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     }
     r->h = h;
     r->on_data = opt->on_data;
@@ -576,8 +575,7 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
     rc = set_options (r, opt);
     if (rc < 0) {
         request_free (r);
-        error_errno (err, -rc, "%s", opt->url);
-        return NULL;
+        return error_null (error_errno (err, -rc, "%s", opt->url));
     }
     if (r->idle_ms && !uv_is_active ((uv_handle_t *)&h->idle))
         uv_timer_start (&h->idle, on_idle, IDLE_LOOK_MS, IDLE_LOOK_MS);
@@ -586,8 +584,8 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
 
         if (mc != CURLM_OK) {
             request_free (r);
-            error_set (err, EIO, "%s: %s", opt->url, curl_multi_strerror (mc));
-            return NULL;
+            return error_null (
+                error_set (err, EIO, "%s: %s", opt->url, curl_multi_strerror (mc)));
         }
         r->state = REQUEST_ACTIVE;
     }
@@ -668,8 +666,7 @@ struct httpc *httpc_create (uv_loop_t *loop, struct error *err)
     if (!h || (!ready && curl_global_init (CURL_GLOBAL_DEFAULT) != CURLE_OK)
         || set_multi (h) < 0) {
         free (h);
-        error_set (err, ENOMEM, "the HTTP library does not start");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "the HTTP library does not start"));
     }
     ready = true;
     h->loop = loop;

@@ -117,8 +117,8 @@ static json_t *find_named (const struct source *src, const char *list, const cha
             return NULL;
         }
     }
-    error_set (src->err, ENOENT, "%s: there is no %s '%s'", src->path, key, name);
-    return NULL;
+    return error_null (
+        error_set (src->err, ENOENT, "%s: there is no %s '%s'", src->path, key, name));
 }
 
 /* Reads a string, "" if it is missing. */
@@ -259,10 +259,8 @@ static struct kubeconfig *load_doc (const struct source *src, const char *contex
     const char *cluster_name, *user_name, *ns;
     json_t *ctx, *cluster, *user = NULL;
 
-    if (!kc) {
-        error_set (src->err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!kc)
+        return error_null (error_set (src->err, ENOMEM, "out of memory"));
     if (!context && get_text (src, yaml_root (src->doc), "current-context", &context) < 0)
         goto fail;
     if (!context[0]) {
@@ -311,11 +309,9 @@ struct kubeconfig *kubeconfig_load (const char *path, const char *context,
 
     if (!path) {
         path = getenv ("KUBECONFIG");
-        if (path && strchr (path, ':')) {
-            error_set (err, EINVAL,
-                       "KUBECONFIG names several files: give the one to use");
-            return NULL;
-        }
+        if (path && strchr (path, ':'))
+            return error_null (error_set (
+                err, EINVAL, "KUBECONFIG names several files: give the one to use"));
     }
     if (path && path[0])
         return load_file (path, context, err);

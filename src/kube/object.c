@@ -70,10 +70,8 @@ json_t *kube_object_parse (const char *text, size_t len, const char *what,
 {
     autofree char *copy = malloc (len + 1);
 
-    if (!copy) {
-        error_set (err, ENOMEM, "%s: out of memory", what);
-        return NULL;
-    }
+    if (!copy)
+        return error_null (error_set (err, ENOMEM, "%s: out of memory", what));
     return json_parse (copy, kube_object_strip (text, len, copy), what, err);
 }
 

@@ -337,8 +337,7 @@ struct kube_watch *kube_watch_start (struct kube *k, const char *path,
         if (w)
             free (w->path);
         free (w);
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     }
     w->k = k;
     w->ev = ev;

@@ -95,10 +95,8 @@ struct http_client *http_client_open_patient (const char *url,
     struct http_client *c = malloc (sizeof (*c));
     struct http_wait wait;
 
-    if (!c) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!c)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     memset (c, 0,
             /* a short-lived client need not touch the buffer's pages */
             offsetof (struct http_client, buffer));

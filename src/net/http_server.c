@@ -185,10 +185,8 @@ static struct http_listener *listener_create (struct http_server *s, struct erro
 {
     struct http_listener *l = calloc (1, sizeof (*l));
 
-    if (!l) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!l)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     l->server = s;
     l->fd = -1;
     LL_APPEND (s->listeners, l);
@@ -257,10 +255,8 @@ struct http_server *http_server_create (uv_loop_t *loop, http_handler_f handler,
 {
     struct http_server *s = calloc (1, sizeof (*s));
 
-    if (!s) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!s)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     s->loop = loop;
     s->handler = handler;
     s->arg = arg;

@@ -524,10 +524,8 @@ struct agent_process *agents_spawn (struct agents *a, const char *path,
     posix_spawnattr_t attr;
     sigset_t all, none;
 
-    if (!p) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!p)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     sigfillset (&all);
     sigemptyset (&none);
     posix_spawn_file_actions_init (&files);
@@ -545,8 +543,7 @@ struct agent_process *agents_spawn (struct agents *a, const char *path,
     posix_spawn_file_actions_destroy (&files);
     if (rc != 0) {
         free (p);
-        error_errno (err, rc, "%s", path);
-        return NULL;
+        return error_null (error_errno (err, rc, "%s", path));
     }
     p->a = a;
     p->pidfd = -1;
@@ -611,8 +608,7 @@ struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
     struct agents *a = calloc (1, sizeof (*a));
     if (!a || asprintf (&a->jobs_dir, "%s/jobs", state_dir) < 0) {
         free (a);
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     }
     a->loop = loop;
     a->on_no_strays = on_no_strays;

@@ -505,10 +505,8 @@ json_t *podtemplate_read (const char *path, const char *where, struct error *err
     if (read_regular (path, &sb, where, err) < 0)
         return NULL;
     struct yaml_doc *doc = yaml_load (sb.buf, sb.len, path, &why);
-    if (!doc) {
-        error_set (err, EINVAL, "%s: %s", where, why.text);
-        return NULL;
-    }
+    if (!doc)
+        return error_null (error_set (err, EINVAL, "%s: %s", where, why.text));
     t = template_of (yaml_root (doc));
     yaml_destroy (doc);
     if (podtemplate_check (t, where, err) == 0)

@@ -42,8 +42,7 @@ static json_t *fail (struct reader *r, const char *what)
 
 static json_t *no_memory (struct reader *r)
 {
-    error_no_memory (r->err, r->where);
-    return NULL;
+    return error_null (error_no_memory (r->err, r->where));
 }
 
 static void skip_blanks (struct reader *r)
@@ -259,10 +258,9 @@ json_t *requires_parse (const char *text, const char *where, struct error *err)
     };
 
     r.err->code = 0;
-    if (strlen (text) > REQUIRES_MAX) {
-        error_set (r.err, E2BIG, "%s: more than %d bytes", where, REQUIRES_MAX);
-        return NULL;
-    }
+    if (strlen (text) > REQUIRES_MAX)
+        return error_null (
+            error_set (r.err, E2BIG, "%s: more than %d bytes", where, REQUIRES_MAX));
     json_t *o = read_any (&r);
     skip_blanks (&r);
     if (o && *r.p) {

@@ -393,10 +393,9 @@ json_t *submit_options_jobspec (const struct submit_options *so,
     json_t *task_list = NULL, *system = NULL, *root;
     struct submit_shape s;
 
-    if (so->process.warn.batch && !prog->script) {
-        error_set (err, EINVAL, "--signal=B: there is no batch script, only a command");
-        return NULL;
-    }
+    if (so->process.warn.batch && !prog->script)
+        return error_null (error_set (
+            err, EINVAL, "--signal=B: there is no batch script, only a command"));
     if (submit_shape_make (so, &s, err) < 0)
         return NULL;
     if (tasks (prog, &s, &task_list, err) < 0

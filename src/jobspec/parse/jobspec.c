@@ -246,10 +246,8 @@ struct jobspec *jobspec_from_json (json_t *root, struct error *err)
 {
     struct jobspec *js = calloc (1, sizeof (*js));
 
-    if (!js) {
-        error_no_memory (err, "jobspec");
-        return NULL;
-    }
+    if (!js)
+        return error_null (error_no_memory (err, "jobspec"));
     js->root = json_incref (root);
     if (parse_all (js, err) < 0) {
         jobspec_destroy (js);
@@ -262,11 +260,10 @@ struct jobspec *jobspec_parse (const char *text, size_t len, struct error *err)
 {
     autojson json_t *root = NULL;
 
-    if (len > JOBSPEC_TEXT_MAX) {
-        error_set (err, EFBIG, "jobspec: has %zu bytes, at most %d are accepted", len,
-                   JOBSPEC_TEXT_MAX);
-        return NULL;
-    }
+    if (len > JOBSPEC_TEXT_MAX)
+        return error_null (error_set (err, EFBIG,
+                                      "jobspec: has %zu bytes, at most %d are accepted",
+                                      len, JOBSPEC_TEXT_MAX));
     root = json_parse (text, len, "jobspec", err);
     return root ? jobspec_from_json (root, err) : NULL;
 }

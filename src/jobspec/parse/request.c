@@ -212,11 +212,10 @@ static json_t *load (const char *text, size_t len, const char *name, struct erro
     bool json = begins_as_json (text, len);
     json_t *root = NULL;
 
-    if (len > JOBSPEC_TEXT_MAX) {
-        error_set (err, EFBIG, "%s: has %zu bytes, at most %d are accepted", name, len,
-                   JOBSPEC_TEXT_MAX);
-        return NULL;
-    }
+    if (len > JOBSPEC_TEXT_MAX)
+        return error_null (error_set (err, EFBIG,
+                                      "%s: has %zu bytes, at most %d are accepted", name,
+                                      len, JOBSPEC_TEXT_MAX));
     if (json && (root = json_parse (text, len, name, err)))
         return root;
     struct yaml_doc *doc = yaml_load (text, len, name, json ? NULL : err);

@@ -115,10 +115,9 @@ static const struct match_policy *find_base (const char *text, struct error *err
         if (strcmp (word, "policy") != 0)
             continue;
         base = match_policy_find (value);
-        if (!base) {
-            error_set (err, EINVAL, "policy: policy=%s: no such policy", value);
-            return NULL;
-        }
+        if (!base)
+            return error_null (
+                error_set (err, EINVAL, "policy: policy=%s: no such policy", value));
     }
     if (rc == 0 && !base)
         error_set (err, EINVAL,

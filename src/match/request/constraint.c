@@ -226,18 +226,14 @@ static struct constraint *compile_operator (struct compiler *cc, const char *nam
     size_t op = 0;
     while (op < ARRAY_SIZE (operators) && strcmp (operators[op].name, name) != 0)
         op++;
-    if (op == ARRAY_SIZE (operators)) {
-        error_set (cc->err, EINVAL,
-                   "constraints: unknown operator '%s' (and, or, not, "
-                   "properties, hostlist, ranks)",
-                   name);
-        return NULL;
-    }
+    if (op == ARRAY_SIZE (operators))
+        return error_null (error_set (cc->err, EINVAL,
+                                      "constraints: unknown operator '%s' (and, or, not, "
+                                      "properties, hostlist, ranks)",
+                                      name));
     struct constraint *c = calloc (1, sizeof (*c));
-    if (!c) {
-        error_set (cc->err, ENOMEM, "constraints: out of memory");
-        return NULL;
-    }
+    if (!c)
+        return error_null (error_set (cc->err, ENOMEM, "constraints: out of memory"));
     c->op = (enum op)op;
     if (compile_values (cc, c, values) < 0) {
         constraint_destroy (c);
@@ -248,16 +244,13 @@ static struct constraint *compile_operator (struct compiler *cc, const char *nam
 
 static struct constraint *compile_object (struct compiler *cc, const json_t *o)
 {
-    if (!json_is_object (o)) {
-        error_set (cc->err, EINVAL, "constraints: expected an object, got %s",
-                   json_type_name (o));
-        return NULL;
-    }
+    if (!json_is_object (o))
+        return error_null (error_set (cc->err, EINVAL,
+                                      "constraints: expected an object, got %s",
+                                      json_type_name (o)));
     struct constraint *all = calloc (1, sizeof (*all)); /* OP_AND */
-    if (!all) {
-        error_set (cc->err, ENOMEM, "constraints: out of memory");
-        return NULL;
-    }
+    if (!all)
+        return error_null (error_set (cc->err, ENOMEM, "constraints: out of memory"));
     const char *name;
     json_t *values;
     cc->levels++;

@@ -457,8 +457,7 @@ static struct shape *shape_create (struct compiler *cc)
         s->v = calloc (cc->store->nparts, sizeof (*s->v));
     if (!s || !s->v) {
         free (s);
-        error_no_memory (cc->err, "resources");
-        return NULL;
+        return error_null (error_no_memory (cc->err, "resources"));
     }
     s->top = SHAPE_NONE;
     s->constraint = cc->store->constraint;
@@ -505,14 +504,12 @@ static struct shape *write_variants (struct compiler *cc)
     uint32_t n = count_variants (cc->store, 0);
     struct shape *head = NULL;
 
-    if (n > SHAPE_VARIANTS_MAX || n * cc->store->nparts > SHAPE_TOTAL_MAX) {
-        error_set (
+    if (n > SHAPE_VARIANTS_MAX || n * cc->store->nparts > SHAPE_TOTAL_MAX)
+        return error_null (error_set (
             cc->err, E2BIG,
             "resources: the xor_slots leave too much open: at most %d variants with "
             "%d vertices in all are tried",
-            SHAPE_VARIANTS_MAX, SHAPE_TOTAL_MAX);
-        return NULL;
-    }
+            SHAPE_VARIANTS_MAX, SHAPE_TOTAL_MAX));
     while (n-- > 0) {
         struct shape *s = write_variant (cc, n, head);
         if (!s) {
@@ -549,10 +546,8 @@ struct shape *shape_compile (const struct jobspec_resource *resources, size_t n,
     struct shape *s = NULL;
 
     cc.store = calloc (1, sizeof (*cc.store));
-    if (!cc.store) {
-        error_no_memory (cc.err, "resources");
-        return NULL;
-    }
+    if (!cc.store)
+        return error_null (error_no_memory (cc.err, "resources"));
     if (read_all (&cc, resources, n, constraints) == 0)
         s = write_variants (&cc);
     if (!s) {

@@ -72,10 +72,8 @@ static struct term *term_create (struct find *f, enum kind kind, struct error *e
 {
     struct term *t;
 
-    if (++f->nterms > TERMS_MAX) {
-        error_set (err, E2BIG, "more than %d terms", TERMS_MAX);
-        return NULL;
-    }
+    if (++f->nterms > TERMS_MAX)
+        return error_null (error_set (err, E2BIG, "more than %d terms", TERMS_MAX));
     t = calloc (1, sizeof (*t));
     if (!t)
         error_set (err, ENOMEM, "no memory");
@@ -176,8 +174,7 @@ static struct term *parse_free_value (struct find *f, const char *key, const cha
         }
         return t;
     }
-    error_set (err, EINVAL, "%s: no such term", key);
-    return NULL;
+    return error_null (error_set (err, EINVAL, "%s: no such term", key));
 }
 
 /* word: KEY=VALUE, split in place. */
@@ -186,10 +183,8 @@ static struct term *parse_word (struct find *f, char *word, struct error *err)
     char *value = strchr (word, '=');
     bool known = false;
 
-    if (!value || !value[1]) {
-        error_set (err, EINVAL, "%s: expected KEY=VALUE", word);
-        return NULL;
-    }
+    if (!value || !value[1])
+        return error_null (error_set (err, EINVAL, "%s: expected KEY=VALUE", word));
     *value++ = '\0';
     for (size_t i = 0; i < ARRAY_SIZE (fixed); i++) {
         if (strcmp (fixed[i].key, word) != 0)
@@ -203,8 +198,7 @@ static struct term *parse_word (struct find *f, char *word, struct error *err)
     }
     if (!known)
         return parse_free_value (f, word, value, err);
-    error_set (err, EINVAL, "%s=%s: no such value", word, value);
-    return NULL;
+    return error_null (error_set (err, EINVAL, "%s=%s: no such value", word, value));
 }
 
 /* -- the expression -- */
@@ -238,10 +232,9 @@ static struct term *parse_parenthesis (struct parser *p)
 {
     struct term *t;
 
-    if (++p->depth > DEPTH_MAX) {
-        error_set (p->err, EINVAL, "more than %d parentheses in each other", DEPTH_MAX);
-        return NULL;
-    }
+    if (++p->depth > DEPTH_MAX)
+        return error_null (error_set (
+            p->err, EINVAL, "more than %d parentheses in each other", DEPTH_MAX));
     p->at++;
     t = parse_or (p);
     p->depth--;
@@ -264,17 +257,13 @@ static struct term *parse_operand (struct parser *p)
 
     if (*p->at == '(')
         return parse_parenthesis (p);
-    if (len == 0 || len > WORD_MAX) {
-        error_set (p->err, EINVAL, "expected a term %s",
-                   *p->at ? "before )" : "at the end");
-        return NULL;
-    }
+    if (len == 0 || len > WORD_MAX)
+        return error_null (error_set (p->err, EINVAL, "expected a term %s",
+                                      *p->at ? "before )" : "at the end"));
     word = strndup (p->at, len);
     p->at += len;
-    if (!word) {
-        error_set (p->err, ENOMEM, "no memory");
-        return NULL;
-    }
+    if (!word)
+        return error_null (error_set (p->err, ENOMEM, "no memory"));
     return parse_word (p->f, word, p->err);
 }
 
@@ -329,10 +318,8 @@ struct find *find_compile (const char *text, struct error *err)
     struct find *f = calloc (1, sizeof (*f));
     struct parser p = { .f = f, .at = text, .err = err };
 
-    if (!f) {
-        error_set (err, ENOMEM, "no memory");
-        return NULL;
-    }
+    if (!f)
+        return error_null (error_set (err, ENOMEM, "no memory"));
     f->root = parse_or (&p);
     next_word (&p);
     if (f->root && *p.at == '\0')

@@ -347,8 +347,7 @@ client_listener_create (struct loop *loop, const struct launch *launch, uint32_t
     autofree char *path = client_socket_path (launch, rank);
     if (!listener || !path || asprintf (&listener->address, "unix:%s", path) < 0) {
         free (listener);
-        error_no_memory (err, NULL);
-        return NULL;
+        return error_null (error_no_memory (err, NULL));
     }
     listener->loop = loop;
     listener->rank = rank;

@@ -155,8 +155,7 @@ static struct outfile *open_one (struct outfiles *files, const char *path,
     struct outfile *file = calloc (1, sizeof (*file));
     if (!file || !(file->path = strdup (path))) {
         free (file);
-        error_no_memory (err, NULL);
-        return NULL;
+        return error_null (error_no_memory (err, NULL));
     }
     file->files = files;
     file->io.ready = on_writable;
@@ -238,10 +237,8 @@ struct outfiles *outfiles_open (const struct launch *launch, struct loop *loop,
                                 void (*on_room) (void *ctx), void *ctx, struct error *err)
 {
     struct outfiles *files = calloc (1, sizeof (*files));
-    if (!files) {
-        error_no_memory (err, NULL);
-        return NULL;
-    }
+    if (!files)
+        return error_null (error_no_memory (err, NULL));
     *files = (struct outfiles){
         .launch = launch, .loop = loop, .on_room = on_room, .ctx = ctx,
         .timer.fire = on_timer

@@ -214,10 +214,8 @@ struct run_input *run_input_create (struct loop *loop, const struct run_options 
                                     struct error *err)
 {
     struct run_input *in = calloc (1, sizeof (*in));
-    if (!in) {
-        error_no_memory (err, NULL);
-        return NULL;
-    }
+    if (!in)
+        return error_null (error_no_memory (err, NULL));
     *in = (struct run_input){ .loop = loop,
                               .options = o,
                               .events = *events,

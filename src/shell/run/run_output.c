@@ -108,8 +108,7 @@ struct run_output *run_output_create (const struct run_options *o,
     struct run_output *out = calloc (1, sizeof (*out));
     if (!out || !(out->lines = calloc (2 * (size_t)vars->ntasks, sizeof (*out->lines)))) {
         free (out);
-        error_no_memory (err, NULL);
-        return NULL;
+        return error_null (error_no_memory (err, NULL));
     }
     out->vars = *vars;
     out->label = o->label;

@@ -191,10 +191,8 @@ struct trace *trace_open (const char *name, const struct trace_options *opt,
     struct trace *t = calloc (1, sizeof (*t));
     int rc;
 
-    if (!t) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!t)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     if (!strncmp (name, TRACE_BUILTIN, strlen (TRACE_BUILTIN)))
         rc = open_builtin (t, name, opt, err);
     else

@@ -154,10 +154,8 @@ static json_t *in_slot (const struct ask *ask, const struct adoptspec_how *how,
 
     if (check_size (&size, err) < 0)
         return NULL;
-    if (kube_gres_of_pod (ask->pod, how->gpu_resource, &gres) < 0) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (kube_gres_of_pod (ask->pod, how->gpu_resource, &gres) < 0)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     json_t *with = json_pack ("[o]", cpu_vertex (size.cpu_milli, how));
     if (with && size.gpus > 0)
         json_array_append_new (with, vertex ("gpu", size.gpus));
@@ -262,11 +260,10 @@ static json_t *jobspec_of (const struct ask *ask, const struct adoptspec_how *ho
     const json_t *spec = json_object_get (ask->pod, "spec");
     json_t *resources;
 
-    if (ask->most > ADOPT_PODS_MAX) {
-        error_set (err, EINVAL, "it requests %jd pods at once; a job has at most %d",
-                   (intmax_t)ask->most, ADOPT_PODS_MAX);
-        return NULL;
-    }
+    if (ask->most > ADOPT_PODS_MAX)
+        return error_null (
+            error_set (err, EINVAL, "it requests %jd pods at once; a job has at most %d",
+                       (intmax_t)ask->most, ADOPT_PODS_MAX));
     if (adoptspec_check_pod (spec, err) < 0
         || !(resources = resources_of (ask, how, err)))
         return NULL;
@@ -333,10 +330,9 @@ json_t *adoptspec_of_job (const json_t *job, const struct adoptspec_how *how,
                        .most = adoptview_wanted (&v, v.parallelism, v.succeeded) };
     if (check_manager (job, err) < 0)
         return NULL;
-    if (ask.most < 1) {
-        error_set (err, EINVAL, "spec.parallelism: no pods are requested");
-        return NULL;
-    }
+    if (ask.most < 1)
+        return error_null (
+            error_set (err, EINVAL, "spec.parallelism: no pods are requested"));
     if (json_is_integer (seconds))
         ask.seconds = MIN (MAX (json_integer_value (seconds), 1), SECONDS_MAX);
     if (read_least (notes, &ask, err) < 0 || read_per_node (notes, &ask, err) < 0)
@@ -359,10 +355,8 @@ json_t *adoptspec_of_pods (const json_t *pod, const char *namespace_, const char
                        .least = n,
                        .most = n };
 
-    if (n < 1) {
-        error_set (err, EINVAL, "the group has no pods");
-        return NULL;
-    }
+    if (n < 1)
+        return error_null (error_set (err, EINVAL, "the group has no pods"));
     if (json_is_integer (seconds))
         ask.seconds = MIN (MAX (json_integer_value (seconds), 1), SECONDS_MAX);
     if (read_per_node (json_object_get (meta, "annotations"), &ask, err) < 0)

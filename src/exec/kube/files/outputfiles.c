@@ -78,15 +78,13 @@ static struct file *get_file (struct outputfiles *f, const char *path, struct er
     HASH_FIND_STR (f->files, path, file);
     if (file)
         return file;
-    if (HASH_COUNT (f->files) >= OUTPUTFILES_MAX) {
-        error_set (err, E2BIG, "output: more than %d files for one job", OUTPUTFILES_MAX);
-        return NULL;
-    }
+    if (HASH_COUNT (f->files) >= OUTPUTFILES_MAX)
+        return error_null (error_set (
+            err, E2BIG, "output: more than %d files for one job", OUTPUTFILES_MAX));
     file = calloc (1, sizeof (*file));
     if (!file || !(file->path = strdup (path))) {
         free (file);
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     }
     file->fd = -1;
     HASH_ADD_KEYPTR (hh, f->files, file->path, strlen (file->path), file);
@@ -127,10 +125,8 @@ struct outputfiles *outputfiles_create (const struct launch *launch, const char 
     struct outputfiles *f = calloc (1, sizeof (*f));
     int rc;
 
-    if (!f) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!f)
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     f->launch = launch;
     f->patience = PATIENCE_MS;
     f->counted = clock_mono ();

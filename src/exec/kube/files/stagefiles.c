@@ -79,10 +79,8 @@ static char *path_of (const struct stagefiles *f, const struct launch_stage *s,
         launch_pattern_vars (f->launch, rank, launch_first_task (f->launch, rank));
     autostrbuf struct strbuf path = STRBUF_INIT (PATH_TEXT_MAX);
 
-    if (pattern_expand (s->to, &vars, &path, err) < 0) {
-        error_prefix (err, "stage-out");
-        return NULL;
-    }
+    if (pattern_expand (s->to, &vars, &path, err) < 0)
+        return error_null (error_prefix (err, "stage-out"));
     char *text = strbuf_detach (&path);
     if (!text)
         error_set (err, ENOMEM, "stage-out: out of memory");
@@ -104,10 +102,8 @@ static struct file *add (struct stagefiles *f, size_t entry, uint32_t rank,
 {
     struct file *file = calloc (1, sizeof (*file));
 
-    if (!file) {
-        error_set (err, ENOMEM, "stage-out: out of memory");
-        return NULL;
-    }
+    if (!file)
+        return error_null (error_set (err, ENOMEM, "stage-out: out of memory"));
     file->path = path_of (f, &f->launch->stage_out[entry], rank, err);
     if (!file->path) {
         free (file);

@@ -153,10 +153,8 @@ json_t *podspec_settle (const json_t *set, struct exec_job *job, bool admit,
     if (admit
         && podset_admit (set, job->queue ? job->queue : "", wishes, mounts, err) < 0)
         return NULL;
-    if (!(all = podset_merge (set, wishes))) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
+    if (!(all = podset_merge (set, wishes)))
+        return error_null (error_set (err, ENOMEM, "out of memory"));
     job->mounts = podset_mounts (set, wishes, mounts);
     json_decref (mounts);
     return all;

@@ -9,13 +9,10 @@
  * (fluxqd.service sets the time). Without $NOTIFY_SOCKET nothing happens. The protocol is
  * that of sd_notify(3).
  */
-#ifndef FLUXQ_BROKER_WATCHDOG_H
-#define FLUXQ_BROKER_WATCHDOG_H
+#pragma once
 
 #include <uv.h>
 
 void watchdog_init (void);
 void watchdog_begin (uv_loop_t *loop);
 void watchdog_end (void);
-
-#endif

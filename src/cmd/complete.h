@@ -7,8 +7,7 @@
  * Commands, options and subcommands come from the tables; ids, nodes and queues from the
  * broker. If the broker does not answer within a second, nothing is offered.
  */
-#ifndef FLUXQ_CMD_COMPLETE_H
-#define FLUXQ_CMD_COMPLETE_H
+#pragma once
 
 #include "cmd/client/command.h"
 
@@ -25,5 +24,3 @@ void complete_list (const struct completion_place *place, const char *word,
                     const char *broker, struct strbuf *list);
 /* Enables the tab key; broker (URL or NULL) must stay valid. */
 void complete_setup (const char *broker);
-
-#endif

@@ -1,6 +1,5 @@
 /* ctl_reserve.h - fluxq-ctl reserve and unreserve */
-#ifndef FLUXQ_CMD_CTL_RESERVE_H
-#define FLUXQ_CMD_CTL_RESERVE_H
+#pragma once
 
 #include "cmd/client/command.h"
 
@@ -46,5 +45,3 @@ struct reserve_args {
 bool reserve_take (struct reserve_args *a, const struct option_match *m);
 /* Returns the exit status. */
 int reserve_run (struct cmd *c, const struct reserve_args *a);
-
-#endif

@@ -16,8 +16,7 @@
  *   alloca                            malloc or an array of a fixed size
  *   rand srand random srandom         getrandom
  */
-#ifndef FLUXQ_COMMON_BANNED_H
-#define FLUXQ_COMMON_BANNED_H
+#pragma once
 
 #include <alloca.h>
 #include <stdio.h>
@@ -66,5 +65,3 @@
 #define random(...) FLUXQ_BANNED(random)
 #undef srandom
 #define srandom(...) FLUXQ_BANNED(srandom)
-
-#endif

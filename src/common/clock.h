@@ -6,13 +6,10 @@
  * other texts count as 0) shifts the wall clock, for tests. Any thread can call the
  * functions; match, job and sched never do: time is an argument there.
  */
-#ifndef FLUXQ_COMMON_CLOCK_H
-#define FLUXQ_COMMON_CLOCK_H
+#pragma once
 
 #define CLOCK_OFFSET_MAX 3153600000 /* 100 years */
 
 double clock_mono (void);
 double clock_boot (void);
 double clock_wall (void);
-
-#endif

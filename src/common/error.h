@@ -13,8 +13,7 @@
  * the way out. All functions accept err == NULL. Thread: a struct error belongs to one
  * thread at a time.
  */
-#ifndef FLUXQ_COMMON_ERROR_H
-#define FLUXQ_COMMON_ERROR_H
+#pragma once
 
 #include "common/macros.h"
 
@@ -49,5 +48,3 @@ static inline void *error_null (int rc)
  * processes), else 0. Such an errno of the broker's own calls is not the fault of a
  * job. */
 int error_shortage (int errnum);
-
-#endif

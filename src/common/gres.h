@@ -10,8 +10,7 @@
  * count of 0, so equal lists are equal in memory. The idea and the text form are Slurm's
  * (sbatch(1), --gres).
  */
-#ifndef FLUXQ_COMMON_GRES_H
-#define FLUXQ_COMMON_GRES_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -67,5 +66,3 @@ json_t *gres_to_json (const struct gres_list *l);
  * -ENOMEM. */
 int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
                     struct error *err);
-
-#endif

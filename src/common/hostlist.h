@@ -13,8 +13,7 @@
  * The encoder brackets neighbours that differ in one number, anywhere in the name
  * ("ip-[1-3].site"). The caller owns returned lists.
  */
-#ifndef FLUXQ_COMMON_HOSTLIST_H
-#define FLUXQ_COMMON_HOSTLIST_H
+#pragma once
 
 #include "common/error.h"
 #include "common/strbuf.h"
@@ -35,5 +34,3 @@ int hostlist_append (struct hostlist *hl, const char *host);
 size_t hostlist_count (const struct hostlist *hl);
 const char *hostlist_nth (const struct hostlist *hl, size_t i); /* NULL past the end */
 ssize_t hostlist_find (const struct hostlist *hl, const char *host); /* index or -1 */
-
-#endif

@@ -10,8 +10,7 @@
  * "[0-3,7]" and refuses unsorted, doubled or reversed ranges, as RFC 22 says. The caller
  * owns returned sets.
  */
-#ifndef FLUXQ_COMMON_IDSET_H
-#define FLUXQ_COMMON_IDSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -55,5 +54,3 @@ bool idset_equal (const struct idset *a, const struct idset *b);
 
 #define IDSET_FOREACH(s, id)                                                             \
     for (uint32_t id = idset_first (s); id != IDSET_END; id = idset_next (s, id))
-
-#endif

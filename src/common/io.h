@@ -1,7 +1,6 @@
 /* io.h - whole reads and writes, files with a ceiling
  */
-#ifndef FLUXQ_COMMON_IO_H
-#define FLUXQ_COMMON_IO_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -30,5 +29,3 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err);
  * exist. */
 int io_remove_tree (const char *path, struct error *err);
 int io_set_nonblock (int fd);
-
-#endif

@@ -10,8 +10,7 @@
  * is a type of its own, not absence) or -ERANGE. Strings are borrowed from the object.
  * `where` can be NULL.
  */
-#ifndef FLUXQ_COMMON_JSON_H
-#define FLUXQ_COMMON_JSON_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -51,5 +50,3 @@ int json_only_keys (const json_t *o, const char *const keys[], const char *where
 const char *json_type_name (const json_t *v); /* "a string", "an integer", ... */
 /* Append v in compact form. */
 int strbuf_add_json_value (struct strbuf *sb, const json_t *v);
-
-#endif

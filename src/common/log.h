@@ -7,8 +7,7 @@
  * that are not printable are escaped. A message has at most 2 KiB. Thread-safe (one
  * write(2) a line). Never log secrets.
  */
-#ifndef FLUXQ_COMMON_LOG_H
-#define FLUXQ_COMMON_LOG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -25,5 +24,3 @@ void log_at (enum log_level level, const char *fmt, ...) PRINTF_LIKE (2, 3);
 #define log_warning(...) log_at (LOG_LEVEL_WARNING, __VA_ARGS__)
 #define log_info(...) log_at (LOG_LEVEL_INFO, __VA_ARGS__)
 #define log_debug(...) log_at (LOG_LEVEL_DEBUG, __VA_ARGS__)
-
-#endif

@@ -3,8 +3,7 @@
  *   autofree char *text = strbuf_detach (&sb);   // freed at the end of the scope
  *   autoclose int fd = open (...);               // closed when >= 0
  */
-#ifndef FLUXQ_COMMON_MACROS_H
-#define FLUXQ_COMMON_MACROS_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -47,5 +46,3 @@ static inline int compare_u64 (const void *a, const void *b)
 #define autofree __attribute__ ((cleanup (macros_freep)))
 #define autoclose __attribute__ ((cleanup (macros_closep)))
 #define autofclose __attribute__ ((cleanup (macros_fclosep)))
-
-#endif

@@ -15,8 +15,7 @@
  * prefixes of long options (as getopt_long; an exact name wins), "--" ends. The order of
  * arguments is never changed. Nothing is allocated.
  */
-#ifndef FLUXQ_COMMON_OPTION_H
-#define FLUXQ_COMMON_OPTION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -78,5 +77,3 @@ const struct option_desc *option_find_letter (const struct option_desc *table,
 /* The two-column list of options, wrapped to 79 columns: the rows without a group, then
  * each group below its heading, in the order of the first row of each group. */
 void option_print_help (FILE *out, const struct option_desc *table);
-
-#endif

@@ -7,8 +7,7 @@
  * All parse the whole text (no trailing garbage, no leading blank) and return 0, -EINVAL
  * (syntax) or -ERANGE (outside the range). The error begins with `what`.
  */
-#ifndef FLUXQ_COMMON_PARSE_H
-#define FLUXQ_COMMON_PARSE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -66,5 +65,3 @@ int parse_id_ranges (const char *text, int (*fn) (const struct id_range *r, void
 int parse_signal (const char *text, int *ret, const char *what, struct error *err);
 /* 15 -> "TERM"; NULL for a number without a name, such as a real-time signal. */
 const char *signal_name (int sig);
-
-#endif

@@ -9,8 +9,7 @@
  * bidirectional characters, fillers, tags). Variation selectors (U+FE00 to U+FE0F) are
  * printable, because emoji use them. No locale, no memory, no state.
  */
-#ifndef FLUXQ_COMMON_PRINTABLE_H
-#define FLUXQ_COMMON_PRINTABLE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -29,5 +28,3 @@ int printable_check (const char *text, const char *where, struct error *err);
 /* Replace each character that is not printable by a question mark, in place: text never
  * grows. */
 void printable_clean (char *text);
-
-#endif

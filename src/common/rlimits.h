@@ -11,8 +11,7 @@
  * The names are those of Slurm's --propagate, in upper or lower case, and of flux-core's
  * option rlimit. A value is a number, or RLIM_INFINITY, as text "unlimited". libc only.
  */
-#ifndef FLUXQ_COMMON_RLIMITS_H
-#define FLUXQ_COMMON_RLIMITS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ void rlimits_apply (const struct rlimits *set);
 /* Write the limits that rlimits_apply() has to lower: "nofile=1048576 (at most 4096),
  * ..." in at most size bytes; "" if there are none. */
 void rlimits_describe_cut (const struct rlimits *set, char *buf, size_t size);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * libc only: the agent links it statically. Known-answer tests: FIPS 180-4, RFC 4231.
  */
-#ifndef FLUXQ_COMMON_SHA256_H
-#define FLUXQ_COMMON_SHA256_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -36,5 +35,3 @@ int secret_random (void *p, size_t len);
 void hex_encode (const void *data, size_t len, char *ret); /* 2 len + 1 bytes */
 /* Exactly len bytes or -EINVAL. */
 int hex_decode (const char *hex, void *ret, size_t len);
-
-#endif

@@ -8,8 +8,7 @@
  * hold any bytes. The first failure (ceiling: -E2BIG, memory: -ENOMEM) is kept in `err`;
  * later calls do nothing and return it, so a caller can check once at the end.
  */
-#ifndef FLUXQ_COMMON_STRBUF_H
-#define FLUXQ_COMMON_STRBUF_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -65,5 +64,3 @@ int strbuf_add_json (struct strbuf *sb, const char *s, size_t len);
 int strbuf_add_urlencoded (struct strbuf *sb, const char *s);
 
 #define autostrbuf __attribute__ ((cleanup (strbuf_release)))
-
-#endif

@@ -5,8 +5,7 @@
  *     // milli == 1500
  *     strbuf_add_thousandths (&sb, 500);             // "0.5"
  */
-#ifndef FLUXQ_COMMON_THOUSANDTHS_H
-#define FLUXQ_COMMON_THOUSANDTHS_H
+#pragma once
 
 #include <stdint.h>
 
@@ -24,5 +23,3 @@ static inline int64_t milli_whole (int64_t n)
 {
     return n / 1000 + (n % 1000 != 0);
 }
-
-#endif

@@ -18,8 +18,7 @@
  * A name is one path component. Functions return 0, a descriptor or negative errno;
  * -EPERM: the file failed the check, and err says why.
  */
-#ifndef FLUXQ_COMMON_USERDIR_H
-#define FLUXQ_COMMON_USERDIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -64,5 +63,3 @@ int userdir_openat (int dirfd, const char *name, int flags, mode_t mode);
  * such a link bypasses the permissions of the directories. -ELOOP, or the errno of
  * openat. */
 int userdir_open_named (int dirfd, const char *path, int flags);
-
-#endif

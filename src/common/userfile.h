@@ -17,8 +17,7 @@
  *   process's umask. A FIFO without a reader is refused, so opening never blocks. Any
  *   thread.
  */
-#ifndef FLUXQ_COMMON_USERFILE_H
-#define FLUXQ_COMMON_USERFILE_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -45,5 +44,3 @@ int userfile_check (const char *cwd, const char *path, struct error *err);
 int userfile_become (uid_t uid, gid_t gid, const gid_t *groups, size_t ngroups,
                      struct error *err);
 int userfile_restore (struct error *err);
-
-#endif

@@ -9,8 +9,7 @@
  * schema (null, true/false, integers, floats, else strings); quoted scalars are strings;
  * infinity and not-a-number are refused, as JSON has neither. An empty text is null.
  */
-#ifndef FLUXQ_COMMON_YAML_H
-#define FLUXQ_COMMON_YAML_H
+#pragma once
 
 #include "common/json.h"
 
@@ -31,5 +30,3 @@ int yaml_where (const struct yaml_doc *doc, const json_t *value, const char *key
 /* error_set with "NAME:LINE:COLUMN: " before the text. Returns -EINVAL. */
 int yaml_error (const struct yaml_doc *doc, const json_t *value, const char *key,
                 struct error *err, const char *fmt, ...) PRINTF_LIKE (5, 6);
-
-#endif

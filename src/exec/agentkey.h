@@ -1,6 +1,5 @@
 /* agentkey.h - reads the key of a job's agents from the job's directory */
-#ifndef FLUXQ_EXEC_AGENTKEY_H
-#define FLUXQ_EXEC_AGENTKEY_H
+#pragma once
 
 #include "common/error.h"
 #include "protocol/agent_api.h"
@@ -9,5 +8,3 @@
  * -ENOENT, -EINVAL: it is no key; or the errors of userdir_read(). */
 int agentkey_read (int dir, const char *name, uid_t owner, uint8_t ret[AGENT_KEY_SIZE],
                    struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * TLS and headers (kube). Requests are sent as prefix + target and signed with the job's
  * key.
  */
-#ifndef FLUXQ_EXEC_AGENTLINK_H
-#define FLUXQ_EXEC_AGENTLINK_H
+#pragma once
 
 #include "kube/http.h"
 
@@ -84,5 +83,3 @@ struct agentstream_events;
 struct agentstream *agentlink_connect (const struct agentlink *l,
                                        const struct agentstream_events *ev, void *arg,
                                        struct error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * repeated: an agent that has the change does nothing. After trouble it tries again as
  * long as the link is open. One change at a time; a later one replaces one under way.
  */
-#ifndef FLUXQ_EXEC_AGENTRESIZE_H
-#define FLUXQ_EXEC_AGENTRESIZE_H
+#pragma once
 
 #include "exec/agentlink.h"
 #include "protocol/launch.h"
@@ -37,5 +36,3 @@ void agentresize_begin (struct agentresize *x, struct agentlink *link,
 void agentresize_end (struct agentresize *x);
 /* Whether the frame is a FRAME_RESIZED of the change under way. */
 bool agentresize_is_about (const struct exec_job *job, const struct frame *f);
-
-#endif

@@ -13,8 +13,7 @@
  * buffers nothing beyond its opening, so a caller that does not read makes the agent
  * wait.
  */
-#ifndef FLUXQ_EXEC_AGENTSTREAM_H
-#define FLUXQ_EXEC_AGENTSTREAM_H
+#pragma once
 
 #include "exec/agentlink.h"
 
@@ -47,5 +46,3 @@ ssize_t agentstream_read (struct agentstream *s, void *buf, size_t len);
 ssize_t agentstream_write (struct agentstream *s, const void *buf, size_t len);
 /* No callback after this. NULL is fine. */
 void agentstream_close (struct agentstream *s);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * All take NULL: there is no claim, and none is needed.
  */
-#ifndef FLUXQ_EXEC_CLAIM_H
-#define FLUXQ_EXEC_CLAIM_H
+#pragma once
 
 #include "common/macros.h"
 
@@ -49,5 +48,3 @@ static inline void exec_claim_release (struct exec_claim *c)
     if (c)
         c->release (c);
 }
-
-#endif

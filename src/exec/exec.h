@@ -13,8 +13,7 @@
  * starts nothing a second time; after cleaned() no process and no object of the job is
  * left, and its output is on disk.
  */
-#ifndef FLUXQ_EXEC_EXEC_H
-#define FLUXQ_EXEC_EXEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -348,5 +347,3 @@ extern const struct exec_ops *const executors[]; /* generated, NULL-terminated *
 const struct exec_ops *exec_find (const char *name);
 /* The executor with is_default. */
 const struct exec_ops *exec_default (void);
-
-#endif

@@ -13,13 +13,10 @@
  * distributed over the ranks in blocks, in proportion to their slots (RFC 14: per_slot or
  * total).
  */
-#ifndef FLUXQ_EXEC_JOBLAUNCH_H
-#define FLUXQ_EXEC_JOBLAUNCH_H
+#pragma once
 
 #include "exec/exec.h"
 #include "protocol/launch.h"
 
 /* 0 or negative errno; on error l is released. */
 int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * `read-only`. A path below one of these names the same file on both sides, so the agent
  * may open it.
  */
-#ifndef FLUXQ_EXEC_MOUNTS_H
-#define FLUXQ_EXEC_MOUNTS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -29,5 +28,3 @@ bool mounts_see (const json_t *list, const char *cwd, const char *path, bool to_
 /* Appends to a pod's volumes, and to a container's volumeMounts. 0 or -ENOMEM. */
 int mounts_add_volumes (const json_t *list, json_t *volumes);
 int mounts_add_places (const json_t *list, json_t *places);
-
-#endif

@@ -16,8 +16,7 @@
  * name. With two templates they may ("jobs-%u" and "jobs-a-%u"): a namespace's labels
  * say whose it is.
  */
-#ifndef FLUXQ_EXEC_NAMESPACES_H
-#define FLUXQ_EXEC_NAMESPACES_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -36,5 +35,3 @@ int namespace_expand (const char *text, const char *queue, const char *user, uid
                       char ret[NAMESPACE_SIZE], struct error *err);
 /* Whether the template can expand to the name, or is the name. */
 bool namespace_fits (const char *text, const char *name);
-
-#endif

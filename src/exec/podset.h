@@ -32,8 +32,7 @@
  *     podset_admit (all, "gpu", js->pods, mounts, &err);               // at submit
  *     json_t *set = podset_merge (all, js->pods);                      // of the job's pods
  */
-#ifndef FLUXQ_EXEC_PODSET_H
-#define FLUXQ_EXEC_PODSET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -69,5 +68,3 @@ json_t *podset_mounts (const json_t *set, const json_t *wishes, const json_t *mo
 bool podset_selects (const json_t *queues);
 /* Returns whether the set's tolerations cover the taint (core/v1 Taint). */
 bool podset_tolerates (const json_t *set, const json_t *taint);
-
-#endif

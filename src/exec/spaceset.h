@@ -10,8 +10,7 @@
  *
  * fluxq checks the types, Kubernetes the contents.
  */
-#ifndef FLUXQ_EXEC_SPACESET_H
-#define FLUXQ_EXEC_SPACESET_H
+#pragma once
 
 #include <jansson.h>
 
@@ -22,5 +21,3 @@
 /* Checks the value of one of these keys: 0, or -EINVAL and the error. -ENOENT: another
  * key. */
 int spaceset_check (const char *key, const json_t *value, struct error *err);
-
-#endif

@@ -18,8 +18,7 @@
  * the start is late after limits.start in which no rank pulled. Pure: time is an
  * argument, in seconds of any clock that never goes back.
  */
-#ifndef FLUXQ_EXEC_STARTCLOCK_H
-#define FLUXQ_EXEC_STARTCLOCK_H
+#pragma once
 
 #include "exec/exec.h"
 
@@ -71,5 +70,3 @@ bool startclock_is_at_fault (const struct startclock *c, enum start_late late,
                              uint32_t rank);
 /* The exceeded limit, in seconds. */
 double startclock_limit (const struct startclock *c, enum start_late late);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * The executor finds a node's place at a level: by a node label, or by counting nodes.
  */
-#ifndef FLUXQ_EXEC_TOPOLOGY_H
-#define FLUXQ_EXEC_TOPOLOGY_H
+#pragma once
 
 #include "common/yaml.h"
 #include "match/machine/machine.h"
@@ -36,5 +35,3 @@ struct topology {
 int topology_read (const struct yaml_doc *doc, json_t *config, const char *section,
                    enum topology_kind kind, struct topology *ret, struct error *err);
 void topology_release (struct topology *t);
-
-#endif

@@ -13,8 +13,7 @@
  *     task-end    {task, state, exit_code}      the task's job has ended
  *     task-cancel {tasks; userid, note}         the tasks never start
  */
-#ifndef FLUXQ_JOB_ARRAY_H
-#define FLUXQ_JOB_ARRAY_H
+#pragma once
 
 #include "jobspec/attributes/array.h"
 
@@ -41,5 +40,3 @@ uint64_t job_array_ids (const struct array_spec *spec);
 bool job_array_is_full (const struct job_array *a);
 /* Append "2 of 100 tasks failed: 4,7; 3 of 100 tasks cancelled before they started". */
 void job_array_add_result (const struct job_array *a, struct strbuf *sb);
-
-#endif

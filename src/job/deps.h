@@ -19,8 +19,7 @@
  * only the first of such a list can be a singleton that goes on. No clock, no input or
  * output; all times are unix times.
  */
-#ifndef FLUXQ_JOB_DEPS_H
-#define FLUXQ_JOB_DEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -79,5 +78,3 @@ void deps_reason (const struct deps *d, uint64_t id, char *buf, size_t size);
 size_t deps_blockers (const struct deps *d, uint64_t id, uint64_t *ids, size_t max);
 /* The number of conditions of all jobs together; the caller limits it. */
 size_t deps_conditions (const struct deps *d);
-
-#endif

@@ -9,8 +9,7 @@
  * The caller owns the items, which are members of its own structures (CONTAINER_OF). A
  * binary heap: insert, move and remove take O(log n), first takes O(1).
  */
-#ifndef FLUXQ_JOB_DEPS_DUE_H
-#define FLUXQ_JOB_DEPS_DUE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -34,5 +33,3 @@ void due_remove (struct due_heap *h, struct due *d);
 struct due *due_first (const struct due_heap *h);
 /* Frees the heap, not the items. */
 void due_release (struct due_heap *h);
-
-#endif

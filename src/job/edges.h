@@ -6,8 +6,7 @@
  * A handler changes the job record. A handler that refuses the event must leave the
  * record unchanged. It gets the edge's next state and actions and may change both.
  */
-#ifndef FLUXQ_JOB_EDGES_H
-#define FLUXQ_JOB_EDGES_H
+#pragma once
 
 #include "job/job.h"
 
@@ -49,5 +48,3 @@ int edge_resize (struct job *job, const struct event *e, struct outcome *out,
                  struct error *err);
 int edge_resized (struct job *job, const struct event *e, struct outcome *out,
                   struct error *err);
-
-#endif

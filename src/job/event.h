@@ -6,8 +6,7 @@
  *
  * Timestamps are kept to a microsecond.
  */
-#ifndef FLUXQ_JOB_EVENT_H
-#define FLUXQ_JOB_EVENT_H
+#pragma once
 
 #include "common/json.h"
 
@@ -26,5 +25,3 @@ struct event *event_create (double timestamp, const char *name, json_t *context)
 void event_destroy (struct event *e);
 /* The context as text, "" when there is none; caller frees. */
 char *event_encode_context (const struct event *e);
-
-#endif

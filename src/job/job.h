@@ -77,8 +77,7 @@
  *                                                    people and accounting
  *     memo, fluxq-restart, debug.*  any: ignored, in every state
  */
-#ifndef FLUXQ_JOB_JOB_H
-#define FLUXQ_JOB_JOB_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -256,5 +255,3 @@ int job_exit_code (const struct job *job);
 /* One line for people that says why the job ended as it did ("exited with status 3",
  * "time limit of 1:00 reached", ...); "" until it has ended. */
 void job_result_text (const struct job *job, char *buf, size_t size);
-
-#endif

@@ -43,8 +43,7 @@
  * a positive integer". Thread: several threads can read a jobspec as long as none of
  * them changes the reference counts of its JSON values.
  */
-#ifndef FLUXQ_JOBSPEC_JOBSPEC_H
-#define FLUXQ_JOBSPEC_JOBSPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -241,5 +240,3 @@ static inline void jobspec_destroyp (struct jobspec **p)
     jobspec_destroy (*p);
 }
 #define autojobspec __attribute__ ((cleanup (jobspec_destroyp)))
-
-#endif

@@ -1,7 +1,6 @@
 /* jobspec_private.h - what the files of the jobspec parser share
  */
-#ifndef FLUXQ_JOBSPEC_JOBSPEC_PRIVATE_H
-#define FLUXQ_JOBSPEC_JOBSPEC_PRIVATE_H
+#pragma once
 
 #include "jobspec/jobspec.h"
 
@@ -39,5 +38,3 @@ int jobspec_check_malleable (const struct jobspec *js, struct error *err);
 /* Read the fields of js that come from attributes.system (attributes NULL: none). */
 int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
                               struct error *err);
-
-#endif

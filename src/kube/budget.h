@@ -6,8 +6,7 @@
  *
  * Up to burst at once, rate a second after that. Pure.
  */
-#ifndef FLUXQ_KUBE_BUDGET_H
-#define FLUXQ_KUBE_BUDGET_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -23,5 +22,3 @@ void budget_init (struct kube_budget *b, double rate, double burst);
 bool budget_take (struct kube_budget *b, double now);
 /* Seconds until the next request may be sent, 0: now. */
 double budget_wait (const struct kube_budget *b, double now);
-
-#endif

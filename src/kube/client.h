@@ -17,8 +17,7 @@
  * been carried out before: its object's name must make that harmless (409). The client
  * logs one line when the server goes away and one when it is back.
  */
-#ifndef FLUXQ_KUBE_CLIENT_H
-#define FLUXQ_KUBE_CLIENT_H
+#pragma once
 
 #include "kube/http.h"
 #include "kube/kubeconfig.h"
@@ -102,5 +101,3 @@ void kube_explain (int status, const char *text, const json_t *body,
 /* Seconds to wait after n failed tries: 0.1 doubling to 10, less a random part of up to a
  * half. */
 double kube_backoff (unsigned n);
-
-#endif

@@ -10,8 +10,7 @@
  * (bounded by max_body, default 64 MiB) unless on_data is given. One thread: the loop's.
  * Used by the Kubernetes client and, over unix sockets, to reach local agents.
  */
-#ifndef FLUXQ_KUBE_HTTP_H
-#define FLUXQ_KUBE_HTTP_H
+#pragma once
 
 #include "common/error.h"
 
@@ -82,5 +81,3 @@ int httpc_raw_fd (const struct httpc_request *r);
 ssize_t httpc_raw_read (struct httpc_request *r, void *buf, size_t len);
 /* Bytes (> 0), -ECONNRESET; -EAGAIN: call again later, with the same buf and len. */
 ssize_t httpc_raw_write (struct httpc_request *r, const void *buf, size_t len);
-
-#endif

@@ -10,8 +10,7 @@
  * and password, impersonation, proxy-url) are refused by name. Source: kubernetes.io,
  * "kubeconfig (v1)".
  */
-#ifndef FLUXQ_KUBE_KUBECONFIG_H
-#define FLUXQ_KUBE_KUBECONFIG_H
+#pragma once
 
 #include "kube/http.h"
 
@@ -30,5 +29,3 @@ void kubeconfig_destroy (struct kubeconfig *kc);
 /* Re-reads token_file. 0 (also without one), or a negative errno; the old token is kept
  * then. */
 int kubeconfig_refresh (struct kubeconfig *kc, struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * and its most nested part. fluxq does not read it: the parser empties it where the API
  * server writes it. Source: kubernetes.io, "Server-Side Apply".
  */
-#ifndef FLUXQ_KUBE_OBJECT_H
-#define FLUXQ_KUBE_OBJECT_H
+#pragma once
 
 #include <jansson.h>
 #include <stddef.h>
@@ -24,5 +23,3 @@ size_t kube_object_strip (const char *text, size_t len, char *to);
 
 /* Returns that label of the object, borrowed; "": it has none. */
 const char *kube_label (const json_t *object, const char *key);
-
-#endif

@@ -7,8 +7,7 @@
  * INT64_MAX. Source: k8s.io/apimachinery, api/resource/quantity.go (the grammar in its
  * comment). No locale, no floating point.
  */
-#ifndef FLUXQ_KUBE_QUANTITY_H
-#define FLUXQ_KUBE_QUANTITY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -16,5 +15,3 @@
  * that we read may be. *ret is untouched then. */
 int quantity_milli (const char *text, int64_t *ret); /* thousandths: processors */
 int quantity_value (const char *text, int64_t *ret); /* whole units: bytes, devices */
-
-#endif

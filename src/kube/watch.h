@@ -12,8 +12,7 @@
  * only their names, uids and versions.
  * Source: kubernetes.io, "Kubernetes API Concepts", efficient detection of changes.
  */
-#ifndef FLUXQ_KUBE_WATCH_H
-#define FLUXQ_KUBE_WATCH_H
+#pragma once
 
 #include "kube/client.h"
 
@@ -86,5 +85,3 @@ void kube_decoder_release (struct kube_decoder *d);
 int kube_decoder_feed (struct kube_decoder *d, const char *data, size_t len,
                        int (*fn) (const struct kube_event *e, void *arg), void *arg,
                        struct error *err);
-
-#endif

@@ -17,8 +17,7 @@
  * since the server may have changed. Pure; times are in seconds, now of any clock that
  * goes forward.
  */
-#ifndef FLUXQ_KUBE_WINDOW_H
-#define FLUXQ_KUBE_WINDOW_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -54,5 +53,3 @@ void window_answer (struct kube_window *w, const char *kind, double took,
                     unsigned on_wire, double now);
 /* Halves the size. */
 void window_trouble (struct kube_window *w);
-
-#endif

@@ -8,8 +8,7 @@
  * lower case, always a port, an IPv6 address in brackets and as RFC 5952 writes it. No
  * name is looked up. Thread-safe.
  */
-#ifndef FLUXQ_NET_AUTHORITY_H
-#define FLUXQ_NET_AUTHORITY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -31,5 +30,3 @@ int authority_parse (const char *text, uint16_t default_port, char ret[AUTHORITY
 bool authority_is_loopback (const char *authority);
 /* The id of this machine until it reboots (boot_id of random(4)); "": unknown. */
 void authority_machine (char ret[MACHINE_SIZE]);
-
-#endif

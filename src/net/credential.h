@@ -23,8 +23,7 @@
  * munge_socket: the path of munged's socket; NULL: the environment variable
  * FLUXQ_MUNGE_SOCKET, else libmunge's default.
  */
-#ifndef FLUXQ_NET_CREDENTIAL_H
-#define FLUXQ_NET_CREDENTIAL_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -52,5 +51,3 @@ int credential_decode (const char *munge_socket, const char *cred, struct creden
 void credential_begin (struct sha256 *ret_sum, const char *method, const char *target);
 /* Whether the credential is for the request with this digest. Constant time. */
 bool credential_fits (const struct credential *credential, const struct sha256 *sum);
-
-#endif

@@ -19,8 +19,7 @@
  *
  * One thread at a time for each client. SIGPIPE is never raised.
  */
-#ifndef FLUXQ_NET_HTTP_CLIENT_H
-#define FLUXQ_NET_HTTP_CLIENT_H
+#pragma once
 
 #include <signal.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ int http_client_upgrade (struct http_client *c, const char *target, int *ret_fd,
  * Always returns a negative errno: -EACCES 401/403, -ENOENT 404, -EAGAIN 429/503, -EINVAL
  * other 4xx, -EIO 5xx, -EPROTO all others. */
 int http_response_error (const struct http_response *r, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* http_connect.h - broker addresses: URLs, default sockets, connecting (http_client.c)
  */
-#ifndef FLUXQ_NET_HTTP_CONNECT_H
-#define FLUXQ_NET_HTTP_CONNECT_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -30,5 +29,3 @@ bool http_address_may_return (const struct http_address *a, int rc, double secon
  * result, seconds), or empty. */
 int http_address_connect_default (struct http_address *a, double seconds,
                                   struct error *err);
-
-#endif

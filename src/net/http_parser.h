@@ -13,8 +13,7 @@
  * -EPROTO. Bounds: 32 KiB for all heads and trailers together and for each chunk's line,
  * 16 interim (1xx) responses. No input or output.
  */
-#ifndef FLUXQ_NET_HTTP_PARSER_H
-#define FLUXQ_NET_HTTP_PARSER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -70,5 +69,3 @@ ssize_t http_parser_feed (struct http_parser *p, const char *data, size_t len,
 /* The connection has ended: 0 when that completes the response, else -ECONNRESET. */
 int http_parser_eof (struct http_parser *p, struct error *err);
 bool http_parser_done (const struct http_parser *p);
-
-#endif

@@ -9,8 +9,7 @@
  * The pauses double from 50 ms to 1 s. The user gets one message for each wait, after
  * HTTP_TELL_SECONDS.
  */
-#ifndef FLUXQ_NET_HTTP_PATIENCE_H
-#define FLUXQ_NET_HTTP_PATIENCE_H
+#pragma once
 
 #include <poll.h>
 #include <signal.h>
@@ -37,5 +36,3 @@ int http_wait (struct http_wait *w, double least, const char *why);
  * except during the wait, so that none arrives between the check of the flag and the
  * wait; -1 and EINTR when the flag is set. */
 int http_poll (struct pollfd *p, int timeout_ms, const volatile sig_atomic_t *interrupt);
-
-#endif

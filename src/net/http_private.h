@@ -16,8 +16,7 @@
  * runs MHD before the loop sleeps. MHD_run() is never called from MHD's own callbacks or
  * a handler.
  */
-#ifndef FLUXQ_NET_HTTP_PRIVATE_H
-#define FLUXQ_NET_HTTP_PRIVATE_H
+#pragma once
 
 #include <microhttpd.h>
 #include <uthash.h>
@@ -225,5 +224,3 @@ int http_request_parse_target (struct http_request *req);
 void http_upgrade_failed (struct http_request *req);
 /* http_stream.c: MHD has finished with a stream that has not ended. */
 void http_stream_unwatch (struct http_request *req);
-
-#endif

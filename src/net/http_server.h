@@ -43,8 +43,7 @@
  *
  * Thread: the loop's. Only the listen functions block (they look up names).
  */
-#ifndef FLUXQ_NET_HTTP_SERVER_H
-#define FLUXQ_NET_HTTP_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -168,5 +167,3 @@ void http_upgrade (struct http_request *req, const char *protocol, http_upgraded
 /* Gives fd and req back. Close all before http_server_destroy(), and stop poll handles
  * for fd first. */
 void http_upgraded_close (struct http_request *req);
-
-#endif

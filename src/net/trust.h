@@ -10,13 +10,10 @@
  * which user called listen() on the socket (SO_PEERCRED), so a broker must call listen()
  * as its final user.
  */
-#ifndef FLUXQ_NET_TRUST_H
-#define FLUXQ_NET_TRUST_H
+#pragma once
 
 #include "common/error.h"
 
 /* Whether fd, a connected unix socket, leads to a broker that the caller trusts: 0, else
  * -EPERM with the reason (or why client.yaml cannot be read). */
 int trust_check_peer (int fd, const char *path, struct error *err);
-
-#endif

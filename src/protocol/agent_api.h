@@ -62,8 +62,7 @@
  * agent failed (reason on stderr); 2 usage; 3 the job was started before (the spool
  * exists): nothing was done. libc only.
  */
-#ifndef FLUXQ_PROTOCOL_AGENT_API_H
-#define FLUXQ_PROTOCOL_AGENT_API_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -106,5 +105,3 @@ int agent_key_parse (const char *text, size_t len, uint8_t ret[AGENT_KEY_SIZE]);
 /* Read a key file, for the agent, which runs as the user. (The broker uses
  * exec/agentkey.h.) 0 or negative errno. */
 int agent_key_read (const char *path, uint8_t ret[AGENT_KEY_SIZE]);
-
-#endif

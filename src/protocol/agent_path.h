@@ -2,8 +2,7 @@
  *
  *     autofree char *path = agent_path_find (config->shell_path, &err);
  */
-#ifndef FLUXQ_PROTOCOL_AGENT_PATH_H
-#define FLUXQ_PROTOCOL_AGENT_PATH_H
+#pragma once
 
 #include "common/error.h"
 
@@ -11,5 +10,3 @@
  * beside the directory of this program in a build tree, or the installed one. The caller
  * frees. NULL with the reason: no such file, or it cannot be executed. */
 char *agent_path_find (const char *configured, struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
  *
  * Offsets in a spool are byte offsets of frame heads. libc only (the agent links it).
  */
-#ifndef FLUXQ_PROTOCOL_FRAME_H
-#define FLUXQ_PROTOCOL_FRAME_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -74,5 +73,3 @@ int frame_finish_decode (const char *data, size_t len, struct frame_finish *ret)
 /* FRAME_RESIZED: rank is the job's number of nodes after the resize, task the generation
  * of the resize. stream 0: done; 1: new nodes did not join, the number is that from
  * before; data: the reason. */
-
-#endif

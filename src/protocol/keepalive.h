@@ -13,8 +13,7 @@
  * died. The client that sent KEEPALIVE_KEEP last keeps the job, so a client can come back
  * after a restart of the broker. libc only (the agent links it).
  */
-#ifndef FLUXQ_PROTOCOL_KEEPALIVE_H
-#define FLUXQ_PROTOCOL_KEEPALIVE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -36,5 +35,3 @@ enum keepalive_kind {
 
 void keepalive_encode (enum keepalive_kind kind, uint32_t value,
                        uint8_t ret[KEEPALIVE_SIZE]);
-
-#endif

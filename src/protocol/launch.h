@@ -15,8 +15,7 @@
  * rendezvous has no %r, only rank 0 has an address: all other ranks connect to it, and
  * fanout is ignored.
  */
-#ifndef FLUXQ_PROTOCOL_LAUNCH_H
-#define FLUXQ_PROTOCOL_LAUNCH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -150,5 +149,3 @@ int launch_add_stage (struct launch_stage **list, size_t *n,
  * l. The script of a batch job is no step, a command is the job's step 0. */
 struct pattern_vars launch_pattern_vars (const struct launch *l, uint32_t rank,
                                          uint32_t task);
-
-#endif

@@ -11,8 +11,7 @@
  * are empty. A name that contains a backslash has no patterns: the backslashes are
  * removed.
  */
-#ifndef FLUXQ_PROTOCOL_PATTERN_H
-#define FLUXQ_PROTOCOL_PATTERN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool pattern_is_per_task (const char *pattern);
 bool pattern_is_per_node (const char *pattern);
 /* Whether the expansion differs by job (%j, %J) or by task of an array (%a). */
 bool pattern_is_per_job (const char *pattern);
-
-#endif

@@ -13,8 +13,7 @@
  *
  * libc only (the agent links it).
  */
-#ifndef FLUXQ_PROTOCOL_RECORD_H
-#define FLUXQ_PROTOCOL_RECORD_H
+#pragma once
 
 #include <stdint.h>
 
@@ -85,5 +84,3 @@ void record_add_strings (struct strbuf *sb, const char *name, char *const *array
 /* Free the strings; they become NULL. */
 void record_release (const struct record_field *fields, size_t n, void *base);
 void record_free_strings (char **array, size_t n);
-
-#endif

@@ -14,8 +14,7 @@
  * Only its owner or root can create each of these directories. The third is on a disk
  * that several machines can share, so its name has the host's name.
  */
-#ifndef FLUXQ_PROTOCOL_RUN_DIR_H
-#define FLUXQ_PROTOCOL_RUN_DIR_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool run_dir_default (size_t i, char *ret, size_t size);
  * exists and belongs to the caller alone, else the one with the host's name (root:
  * RUN_DIR_SYSTEM). False: none, because HOME is not set. */
 bool run_dir_choose (char *ret, size_t size);
-
-#endif

@@ -22,8 +22,7 @@
  * connection of its own: SESSION_GONE token. Messages are frames as in frame.h, of type
  * SESSION_TYPE, with the kind as their stream.
  */
-#ifndef FLUXQ_PROTOCOL_SESSION_H
-#define FLUXQ_PROTOCOL_SESSION_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ bool session_parse (const char *text, uint8_t token[static SESSION_TOKEN]);
  * returns its size. */
 size_t session_encode (enum session_kind kind, const uint8_t *token, uint64_t number,
                        unsigned bytes, uint8_t ret[static SESSION_MESSAGE_MAX]);
-
-#endif

@@ -21,8 +21,7 @@
  * a frame that a hole cuts short. It calls spool_gap_before_hole() after each read, and
  * spool_gap_find() to learn where to go on. libc only (the agent links it).
  */
-#ifndef FLUXQ_PROTOCOL_SPOOL_GAP_H
-#define FLUXQ_PROTOCOL_SPOOL_GAP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ size_t spool_gap_before_hole (int fd, uint64_t offset, const void *buf, size_t n
 /* Read the file from its beginning to the GAP: 0, and *ret_next is the offset of the next
  * frame; -ENOENT: no GAP; -EBADMSG. */
 int spool_gap_find (int fd, uint64_t *ret_next);
-
-#endif

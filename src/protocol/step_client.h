@@ -15,8 +15,7 @@
  * FLUXQ_JOB_ID, FLUXQ_JOB_NAME, FLUXQ_JOB_USER and FLUXQ_NODELIST (the names of the job's
  * nodes in the order of ranks) describe the job of the step.
  */
-#ifndef FLUXQ_PROTOCOL_STEP_CLIENT_H
-#define FLUXQ_PROTOCOL_STEP_CLIENT_H
+#pragma once
 
 #include "common/option.h"
 
@@ -77,5 +76,3 @@ enum bcast_option { BCAST_OPT_FORCE = 1, BCAST_OPT_PRESERVE };
 
 /* Options of a copy, also without --help. */
 extern const struct option_desc bcast_options[];
-
-#endif

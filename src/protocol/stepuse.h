@@ -10,8 +10,7 @@
  * sum, the minimum and the maximum of each figure; the figures of each rank are kept only
  * for steps of at most STEPUSE_RANKS_MAX ranks. libc only (the agent links it).
  */
-#ifndef FLUXQ_PROTOCOL_STEPUSE_H
-#define FLUXQ_PROTOCOL_STEPUSE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -88,5 +87,3 @@ void stepuse_encode (const struct stepuse *s, struct strbuf *sb);
 /* 0, -EBADMSG or -ENOMEM; after an error *ret needs no release. */
 int stepuse_decode (const char *text, size_t len, struct stepuse *ret);
 void stepuse_release (struct stepuse *s);
-
-#endif

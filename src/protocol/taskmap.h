@@ -13,8 +13,7 @@
  * "0,2;1,3", with an empty idset for a node without tasks. libc only; time and memory
  * grow with the number of tasks.
  */
-#ifndef FLUXQ_PROTOCOL_TASKMAP_H
-#define FLUXQ_PROTOCOL_TASKMAP_H
+#pragma once
 
 #include <stdint.h>
 
@@ -49,5 +48,3 @@ struct taskmap_index {
 int taskmap_index (struct taskmap_index *x, const uint32_t *ranks, uint32_t ntasks,
                    uint32_t nranks);
 void taskmap_index_release (struct taskmap_index *x);
-
-#endif

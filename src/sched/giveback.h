@@ -18,8 +18,7 @@
  * returns 1, the model is used up. No clock, no input or output. Cost: at most two
  * matches for each size of each job, and never more than GIVEBACK_TRIES.
  */
-#ifndef FLUXQ_SCHED_GIVEBACK_H
-#define FLUXQ_SCHED_GIVEBACK_H
+#pragma once
 
 #include "sched/growth.h"
 
@@ -40,5 +39,3 @@ int64_t giveback_larger (const struct jobspec_resource *sizes, int64_t n);
  * -ENOMEM. */
 int giveback_plan (struct growth *x, struct giveback_job *jobs, size_t n,
                    const struct growth_job *wanted, double now);
-
-#endif

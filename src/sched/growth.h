@@ -21,8 +21,7 @@
  * O(nodes); to plan a job, some matches, and O(log possible) more for each kind that it
  * could use.
  */
-#ifndef FLUXQ_SCHED_GROWTH_H
-#define FLUXQ_SCHED_GROWTH_H
+#pragma once
 
 #include "match/machine/match.h"
 
@@ -81,5 +80,3 @@ int growth_plan (struct growth *x, const struct growth_job *job, double now,
  * match_satisfiability(). */
 int growth_could_run (struct growth *x, const struct match_request *req,
                       struct error *why);
-
-#endif

@@ -14,8 +14,7 @@
  * the rank of a key is O(log n) as well, and the least weight in its subtree, so that
  * order_after() is. order_first() is O(1).
  */
-#ifndef FLUXQ_SCHED_ORDER_H
-#define FLUXQ_SCHED_ORDER_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -52,5 +51,3 @@ struct order_link *order_after (const struct order *o, const struct order_key *k
                                 double bound);
 size_t order_rank (const struct order *o,
                    const struct order_key *key); /* number of links before key */
-
-#endif

@@ -22,8 +22,7 @@
  * Utilization, predictability, workloads, and user runtime estimates in scheduling the
  * IBM SP2 with backfilling, 2001 (conservative).
  */
-#ifndef FLUXQ_SCHED_POLICY_H
-#define FLUXQ_SCHED_POLICY_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -77,5 +76,3 @@ bool queue_plan_reserved (const struct queue_plan *plan, const struct sched_entr
 /* pass: each job. */
 enum queue_pass queue_pass_any (const struct queue_plan *plan,
                                 const struct sched_entry *job);
-
-#endif

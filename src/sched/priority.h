@@ -36,8 +36,7 @@
  *
  * No memory, no clock; all functions are O(1).
  */
-#ifndef FLUXQ_SCHED_PRIORITY_H
-#define FLUXQ_SCHED_PRIORITY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -86,5 +85,3 @@ void priority_sum (const struct priority_weights *w, const struct priority_job *
  * held job. epoch: unix seconds. */
 int64_t priority_rank (const struct priority_weights *w, const struct priority_job *job,
                        double now, double epoch);
-
-#endif

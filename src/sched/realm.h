@@ -20,8 +20,7 @@
  * a node when the realm begins, the node is down in the realm until that job ends. No
  * clock, no input or output.
  */
-#ifndef FLUXQ_SCHED_REALM_H
-#define FLUXQ_SCHED_REALM_H
+#pragma once
 
 #include "common/hostlist.h"
 #include "sched/sched.h"
@@ -47,5 +46,3 @@ void realm_begin (struct realm *x, const struct machine *whole);
 int realm_queue_set (struct realm *x, unsigned queue, bool started);
 /* Sets the ranks (node_index) in r to those of the whole machine. */
 void realm_rename (struct rset *r, const struct machine *whole);
-
-#endif

@@ -26,8 +26,7 @@
  * their begin time are not in the order. No clock, no input or output. Times are unix
  * times in seconds.
  */
-#ifndef FLUXQ_SCHED_SCHED_H
-#define FLUXQ_SCHED_SCHED_H
+#pragma once
 
 #include "match/machine/match.h"
 #include "sched/policy.h"
@@ -151,5 +150,3 @@ bool sched_may_pass (const struct sched *s, const struct sched_entry *job);
 size_t sched_pending (const struct sched *s);
 /* Number of matches so far, the main cost of a pass. */
 uint64_t sched_tries (const struct sched *s);
-
-#endif

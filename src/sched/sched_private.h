@@ -7,8 +7,7 @@
  *     reason.c    why a job waits, and until when
  *     size.c      why an elastic job starts at its size
  */
-#ifndef FLUXQ_SCHED_SCHED_PRIVATE_H
-#define FLUXQ_SCHED_SCHED_PRIVATE_H
+#pragma once
 
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1
@@ -157,5 +156,3 @@ void size_note (const struct sched *s, const struct pending *p, enum sched_size_
  * fits: d->r and d->size. Errors as match_allocate(). */
 int size_explain (struct sched *s, struct pending *p, struct sched_decision *d,
                   struct error *why);
-
-#endif

@@ -30,8 +30,7 @@
  * priorities. If the clock is set back, usage stands still until the clock has caught up.
  * No clock here.
  */
-#ifndef FLUXQ_SCHED_USAGE_H
-#define FLUXQ_SCHED_USAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -84,5 +83,3 @@ size_t usage_count (const struct usage *u);
 bool usage_look (struct usage *u, uint32_t uid, double now, struct usage_user *ret);
 /* Returns the uids of all users, sorted; the caller frees; NULL: no memory. */
 uint32_t *usage_uids (const struct usage *u, size_t *ret_n);
-
-#endif

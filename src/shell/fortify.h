@@ -7,8 +7,7 @@
  * compiler, or without optimization, the calls are those of the C library. The
  * declarations follow those of glibc's headers for _FORTIFY_SOURCE.
  */
-#ifndef FLUXQ_SHELL_FORTIFY_H
-#define FLUXQ_SHELL_FORTIFY_H
+#pragma once
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -71,5 +70,4 @@ FORTIFY ssize_t recv (int fd, void *to, size_t len, int flags)
     return fortify_recv (fd, to, len, flags);
 }
 
-#endif
 #endif

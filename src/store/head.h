@@ -11,8 +11,7 @@
  * before the head has lost something. The head also reserves ids, a block at a time and
  * synced: a reserved id is never given again, whichever journal lies beside it.
  */
-#ifndef FLUXQ_STORE_HEAD_H
-#define FLUXQ_STORE_HEAD_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -33,5 +32,3 @@ struct journal_head {
 int head_open (const char *path, struct journal_head *ret, bool *known, struct error *err);
 /* 0 or negative errno. */
 int head_write (int fd, const struct journal_head *h, bool sync);
-
-#endif

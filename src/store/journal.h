@@ -33,8 +33,7 @@
  * Thread: all functions are for one thread, the loop's. Group commit as in
  * "Implementation techniques for main memory database systems", DeWitt et al. 1984.
  */
-#ifndef FLUXQ_STORE_JOURNAL_H
-#define FLUXQ_STORE_JOURNAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -179,5 +178,3 @@ int journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after, s
 void journal_compact (struct journal *j);
 /* Size of the data base and its log. */
 int64_t journal_bytes (const struct journal *j);
-
-#endif

@@ -9,8 +9,7 @@
  * `lock` guards the fields between the marks below; each other field belongs to one
  * thread.
  */
-#ifndef FLUXQ_STORE_JOURNAL_PRIVATE_H
-#define FLUXQ_STORE_JOURNAL_PRIVATE_H
+#pragma once
 
 #include <pthread.h>
 #include <sqlite3.h>
@@ -201,5 +200,3 @@ void read_request_discard (struct item *item);
 /* journal.c */
 /* Passes a completion to journal_dispatch(); takes j->lock itself. */
 void journal_post (struct journal *j, struct item *item);
-
-#endif

@@ -6,8 +6,7 @@
  * Detects flipped bits, not deliberate changes: each step is a bijection of the sum so
  * far, so one changed word always changes the result.
  */
-#ifndef FLUXQ_STORE_ROWSUM_H
-#define FLUXQ_STORE_ROWSUM_H
+#pragma once
 
 #include <sqlite3.h>
 #include <stddef.h>
@@ -20,5 +19,3 @@ uint64_t rowsum_real (uint64_t sum, double value);
 uint64_t rowsum_text (uint64_t sum, const char *text, size_t len); /* text may be NULL */
 /* Defines rowsum (...) for the connection; returns an sqlite result code. */
 int rowsum_register (sqlite3 *db);
-
-#endif

@@ -9,8 +9,7 @@
  * behind the end of another transaction tells the two apart: it was written only after
  * all frames before it had been synced. Format: sqlite.org/fileformat2.html, section 4.
  */
-#ifndef FLUXQ_STORE_WAL_H
-#define FLUXQ_STORE_WAL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct wal_state {
 int wal_scan (const char *path, struct wal_state *ret, struct error *err);
 /* Makes all checksums right, in a copy for inspection. */
 int wal_mend (const char *path, struct error *err);
-
-#endif

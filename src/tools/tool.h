@@ -6,8 +6,7 @@
  *     rc = tool_options (&tool, &o, argc, argv);   // TOOL_GO, or exit with it
  *     return tool_usage (&tool, "--trace is missing: the jobs");
  */
-#ifndef FLUXQ_TOOLS_TOOL_H
-#define FLUXQ_TOOLS_TOOL_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ int tool_usage (const struct tool *tool, const char *fmt, ...) PRINTF_LIKE (2, 3
 /* Parses one of two words; *ret: whether it is the first. */
 int tool_choice (const char *value, const char *first, const char *second, bool *ret,
                  struct error *err);
-
-#endif

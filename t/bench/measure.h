@@ -5,8 +5,7 @@
  *     us[n++] = measure_us (CLOCK_MONOTONIC) - t;
  *     printf ("%.2f\n", measure_quantile (us, n, 0.99));   // sorts us
  */
-#ifndef FLUXQ_BENCH_MEASURE_H
-#define FLUXQ_BENCH_MEASURE_H
+#pragma once
 
 #include <math.h>
 #include <stdlib.h>
@@ -33,5 +32,3 @@ static inline double measure_quantile (double *v, size_t n, double q)
     qsort (v, n, sizeof (*v), measure_compare);
     return n ? v[(size_t)((double)(n - 1) * q)] : NAN;
 }
-
-#endif

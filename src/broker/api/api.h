@@ -4,8 +4,7 @@
  * "{}" matches one segment, which the function gets in api_path.arg. Functions answer the
  * request, now or later, exactly once.
  */
-#ifndef FLUXQ_BROKER_API_API_H
-#define FLUXQ_BROKER_API_API_H
+#pragma once
 
 #include "broker/api/namelist.h"
 #include "broker/core/broker.h"
@@ -125,5 +124,3 @@ bool api_filter_match (const struct api_filter *f, const struct entry *e);
 
 /* -- api.c -- */
 bool api_is_operator (const struct broker *b, struct http_request *req);
-
-#endif

@@ -13,8 +13,7 @@
  * (`columns` of its descriptor). Attributes with a heading (jobspec/options/attributes.h)
  * are columns, too.
  */
-#ifndef FLUXQ_BROKER_API_COLUMNS_H
-#define FLUXQ_BROKER_API_COLUMNS_H
+#pragma once
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
@@ -60,5 +59,3 @@ static inline bool column_job_waits (const struct entry *e)
 {
     return entry_job (e)->state < JOB_RUN;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* job_json.h - the description of a job: the answer of GET /v1/jobs/ID
  */
-#ifndef FLUXQ_BROKER_API_JOB_JSON_H
-#define FLUXQ_BROKER_API_JOB_JSON_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -10,5 +9,3 @@
  * memory. */
 json_t *job_json (struct broker *b, uid_t viewer, struct entry *e,
                   const struct journal_record *rec);
-
-#endif

@@ -8,8 +8,7 @@
  * The list is sorted once, so a look-up takes O(log names) and a long list in a request
  * costs hardly more for each job than a short one.
  */
-#ifndef FLUXQ_BROKER_API_NAMELIST_H
-#define FLUXQ_BROKER_API_NAMELIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -28,5 +27,3 @@ struct namelist {
 int namelist_parse (struct namelist *w, const char *text, const char *what, struct error *err);
 bool namelist_has (const struct namelist *w, const char *word);
 void namelist_release (struct namelist *w);
-
-#endif

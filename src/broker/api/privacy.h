@@ -9,8 +9,7 @@
  *
  * Thread: the loop's.
  */
-#ifndef FLUXQ_BROKER_API_PRIVACY_H
-#define FLUXQ_BROKER_API_PRIVACY_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -45,5 +44,3 @@ void privacy_scrub_member (struct broker *b, uid_t viewer, json_t *o, const char
 /* Removes hidden parts from the context of an event of the job. */
 void privacy_mask_event (struct broker *b, uid_t viewer, const struct entry *e,
                          json_t *context);
-
-#endif

@@ -9,8 +9,7 @@
  * ranges of root: these are for containers, whose users are not root. Where ranges
  * overlap, the one that begins last counts. A look-up takes O(log ranges).
  */
-#ifndef FLUXQ_BROKER_API_SUBUID_H
-#define FLUXQ_BROKER_API_SUBUID_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -25,5 +24,3 @@ void subuids_destroy (struct subuids *t);
 /* t NULL: none. */
 size_t subuids_count (const struct subuids *t);
 uid_t subuids_owner (const struct subuids *t, uid_t uid);
-
-#endif

@@ -9,8 +9,7 @@
  * and column. Executors check their own mapping ("local:", "kube:") when they are
  * created.
  */
-#ifndef FLUXQ_BROKER_CONFIG_CONFIG_H
-#define FLUXQ_BROKER_CONFIG_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -139,5 +138,3 @@ int config_set_executor (struct config *c, const char *name, const char *key,
 int config_keep_options (struct config *c, const struct config *old);
 /* The mapping of the executor, borrowed, or NULL. */
 json_t *config_executor_section (const struct config *c, const char *name);
-
-#endif

@@ -3,8 +3,7 @@
  *     config.c         the whole file        value.c          values
  *     queue.c          the mapping queues
  */
-#ifndef FLUXQ_BROKER_CONFIG_CONFIG_PRIVATE_H
-#define FLUXQ_BROKER_CONFIG_CONFIG_PRIVATE_H
+#pragma once
 
 #include "broker/config/keys.h"
 
@@ -22,5 +21,3 @@ void config_release (void *c, const struct config_key *keys);
  * `queues`. */
 config_value config_read_queues;
 void config_release_queues (struct config *c);
-
-#endif

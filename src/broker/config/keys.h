@@ -12,8 +12,7 @@
  * The keys of the core and of api/ are in config.c; a service has its own in its file
  * (core/service.h), which then needs no edit here. Every key is at the top of the file.
  */
-#ifndef FLUXQ_BROKER_CONFIG_KEYS_H
-#define FLUXQ_BROKER_CONFIG_KEYS_H
+#pragma once
 
 #include "broker/config/config.h"
 
@@ -79,5 +78,3 @@ config_value value_mapping;
 
 #define CONFIG_YEARS_MAX (INT64_C (10) * 365 * 86400) /* for value_seconds */
 #define CONFIG_NO_PROGRAM "none" /* also disables the program of all queues */
-
-#endif

@@ -11,8 +11,7 @@
  * the transaction of this turn of the loop. All effects that the outside can see (a
  * reply, a process started or removed) follow when that transaction is on disk.
  */
-#ifndef FLUXQ_BROKER_CORE_BROKER_H
-#define FLUXQ_BROKER_CORE_BROKER_H
+#pragma once
 
 #include <uv.h>
 
@@ -83,5 +82,3 @@ void broker_work_ends (struct broker *b);
 
 /* For --check: lets the executor check its section; starts nothing. */
 int exec_check_config (const struct config *c, struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* exec_job.h - the executor's part of a job (exec/exec.h), made from the job's entry
  */
-#ifndef FLUXQ_BROKER_CORE_EXEC_JOB_H
-#define FLUXQ_BROKER_CORE_EXEC_JOB_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -14,5 +13,3 @@ void exec_job_free (struct exec_job *x);
 /* Whether a job that has begun may begin again: the jobspec decides, else the
  * configuration. */
 bool exec_job_may_run_again (const struct broker *b, const struct jobspec *js);
-
-#endif

@@ -2,8 +2,7 @@
  *
  * All others use broker.h, jobs.h and the slots and state of their service (service.h).
  */
-#ifndef FLUXQ_BROKER_CORE_INSIDE_H
-#define FLUXQ_BROKER_CORE_INSIDE_H
+#pragma once
 
 #include "broker/core/no_memory.h"
 
@@ -94,5 +93,3 @@ struct broker {
     bool stopping;
     bool dead; /* broker_destroy() runs: callbacks only free */
 };
-
-#endif

@@ -1,6 +1,5 @@
 /* job_dirs.h - removes the directories of jobs that have left the table */
-#ifndef FLUXQ_BROKER_CORE_JOB_DIRS_H
-#define FLUXQ_BROKER_CORE_JOB_DIRS_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -10,5 +9,3 @@ void job_dirs_remove (struct broker *b, uint64_t id);
 void job_dirs_remove_leftovers (struct broker *b);
 /* The greatest job id that has a directory; 0: none. */
 uint64_t job_dirs_last (const struct broker *b);
-
-#endif

@@ -6,8 +6,7 @@
  *         if (entry_job (e)->urgency > 16)
  *             ...
  */
-#ifndef FLUXQ_BROKER_CORE_JOBS_H
-#define FLUXQ_BROKER_CORE_JOBS_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -118,5 +117,3 @@ void entry_moved (struct broker *b, struct entry *e, enum job_state before);
 void entry_retire (struct broker *b, struct entry *e);
 /* The array that has kept this job id for one of its tasks; or NULL. O(arrays). */
 struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret_task);
-
-#endif

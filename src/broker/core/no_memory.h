@@ -7,11 +7,8 @@
  * journal has everything, so the next broker goes on where this one stopped. To be
  * included before uthash.h, whose tables otherwise end the process without a word.
  */
-#ifndef FLUXQ_BROKER_CORE_NO_MEMORY_H
-#define FLUXQ_BROKER_CORE_NO_MEMORY_H
+#pragma once
 
 _Noreturn void broker_no_memory (const char *what);
 
 #define uthash_fatal(msg) broker_no_memory ("an entry of a table")
-
-#endif

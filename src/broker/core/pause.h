@@ -21,8 +21,7 @@
  *
  * Thread: the loop's.
  */
-#ifndef FLUXQ_BROKER_CORE_PAUSE_H
-#define FLUXQ_BROKER_CORE_PAUSE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -47,5 +46,3 @@ json_t *pause_json (const struct broker *b);
  * called. */
 int pause_examine (struct broker *b, double since, void (*done) (bool is_ours, void *arg),
                    void *arg);
-
-#endif

@@ -1,7 +1,6 @@
 /* recover.h - at start-up: reads jobs from the journal, and continues what was under way
  */
-#ifndef FLUXQ_BROKER_CORE_RECOVER_H
-#define FLUXQ_BROKER_CORE_RECOVER_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -10,5 +9,3 @@ int broker_recover (struct broker *b, struct error *err);
 int broker_book (struct broker *b, struct entry *e);
 void broker_recovered_nodes (
     struct broker *b); /* the node list is complete: books jobs and resumes them */
-
-#endif

@@ -28,8 +28,7 @@
  * then of their names. State and slots are zero at first. All calls come from the loop's
  * thread. A hook may emit events (turn.h), and so cause further calls of hooks.
  */
-#ifndef FLUXQ_BROKER_CORE_SERVICE_H
-#define FLUXQ_BROKER_CORE_SERVICE_H
+#pragma once
 
 #include "broker/config/keys.h"
 #include "broker/core/broker.h"
@@ -250,5 +249,3 @@ void broker_timer_set (struct broker_timer *t, double seconds);
 /* Seconds until it fires; 0: it is not set. */
 double broker_timer_left (const struct broker_timer *t);
 void broker_timer_stop (struct broker_timer *t);
-
-#endif

@@ -1,7 +1,6 @@
 /* sizes.h - sizes of jobs, requested and granted, in numbers and in words
  */
-#ifndef FLUXQ_BROKER_CORE_SIZES_H
-#define FLUXQ_BROKER_CORE_SIZES_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -19,5 +18,3 @@ int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
 int sizes_to_submit (json_t *context, const struct jobspec *js);
 int sizes_to_alloc (json_t *context, const struct entry *e,
                     const struct sched_size *size);
-
-#endif

@@ -1,7 +1,6 @@
 /* start.h - from an allocation to the executor; reports.c has the way back
  */
-#ifndef FLUXQ_BROKER_CORE_START_H
-#define FLUXQ_BROKER_CORE_START_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -15,5 +14,3 @@ void start_release (struct broker *b, struct entry *e);
 /* The failed start waits for pause_examine(): the job does not start meanwhile. */
 void start_set_examined (struct entry *e, bool examined);
 bool start_is_examined (const struct entry *e);
-
-#endif

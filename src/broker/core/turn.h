@@ -1,7 +1,6 @@
 /* turn.h - events, and the actions that follow now and after their commit
  */
-#ifndef FLUXQ_BROKER_CORE_TURN_H
-#define FLUXQ_BROKER_CORE_TURN_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -42,5 +41,3 @@ void broker_flush (struct broker *b);
 /* A JSON string for an event. Texts of executors contain names of programs and files, in
  * any bytes; events are UTF-8, so other bytes are replaced rather than the event lost. */
 json_t *broker_text (const char *text);
-
-#endif

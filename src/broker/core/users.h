@@ -7,8 +7,7 @@
  * A broker that is not root, and has no entry for its own uid, as in containers, uses the
  * numbers.
  */
-#ifndef FLUXQ_BROKER_CORE_USERS_H
-#define FLUXQ_BROKER_CORE_USERS_H
+#pragma once
 
 #include "exec/exec.h"
 
@@ -22,5 +21,3 @@ void users_find (struct users *u, uid_t uid, users_f done, void *arg);
 void users_find_named (struct users *u, const char *name, users_f done, void *arg);
 int users_copy (struct exec_user *to, const struct exec_user *from);
 void users_release (struct exec_user *user);
-
-#endif

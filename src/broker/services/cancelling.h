@@ -1,7 +1,6 @@
 /* cancelling.h - a POST /v1/cancel under way, for cancel.c and cancel_targets.c
  */
-#ifndef FLUXQ_BROKER_SERVICES_CANCELLING_H
-#define FLUXQ_BROKER_SERVICES_CANCELLING_H
+#pragma once
 
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
@@ -35,5 +34,3 @@ int cancelling_collect (struct cancelling *c, const struct api_filter *f);
 /* Notes for the answer why this job was not cancelled. */
 void cancelling_failed (struct cancelling *c, uint64_t id, const char *code,
                         const char *fmt, ...) PRINTF_LIKE (4, 5);
-
-#endif

@@ -1,7 +1,6 @@
 /* deadline.h - jobs that cannot end by their deadline any more are not started
  */
-#ifndef FLUXQ_BROKER_SERVICES_DEADLINE_H
-#define FLUXQ_BROKER_SERVICES_DEADLINE_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -12,5 +11,3 @@ int deadline_check (const struct jobspec *js, double now, struct error *err);
 double deadline_time_limit (const struct entry *e, double now, double limit);
 /* Call whenever the job's state changed, and before the entry is freed. */
 void deadline_watch (struct broker *b, struct entry *e, bool waits);
-
-#endif

@@ -1,7 +1,6 @@
 /* history.h - removes old or surplus ended jobs from the journal
  */
-#ifndef FLUXQ_BROKER_SERVICES_HISTORY_H
-#define FLUXQ_BROKER_SERVICES_HISTORY_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -9,5 +8,3 @@
 void history_compact (struct broker *b);
 /* The number of jobs removed since the start. */
 uint64_t history_removed (const struct broker *b);
-
-#endif

@@ -1,6 +1,5 @@
 /* placing.h - placement of a job's nodes among racks and zones (see placing.c) */
-#ifndef FLUXQ_BROKER_SERVICES_PLACING_H
-#define FLUXQ_BROKER_SERVICES_PLACING_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -17,5 +16,3 @@ const struct match_request *placing_choose (struct broker *b, struct entry *e);
 /* Appends "in at most 2 racks, waits 5:00 for that; packed into few racks, if it can be";
  * nothing for a job without a placement. */
 void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry *e);
-
-#endif

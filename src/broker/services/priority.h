@@ -1,7 +1,6 @@
 /* priority.h - priorities of waiting jobs: computed and shown
  */
-#ifndef FLUXQ_BROKER_SERVICES_PRIORITY_H
-#define FLUXQ_BROKER_SERVICES_PRIORITY_H
+#pragma once
 
 #include "broker/core/broker.h"
 #include "sched/priority.h"
@@ -10,5 +9,3 @@
 int64_t priority_of (const struct broker *b, const struct entry *e, struct priority *ret);
 /* Sets job->priority to the rank by which the queue is ordered. */
 void priority_set_rank (const struct broker *b, struct entry *e);
-
-#endif

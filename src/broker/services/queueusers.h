@@ -5,8 +5,7 @@
  *
  * The check is the same for a client's submit and an adopted Job. A pure function.
  */
-#ifndef FLUXQ_BROKER_SERVICES_QUEUEUSERS_H
-#define FLUXQ_BROKER_SERVICES_QUEUEUSERS_H
+#pragma once
 
 #include "broker/config/config.h"
 #include "common/error.h"
@@ -16,5 +15,3 @@
  * may submit. */
 int queueusers_check (const struct config_queue *q, const struct exec_user *user,
                       struct error *err);
-
-#endif

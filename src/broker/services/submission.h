@@ -3,8 +3,7 @@
  * It ends with one answer, to the client or to the caller of submit_foreign(), and is
  * freed then.
  */
-#ifndef FLUXQ_BROKER_SERVICES_SUBMISSION_H
-#define FLUXQ_BROKER_SERVICES_SUBMISSION_H
+#pragma once
 
 #include "broker/core/broker.h"
 #include "broker/services/submit.h"
@@ -42,5 +41,3 @@ void submission_refuse_for (struct submission *s, int status, const char *code);
 /* submit_write.c: the job is checked and its user known. Numbers the job, writes it to
  * the journal, puts it into the table, and answers. */
 void submission_write (struct submission *s, const struct exec_user *user);
-
-#endif

@@ -1,7 +1,6 @@
 /* submit.h - POST /v1/jobs: check, number, write, then answer
  */
-#ifndef FLUXQ_BROKER_SERVICES_SUBMIT_H
-#define FLUXQ_BROKER_SERVICES_SUBMIT_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -20,5 +19,3 @@ void submit_foreign (struct broker *b, struct submit_foreign *f);
 /* Continues the next submit that waited for the matchers to be prepared; false: none. */
 bool submit_next_later (struct broker *b);
 bool submit_any_later (const struct broker *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* submit_check.h - whether a new job is admitted: names, queue, limits, feasibility
  */
-#ifndef FLUXQ_BROKER_SERVICES_SUBMIT_CHECK_H
-#define FLUXQ_BROKER_SERVICES_SUBMIT_CHECK_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -19,5 +18,3 @@ struct submit_terms {
  * A negative errno, and the code for the client: the job is refused. */
 int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
                   const char **code, struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * A worker thread measures kept output after jobs have ended, once a second at most and
  * for at most a twentieth of the time. Thread: the loop's.
  */
-#ifndef FLUXQ_BROKER_SERVICES_USERLIMITS_H
-#define FLUXQ_BROKER_SERVICES_USERLIMITS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes
 void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes);
 /* {"jobs", "jobs_max", "bytes", ...} of the user; a limit that does not apply is null. */
 json_t *userlimits_json (struct broker *b, uid_t uid);
-
-#endif

@@ -1,7 +1,6 @@
 /* userusage.h - usage of users, for fair share (userusage.c)
  */
-#ifndef FLUXQ_BROKER_SERVICES_USERUSAGE_H
-#define FLUXQ_BROKER_SERVICES_USERUSAGE_H
+#pragma once
 
 #include "broker/core/broker.h"
 #include "sched/usage.h"
@@ -12,5 +11,3 @@ void userusage_set_half_life (struct broker *b, double seconds);
 struct usage *userusage (const struct broker *b);
 /* Drops users without usage or jobs, here and on disk. */
 void userusage_drop_idle (struct broker *b);
-
-#endif

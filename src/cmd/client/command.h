@@ -27,8 +27,7 @@
  * failure, "fluxq-NAME: ...". Exit status: 0 done, 1 refused or failed, 2 wrong usage,
  * 130 interrupted, --wait: the job's.
  */
-#ifndef FLUXQ_CMD_CLIENT_COMMAND_H
-#define FLUXQ_CMD_CLIENT_COMMAND_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -182,5 +181,3 @@ int cmd_add_ids (struct cmd *c, struct strbuf *ids, const char *text);
 /* Checks an operand of one job, "7" or "12_3": 0, or CMD_USAGE after a message. A valid
  * one can be used in a target unchanged. */
 int cmd_check_id (struct cmd *c, const char *text);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * A name that nobody has is a mistake of the user; the answer "no jobs" would hide it.
  */
-#ifndef FLUXQ_CMD_CLIENT_NAMED_H
-#define FLUXQ_CMD_CLIENT_NAMED_H
+#pragma once
 
 #include "cmd/client/command.h"
 
@@ -15,5 +14,3 @@
 int named_users_check (struct cmd *c, const char *names);
 /* The same for queues. A queue that is no longer configured exists while it has jobs. */
 int named_queues_check (struct cmd *c, const char *names);
-
-#endif

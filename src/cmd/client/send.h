@@ -5,8 +5,7 @@
  * broker answers with the id that it gave the first time, or makes the job now. So a call
  * makes one job, or none and an error.
  */
-#ifndef FLUXQ_CMD_CLIENT_SEND_H
-#define FLUXQ_CMD_CLIENT_SEND_H
+#pragma once
 
 #include <stdint.h>
 
@@ -26,5 +25,3 @@ int send_request (struct cmd *c, const char *target, const char *body, size_t le
  * the broker, each of them up to the time of cmd_broker_wait(). On SIGINT tells the user
  * that the job goes on: CMD_INTERRUPTED. */
 int send_wait (struct cmd *c, uint64_t id, struct strbuf *result);
-
-#endif

@@ -10,8 +10,7 @@
  * writes a byte into a pipe for each piece. The command waits at the pipe with a time
  * limit, and ctrl-C ends the wait at once.
  */
-#ifndef FLUXQ_CMD_CLIENT_WATCH_H
-#define FLUXQ_CMD_CLIENT_WATCH_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -32,5 +31,3 @@ int watch_start (struct watch *w, struct cmd *c, const char *target);
  * after a message. Reopens a broken stream. */
 int watch_next (struct watch *w, double least, double most);
 void watch_stop (struct watch *w);
-
-#endif

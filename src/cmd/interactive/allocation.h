@@ -16,8 +16,7 @@
  * allocation_connect() cancel the job when they fail, and on ctrl-C, SIGTERM and SIGHUP,
  * which the caller catches with allocation_catch_signals().
  */
-#ifndef FLUXQ_CMD_INTERACTIVE_ALLOCATION_H
-#define FLUXQ_CMD_INTERACTIVE_ALLOCATION_H
+#pragma once
 
 #include <stdint.h>
 
@@ -66,5 +65,3 @@ int job_connect (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
  * has ended, or has stopped running; -EINTR: cmd_interrupted(). err names the job. */
 int job_reach (struct cmd *c, uint64_t id, const char *session, int *ret_fd,
                struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  * Each piece arrives with its position in the job's spools. When the connection breaks,
  * the stream is requested again from the last position, so nothing is lost or repeated.
  */
-#ifndef FLUXQ_CMD_INTERACTIVE_FOLLOW_H
-#define FLUXQ_CMD_INTERACTIVE_FOLLOW_H
+#pragma once
 
 #include <stdint.h>
 
@@ -22,5 +21,3 @@ struct follow {
  * stdout cannot be written, which command_execute() reports; CMD_INTERRUPTED, or another
  * status after a message. */
 int follow_output (struct cmd *c, struct follow *f);
-
-#endif

@@ -4,8 +4,7 @@
  *     call.argv = (char *[]){ "fluxq-run", "--ntasks=4", "hostname", NULL };
  *     return step_client_run (&call);          // returns in the console only
  */
-#ifndef FLUXQ_CMD_INTERACTIVE_STEPCLIENT_H
-#define FLUXQ_CMD_INTERACTIVE_STEPCLIENT_H
+#pragma once
 
 #include "cmd/client/command.h"
 #include "protocol/session.h"
@@ -35,5 +34,3 @@ int step_run_inside (struct cmd *c, char *const *argv);
 int step_run_in (struct cmd *c, int64_t job, char *const *argv);
 /* Returns the exit status of the step, or of a failure after a message. */
 int step_client_run (const struct step_call *call);
-
-#endif

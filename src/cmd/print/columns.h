@@ -9,8 +9,7 @@
  * without a width a column is as wide as its widest text. Other text is printed as it is.
  * Columns use fields of GET /v1/jobs; each field is requested once.
  */
-#ifndef FLUXQ_CMD_PRINT_COLUMNS_H
-#define FLUXQ_CMD_PRINT_COLUMNS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -71,5 +70,3 @@ int format_parse (struct format *f, const char *text, struct error *err);
 void format_add_fields (const struct format *f, struct strbuf *sb);
 /* Prints all columns with letter, name and meaning, for the help. */
 void columns_print_help (FILE *out);
-
-#endif

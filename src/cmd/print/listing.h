@@ -10,8 +10,7 @@
  * about 2 ms. Widths are those that the terminal shows. Unprintable characters
  * (common/printable.h), which could control the reader's terminal, become question marks.
  */
-#ifndef FLUXQ_CMD_PRINT_LISTING_H
-#define FLUXQ_CMD_PRINT_LISTING_H
+#pragma once
 
 #include <stdint.h>
 
@@ -44,5 +43,3 @@ void listing_fit (struct listing *l, unsigned terminal, bool heading);
  * continues in further lines instead. */
 void listing_print (const struct listing *l, bool heading, struct strbuf *sb);
 void listing_release (struct listing *l);
-
-#endif

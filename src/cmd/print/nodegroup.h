@@ -6,8 +6,7 @@
  *     node_group_gres (&grid, &g);      // GRES(used/all), if .gres was json_object ()
  *     hostlist_destroy (g.names);
  */
-#ifndef FLUXQ_CMD_PRINT_NODEGROUP_H
-#define FLUXQ_CMD_PRINT_NODEGROUP_H
+#pragma once
 
 #include "cmd/print/print.h"
 #include "common/hostlist.h"
@@ -27,5 +26,3 @@ void node_group_cells (struct grid *grid, const struct node_group *g);
 bool nodes_have_gres (const json_t *nodes);
 /* Adds one cell. */
 void node_group_gres (struct grid *grid, const struct node_group *g);
-
-#endif

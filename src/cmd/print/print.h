@@ -16,8 +16,7 @@
  * and older brokers cause no errors. Unprintable characters (common/printable.h) become
  * question marks.
  */
-#ifndef FLUXQ_CMD_PRINT_PRINT_H
-#define FLUXQ_CMD_PRINT_PRINT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -54,5 +53,3 @@ void grid_init (struct grid *g, const char *const headings[], size_t ncols);
 void grid_add (struct grid *g, const char *fmt, ...) PRINTF_LIKE (2, 3);
 void grid_print (const struct grid *g, FILE *out);
 void grid_release (struct grid *g);
-
-#endif

@@ -6,8 +6,7 @@
  * Widths are those of the C library's wcwidth() for UTF-8, whatever the user's locale: a
  * combining character takes no column, a byte that is not UTF-8 takes one. O(len).
  */
-#ifndef FLUXQ_CMD_PRINT_WIDTH_H
-#define FLUXQ_CMD_PRINT_WIDTH_H
+#pragma once
 
 #include <stddef.h>
 
@@ -16,5 +15,3 @@ unsigned width_of (const char *text, size_t len);
  * character or leaving its combining ones behind. *ret_columns (may be NULL): the columns
  * that these bytes take. */
 size_t width_cut (const char *text, size_t len, unsigned columns, unsigned *ret_columns);
-
-#endif

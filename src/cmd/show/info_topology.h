@@ -1,6 +1,5 @@
 /* info_topology.h - the nodes' places as a tree: fluxq-info --topology */
-#ifndef FLUXQ_CMD_SHOW_INFO_TOPOLOGY_H
-#define FLUXQ_CMD_SHOW_INFO_TOPOLOGY_H
+#pragma once
 
 #include "common/json.h"
 
@@ -8,5 +7,3 @@
  * place, with its totals and the nodes directly in it; nodes without a place come
  * last. */
 void show_topology (const json_t *nodes);
-
-#endif

@@ -3,8 +3,7 @@
  * This folder holds what fluxq-show and fluxq-info print, one file for each kind of
  * thing. The broker's answer comes in, and lines go to stdout.
  */
-#ifndef FLUXQ_CMD_SHOW_SHOW_H
-#define FLUXQ_CMD_SHOW_SHOW_H
+#pragma once
 
 #include "cmd/client/command.h"
 
@@ -35,5 +34,3 @@ int show_reservations (struct cmd *c, const struct show *s);
 /* A node's state in one word: idle, mixed, allocated, draining, drained, down; for an
  * idle node in a reservation that has begun: resv, maint. */
 const char *node_state (const json_t *node);
-
-#endif

@@ -9,8 +9,7 @@
  * The program is linked with TORTURE_FLAGS (Makefile.am), so that the allocations of src/
  * go through this file. Include it once in a program, because it defines them.
  */
-#ifndef FLUXQ_COMMON_TEST_TORTURE_H
-#define FLUXQ_COMMON_TEST_TORTURE_H
+#pragma once
 
 #include <errno.h>
 #include <stdbool.h>
@@ -88,5 +87,3 @@ char *__wrap_strndup (const char *s, size_t n)
 {
     return torture_fails () ? NULL : __real_strndup (s, n);
 }
-
-#endif

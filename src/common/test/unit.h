@@ -1,6 +1,5 @@
 /* unit.h - the header of every unit test: cmocka and its prerequisites */
-#ifndef FLUXQ_COMMON_TEST_UNIT_H
-#define FLUXQ_COMMON_TEST_UNIT_H
+#pragma once
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,5 +7,3 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-
-#endif

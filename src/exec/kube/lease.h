@@ -15,8 +15,7 @@
  *
  * Idea: client-go's leader election.
  */
-#ifndef FLUXQ_EXEC_KUBE_LEASE_H
-#define FLUXQ_EXEC_KUBE_LEASE_H
+#pragma once
 
 #include "exec/claim.h"
 #include "exec/exec.h"
@@ -40,5 +39,3 @@ enum lease_view lease_judge (const json_t *lease, const char *state, double unch
 /* 0 and the claim; -EEXIST: another state has it; -EACCES: no right to leases; ... */
 int lease_claim (const struct exec_host *host, const struct kube_config *cfg,
                  struct exec_claim **ret, struct error *err);
-
-#endif

@@ -1,6 +1,5 @@
 /* sweep.h - removes objects with our mark that belong to no job */
-#ifndef FLUXQ_EXEC_KUBE_SWEEP_H
-#define FLUXQ_EXEC_KUBE_SWEEP_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -8,5 +7,3 @@
 void sweep_told (struct exec *x, const uint64_t *live, size_t nlive);
 void sweep_tick (struct exec *x, double now);
 void sweep_cancel (struct exec *x);
-
-#endif

@@ -8,8 +8,7 @@
  *   agents.c   agents as processes: spawn, reap, find again after a restart, end orphans
  *   remains.c  cgroups of jobs; orphans when agents and broker were killed at one moment
  */
-#ifndef FLUXQ_EXEC_LOCAL_LOCAL_H
-#define FLUXQ_EXEC_LOCAL_LOCAL_H
+#pragma once
 
 #include "exec/agentlink.h"
 #include "exec/exec.h"
@@ -131,5 +130,3 @@ void local_job_recover (struct exec *x, struct exec_job *job);
 
 /* -- resize.c -- */
 void local_job_resize (struct exec *x, struct exec_job *job);
-
-#endif

@@ -2,8 +2,7 @@
  * job_reports.c (reports to the broker), cleanup.c (its end), recover.c (after a restart of
  * the broker), resize.c (changes its nodes), files.c (files for its agents), spool.c
  * (reads its spool) */
-#ifndef FLUXQ_EXEC_LOCAL_PRIVATE_H
-#define FLUXQ_EXEC_LOCAL_PRIVATE_H
+#pragma once
 
 #include "common/strbuf.h"
 #include "exec/agentresize.h"
@@ -167,5 +166,3 @@ void local_read_spool (struct local_job *l);
 void local_note_lost (struct local_job *l, const struct frame *f);
 /* The node of this rank contributed to a failed start. */
 void local_blame (struct local_job *l, uint32_t rank);
-
-#endif

@@ -16,8 +16,7 @@
  * remains_kill() may be called on any thread; without a cgroup it reads all of /proc.
  * Sources: cgroups(7), and cgroup-v2.rst of the kernel.
  */
-#ifndef FLUXQ_EXEC_LOCAL_REMAINS_H
-#define FLUXQ_EXEC_LOCAL_REMAINS_H
+#pragma once
 
 #include "exec/exec.h"
 
@@ -37,5 +36,3 @@ bool remains_kill (struct remains *r, const struct exec_job *job);
 bool remains_remove_group (struct remains *r, uint64_t id, unsigned attempt);
 /* Kills the processes and removes the cgroups of all jobs but these (sorted ids). */
 void remains_sweep (struct remains *r, const uint64_t *live, size_t nlive);
-
-#endif

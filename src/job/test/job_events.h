@@ -3,8 +3,7 @@
  *     struct job *job = job_after (TO_RUN " start finish");
  *     assert_int_equal (apply (job, "release", &actions), 0);
  */
-#ifndef FLUXQ_JOB_TEST_JOB_EVENTS_H
-#define FLUXQ_JOB_TEST_JOB_EVENTS_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -34,5 +33,3 @@ struct job *job_after (const char *events);
 unsigned due_actions (const struct job *job);
 /* The whole record as text, for comparisons. */
 char *job_text (const struct job *j);
-
-#endif

@@ -11,8 +11,7 @@
  * time for the limits of the text. %N at the end limits the tasks that run at the same
  * time. The step of the last range can also follow the %N.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_ARRAY_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_ARRAY_H
+#pragma once
 
 #include "common/idset.h"
 
@@ -46,5 +45,3 @@ uint32_t array_step (const struct idset *tasks);
 /* Append "1-9999:2" if the tasks have such a step, else "1-3,7"; a text that would be
  * longer than max bytes (0: no limit) ends with "...". */
 int array_add_tasks (struct strbuf *sb, const struct idset *tasks, size_t max);
-
-#endif

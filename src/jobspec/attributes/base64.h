@@ -1,7 +1,6 @@
 /* base64.h - RFC 4648, section 4: the standard alphabet, padded, no line breaks
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_BASE64_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_BASE64_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -16,5 +15,3 @@ void base64_encode (const void *data, size_t len, char *ret);
 /* Write at most BASE64_DECODED (len) bytes; returns their number, or -EINVAL: not strict
  * base64 (other characters, wrong padding, non-zero bits left over). */
 ssize_t base64_decode (const char *text, size_t len, void *ret);
-
-#endif

@@ -17,8 +17,7 @@
  *
  * The present time is an argument; the time zone is that of the process.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_DATETIME_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_DATETIME_H
+#pragma once
 
 #include "common/error.h"
 
@@ -28,5 +27,3 @@
  * error. */
 int datetime_parse (const char *text, double now, double *ret, const char *what,
                     struct error *err);
-
-#endif

@@ -27,8 +27,7 @@
  *
  * Ids are fluxq's job ids; 12_3 is task 3 of array 12. At most DEPENDENCIES_MAX a job.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_DEPENDENCY_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_DEPENDENCY_H
+#pragma once
 
 #include "common/json.h"
 
@@ -79,5 +78,3 @@ int dependencies_append (struct dependencies *d, const struct dependencies *more
 int dependencies_add_text (struct strbuf *sb, const struct dependencies *d);
 /* Frees the list; d is empty afterwards. */
 void dependencies_release (struct dependencies *d);
-
-#endif

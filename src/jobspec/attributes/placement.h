@@ -9,8 +9,7 @@
  * In a jobspec these are attributes.system.fluxq.placement and .switches (the text), and
  * .switches-wait (seconds).
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_PLACEMENT_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_PLACEMENT_H
+#pragma once
 
 #include <stdint.h>
 
@@ -60,5 +59,3 @@ int nodes_per_parse (const char *text, struct nodes_per *ret, const char *where,
 int placement_from_json (const json_t *own, struct placement *p, struct switches *s,
                          const char *where, struct error *err);
 int placement_to_json (json_t *own, const struct placement *p, const struct switches *s);
-
-#endif

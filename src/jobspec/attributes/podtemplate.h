@@ -18,8 +18,7 @@
  * A template is kept as an object of metadata and spec. Its volumes become mounts as in
  * mounts.h, like the mounts of a queue.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_PODTEMPLATE_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_PODTEMPLATE_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ int podtemplate_check (const json_t *t, const char *where, struct error *err);
 bool podtemplate_sets (const json_t *t, const char *field);
 /* The template's mounts as an array of mounts.h: a new reference, NULL: no memory. */
 json_t *podtemplate_mounts (const json_t *t);
-
-#endif

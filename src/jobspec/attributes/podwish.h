@@ -15,8 +15,7 @@
  * The options of fluxq-submit have the same names, except --volume, which can be
  * repeated. exec/podset.h has the keys that a queue allows.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_PODWISH_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_PODWISH_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -37,5 +36,3 @@ int podwish_check (const json_t *wishes, const char *where, struct error *err);
 bool podwish_is_executor (const char *name);
 /* Whether name can be a volume's: letters, digits, '-' and '_', at most 63. */
 bool podwish_is_name (const char *name);
-
-#endif

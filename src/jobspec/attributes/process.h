@@ -17,8 +17,7 @@
  *                            chooses whether the tasks get it
  *     fluxq.user-env         {"timeout": 8, "login": true}
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_PROCESS_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_PROCESS_H
+#pragma once
 
 #include "common/json.h"
 #include "common/rlimits.h"
@@ -63,5 +62,3 @@ int job_process_to_json (const struct job_process *p, json_t *options, json_t *o
 /* Read the keys from attributes.system, which can be NULL. -EINVAL. */
 int job_process_from_json (struct job_process *ret, const json_t *system,
                            struct error *err);
-
-#endif

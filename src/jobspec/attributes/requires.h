@@ -11,8 +11,7 @@
  * same. `not` binds before `and`, which binds before `or`. Names with blanks or any of
  * ()|&"' are quoted.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_REQUIRES_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_REQUIRES_H
+#pragma once
 
 #include "common/error.h"
 #include "common/json.h"
@@ -25,5 +24,3 @@ json_t *requires_parse (const char *text, const char *where, struct error *err);
 /* {"hostlist": [hosts]}; checked by hostlist_decode(). *ret_n: the number of hosts. */
 json_t *requires_hosts (const char *hosts, const char *where, uint32_t *ret_n,
                         struct error *err);
-
-#endif

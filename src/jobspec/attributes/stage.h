@@ -11,8 +11,7 @@
  * file where the user submitted and `to` a file of the job; for stage-out it is the other
  * way round. Each entry of a list has a different `to`.
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_STAGE_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_STAGE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -44,5 +43,3 @@ int stage_list_from_json (struct stage_list *list, const json_t *array, const ch
 /* The array, a new reference; NULL: no memory. */
 json_t *stage_list_to_json (const struct stage_list *list);
 void stage_list_release (struct stage_list *list);
-
-#endif

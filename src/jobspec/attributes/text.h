@@ -1,7 +1,6 @@
 /* text.h - checks of text: UTF-8, one line, names
  */
-#ifndef FLUXQ_JOBSPEC_ATTRIBUTES_TEXT_H
-#define FLUXQ_JOBSPEC_ATTRIBUTES_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -27,5 +26,3 @@ bool text_is_name (const char *s);
 
 /* Whether s can name an environment variable: not empty, no '=', one line. */
 bool text_is_variable (const char *s, size_t len);
-
-#endif

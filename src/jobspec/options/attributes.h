@@ -24,8 +24,7 @@
  * several options (requeue). Values of the options alone (`array`, `chdir`, ...) are
  * members of struct submit_options; make_jobspec.c writes them.
  */
-#ifndef FLUXQ_JOBSPEC_OPTIONS_ATTRIBUTES_H
-#define FLUXQ_JOBSPEC_OPTIONS_ATTRIBUTES_H
+#pragma once
 
 #include "common/option.h"
 #include "jobspec/jobspec.h"
@@ -107,5 +106,3 @@ void attributes_show (json_t *o, const struct jobspec *js);
 /* Set the job's variables in js->environment. -ENOMEM. */
 int attributes_to_environment (struct jobspec *js);
 void attributes_release (struct jobspec *js);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * The rules are in submit_options.h.
  */
-#ifndef FLUXQ_JOBSPEC_OPTIONS_ENVIRONMENT_H
-#define FLUXQ_JOBSPEC_OPTIONS_ENVIRONMENT_H
+#pragma once
 
 #include "common/json.h"
 
@@ -26,5 +25,3 @@ bool environment_wants_login (const char *spec);
  * each ended by a NUL (optional after the last). -EINVAL names the reason and the
  * place. */
 int environment_add_file (json_t *env, const char *path, struct error *err);
-
-#endif

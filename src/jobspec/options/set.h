@@ -3,8 +3,7 @@
  * Each function checks the text and stores the value if it wins: no source of higher
  * precedence has set the option. -EINVAL, -ERANGE, -ENOMEM.
  */
-#ifndef FLUXQ_JOBSPEC_OPTIONS_SET_H
-#define FLUXQ_JOBSPEC_OPTIONS_SET_H
+#pragma once
 
 #include "jobspec/options/attributes.h"
 #include "jobspec/options/submit_options.h"
@@ -36,5 +35,3 @@ extern option_set_f option_set_cpus, option_set_dependency, option_set_gres,
     option_set_pod, option_set_propagate, option_set_requeue, option_set_resize_signal,
     option_set_signal, option_set_sizes, option_set_stage, option_set_switches,
     option_set_time, option_set_user_env;
-
-#endif

@@ -6,8 +6,7 @@
  *     s.nodes.count.min, s.slots.count.max, ...
  *     submit_shape_release (&s);
  */
-#ifndef FLUXQ_JOBSPEC_OPTIONS_SHAPE_H
-#define FLUXQ_JOBSPEC_OPTIONS_SHAPE_H
+#pragma once
 
 #include "jobspec/options/submit_options.h"
 
@@ -27,5 +26,3 @@ struct submit_shape {
 int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
                        struct error *err);
 void submit_shape_release (struct submit_shape *s);
-
-#endif

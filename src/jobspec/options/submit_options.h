@@ -58,8 +58,7 @@
  * The jobspec has a duration only if the user gave a time limit (0: UNLIMITED). --hold is
  * not in the jobspec: the submission has urgency 0 beside the jobspec.
  */
-#ifndef FLUXQ_JOBSPEC_OPTIONS_SUBMIT_OPTIONS_H
-#define FLUXQ_JOBSPEC_OPTIONS_SUBMIT_OPTIONS_H
+#pragma once
 
 #include "common/gres.h"
 #include "common/json.h"
@@ -193,5 +192,3 @@ struct submit_program {
 json_t *submit_options_jobspec (const struct submit_options *so,
                                 const struct submit_program *prog, const char *cwd,
                                 char *const environ_list[], struct error *err);
-
-#endif

@@ -19,8 +19,7 @@
  *
  * YAML of at most 4 MiB or JSON of at most 8 MiB; other limits as in jobspec.h.
  */
-#ifndef FLUXQ_JOBSPEC_PARSE_REQUEST_H
-#define FLUXQ_JOBSPEC_PARSE_REQUEST_H
+#pragma once
 
 #include "jobspec/jobspec.h"
 
@@ -47,5 +46,3 @@ static inline void jobspec_request_destroyp (struct jobspec_request **p)
     jobspec_request_destroy (*p);
 }
 #define autorequest __attribute__ ((cleanup (jobspec_request_destroyp)))
-
-#endif

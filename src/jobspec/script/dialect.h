@@ -9,8 +9,7 @@
  * dialect calls dialect_read_header() with its table of options. dialect_apply() maps the
  * option names of one line.
  */
-#ifndef FLUXQ_JOBSPEC_SCRIPT_DIALECT_H
-#define FLUXQ_JOBSPEC_SCRIPT_DIALECT_H
+#pragma once
 
 #include "jobspec/script/script.h"
 #include "jobspec/script/words.h"
@@ -106,5 +105,3 @@ bool dialect_explain (const struct option_desc *own, const char *word, struct er
 /* Keep the refusal in `own` for later and clear `own`, so that reading can go on: 0. Or a
  * negative errno, with the error that ends the reading in err. */
 int dialect_refuse (const struct script *s, struct error *own, struct error *err);
-
-#endif

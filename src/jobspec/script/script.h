@@ -20,8 +20,7 @@
  * or flux that fluxq does not support is refused by name; the error says what to use
  * instead, if there is a replacement. A file without directives is valid.
  */
-#ifndef FLUXQ_JOBSPEC_SCRIPT_SCRIPT_H
-#define FLUXQ_JOBSPEC_SCRIPT_SCRIPT_H
+#pragma once
 
 #include "jobspec/options/submit_options.h"
 
@@ -36,5 +35,3 @@ typedef void (*script_warn_f) (const char *text, void *arg);
 int script_read_all (const char *text, size_t len, const char *filename,
                      struct submit_options *so, script_warn_f warn, script_warn_f refuse,
                      void *arg, struct error *err);
-
-#endif

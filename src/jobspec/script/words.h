@@ -8,8 +8,7 @@
  * argv[0] is empty, so the list has the form of main()'s argv. An unquoted '#' ends the
  * text under both rules (as in sbatch; RFC 36 allows it, and flux does it).
  */
-#ifndef FLUXQ_JOBSPEC_SCRIPT_WORDS_H
-#define FLUXQ_JOBSPEC_SCRIPT_WORDS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -30,5 +29,3 @@ struct words {
 int words_split (struct words *w, const char *text, size_t len, enum words_rules rules,
                  struct error *err);
 void words_release (struct words *w);
-
-#endif

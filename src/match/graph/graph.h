@@ -29,8 +29,7 @@
  * output, no clock, no global state; threads may read while none writes. -ENOMEM leaves
  * the graph unchanged.
  */
-#ifndef FLUXQ_MATCH_GRAPH_GRAPH_H
-#define FLUXQ_MATCH_GRAPH_GRAPH_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -295,5 +294,3 @@ const char *graph_path_in (const struct graph *g, uint32_t v, uint32_t unit,
  * the path is longer than any path can be), -ENOMEM. */
 int graph_set_path_in (struct graph *g, uint32_t v, uint32_t unit, const char *subsystem,
                        const char *path);
-
-#endif

@@ -15,8 +15,7 @@
  * Three tables find vertices by name: children of parents that have many, nodes, and
  * ranks.
  */
-#ifndef FLUXQ_MATCH_GRAPH_GRAPH_PRIVATE_H
-#define FLUXQ_MATCH_GRAPH_GRAPH_PRIVATE_H
+#pragma once
 
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1
@@ -358,5 +357,3 @@ void further_release (struct graph_private *p);
 size_t further_memory (const struct graph_private *p);
 /* Returns the length of the longest way from the root to v, in edges. */
 unsigned further_depth (const struct graph *g, uint32_t v);
-
-#endif

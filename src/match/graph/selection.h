@@ -15,8 +15,7 @@
  * further parent does not cover the vertex: if exclusive, the vertex is claimed by
  * itself.
  */
-#ifndef FLUXQ_MATCH_GRAPH_SELECTION_H
-#define FLUXQ_MATCH_GRAPH_SELECTION_H
+#pragma once
 
 #include "match/graph/graph.h"
 
@@ -83,5 +82,3 @@ static inline void selection_destroyp (struct selection **p)
     selection_destroy (*p);
 }
 #define autoselection __attribute__ ((cleanup (selection_destroyp)))
-
-#endif

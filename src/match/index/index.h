@@ -27,8 +27,7 @@
  * index_settle() it is O(1), and each inner point is updated once at the end; in between,
  * only index_get() and the sums are valid. A walk must not continue after a change.
  */
-#ifndef FLUXQ_MATCH_INDEX_INDEX_H
-#define FLUXQ_MATCH_INDEX_INDEX_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -109,5 +108,3 @@ ptrdiff_t index_walk_next (struct index_walk *w); /* place or -1 */
 void index_walk_end (struct index_walk *w);
 
 size_t index_memory (const struct index *x);
-
-#endif

@@ -9,8 +9,7 @@
  * stored as its complement ("late"). Missing values (vacant places, the ends of levels)
  * are such that nothing fits.
  */
-#ifndef FLUXQ_MATCH_INDEX_INDEX_PRIVATE_H
-#define FLUXQ_MATCH_INDEX_INDEX_PRIVATE_H
+#pragma once
 
 #include "common/macros.h"
 #include "match/index/index.h"
@@ -69,5 +68,3 @@ static inline int64_t *line (const struct index *x, unsigned level, size_t block
 {
     return x->level[level].blocks + (block * x->lines + component) * WIDTH;
 }
-
-#endif

@@ -12,8 +12,7 @@
  * the same tree with counts and least weights of subtrees, for keys of jobs; its links
  * are twice as large, and each change costs the update of these sums.
  */
-#ifndef FLUXQ_MATCH_INDEX_ORDERED_H
-#define FLUXQ_MATCH_INDEX_ORDERED_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -43,5 +42,3 @@ struct ordered_link *ordered_above (const struct ordered *o, uint64_t key);
  * if fn did. O(log n), and O(1) for each link on average. */
 bool ordered_from (const struct ordered *o, uint64_t key,
                    bool (*fn) (struct ordered_link *l, void *arg), void *arg);
-
-#endif

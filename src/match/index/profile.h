@@ -17,8 +17,7 @@
  * Sums and amounts must stay within +-2^60; the caller ensures that. Source:
  * Adelson-Velsky and Landis, An algorithm for the organization of information, 1962.
  */
-#ifndef FLUXQ_MATCH_INDEX_PROFILE_H
-#define FLUXQ_MATCH_INDEX_PROFILE_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ int64_t profile_next_point (const struct profile *f, int64_t t);
 void profile_at (const struct profile *f, int64_t t, int64_t *ret);
 size_t profile_points (const struct profile *f);
 size_t profile_memory (const struct profile *f);
-
-#endif

@@ -25,8 +25,7 @@
  * Costs: states and foreign use, O(log nodes); nodes that come, go or change size, O(1)
  * and, once with the next match, O(nodes).
  */
-#ifndef FLUXQ_MATCH_MACHINE_MACHINE_H
-#define FLUXQ_MATCH_MACHINE_MACHINE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -172,5 +171,3 @@ struct machine_gres_info { /* as the fields for cores above */
  * node. */
 int machine_node_gres (const struct machine *g, int index, const char *name,
                        struct machine_gres_info *ret);
-
-#endif

@@ -8,8 +8,7 @@
  * the reports of executors, and the number of jobs on the node. Each change of the graph
  * is reported to the planner at once, see planner_changed().
  */
-#ifndef FLUXQ_MATCH_MACHINE_MACHINE_PRIVATE_H
-#define FLUXQ_MATCH_MACHINE_MACHINE_PRIVATE_H
+#pragma once
 
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1
@@ -189,5 +188,3 @@ void node_tidy (struct machine *g, struct machine_node *n);
  * jobs. */
 struct machine_amounts node_used (const struct machine *g, const struct machine_node *n);
 struct machine_amounts node_left (const struct machine *g, const struct machine_node *n);
-
-#endif

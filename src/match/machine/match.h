@@ -22,8 +22,7 @@
  * first, and have equal sizes on all nodes of the job. Summaries reject a request that
  * cannot fit in O(1), and find the next node that fits in O(log nodes); see walk.h.
  */
-#ifndef FLUXQ_MATCH_MACHINE_MATCH_H
-#define FLUXQ_MATCH_MACHINE_MATCH_H
+#pragma once
 
 #include "common/hostlist.h"
 #include "jobspec/jobspec.h"
@@ -221,5 +220,3 @@ size_t match_windows_between (const struct matcher *m, double from, double until
                               struct match_window *list, size_t room);
 /* Returns the first start of a window after t; INFINITY: there is none. O(windows) */
 double match_window_next (const struct matcher *m, double t);
-
-#endif

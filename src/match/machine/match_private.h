@@ -1,6 +1,5 @@
 /* match_private.h - what match*.c share: requests, and R out of and into selections */
-#ifndef FLUXQ_MATCH_MACHINE_MATCH_PRIVATE_H
-#define FLUXQ_MATCH_MACHINE_MATCH_PRIVATE_H
+#pragma once
 
 #include "match/machine/machine_private.h"
 #include "match/machine/match.h"
@@ -97,5 +96,3 @@ struct rset *rset_of_selection (const struct machine *g, const struct selection 
 int rset_to_selection (const struct machine *g, const struct rset *r,
                        struct selection **ret, struct error *why);
 struct machine_amounts rset_rank_amounts (const struct rset_rank *rank);
-
-#endif

@@ -13,8 +13,7 @@
  * exclusive, and the job's order if it differs. decode(encode(r)) equals r (times to a
  * microsecond).
  */
-#ifndef FLUXQ_MATCH_MACHINE_RSET_H
-#define FLUXQ_MATCH_MACHINE_RSET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -67,5 +66,3 @@ rset_cpu_milli (const struct rset *r); /* in thousandths, if r has parts of CPUs
                                         * 0 */
 int64_t
 rset_rank_cpu_milli (const struct rset_rank *rank); /* its cores, or its parts of CPUs */
-
-#endif

@@ -1,6 +1,5 @@
 /* bookings.h - adds and removes bookings and their claims */
-#ifndef FLUXQ_MATCH_PLANNER_BOOKINGS_H
-#define FLUXQ_MATCH_PLANNER_BOOKINGS_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -36,5 +35,3 @@ void claims_unlist (struct planner *p, const struct claim *claim);
  * itself does not count). 0 or an error with the reason. */
 int booking_check (const struct planner *p, const struct booking *b,
                    const struct window *w, const char *what, struct error *why);
-
-#endif

@@ -1,6 +1,5 @@
 /* claims.h - which units are free in a window of time */
-#ifndef FLUXQ_MATCH_PLANNER_CLAIMS_H
-#define FLUXQ_MATCH_PLANNER_CLAIMS_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -41,5 +40,3 @@ uint32_t claims_in_way (const struct planner *p, const struct claim *c,
                         const struct window *w);
 /* True if an exclusive claim of the booking on a vertex above v covers v. */
 bool claims_covered_by (const struct planner *p, uint32_t v, uint32_t booking);
-
-#endif

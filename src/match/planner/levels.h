@@ -1,6 +1,5 @@
 /* levels.h - the indexes of nodes above each vertex, and the keys of nodes */
-#ifndef FLUXQ_MATCH_PLANNER_LEVELS_H
-#define FLUXQ_MATCH_PLANNER_LEVELS_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -57,5 +56,3 @@ void levels_measure (struct planner *p, struct level_node *node);
  * over too often; *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */
 int levels_rebuild_some (struct planner *p, size_t *work);
 void levels_destroy (struct planner *p);
-
-#endif

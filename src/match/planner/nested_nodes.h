@@ -1,6 +1,5 @@
 /* nested_nodes.h - nodes in nodes */
-#ifndef FLUXQ_MATCH_PLANNER_NESTED_NODES_H
-#define FLUXQ_MATCH_PLANNER_NESTED_NODES_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -18,5 +17,3 @@ int nested_enter (struct planner *p, struct nested_rebuild *k, size_t *work);
 /* Updates the total amounts inside a node that has changed. */
 void nested_mend (struct planner *p, const struct level_node *node);
 void nested_destroy (struct planner *p);
-
-#endif

@@ -1,6 +1,5 @@
 /* node_kinds.h - nodes that are alike */
-#ifndef FLUXQ_MATCH_PLANNER_NODE_KINDS_H
-#define FLUXQ_MATCH_PLANNER_NODE_KINDS_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -9,5 +8,3 @@ void node_kinds_note (struct planner *p, struct level_node *node);
 /* True if nodes a and b have the same things in the same order below, and all of them are
  * up. */
 bool node_kinds_equal (const struct planner *p, uint32_t a, uint32_t b);
-
-#endif

@@ -1,6 +1,5 @@
 /* node_load.h - the load of nodes by running jobs, for the order of policy first */
-#ifndef FLUXQ_MATCH_PLANNER_NODE_LOAD_H
-#define FLUXQ_MATCH_PLANNER_NODE_LOAD_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -8,5 +7,3 @@ void node_load_add (struct planner *p, struct booking *b, const struct selection
 void node_load_drop (struct planner *p, struct booking *b);
 /* Repeats node_load_add() after the nodes were rebuilt. */
 void node_load_again (struct planner *p, const struct booking *b);
-
-#endif

@@ -19,8 +19,7 @@
  * Costs: cancel and update take O(groups of units of the job * log nodes). The graph is
  * borrowed; the caller reports changes of the graph with planner_changed().
  */
-#ifndef FLUXQ_MATCH_PLANNER_PLANNER_H
-#define FLUXQ_MATCH_PLANNER_PLANNER_H
+#pragma once
 
 #include "common/strbuf.h"
 #include "match/graph/selection.h"
@@ -110,5 +109,3 @@ uint64_t planner_generation (const struct planner *p);
  * O(1) for tracked types. */
 int64_t planner_free (const struct planner *p, uint16_t type);
 size_t planner_memory (const struct planner *p);
-
-#endif

@@ -28,8 +28,7 @@
  * children below it have claims of their own. A claim on a divisible vertex takes its
  * amount, exclusive or not.
  */
-#ifndef FLUXQ_MATCH_PLANNER_PLANNER_STATE_H
-#define FLUXQ_MATCH_PLANNER_PLANNER_STATE_H
+#pragma once
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -356,5 +355,3 @@ static inline struct booking *claims_booking (const struct planner *p,
 {
     return p->bookings[c->booking];
 }
-
-#endif

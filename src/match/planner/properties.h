@@ -1,6 +1,5 @@
 /* properties.h - dimensions for the properties that jobs ask for */
-#ifndef FLUXQ_MATCH_PLANNER_PROPERTIES_H
-#define FLUXQ_MATCH_PLANNER_PROPERTIES_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 #include "match/request/constraint.h"
@@ -26,5 +25,3 @@ void properties_raise (const struct planner *p, uint8_t properties, int64_t node
 /* Forgets which nodes have properties. */
 void properties_forget (struct planner *p);
 void properties_destroy (struct planner *p);
-
-#endif

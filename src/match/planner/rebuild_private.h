@@ -1,6 +1,5 @@
 /* rebuild_private.h - shared by the files that rebuild all indexes: see rebuild.c */
-#ifndef FLUXQ_MATCH_PLANNER_REBUILD_PRIVATE_H
-#define FLUXQ_MATCH_PLANNER_REBUILD_PRIVATE_H
+#pragma once
 
 #include "match/planner/nested_nodes.h"
 
@@ -62,5 +61,3 @@ int rebuild_count (struct rebuild *m);
 int rebuild_count_further (struct rebuild *m);
 /* After the phases: chooses the types that have dimensions, and counts them. */
 void rebuild_dims (struct rebuild *m);
-
-#endif

@@ -1,6 +1,5 @@
 /* removed_log.h - the log of bookings that were removed since a plan was made */
-#ifndef FLUXQ_MATCH_PLANNER_REMOVED_LOG_H
-#define FLUXQ_MATCH_PLANNER_REMOVED_LOG_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -11,5 +10,3 @@ void removed_log_add (struct planner *p, const struct booking *b);
 /* Notes that p->generation grew for what is in the log. */
 void removed_log_generation (struct planner *p);
 void removed_log_destroy (struct planner *p);
-
-#endif

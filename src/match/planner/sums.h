@@ -1,6 +1,5 @@
 /* sums.h - amounts by dimension: of a subtree, of a booking, of a request */
-#ifndef FLUXQ_MATCH_PLANNER_SUMS_H
-#define FLUXQ_MATCH_PLANNER_SUMS_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 #include "match/request/shape.h"
@@ -37,5 +36,3 @@ void sums_grow (struct planner *p, const int64_t *more);
 /* Computes the least that the shape needs at one time in each dimension of the
  * profile. */
 void sums_need (const struct planner *p, const struct shape *s, int64_t *need);
-
-#endif

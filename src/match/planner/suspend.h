@@ -1,6 +1,5 @@
 /* suspend.h - suspends reservations, and resumes them */
-#ifndef FLUXQ_MATCH_PLANNER_SUSPEND_H
-#define FLUXQ_MATCH_PLANNER_SUSPEND_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 
@@ -23,5 +22,3 @@ static inline int64_t booking_end (const struct booking *b)
 bool booking_is_taken (struct planner *p, struct booking *b);
 /* Bookkeeping for a suspended booking that is dropped or resumed. */
 void suspend_end (struct planner *p, struct booking *b);
-
-#endif

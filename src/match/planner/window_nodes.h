@@ -1,6 +1,5 @@
 /* window_nodes.h - finds nodes with a booking in a window, and what a request lacks */
-#ifndef FLUXQ_MATCH_PLANNER_WINDOW_NODES_H
-#define FLUXQ_MATCH_PLANNER_WINDOW_NODES_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 #include "match/request/shape.h"
@@ -31,5 +30,3 @@ void reach_renew (struct planner *p, struct booking *b);
 void reach_forget (struct planner *p, struct booking *b);
 size_t reach_memory (const struct booking *b);
 void window_nodes_destroy (struct planner *p);
-
-#endif

@@ -15,8 +15,7 @@
  * match_policy_NAME`; the build makes the table of policies. doc/matcher.md develops an
  * example.
  */
-#ifndef FLUXQ_MATCH_POLICIES_POLICY_H
-#define FLUXQ_MATCH_POLICIES_POLICY_H
+#pragma once
 
 #include "match/graph/graph.h"
 
@@ -59,5 +58,3 @@ static inline int64_t match_policy_score (const struct match_policy *p,
     return p->score ? p->score (p, g, v, unit)
                     : (int64_t)graph_vertex (g, v)->id + (int64_t)unit + 1;
 }
-
-#endif

@@ -20,8 +20,7 @@
  * GRUG_PAIRS_MAX pairs at most in total. Memory does not grow with the number of
  * vertices.
  */
-#ifndef FLUXQ_MATCH_READERS_GRUG_PLAN_H
-#define FLUXQ_MATCH_READERS_GRUG_PLAN_H
+#pragma once
 
 #include "common/strbuf.h"
 #include "match/readers/grug_recipe.h"
@@ -86,5 +85,3 @@ int grug_plan_path (const struct grug_plan *p, uint32_t v, const char *subsystem
 size_t grug_step_from (const struct grug_step *s, uint32_t v, const uint32_t **ret_at,
                        uint32_t *ret);
 size_t grug_step_to (const struct grug_step *s, uint32_t v, const uint32_t **ret_at);
-
-#endif

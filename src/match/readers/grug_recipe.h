@@ -22,8 +22,7 @@
  * XML is read without network access, own entities or a document type; the limits are
  * GRUG_TEXT_MAX bytes, and GRUG_ITEMS_MAX nodes and edges each.
  */
-#ifndef FLUXQ_MATCH_READERS_GRUG_RECIPE_H
-#define FLUXQ_MATCH_READERS_GRUG_RECIPE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -63,5 +62,3 @@ struct grug_recipe {
 int grug_recipe_parse (struct grug_recipe *r, const char *text, size_t len,
                        struct error *err);
 void grug_recipe_release (struct grug_recipe *r);
-
-#endif

@@ -1,7 +1,6 @@
 /* hostname.h - base and number of a node's name: "rack2-node017" is number 17 of
  * "rack2-node" */
-#ifndef FLUXQ_MATCH_READERS_HOSTNAME_H
-#define FLUXQ_MATCH_READERS_HOSTNAME_H
+#pragma once
 
 #include <stdint.h>
 
@@ -14,5 +13,3 @@
  * 255 bytes, or a number past 2^63. */
 int hostname_split (const char *name, char base[HOSTNAME_BASE_SIZE], int64_t *ret_id,
                     struct error *err);
-
-#endif

@@ -10,8 +10,7 @@
  * written again: objects and their infos, with the attributes that make a graph, and
  * nothing else (no distances, attributes of memory, user data). Versions 1 and 2.
  */
-#ifndef FLUXQ_MATCH_READERS_HWLOC_XML_H
-#define FLUXQ_MATCH_READERS_HWLOC_XML_H
+#pragma once
 
 #include "common/error.h"
 #include "common/strbuf.h"
@@ -24,5 +23,3 @@
 
 /* Appends the clean text. 0, -EINVAL, -E2BIG, -ENOMEM. */
 int hwloc_xml_clean (const char *text, size_t len, struct strbuf *sb, struct error *err);
-
-#endif

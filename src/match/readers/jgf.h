@@ -2,8 +2,7 @@
  *
  * jgf.c loads the vertices of a document into a graph, jgf_selection.c finds them there.
  */
-#ifndef FLUXQ_MATCH_READERS_JGF_H
-#define FLUXQ_MATCH_READERS_JGF_H
+#pragma once
 
 #include "match/readers/reader.h"
 
@@ -18,5 +17,3 @@ int jgf_attach (struct graph *g, const char *text, size_t len,
  * not. */
 int jgf_read_selection (const struct graph *g, const char *text, size_t len,
                         bool shorthand, struct selection **ret, struct error *err);
-
-#endif

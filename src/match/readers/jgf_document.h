@@ -17,8 +17,7 @@
  *
  * All texts are borrowed from d->root and live until jgf_document_release().
  */
-#ifndef FLUXQ_MATCH_READERS_JGF_DOCUMENT_H
-#define FLUXQ_MATCH_READERS_JGF_DOCUMENT_H
+#pragma once
 
 #include "common/json.h"
 #include "match/graph/graph.h"
@@ -69,5 +68,3 @@ static inline void jgf_document_releasep (struct jgf_document *d)
     jgf_document_release (d);
 }
 #define autojgf __attribute__ ((cleanup (jgf_document_releasep)))
-
-#endif

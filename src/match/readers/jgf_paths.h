@@ -10,8 +10,7 @@
  * the path. The kept paths are gathered at the first look-up that names do not answer;
  * most graphs have none.
  */
-#ifndef FLUXQ_MATCH_READERS_JGF_PATHS_H
-#define FLUXQ_MATCH_READERS_JGF_PATHS_H
+#pragma once
 
 #include "common/json.h"
 #include "match/graph/graph.h"
@@ -29,5 +28,3 @@ struct jgf_paths {
 int jgf_paths_find (struct jgf_paths *p, const char *path, uint32_t *ret_v,
                     uint32_t *ret_unit);
 void jgf_paths_release (struct jgf_paths *p);
-
-#endif

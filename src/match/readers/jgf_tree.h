@@ -10,8 +10,7 @@
  * gives the tree parent, and the others give further parents. Vertices of other
  * subsystems only are left out.
  */
-#ifndef FLUXQ_MATCH_READERS_JGF_TREE_H
-#define FLUXQ_MATCH_READERS_JGF_TREE_H
+#pragma once
 
 #include "match/readers/jgf_document.h"
 
@@ -48,5 +47,3 @@ static inline void jgf_tree_releasep (struct jgf_tree *t)
     jgf_tree_release (t);
 }
 #define autojgftree __attribute__ ((cleanup (jgf_tree_releasep)))
-
-#endif

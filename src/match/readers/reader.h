@@ -14,8 +14,7 @@
  * input or output. After an error the graph may be incomplete, and the caller drops it
  * (read), or is unchanged (attach).
  */
-#ifndef FLUXQ_MATCH_READERS_READER_H
-#define FLUXQ_MATCH_READERS_READER_H
+#pragma once
 
 #include "match/graph/selection.h"
 
@@ -43,5 +42,3 @@ struct match_reader {
 
 extern const struct match_reader *const match_readers[]; /* NULL-terminated, by name */
 const struct match_reader *match_reader_find (const char *name);
-
-#endif

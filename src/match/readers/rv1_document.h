@@ -11,8 +11,7 @@
  * ignored. A few bytes of R can describe very many resources, so their number is limited
  * as well.
  */
-#ifndef FLUXQ_MATCH_READERS_RV1_DOCUMENT_H
-#define FLUXQ_MATCH_READERS_RV1_DOCUMENT_H
+#pragma once
 
 #include "common/hostlist.h"
 #include "common/json.h"
@@ -62,5 +61,3 @@ size_t rv1_rank_index (const struct rv1_document *d, uint32_t rank);
 const char *rv1_host (const struct rv1_document *d, uint32_t rank);
 
 #define autorv1 __attribute__ ((cleanup (rv1_document_release)))
-
-#endif

@@ -5,8 +5,7 @@
  * hosts, the vertex must have that name. Listed units are exclusive; a node with all its
  * units listed is claimed as a whole.
  */
-#ifndef FLUXQ_MATCH_READERS_RV1_SELECTION_H
-#define FLUXQ_MATCH_READERS_RV1_SELECTION_H
+#pragma once
 
 #include "match/graph/selection.h"
 
@@ -14,5 +13,3 @@
  * precedence; if it has other vertices than g, ranks and ids decide. */
 int rv1_selection_read (const struct graph *g, const char *text, size_t len,
                         bool with_graph, struct selection **ret, struct error *err);
-
-#endif

@@ -15,8 +15,7 @@
  * use it at once. A query costs about one look-up for each operator, O(log) of the names
  * or ranges that it lists.
  */
-#ifndef FLUXQ_MATCH_REQUEST_CONSTRAINT_H
-#define FLUXQ_MATCH_REQUEST_CONSTRAINT_H
+#pragma once
 
 #include "common/json.h"
 #include "common/strbuf.h"
@@ -39,5 +38,3 @@ const char *constraint_property (const struct constraint *c, size_t i);
 typedef bool constraint_some_f (const struct constraint *c, const void *arg);
 void constraint_add_why (const struct constraint *c, constraint_some_f *some,
                          const void *arg, struct strbuf *sb);
-
-#endif

@@ -20,8 +20,7 @@
  * siblings. `exclusive: false` inside a slot has no effect, because a job owns all of its
  * slots.
  */
-#ifndef FLUXQ_MATCH_REQUEST_SHAPE_H
-#define FLUXQ_MATCH_REQUEST_SHAPE_H
+#pragma once
 
 #include "common/json.h"
 #include "jobspec/attributes/placement.h"
@@ -110,5 +109,3 @@ int64_t shape_count_least (const struct shape_vertex *v);
 /* Appends a description for people: "4 nodes with 2 slots of 8 cores and 1 gpu each", "4
  * to 16 nodes with ...". 0, -ENOMEM, or -E2BIG: past sb's ceiling. */
 int shape_describe (const struct shape *s, struct strbuf *sb);
-
-#endif

@@ -8,8 +8,7 @@
  *     sched-future=reserved|free, agfilter=true|false, names=HOSTLIST, property=NAME,
  *     jobid-alloc=ID, jobid-span=ID, jobid-tag=ID, jobid-reserved=ID. Values ignore case.
  */
-#ifndef FLUXQ_MATCH_SEARCH_FIND_H
-#define FLUXQ_MATCH_SEARCH_FIND_H
+#pragma once
 
 #include "match/planner/planner.h"
 
@@ -23,5 +22,3 @@ int find_run (const struct find *f, const struct planner *p, struct selection **
 /* True if the expression has agfilter=true (writers then show used and total counts).
  * *ret_job: the job of a jobid term, 0 without one. */
 bool find_wants_counts (const struct find *f, uint64_t *ret_job);
-
-#endif

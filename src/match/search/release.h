@@ -1,6 +1,5 @@
 /* release.h - ends of bookings, at which something becomes free */
-#ifndef FLUXQ_MATCH_SEARCH_RELEASE_H
-#define FLUXQ_MATCH_SEARCH_RELEASE_H
+#pragma once
 
 #include "match/planner/window_nodes.h"
 
@@ -19,5 +18,3 @@ struct release_search {
  * which something useful for the request becomes free, and no nodes are missing any more;
  * -1: none. */
 int64_t release_next (struct release_search *k, int64_t from, int64_t until);
-
-#endif

@@ -3,8 +3,7 @@
  * Usually nothing that became free since the plan was made helps the request, and its
  * place stays without a search.
  */
-#ifndef FLUXQ_MATCH_SEARCH_REPLAN_H
-#define FLUXQ_MATCH_SEARCH_REPLAN_H
+#pragma once
 
 #include "match/planner/window_nodes.h"
 
@@ -33,5 +32,3 @@ bool replan_is_useful_at (const struct replan *k, int64_t at);
  * lost: the place is not free any more. -EINPROGRESS as with search_in_pieces(). */
 int search_again (struct planner *p, uint64_t job, const struct replan *replan,
                   bool lost, const struct shape *shape, struct selection **ret);
-
-#endif

@@ -13,8 +13,7 @@
  * A walk goes by the indexes, see walk.h. A later time is tried only if a booking ends
  * then and the sums suffice (profile.h).
  */
-#ifndef FLUXQ_MATCH_SEARCH_SEARCH_H
-#define FLUXQ_MATCH_SEARCH_SEARCH_H
+#pragma once
 
 #include "match/planner/planner.h"
 #include "match/request/shape.h"
@@ -43,5 +42,3 @@ bool search_goes_on (const struct planner *p, uint64_t job, int64_t now);
 /* Drops the unfinished search of the job, which asks for something else now, or for
  * nothing. */
 void search_forget (struct planner *p, uint64_t job);
-
-#endif

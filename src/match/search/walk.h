@@ -7,8 +7,7 @@
  * exclude; in a node it visits the few groups there. Cost: O(answer * log nodes) if one
  * amount decides. See doc/matcher.md.
  */
-#ifndef FLUXQ_MATCH_SEARCH_WALK_H
-#define FLUXQ_MATCH_SEARCH_WALK_H
+#pragma once
 
 #include "match/planner/planner_state.h"
 #include "match/request/shape.h"
@@ -31,5 +30,3 @@ int walk (struct planner *p, const struct shape *shape, const struct window *w,
  * for never. */
 int search_why (const struct planner *p, const struct shape *s,
                 const struct walk_miss *miss, bool never, struct error *why);
-
-#endif

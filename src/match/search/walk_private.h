@@ -17,8 +17,7 @@
  * candidate lists its parts. All of this lives for one walk and is named by numbers,
  * since the arrays grow.
  */
-#ifndef FLUXQ_MATCH_SEARCH_WALK_PRIVATE_H
-#define FLUXQ_MATCH_SEARCH_WALK_PRIVATE_H
+#pragma once
 
 #include "match/planner/claims.h"
 #include "match/search/walk.h"
@@ -325,5 +324,3 @@ bool walk_hopeless (struct walker *k);
 /* -- answer.c -- */
 
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * "!" is exclusive: true, "~" exclusive: false. A wrong line aborts the test.
  */
-#ifndef FLUXQ_MATCH_TEST_BUILD_H
-#define FLUXQ_MATCH_TEST_BUILD_H
+#pragma once
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -135,5 +134,3 @@ static inline uint64_t build_seed (const char *test)
     printf ("# %s: FLUXQ_TEST_SEED=%llu\n", test, (unsigned long long)seed);
     return seed;
 }
-
-#endif

@@ -1,7 +1,6 @@
 /* chance.h - random numbers for tests: the same ones in every run, unless FLUXQ_TEST_SEED
  * sets another seed or is "random"; the seed is printed */
-#ifndef FLUXQ_MATCH_TEST_CHANCE_H
-#define FLUXQ_MATCH_TEST_CHANCE_H
+#pragma once
 
 #include <inttypes.h>
 #include <stdint.h>
@@ -34,5 +33,3 @@ static inline uint64_t chance_below (uint64_t n)
     x = (x ^ (x >> 27)) * UINT64_C (0x94d049bb133111eb);
     return (x ^ (x >> 31)) % n;
 }
-
-#endif

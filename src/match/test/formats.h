@@ -1,8 +1,7 @@
 /* formats.h - shared functions of the tests of readers and writers: texts in JSON and
  * XML with ' for ", and the whole of a graph as a selection
  */
-#ifndef FLUXQ_MATCH_TEST_FORMATS_H
-#define FLUXQ_MATCH_TEST_FORMATS_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -103,5 +102,3 @@ static inline void check_graph (const struct graph *g, const char *format,
     check_text (g, s, format, NULL, expected);
     selection_destroy (s);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* inspect.h - queries of tests on planners, selections and RSets (libmatch_test.a) */
-#ifndef FLUXQ_MATCH_TEST_INSPECT_H
-#define FLUXQ_MATCH_TEST_INSPECT_H
+#pragma once
 
 #include "match/machine/rset.h"
 #include "match/planner/planner.h"
@@ -19,5 +18,3 @@ int64_t planner_used (const struct planner *p, uint32_t v, uint16_t type, int64_
  * s is complete. */
 int64_t selection_count (const struct selection *s, const struct graph *g, uint16_t type);
 bool rset_equal (const struct rset *a, const struct rset *b);
-
-#endif

@@ -1,7 +1,6 @@
 /* machine_test.h - short forms of graphs, selections and requests for tests of the
  * planner */
-#ifndef FLUXQ_MATCH_TEST_MACHINE_TEST_H
-#define FLUXQ_MATCH_TEST_MACHINE_TEST_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -157,5 +156,3 @@ UNUSED_HELPER void machine_done (struct planner *p)
     }
     graph_destroy (g);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* places.h - short forms of places of nodes in tests */
-#ifndef FLUXQ_MATCH_TEST_PLACES_H
-#define FLUXQ_MATCH_TEST_PLACES_H
+#pragma once
 
 #include "match/machine/machine.h"
 
@@ -21,5 +20,3 @@
             NULL, NULL                                                                   \
         }                                                                                \
     }
-
-#endif

@@ -5,8 +5,7 @@
  * basename and id, size 1, not exclusive, no unit, properties or additional data. The
  * text is written directly: no memory beside the result's, O(size of the result).
  */
-#ifndef FLUXQ_MATCH_WRITERS_JGF_TEXT_H
-#define FLUXQ_MATCH_WRITERS_JGF_TEXT_H
+#pragma once
 
 #include "match/writers/writer.h"
 
@@ -15,5 +14,3 @@
  * -ENOMEM, -E2BIG. */
 int jgf_text_add (struct strbuf *sb, const struct graph *g, const struct selection *s,
                   const struct match_writer_options *opt, bool brief);
-
-#endif

@@ -3,8 +3,7 @@
  * Three dashes per level, the name, the amount, and whether the vertex is exclusive.
  * Shared by both plain formats.
  */
-#ifndef FLUXQ_MATCH_WRITERS_LINES_H
-#define FLUXQ_MATCH_WRITERS_LINES_H
+#pragma once
 
 #include "match/writers/writer.h"
 
@@ -12,5 +11,3 @@
  * -ENOMEM, -E2BIG. */
 int lines_add (struct strbuf *sb, const struct graph *g, const struct selection *s,
                const char *exclusive, const char *shared);
-
-#endif

@@ -9,8 +9,7 @@
  * Each pick is visited twice: on entering and on leaving. Siblings keep their order.
  * Borrows the selection; no memory of its own. O(1) a step on average.
  */
-#ifndef FLUXQ_MATCH_WRITERS_ORDER_H
-#define FLUXQ_MATCH_WRITERS_ORDER_H
+#pragma once
 
 #include "match/graph/selection.h"
 
@@ -35,5 +34,3 @@ struct order {
 void order_begin (struct order *o, const struct selection *s);
 /* false: no more. */
 bool order_next (struct order *o, struct order_step *ret);
-
-#endif

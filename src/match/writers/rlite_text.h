@@ -11,8 +11,7 @@
  * or storage_node is a rank if something in it was chosen. Resources outside ranks, and
  * types other than core and gpu, are left out.
  */
-#ifndef FLUXQ_MATCH_WRITERS_RLITE_TEXT_H
-#define FLUXQ_MATCH_WRITERS_RLITE_TEXT_H
+#pragma once
 
 #include "match/writers/writer.h"
 
@@ -27,5 +26,3 @@ int rlite_add_array (const struct rlite *r, struct strbuf *sb);
 /* R's "execution": R_lite, nodelist, properties, starttime and expiration. */
 int rlite_add_execution (const struct rlite *r, const struct match_writer_options *opt,
                          struct strbuf *sb);
-
-#endif

@@ -1,6 +1,5 @@
 /* rv1_text.h - R version 1 (RFC 20) on one line: shared by the formats rv1* */
-#ifndef FLUXQ_MATCH_WRITERS_RV1_TEXT_H
-#define FLUXQ_MATCH_WRITERS_RV1_TEXT_H
+#pragma once
 
 #include "match/writers/writer.h"
 
@@ -11,5 +10,3 @@ enum rv1_scheduling { RV1_NONE, RV1_JGF, RV1_JGF_BRIEF }; /* the content of
  * Errors as rlite_collect(); sb is unchanged then. */
 int rv1_text_add (struct strbuf *sb, const struct graph *g, const struct selection *s,
                   const struct match_writer_options *opt, enum rv1_scheduling with);
-
-#endif

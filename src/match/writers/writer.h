@@ -9,8 +9,7 @@
  * Each writer has a file in writers/ that ends with `const struct match_writer
  * match_writer_NAME`.
  */
-#ifndef FLUXQ_MATCH_WRITERS_WRITER_H
-#define FLUXQ_MATCH_WRITERS_WRITER_H
+#pragma once
 
 #include "common/strbuf.h"
 #include "match/graph/selection.h"
@@ -39,5 +38,3 @@ struct match_writer {
 
 extern const struct match_writer *const match_writers[]; /* NULL-terminated, by name */
 const struct match_writer *match_writer_find (const char *name);
-
-#endif

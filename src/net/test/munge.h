@@ -1,6 +1,5 @@
 /* munge.h - a private munged for tests: its own key, socket and folder */
-#ifndef FLUXQ_NET_TEST_MUNGE_H
-#define FLUXQ_NET_TEST_MUNGE_H
+#pragma once
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,5 +74,3 @@ static inline void test_munge_stop (struct test_munge *m)
     assert_int_equal (waitpid (m->pid, NULL, 0), m->pid);
     assert_int_equal (io_remove_tree (m->dir, NULL), 0);
 }
-
-#endif

@@ -6,8 +6,7 @@
  * /drain?n=N (one piece for each drain), /upgrade (another protocol: returns every byte,
  * until the client or a "q" ends it), /counts (counts of events so far).
  */
-#ifndef FLUXQ_NET_TEST_SERVER_H
-#define FLUXQ_NET_TEST_SERVER_H
+#pragma once
 
 #include <errno.h>
 #include <pthread.h>
@@ -351,5 +350,3 @@ static inline void test_server_stop (struct test_server *s)
     assert_int_equal (stat (s->path, &st), -1);     /* the socket is unlinked */
     assert_int_equal (io_remove_tree (s->dir, NULL), 0);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* taskmap_raw.h - a task map as raw text, which fluxq reads but does not write */
-#ifndef FLUXQ_PROTOCOL_TEST_TASKMAP_RAW_H
-#define FLUXQ_PROTOCOL_TEST_TASKMAP_RAW_H
+#pragma once
 
 #include "protocol/taskmap.h"
 
@@ -36,5 +35,3 @@ static inline int strbuf_add_taskmap_raw (struct strbuf *sb, const uint32_t *ran
     taskmap_index_release (&x);
     return sb->err;
 }
-
-#endif

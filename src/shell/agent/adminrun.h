@@ -11,9 +11,6 @@
  * reason, one line, and our exit status is ADMINRUN_FAILED. Processes that it leaves in
  * its session are killed.
  */
-#ifndef FLUXQ_SHELL_AGENT_ADMINRUN_H
-#define FLUXQ_SHELL_AGENT_ADMINRUN_H
+#pragma once
 
 int adminrun_main (int argc, char **argv);
-
-#endif

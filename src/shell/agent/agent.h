@@ -16,8 +16,7 @@
  *
  * Both use loop.h and task.h and return the agent's exit status (agent_api.h).
  */
-#ifndef FLUXQ_SHELL_AGENT_AGENT_H
-#define FLUXQ_SHELL_AGENT_AGENT_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -66,5 +65,3 @@ bool agent_is_node (const struct agent *agent, uint32_t rank, const struct frame
 
 /* Writes one line to stderr: "fluxq-shell: rank 3: ...". */
 void agent_log (const struct agent *agent, const char *fmt, ...) PRINTF_LIKE (2, 3);
-
-#endif

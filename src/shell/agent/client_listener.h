@@ -18,8 +18,7 @@
  * read. A client that returns credit for bytes that it has not read is disconnected at
  * CLIENT_UNSENT_MAX bytes.
  */
-#ifndef FLUXQ_SHELL_AGENT_CLIENT_LISTENER_H
-#define FLUXQ_SHELL_AGENT_CLIENT_LISTENER_H
+#pragma once
 
 #include "common/error.h"
 #include "protocol/launch.h"
@@ -47,5 +46,3 @@ void client_listener_message (struct client_listener *listener, const struct fra
 void client_listener_adopt (struct client_listener *listener, int fd, struct outbuf *out,
                             const char *data, size_t len);
 uint32_t client_listener_adopted (const struct client_listener *listener);
-
-#endif

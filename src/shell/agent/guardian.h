@@ -11,11 +11,8 @@
  * on all ranks and kills its descendants. If both are killed at the same instant with -9,
  * only the parent-death signal ends the tasks.
  */
-#ifndef FLUXQ_SHELL_AGENT_GUARDIAN_H
-#define FLUXQ_SHELL_AGENT_GUARDIAN_H
+#pragma once
 
 /* Forks; the child exits with the result of work (arg, fd). Returns the agent's exit
  * status. */
 int guardian_run (int (*work) (void *arg, int guardian_fd), void *arg);
-
-#endif

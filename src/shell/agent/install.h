@@ -10,10 +10,7 @@
  * broker's own agent, or its first digits: a program of another version copies nothing,
  * as broker and agent must use the same protocol. Repeating the call is harmless.
  */
-#ifndef FLUXQ_SHELL_AGENT_INSTALL_H
-#define FLUXQ_SHELL_AGENT_INSTALL_H
+#pragma once
 
 /* Exit status: 0, 1 (cannot be written), 2 (usage), INSTALL_REFUSED (another version). */
 int install_main (int argc, char **argv);
-
-#endif

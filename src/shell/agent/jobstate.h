@@ -22,8 +22,7 @@
  * reason for the end of a job stands; its consequences, such as tasks that die of the
  * signal, do not replace it. Only a job with files to stage out enters STAGE.
  */
-#ifndef FLUXQ_SHELL_AGENT_JOBSTATE_H
-#define FLUXQ_SHELL_AGENT_JOBSTATE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -131,5 +130,3 @@ unsigned jobstate_time (struct jobstate *js, const char *join_text, double now);
 
 /* "1-02:03:04", "1:00", "0:05": the form in which batch users read a time limit. */
 void duration_text (double seconds, char *buf, size_t size);
-
-#endif

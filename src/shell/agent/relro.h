@@ -5,10 +5,7 @@
  * next call. The start of main() makes the pages read-only, as a dynamic loader does for
  * other programs.
  */
-#ifndef FLUXQ_SHELL_AGENT_RELRO_H
-#define FLUXQ_SHELL_AGENT_RELRO_H
+#pragma once
 
 /* If the kernel refuses, the pages stay writable and the program runs on. */
 void relro_protect (void);
-
-#endif

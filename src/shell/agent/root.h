@@ -8,8 +8,7 @@
  * carries the decision out, and root_output.c writes to the spool (spool.h) and the
  * user's files (outfile.h). A file calls only files to its right.
  */
-#ifndef FLUXQ_SHELL_AGENT_ROOT_H
-#define FLUXQ_SHELL_AGENT_ROOT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -193,5 +192,3 @@ void root_spool_failed (struct root *root, int rc);
 /* Decides that the job ends for this reason and tells the user. Returns the actions. */
 unsigned root_decide_end (struct root *root, const char *reason, const char *text,
                           double grace);
-
-#endif

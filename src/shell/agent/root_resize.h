@@ -5,8 +5,7 @@
  *     root_resize (root, generation, 5, 60.0, &err);  // starts the change
  *     ... FRAME_RESIZED in the spool: the change is done or has failed
  */
-#ifndef FLUXQ_SHELL_AGENT_ROOT_RESIZE_H
-#define FLUXQ_SHELL_AGENT_ROOT_RESIZE_H
+#pragma once
 
 #include "common/error.h"
 #include "protocol/launch.h"
@@ -63,5 +62,3 @@ void root_resize_round (struct root *root);
 /* Runs the program named by FLUXQ_RESIZE_HOOK in the job's environment. */
 void root_resize_hook (struct root *root, const struct wire_resize *change);
 void root_resize_end_hook (struct root *root);
-
-#endif

@@ -17,8 +17,7 @@
  * connection has its own buffer. The server logs 16 refused connections a minute, and the
  * number of further ones.
  */
-#ifndef FLUXQ_SHELL_AGENT_SERVER_H
-#define FLUXQ_SHELL_AGENT_SERVER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -91,5 +90,3 @@ int server_stream (struct conn *conn, const struct http_request *req, uint64_t o
 /* Accepts req->upgrade: events->upgraded gets the connection. */
 void server_upgrade (struct conn *conn);
 void server_pump (struct server *server);
-
-#endif

@@ -18,8 +18,7 @@
  * arithmetic: no memory, no input or output; each function takes at most as many steps as
  * the tree is deep. Arguments are ranks of the job (< nranks) unless stated otherwise.
  */
-#ifndef FLUXQ_SHELL_AGENT_TREE_H
-#define FLUXQ_SHELL_AGENT_TREE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -45,5 +44,3 @@ bool tree_holds (const struct tree *tree, uint32_t top, uint32_t rank);
 uint32_t tree_route (const struct tree *tree, uint32_t at, uint32_t rank);
 /* Number of levels below top, 0 if it has no children. */
 uint32_t tree_height (const struct tree *tree, uint32_t top);
-
-#endif

@@ -13,8 +13,7 @@
  * process starts late, and another process may answer at its address first. A connection
  * that is lost after it has joined is not tried again.
  */
-#ifndef FLUXQ_SHELL_AGENT_UPLINK_H
-#define FLUXQ_SHELL_AGENT_UPLINK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -48,5 +47,3 @@ bool uplink_joined (const struct uplink *up);
 /* Messages wait until the uplink has joined, and are dropped once it is lost. */
 void uplink_put (struct uplink *up, const struct frame *msg);
 void uplink_flush (struct uplink *up);
-
-#endif

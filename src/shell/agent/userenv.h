@@ -7,8 +7,7 @@
  * output does no harm. Takes at most launch.user_env seconds, during which the agent
  * serves no one.
  */
-#ifndef FLUXQ_SHELL_AGENT_USERENV_H
-#define FLUXQ_SHELL_AGENT_USERENV_H
+#pragma once
 
 #include "shell/agent/agent.h"
 
@@ -20,5 +19,3 @@ void user_env_add (struct agent *agent);
 /* "fluxq-shell print-environment MARK": prints the environment between two marks. Returns
  * the exit status. */
 int user_env_print (const char *mark);
-
-#endif

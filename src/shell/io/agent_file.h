@@ -2,8 +2,7 @@
  *
  *     autofree char *path = client_socket_path (&launch, rank);
  */
-#ifndef FLUXQ_SHELL_IO_AGENT_FILE_H
-#define FLUXQ_SHELL_IO_AGENT_FILE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -17,5 +16,3 @@ char *agent_file (const struct launch *launch, const char *name);
 /* The path of the socket on which a rank's agent listens for clients of steps; the caller
  * frees it. NULL: no memory. */
 char *client_socket_path (const struct launch *launch, uint32_t rank);
-
-#endif

@@ -5,8 +5,7 @@
  * ssh such a launcher starts its daemons on the other nodes; env.c sets the variables for
  * that.
  */
-#ifndef FLUXQ_SHELL_IO_HOSTFILE_H
-#define FLUXQ_SHELL_IO_HOSTFILE_H
+#pragma once
 
 #include "common/error.h"
 #include "protocol/launch.h"
@@ -16,5 +15,3 @@ char *hostfile_path (const struct launch *launch);
 /* Writes "HOST slots=N" for each rank. 0 or negative errno. */
 int hostfile_write (const struct launch *launch, struct error *err);
 void hostfile_remove (const struct launch *launch);
-
-#endif

@@ -10,8 +10,7 @@
  * bodies, a second authentication header) is refused, not repaired. No input or output
  * here.
  */
-#ifndef FLUXQ_SHELL_IO_HTTP_H
-#define FLUXQ_SHELL_IO_HTTP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void http_reply (struct outbuf *out, int status, const char *type, const char *b
 void http_reply_stream (struct outbuf *out, bool chunked);
 /* Appends the answer to an upgrade; after it the connection speaks AGENT_PROTOCOL. */
 void http_reply_upgrade (struct outbuf *out);
-
-#endif

@@ -8,8 +8,7 @@
  * file is a regular file or a character device; without a pattern it is /dev/null. The
  * agent runs as the user, so the kernel checks access to the file.
  */
-#ifndef FLUXQ_SHELL_IO_INFILE_H
-#define FLUXQ_SHELL_IO_INFILE_H
+#pragma once
 
 #include <stdint.h>
 
@@ -25,5 +24,3 @@ int infile_open (const struct launch *l, uint32_t rank, uint32_t task, int cwd,
  * negative errno. */
 int infile_check (const struct launch *l, uint32_t rank, uint32_t first, uint32_t ntasks,
                   int cwd, struct error *err);
-
-#endif

@@ -14,8 +14,7 @@
  * watched is not registered at all, since with a mask of 0 epoll would report EPOLLHUP
  * forever.
  */
-#ifndef FLUXQ_SHELL_IO_LOOP_H
-#define FLUXQ_SHELL_IO_LOOP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -61,5 +60,3 @@ int loop_run (struct loop *loop);
 void loop_stop (struct loop *loop, int status);
 /* Monotonic seconds. */
 double loop_now (void);
-
-#endif

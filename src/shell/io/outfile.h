@@ -10,8 +10,7 @@
  * Regular files are written at once (O_APPEND). Output for a FIFO, a terminal or a full
  * file system goes through a bounded buffer.
  */
-#ifndef FLUXQ_SHELL_IO_OUTFILE_H
-#define FLUXQ_SHELL_IO_OUTFILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -40,5 +39,3 @@ void outfiles_give_up (struct outfiles *files);
 /* Bytes lost because a file could not be written, and the first reason or "". */
 uint64_t outfiles_lost (const struct outfiles *files, const char **ret_why);
 bool outfiles_blocked (const struct outfiles *files);
-
-#endif

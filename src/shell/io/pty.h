@@ -8,8 +8,7 @@
  * The agent holds fds[1] until the child has it. Otherwise the agent's side would read
  * the end of the terminal. See pty(7).
  */
-#ifndef FLUXQ_SHELL_IO_PTY_H
-#define FLUXQ_SHELL_IO_PTY_H
+#pragma once
 
 #include <stdint.h>
 
@@ -21,5 +20,3 @@ int pty_open (uint32_t rows, uint32_t cols, int ret_fds[2]);
 /* Makes descriptor 0 the controlling terminal of our session. 0 or negative errno. */
 int pty_take (void);
 void pty_resize (int fd, uint32_t rows, uint32_t cols);
-
-#endif

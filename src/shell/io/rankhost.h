@@ -9,8 +9,7 @@
  * meet at unix sockets, all on one machine, the host name is the node's name. The only
  * rank of a job has the name that its host reports, so call these functions on rank 0.
  */
-#ifndef FLUXQ_SHELL_IO_RANKHOST_H
-#define FLUXQ_SHELL_IO_RANKHOST_H
+#pragma once
 
 #include <stdint.h>
 #include <sys/types.h>
@@ -22,5 +21,3 @@ char *rank_host (const struct launch *launch, uint32_t rank);
 /* Finds a rank by its whole host name or by the part before the first dot; -1: no rank.
  * O(ranks). */
 ssize_t rank_of_host (const struct launch *launch, const char *name);
-
-#endif

@@ -10,8 +10,7 @@
  * A shell can read the file with ".". The file is replaced as a whole, by a rename, so a
  * reader gets one state or the other.
  */
-#ifndef FLUXQ_SHELL_IO_RESIZEFILE_H
-#define FLUXQ_SHELL_IO_RESIZEFILE_H
+#pragma once
 
 #include "common/error.h"
 #include "protocol/launch.h"
@@ -28,5 +27,3 @@ char *resizefile_text (const struct launch *launch, const struct wire_resize *r)
 int resizefile_write (const struct launch *launch, uint32_t rank,
                       const struct wire_resize *r, struct error *err);
 void resizefile_remove (const struct launch *launch, uint32_t rank);
-
-#endif

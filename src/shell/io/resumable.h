@@ -12,8 +12,7 @@
  * Before resumable_open() it is a plain buffer. Both ends of a session use it:
  * client_listener.c, run_link.c.
  */
-#ifndef FLUXQ_SHELL_IO_RESUMABLE_H
-#define FLUXQ_SHELL_IO_RESUMABLE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -49,5 +48,3 @@ int resumable_resume (struct resumable *r, uint64_t theirs);
 /* Whether the peer has all messages. */
 bool resumable_is_done (const struct resumable *r);
 void resumable_release (struct resumable *r);
-
-#endif

@@ -9,8 +9,7 @@
  * runs. A child process resolves host names (sock_resolve), because getaddrinfo(3) may
  * block for seconds.
  */
-#ifndef FLUXQ_SHELL_IO_SOCK_H
-#define FLUXQ_SHELL_IO_SOCK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -53,5 +52,3 @@ int sock_connect (const char *text, const struct sock_addresses *addrs, unsigned
                   struct error *err);
 /* 0 or the negative errno with which the non-blocking connect ended. */
 int sock_connected (int fd);
-
-#endif

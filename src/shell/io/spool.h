@@ -13,8 +13,7 @@
  * FRAME_NOTE, FRAME_FINISH) have room even then. Except for spool_sync() there is no
  * fsync, as a job does not survive its machine.
  */
-#ifndef FLUXQ_SHELL_IO_SPOOL_H
-#define FLUXQ_SHELL_IO_SPOOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ int spool_release_until (struct spool *spool, uint64_t offset);
 void spool_trim (struct spool *spool);
 /* Also trims. */
 void spool_close (struct spool *spool);
-
-#endif

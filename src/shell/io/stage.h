@@ -13,8 +13,7 @@
  * destination stays as it is. The agent runs as the user, so the kernel checks access to
  * the files.
  */
-#ifndef FLUXQ_SHELL_IO_STAGE_H
-#define FLUXQ_SHELL_IO_STAGE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ int stage_check (const struct stage *stage, struct error *err);
 void stage_in (struct stage *stage);
 void stage_out (struct stage *stage);
 void stage_resume (struct stage *stage);
-
-#endif

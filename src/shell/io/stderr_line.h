@@ -5,8 +5,7 @@
  *
  * (musl's dprintf() writes in pieces.)
  */
-#ifndef FLUXQ_SHELL_IO_STDERR_LINE_H
-#define FLUXQ_SHELL_IO_STDERR_LINE_H
+#pragma once
 
 #include <stdarg.h>
 
@@ -15,5 +14,3 @@
 #define STDERR_LINE_MAX 2048 /* bytes of a line; longer lines are cut */
 
 void stderr_line (const char *program, const char *fmt, ...) PRINTF_LIKE (2, 3);
-
-#endif

@@ -3,8 +3,7 @@
  *     struct stream s = { .pos = offset, .output = true, .chunked = true };
  *     switch (stream_fill (&s, &spool, &out)) ...
  */
-#ifndef FLUXQ_SHELL_IO_STREAM_H
-#define FLUXQ_SHELL_IO_STREAM_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -24,5 +23,3 @@ struct stream {
  * -EBADMSG, -ESTALE (released or cut out meanwhile) or another negative errno: close the
  * stream. Without output, parts that the spool has cut out are skipped. */
 int stream_fill (struct stream *stream, const struct spool *spool, struct outbuf *out);
-
-#endif

@@ -1,6 +1,5 @@
 /* wait_status.h - how a process ended, as wait(2) reports it */
-#ifndef FLUXQ_SHELL_IO_WAIT_STATUS_H
-#define FLUXQ_SHELL_IO_WAIT_STATUS_H
+#pragma once
 
 #include <stddef.h>
 
@@ -8,5 +7,3 @@
 int wait_status_worst (int a, int b);
 /* "exit status 3", "killed by signal 9 (Killed)". */
 void wait_status_text (int status, char *buf, size_t size);
-
-#endif

@@ -31,8 +31,7 @@
  * always get through. The bytes under way beyond a full spool are limited to one window
  * for each rank, including those that wait in the agents between.
  */
-#ifndef FLUXQ_SHELL_IO_WIRE_H
-#define FLUXQ_SHELL_IO_WIRE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -212,5 +211,3 @@ uint32_t wire_window (uint64_t spool_max, size_t nranks);
 /* Bytes of input that may be under way to one task when each task has a file of its
  * own. */
 uint32_t wire_input_share (uint32_t ntasks);
-
-#endif

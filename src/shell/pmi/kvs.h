@@ -12,8 +12,7 @@
  * are bytes without NUL, stored with a NUL behind them. The store never exceeds its
  * bound. libc only, no input or output.
  */
-#ifndef FLUXQ_SHELL_PMI_KVS_H
-#define FLUXQ_SHELL_PMI_KVS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,5 +65,3 @@ int kvs_pack (struct kvs *kvs, struct strbuf *out);
  * that was put here since kvs_pack() stays, as it is newer. -EPROTO: invalid data,
  * nothing was put; -ENOSPC, -ENOMEM: the pairs before the error were put. */
 int kvs_merge (struct kvs *kvs, const char *data, size_t len, struct error *err);
-
-#endif

@@ -45,8 +45,7 @@
  * src/common/libpmi/simple_server.c, and Flux RFC 13 (PMI-1); Slurm, src/plugins/mpi/pmi2
  * and contribs/pmi2 (PMI-2 and its client).
  */
-#ifndef FLUXQ_SHELL_PMI_PMI_H
-#define FLUXQ_SHELL_PMI_PMI_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -123,5 +122,3 @@ bool pmi_is_new (const struct pmi *pmi, uint32_t local);
 int pmi_environment (const struct pmi_config *config, uint32_t local, int fd,
                      int (*set) (void *ctx, const char *name, const char *value),
                      void *ctx);
-
-#endif

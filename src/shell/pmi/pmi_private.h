@@ -9,8 +9,7 @@
  * The end of the socket or an error leads from each phase to closed. Some clients
  * initialise again on the same socket after finalize (MPI sessions).
  */
-#ifndef FLUXQ_SHELL_PMI_PMI_PRIVATE_H
-#define FLUXQ_SHELL_PMI_PMI_PRIVATE_H
+#pragma once
 
 #include "common/macros.h"
 #include "common/strbuf.h"
@@ -136,5 +135,3 @@ void pmi2_fenced (struct pmi *pmi, struct pmi_task *task, enum pmi_rc rc);
 /* pmi_mapping.c: the value of PMI_process_mapping. 1: appended to out; 0: too long for
  * the bound of out; -ENOMEM. */
 int pmi_mapping (const uint32_t *node_of, uint32_t ntasks, struct strbuf *out);
-
-#endif

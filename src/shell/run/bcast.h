@@ -6,8 +6,7 @@
  *
  * So the bytes go once through the tree of agents, at the speed of the slowest node.
  */
-#ifndef FLUXQ_SHELL_RUN_BCAST_H
-#define FLUXQ_SHELL_RUN_BCAST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -30,5 +29,3 @@ struct receive {
 /* Reads the file from standard input. 0 or negative errno; DEST is complete or
  * unchanged. */
 int receive_file (const struct receive *r, struct error *err);
-
-#endif

@@ -16,8 +16,7 @@
  *
  * Client and agent are one static program, so fluxq-run exists wherever the agent does.
  */
-#ifndef FLUXQ_SHELL_RUN_RUN_H
-#define FLUXQ_SHELL_RUN_RUN_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -127,5 +126,3 @@ int run_output_write (struct run_output *out, uint32_t task, int stream, const c
  * newline. */
 int run_output_end (struct run_output *out, uint32_t task, struct error *err);
 void run_output_destroy (struct run_output *out);
-
-#endif

@@ -10,8 +10,7 @@
  * connection (protocol/step_client.h) and resumes the session. Messages put meanwhile are
  * kept.
  */
-#ifndef FLUXQ_SHELL_RUN_RUN_LINK_H
-#define FLUXQ_SHELL_RUN_RUN_LINK_H
+#pragma once
 
 #include <sys/types.h>
 
@@ -45,5 +44,3 @@ void run_link_finish (struct run_link *link);
 /* Whether there is a connection now. */
 bool run_link_is_up (const struct run_link *link);
 void run_link_close (struct run_link *link);
-
-#endif

@@ -6,8 +6,7 @@
  * The number is as wide as the largest task number, with leading zeros, so that lines
  * align and sort. Pure.
  */
-#ifndef FLUXQ_SHELL_RUN_TASKLABEL_H
-#define FLUXQ_SHELL_RUN_TASKLABEL_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -16,5 +15,3 @@
 
 /* Writes the label of one of ntasks tasks; returns its length. */
 size_t tasklabel (char label[TASKLABEL_MAX], uint32_t task, uint32_t ntasks);
-
-#endif

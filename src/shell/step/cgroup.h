@@ -7,8 +7,7 @@
  * 2 or 1. In a pod that is the job's group (cgroup_is_own()). Local processes share at
  * most one group with other processes; of such a group only the killed processes count.
  */
-#ifndef FLUXQ_SHELL_STEP_CGROUP_H
-#define FLUXQ_SHELL_STEP_CGROUP_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -42,5 +41,3 @@ void cgroup_memory_put (uint8_t data[CGROUP_MEMORY_SIZE], const struct cgroup_me
 struct cgroup_memory cgroup_memory_get (const void *data);
 /* Processes of the mounted group killed for lack of memory so far. */
 uint64_t cgroup_oom_kills (void);
-
-#endif

@@ -17,8 +17,7 @@
  * core from the next socket. If there are too few cores, every task gets all of them. A
  * node with unknown sockets counts as one socket.
  */
-#ifndef FLUXQ_SHELL_STEP_CPUBIND_H
-#define FLUXQ_SHELL_STEP_CPUBIND_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -94,5 +93,3 @@ struct cpubind_sockets {
 int cpubind_read_sockets (const char *dir, const struct idset *cores,
                           struct cpubind_sockets *ret);
 void cpubind_sockets_release (struct cpubind_sockets *s);
-
-#endif

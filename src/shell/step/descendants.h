@@ -6,8 +6,7 @@
  *
  *     while (!descendants_kill (NULL, NULL)) ...wait 10 ms...
  */
-#ifndef FLUXQ_SHELL_STEP_DESCENDANTS_H
-#define FLUXQ_SHELL_STEP_DESCENDANTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -24,5 +23,3 @@ int descendants_signal (int sig);
 /* Sends SIGKILL to every descendant and reaps the dead ones; calls reaped (may be NULL)
  * for each. True: no descendant is left. */
 bool descendants_kill (void (*reaped) (void *arg, const struct reaped *dead), void *arg);
-
-#endif

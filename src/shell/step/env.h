@@ -10,8 +10,7 @@
  * the submission. In a Flux instance (launch.flux) the agent's own FLUX_* replace ours,
  * and its PATH is appended to the job's.
  */
-#ifndef FLUXQ_SHELL_STEP_ENV_H
-#define FLUXQ_SHELL_STEP_ENV_H
+#pragma once
 
 #include <stdint.h>
 
@@ -45,5 +44,3 @@ struct env_context {
 /* NULL-terminated NAME=VALUE strings, freed by env_free(); NULL and err on failure. */
 char **env_make (const struct env_context *ctx, struct error *err);
 void env_free (char **envp);
-
-#endif

@@ -1,7 +1,6 @@
 /* env_table.h - the table of variables that fluxq sets for a task
  */
-#ifndef FLUXQ_SHELL_STEP_ENV_TABLE_H
-#define FLUXQ_SHELL_STEP_ENV_TABLE_H
+#pragma once
 
 #include <limits.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ bool env_is_of_flux (const char *name);
 bool env_is_left_to_flux (const struct env_variable *v);
 /* The path of this program as it was started. "": not known. */
 void env_own_program (char ret[PATH_MAX]);
-
-#endif

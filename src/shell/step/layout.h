@@ -17,8 +17,7 @@
  *
  * Pure: no input or output. Time and memory grow with tasks and ranks only.
  */
-#ifndef FLUXQ_SHELL_STEP_LAYOUT_H
-#define FLUXQ_SHELL_STEP_LAYOUT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -94,5 +93,3 @@ uint32_t layout_count (const struct layout *l, uint32_t rank);
  * that is not in nodes (the error has the line), or fewer than ntasks names; -ENOMEM. */
 int layout_read_hosts (const char *text, const struct hostlist *nodes, uint32_t ntasks,
                        uint32_t **ret, struct error *err);
-
-#endif

@@ -13,8 +13,7 @@
  * task, %o its position in TASKS, from 0 on (for *: its number). Both are replaced
  * outside '...' only. libc only, no input or output.
  */
-#ifndef FLUXQ_SHELL_STEP_MULTIPROG_H
-#define FLUXQ_SHELL_STEP_MULTIPROG_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ void multiprog_destroy (struct multiprog *mp);
  * no memory. */
 char **multiprog_argv (const struct multiprog *mp, uint32_t task);
 void multiprog_free_argv (char **argv);
-
-#endif

@@ -10,8 +10,7 @@
  * /proc/PID/io belongs to root once it is dead.) The figures are unknown where the kernel
  * has no such file. For a single thread only.
  */
-#ifndef FLUXQ_SHELL_STEP_REAP_H
-#define FLUXQ_SHELL_STEP_REAP_H
+#pragma once
 
 #include <stddef.h>
 #include <sys/types.h>
@@ -33,5 +32,3 @@ void reap_init (void);
 pid_t reap_next (struct reaped *ret);
 /* Parses the figures of /proc/PID/io. */
 void reap_parse_io (const char *text, struct use *use);
-
-#endif

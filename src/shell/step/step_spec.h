@@ -3,8 +3,7 @@
  * The client writes the request. Rank 0 completes it (the last fields) and sends it to
  * all ranks of the step.
  */
-#ifndef FLUXQ_SHELL_STEP_STEP_SPEC_H
-#define FLUXQ_SHELL_STEP_STEP_SPEC_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -64,5 +63,3 @@ void step_spec_forget_places (struct step_spec *spec);
 /* The part of cores or gpu_ids (or NULL) for a node of the step; the caller frees it.
  * NULL: the node has none, or no memory. */
 char *step_spec_part (const char *text, uint32_t node);
-
-#endif

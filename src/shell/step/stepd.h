@@ -7,8 +7,7 @@
  * the last of its tasks on this rank has been reported; later messages for it are
  * ignored.
  */
-#ifndef FLUXQ_SHELL_STEP_STEPD_H
-#define FLUXQ_SHELL_STEP_STEPD_H
+#pragma once
 
 #include "protocol/launch.h"
 #include "shell/io/loop.h"
@@ -25,5 +24,3 @@ struct stepd *stepd_create (struct loop *loop, const struct launch *launch,
                             void *ctx);
 void stepd_destroy (struct stepd *d);
 void stepd_message (struct stepd *d, const struct frame *msg);
-
-#endif

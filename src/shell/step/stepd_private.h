@@ -1,6 +1,5 @@
 /* stepd_private.h - a step on one of its ranks: stepd.c, step_pmi.c (MPI) */
-#ifndef FLUXQ_SHELL_STEP_STEPD_PRIVATE_H
-#define FLUXQ_SHELL_STEP_STEPD_PRIVATE_H
+#pragma once
 
 #include "common/idset.h"
 #include "shell/step/cpubind.h"
@@ -82,5 +81,3 @@ void stepbind_destroy (struct stepbind *b);
 /* In the child: binds the task with that local number, and reports it with
  * --cpu-bind=verbose. */
 void stepbind_apply (const struct rank_step *s, uint32_t local);
-
-#endif

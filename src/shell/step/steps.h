@@ -24,8 +24,7 @@
  * for. The client returns the credit when it has written the bytes. Therefore a client
  * that does not read stops its own tasks only.
  */
-#ifndef FLUXQ_SHELL_STEP_STEPS_H
-#define FLUXQ_SHELL_STEP_STEPS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -84,5 +83,3 @@ void steps_lose (struct steps *steps, uint32_t rank);
 bool steps_held (const struct steps *steps);
 /* Bytes of output of one node of a step that may be under way. */
 uint32_t steps_credit (uint32_t nnodes);
-
-#endif

@@ -1,8 +1,7 @@
 /* steps_private.h - a step on rank 0: steps.c (its course), placement.c (its cores),
  * steps_nodes.c (reports of its nodes), step_input.c (its standard input), keepalive.c (an
  * allocation that a client keeps), steps_resize.c (nodes added and removed) */
-#ifndef FLUXQ_SHELL_STEP_STEPS_PRIVATE_H
-#define FLUXQ_SHELL_STEP_STEPS_PRIVATE_H
+#pragma once
 
 #include "common/idset.h"
 #include "protocol/stepuse.h"
@@ -159,5 +158,3 @@ void steps_blob_to_nodes (struct step *step, struct steps *steps, uint8_t type,
                           const struct strbuf *text);
 /* Arms the timer for the earliest time that a step or the hold waits for. */
 void steps_set_timer (struct steps *steps);
-
-#endif

@@ -19,8 +19,7 @@
  * been read: up to end of file or, if a process that it left behind holds the pipe, until
  * no output came for 200 ms (2 s at most).
  */
-#ifndef FLUXQ_SHELL_STEP_TASK_H
-#define FLUXQ_SHELL_STEP_TASK_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -124,5 +123,3 @@ void taskset_signal (struct taskset *set, int sig);
 void taskset_input (struct taskset *set, uint32_t local, const char *data, size_t len);
 /* Sets the size of the task's terminal, if it has one. */
 void taskset_resize (struct taskset *set, uint32_t local, const struct task_pty *size);
-
-#endif

@@ -1,7 +1,6 @@
 /* task_private.h - the tasks of a rank: tasks.c (the rank), task.c (a set and its tasks),
  * task_spawn.c (a new process until it executes its program) */
-#ifndef FLUXQ_SHELL_STEP_TASK_PRIVATE_H
-#define FLUXQ_SHELL_STEP_TASK_PRIVATE_H
+#pragma once
 
 #include <sys/resource.h>
 
@@ -86,5 +85,3 @@ struct task_streams {
 };
 pid_t task_spawn (const struct tasks *tasks, const struct task_start *how,
                   struct task_streams *ours);
-
-#endif

@@ -1,6 +1,5 @@
 /* harness.h - a directory, a journal and a small loop for the journal's tests */
-#ifndef FLUXQ_STORE_TEST_HARNESS_H
-#define FLUXQ_STORE_TEST_HARNESS_H
+#pragma once
 
 #include <errno.h>
 #include <poll.h>
@@ -129,5 +128,3 @@ static inline void harness_event (struct harness *h, uint64_t id, const char *na
     journal_txn_event (t, id, 5.0, name, NULL);
     assert_int_equal (journal_commit (h->j, t, 0, harness_done, h), 0);
 }
-
-#endif

@@ -5,8 +5,7 @@
  * A command gets its words and prints its answer (output.h). Whatever the answer, the
  * session goes on until s->over.
  */
-#ifndef FLUXQ_TOOLS_MATCH_COMMANDS_H
-#define FLUXQ_TOOLS_MATCH_COMMANDS_H
+#pragma once
 
 #include "match/search/search.h"
 #include "tools/match/session.h"
@@ -73,5 +72,3 @@ void do_stat (struct session *s, int argc, char **argv);
 void do_cat (struct session *s, int argc, char **argv);
 void do_help (struct session *s, int argc, char **argv);
 void do_quit (struct session *s, int argc, char **argv);
-
-#endif

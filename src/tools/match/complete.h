@@ -6,8 +6,7 @@
  * Commands, operations and terms come from the tables, paths from the graph, job ids from
  * the session; readline completes file names.
  */
-#ifndef FLUXQ_TOOLS_MATCH_COMPLETE_H
-#define FLUXQ_TOOLS_MATCH_COMPLETE_H
+#pragma once
 
 #include "tools/match/commands.h"
 
@@ -18,5 +17,3 @@ void complete_list (struct session *s, const char *line, size_t len, const char 
                     struct strbuf *list);
 /* Enables the tab key; s must stay valid. */
 void complete_setup (struct session *s);
-
-#endif

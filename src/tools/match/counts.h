@@ -10,8 +10,7 @@
  * socket that a job has as a whole for 9 cores. One pass over the graph and one over the
  * jobs' resources; valid until either changes.
  */
-#ifndef FLUXQ_TOOLS_MATCH_COUNTS_H
-#define FLUXQ_TOOLS_MATCH_COUNTS_H
+#pragma once
 
 #include "common/json.h"
 #include "tools/match/session.h"
@@ -23,5 +22,3 @@ struct counts *counts_create (const struct session *s, uint64_t job);
 void counts_destroy (struct counts *c);
 /* New reference; NULL: no type is kept there, or no memory. */
 json_t *counts_to_json (const struct counts *c, uint32_t v);
-
-#endif

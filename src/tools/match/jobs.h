@@ -4,8 +4,7 @@
  *     job->state = JOB_RESERVED; job->at = 3600;
  *     for (job = jobs_first (jobs); job; job = jobs_next (job)) ...
  */
-#ifndef FLUXQ_TOOLS_MATCH_JOBS_H
-#define FLUXQ_TOOLS_MATCH_JOBS_H
+#pragma once
 
 #include "match/graph/selection.h"
 
@@ -43,5 +42,3 @@ struct job_times {
 };
 void jobs_note_time (struct jobs *jobs, double seconds);
 const struct job_times *jobs_times (const struct jobs *jobs);
-
-#endif

@@ -6,8 +6,7 @@
  * One table makes the parsing and the help. Names and letters are those of Fluxion's
  * resource-query, so that scripts for it work here.
  */
-#ifndef FLUXQ_TOOLS_MATCH_OPTIONS_H
-#define FLUXQ_TOOLS_MATCH_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -48,5 +47,3 @@ struct options {
 /* TOOL_GO, or the exit status after help or a message. */
 int options_parse (struct options *o, int argc, char **argv);
 void options_release (struct options *o);
-
-#endif

@@ -3,8 +3,7 @@
  * Resources and blocks go to the session's results; -e adds lines about time, which go to
  * stdout.
  */
-#ifndef FLUXQ_TOOLS_MATCH_OUTPUT_H
-#define FLUXQ_TOOLS_MATCH_OUTPUT_H
+#pragma once
 
 #include "match/request/shape.h"
 #include "tools/match/session.h"
@@ -34,5 +33,3 @@ void output_match (struct session *s, uint64_t job, enum match_verdict verdict,
                    int64_t at, const struct match_times *t);
 void output_satisfiability (struct session *s, bool satisfiable,
                             const struct match_times *t);
-
-#endif

@@ -6,8 +6,7 @@
  *         p.found[i].v, p.found[i].unit
  *     paths_release (&p);
  */
-#ifndef FLUXQ_TOOLS_MATCH_PATHS_H
-#define FLUXQ_TOOLS_MATCH_PATHS_H
+#pragma once
 
 #include "match/graph/graph.h"
 
@@ -23,5 +22,3 @@ struct paths {
 /* O(children of the vertices on the way). p is empty after an error. */
 int paths_find (struct paths *p, const struct graph *g, const char *path);
 void paths_release (struct paths *p);
-
-#endif

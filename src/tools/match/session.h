@@ -8,8 +8,7 @@
  * The session's clock stands at 0, as no job really runs. A graph lasts for a hundred
  * years unless its text (R) gives its end; no booking goes past the end.
  */
-#ifndef FLUXQ_TOOLS_MATCH_SESSION_H
-#define FLUXQ_TOOLS_MATCH_SESSION_H
+#pragma once
 
 #include <stdio.h>
 
@@ -38,5 +37,3 @@ int session_open (struct session *s, const struct options *opt, struct error *er
 int session_close (struct session *s, struct error *err);
 /* Prints "ERROR: text" on stderr. */
 void session_complain (const char *fmt, ...) PRINTF_LIKE (1, 2);
-
-#endif

@@ -14,8 +14,7 @@
  * Parts come in any order, each at most once. Nodes are node1, node2, ... through all
  * groups; racks rack1, rack2, ..., and no rack has nodes of two groups.
  */
-#ifndef FLUXQ_TOOLS_SIM_CLUSTER_H
-#define FLUXQ_TOOLS_SIM_CLUSTER_H
+#pragma once
 
 #include "match/machine/machine.h"
 
@@ -33,5 +32,3 @@ struct cluster {
 /* 0; -EINVAL with the place ("character 5: ..."), -ENOMEM. O(nodes). */
 int cluster_build (const char *spec, struct cluster *ret, struct error *err);
 void cluster_release (struct cluster *c);
-
-#endif

@@ -8,8 +8,7 @@
  *
  * Between equal times the smaller id is first, so that runs are reproducible. O(log n).
  */
-#ifndef FLUXQ_TOOLS_SIM_EVENTS_H
-#define FLUXQ_TOOLS_SIM_EVENTS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -29,5 +28,3 @@ bool events_first (const struct events *q, double *when);
 /* Removes the first event and returns its id; there must be one. */
 uint64_t events_take (struct events *q);
 void events_release (struct events *q);
-
-#endif

@@ -9,8 +9,7 @@
  * adjacent cores of a job are one box. There are at most GANTT_BOXES boxes: the first job
  * without room for its boxes and all later ones are left out, and the drawing says so.
  */
-#ifndef FLUXQ_TOOLS_SIM_GANTT_H
-#define FLUXQ_TOOLS_SIM_GANTT_H
+#pragma once
 
 #include "tools/sim/sim.h"
 
@@ -25,5 +24,3 @@ void gantt_add (struct gantt *g, const struct sim_start *s);
 /* 0 or -errno with the path. */
 int gantt_write (const struct gantt *g, double makespan, const char *title,
                  const char *path, struct error *err);
-
-#endif

@@ -4,8 +4,7 @@
  *     joblog_add (f, &start);                       // each job, in the order of starts
  *     rc = joblog_close (f, "jobs.jsonl", &err);    // reports any failed write
  */
-#ifndef FLUXQ_TOOLS_SIM_JOBLOG_H
-#define FLUXQ_TOOLS_SIM_JOBLOG_H
+#pragma once
 
 #include <stdio.h>
 
@@ -14,5 +13,3 @@
 FILE *joblog_open (const char *path, struct error *err);
 void joblog_add (FILE *f, const struct sim_start *s);
 int joblog_close (FILE *f, const char *path, struct error *err);
-
-#endif

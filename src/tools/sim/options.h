@@ -3,8 +3,7 @@
  *     struct options o;
  *     status = options_parse (&o, argc, argv);     // TOOL_GO, or exit with it
  */
-#ifndef FLUXQ_TOOLS_SIM_OPTIONS_H
-#define FLUXQ_TOOLS_SIM_OPTIONS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct options {
 
 /* TOOL_GO, or the exit status after help or a message. */
 int options_parse (struct options *o, int argc, char **argv);
-
-#endif

@@ -1,6 +1,5 @@
 /* plot.h - utilization and length of the queue over time, one below the other */
-#ifndef FLUXQ_TOOLS_SIM_PLOT_H
-#define FLUXQ_TOOLS_SIM_PLOT_H
+#pragma once
 
 #include "common/error.h"
 #include "tools/sim/series.h"
@@ -9,5 +8,3 @@
  * path. */
 int plot_write (const struct series *s, double cores, const char *title, const char *path,
                 struct error *err);
-
-#endif

@@ -11,8 +11,7 @@
  * one record. A line that begins with "{" ends an incomplete record, so a broken record
  * never affects others.
  */
-#ifndef FLUXQ_TOOLS_SIM_RECORDS_H
-#define FLUXQ_TOOLS_SIM_RECORDS_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -36,5 +35,3 @@ int records_open (struct records *r, const char *path, bool indented, struct err
  * the next may be good; -EIO and other read errors: the end. */
 int records_next (struct records *r, struct error *err);
 void records_close (struct records *r);
-
-#endif

@@ -1,6 +1,5 @@
 /* report.h - the figures of a run, for people and for programs */
-#ifndef FLUXQ_TOOLS_SIM_REPORT_H
-#define FLUXQ_TOOLS_SIM_REPORT_H
+#pragma once
 
 #include "tools/sim/options.h"
 #include "tools/sim/tally.h"
@@ -17,5 +16,3 @@ struct report {
 void report_print_text (const struct report *r);
 /* Prints an object; 0 or -ENOMEM. */
 int report_print_json (const struct report *r);
-
-#endif

@@ -7,8 +7,7 @@
  *
  * A few unused sizes are kept.
  */
-#ifndef FLUXQ_TOOLS_SIM_REQUESTS_H
-#define FLUXQ_TOOLS_SIM_REQUESTS_H
+#pragma once
 
 #include "match/machine/match.h"
 #include "tools/sim/trace.h"
@@ -29,5 +28,3 @@ struct request *requests_get (struct requests *all, const struct job_size *size)
 struct match_request *requests_more (const struct job_size *size, uint32_t n,
                                      const char *but);
 void requests_put (struct requests *all, struct request *rq);
-
-#endif

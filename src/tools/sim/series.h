@@ -9,8 +9,7 @@
  * one, so that, after enough time, between half of SERIES_BUCKETS and all of them are in
  * use.
  */
-#ifndef FLUXQ_TOOLS_SIM_SERIES_H
-#define FLUXQ_TOOLS_SIM_SERIES_H
+#pragma once
 
 #include <stddef.h>
 
@@ -31,5 +30,3 @@ struct series {
 /* now: seconds from 0, never decreasing. */
 void series_set (struct series *s, double now, double used, double queued);
 void series_end (struct series *s, double now);
-
-#endif

@@ -10,8 +10,7 @@
  *
  * Times are seconds since the first submit.
  */
-#ifndef FLUXQ_TOOLS_SIM_SIM_H
-#define FLUXQ_TOOLS_SIM_SIM_H
+#pragma once
 
 #include "match/machine/rset.h"
 #include "match/policies/policy.h"
@@ -74,5 +73,3 @@ struct sim_counts {
 int sim_run (const struct sim_setup *setup, struct trace *trace,
              const struct sim_observer *observer, struct sim_counts *ret,
              struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* sim_private.h - a run of the simulator: sim.c (events and starts), malleable.c (running
  * jobs that change their size) */
-#ifndef FLUXQ_TOOLS_SIM_SIM_PRIVATE_H
-#define FLUXQ_TOOLS_SIM_SIM_PRIVATE_H
+#pragma once
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
@@ -58,5 +57,3 @@ void malleable_end (struct sim *s, struct job *j);
 /* Runs after the scheduler's decisions. 1: jobs have given nodes back, and the scheduler
  * must run again; 0; -ENOMEM. */
 int malleable_round (struct sim *s);
-
-#endif

@@ -9,8 +9,7 @@
  * No scripts, no links, no external content. Words keep only printable ASCII; other bytes
  * become '?'.
  */
-#ifndef FLUXQ_TOOLS_SIM_SVG_H
-#define FLUXQ_TOOLS_SIM_SVG_H
+#pragma once
 
 #include "common/error.h"
 #include "common/strbuf.h"
@@ -34,5 +33,3 @@ void svg_box (struct strbuf *sb, double x, double y, double width, double height
 void svg_time_axis (struct strbuf *sb, const struct svg_frame *f, double end);
 /* 0 or -errno with the path. */
 int svg_write (struct strbuf *sb, const char *path, struct error *err);
-
-#endif

@@ -5,8 +5,7 @@
  *     tally_figures (&t, cluster, &f);      // once, at the end
  *     tally_release (&t);
  */
-#ifndef FLUXQ_TOOLS_SIM_TALLY_H
-#define FLUXQ_TOOLS_SIM_TALLY_H
+#pragma once
 
 #include "tools/sim/sim.h"
 
@@ -39,5 +38,3 @@ void tally_start (struct tally *t, const struct sim_start *s);
 /* Sorts the waits. */
 void tally_figures (struct tally *t, const struct cluster *c, struct figures *ret);
 void tally_release (struct tally *t);
-
-#endif

@@ -13,8 +13,7 @@
  * Evaluation of Parallel Job Schedulers, JSSPP 1999; Parallel Workloads Archive), see
  * trace_swf.c. jsonl: objects, see trace_jsonl.c.
  */
-#ifndef FLUXQ_TOOLS_SIM_TRACE_H
-#define FLUXQ_TOOLS_SIM_TRACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -104,5 +103,3 @@ struct trace_builtin {
     void (*make) (uint64_t *random, struct trace_job *ret);
 };
 extern const struct trace_builtin trace_builtins[]; /* ends with a name that is NULL */
-
-#endif

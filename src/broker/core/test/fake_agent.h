@@ -11,8 +11,7 @@
  * with the same bytes, and nobody waits for data before a read got -EAGAIN. Streams live
  * until small_destroy(), which finds each closed by the broker.
  */
-#ifndef FLUXQ_BROKER_CORE_TEST_FAKE_AGENT_H
-#define FLUXQ_BROKER_CORE_TEST_FAKE_AGENT_H
+#pragma once
 
 #include "broker/core/test/small.h"
 
@@ -36,5 +35,3 @@ struct agentstream *fake_agent_open (struct small *s, uint64_t job,
                                      struct error *err);
 /* Frees all streams; the loop has run since they were closed. */
 void fake_agent_end (void);
-
-#endif

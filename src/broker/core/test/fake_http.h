@@ -10,8 +10,7 @@
  * The rules of that header are checked: a request gets one answer, and is not used after
  * the answer; small_destroy() finds none without an answer. Requests live until then.
  */
-#ifndef FLUXQ_BROKER_CORE_TEST_FAKE_HTTP_H
-#define FLUXQ_BROKER_CORE_TEST_FAKE_HTTP_H
+#pragma once
 
 #include "broker/core/test/small.h"
 
@@ -44,5 +43,3 @@ void client_leave (struct client *c);
 void fake_http_stop (void);
 /* Frees all requests. */
 void fake_http_end (void);
-
-#endif

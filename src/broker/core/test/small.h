@@ -14,8 +14,7 @@
  * done. The executor records what it is told, and reports when the test says so. For
  * requests of the HTTP API see fake_http.h, for streams to agents fake_agent.h.
  */
-#ifndef FLUXQ_BROKER_CORE_TEST_SMALL_H
-#define FLUXQ_BROKER_CORE_TEST_SMALL_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -84,5 +83,3 @@ void small_torture (int nodes, small_scenario_f run);
 /* Runs the scenario again and again; each time all jobs vanish before the next
  * completion of the journal, until there is no further completion. */
 void small_vanish (int nodes, small_scenario_f run);
-
-#endif

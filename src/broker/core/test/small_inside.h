@@ -1,6 +1,5 @@
 /* small_inside.h - what the files of small.h share; for small*.c and fake_*.c only */
-#ifndef FLUXQ_BROKER_CORE_TEST_SMALL_INSIDE_H
-#define FLUXQ_BROKER_CORE_TEST_SMALL_INSIDE_H
+#pragma once
 
 #include "broker/core/test/small.h"
 
@@ -32,5 +31,3 @@ void small_answer_signals (int rc);
 
 /* Before a completion: removes all jobs if small_vanish() wants this now. */
 void small_vanish_if_due (void);
-
-#endif

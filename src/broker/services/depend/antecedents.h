@@ -8,8 +8,7 @@
  *
  * `found` has those that are not in memory; NULL: all are.
  */
-#ifndef FLUXQ_BROKER_SERVICES_DEPEND_ANTECEDENTS_H
-#define FLUXQ_BROKER_SERVICES_DEPEND_ANTECEDENTS_H
+#pragma once
 
 #include "broker/core/broker.h"
 #include "job/deps.h"
@@ -39,5 +38,3 @@ int antecedents_resolve_tasks (const struct broker *b, const struct antecedents 
 /* How the ended job or task ended. -ENOENT: it is not known. */
 int antecedents_past (struct broker *b, const struct antecedents *found, uint64_t id,
                       struct deps_past *ret);
-
-#endif

@@ -1,7 +1,6 @@
 /* array.h - job arrays: one record in the queue, and a job for each task that starts
  */
-#ifndef FLUXQ_BROKER_SERVICES_DEPEND_ARRAY_H
-#define FLUXQ_BROKER_SERVICES_DEPEND_ARRAY_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -20,5 +19,3 @@ struct entry *array_start (struct broker *b, uint64_t head);
 /* Cancels these tasks, all of which wait. */
 int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
                   uint32_t userid, const char *note);
-
-#endif

@@ -1,7 +1,6 @@
 /* correspond.h - aftercorr between arrays: a task waits for the task of the same number
  */
-#ifndef FLUXQ_BROKER_SERVICES_DEPEND_CORRESPOND_H
-#define FLUXQ_BROKER_SERVICES_DEPEND_CORRESPOND_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -17,5 +16,3 @@ void correspond_begin (struct broker *b, struct entry *e, struct dependencies *l
                        const struct antecedents *found);
 /* The task of array `of` has ended; IDSET_END: some of its tasks will never start. */
 void correspond_event (struct broker *b, const struct entry *of, uint32_t task);
-
-#endif

@@ -1,7 +1,6 @@
 /* depend.h - jobs with dependencies stay in DEPEND until job/deps.h decides
  */
-#ifndef FLUXQ_BROKER_SERVICES_DEPEND_DEPEND_H
-#define FLUXQ_BROKER_SERVICES_DEPEND_DEPEND_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -25,5 +24,3 @@ bool depend_keeps_invalid (const struct entry *e);
 const uint64_t *depend_needs (const struct entry *e, size_t *ret_n);
 /* Gives a new job what was found of its antecedents, or NULL; takes it over. */
 void depend_set_found (struct entry *e, struct antecedents *found);
-
-#endif

@@ -1,7 +1,6 @@
 /* avoid.h - a job that failed to start is tried on other nodes next
  */
-#ifndef FLUXQ_BROKER_SERVICES_NODES_AVOID_H
-#define FLUXQ_BROKER_SERVICES_NODES_AVOID_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -10,5 +9,3 @@
 const struct match_request *avoid_choose (struct broker *b, struct entry *e);
 /* Nodes have changed: chooses again for all waiting jobs, when the next pass begins. */
 void avoid_check_again (struct broker *b);
-
-#endif

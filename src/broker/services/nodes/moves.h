@@ -11,8 +11,7 @@
  * change of each node is kept, so the number of nodes bounds the memory. Everything is
  * copied. No clock, no thread.
  */
-#ifndef FLUXQ_BROKER_SERVICES_NODES_MOVES_H
-#define FLUXQ_BROKER_SERVICES_NODES_MOVES_H
+#pragma once
 
 #include "match/machine/machine.h"
 
@@ -43,5 +42,3 @@ bool moves_any (const struct moves *m);
 /* Applies the first change and drops it; false: there was none. The verbs may add
  * others. */
 bool moves_next (struct moves *m, const struct moves_verbs *verbs, void *arg);
-
-#endif

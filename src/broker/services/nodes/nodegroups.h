@@ -1,7 +1,6 @@
 /* nodegroups.h - nodes that an autoscaler could make (see nodegroups.c)
  */
-#ifndef FLUXQ_BROKER_SERVICES_NODES_NODEGROUPS_H
-#define FLUXQ_BROKER_SERVICES_NODES_NODEGROUPS_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -17,5 +16,3 @@ double nodegroups_not_before (struct broker *b, const struct entry *e);
  * replaced if nodes could be made for the job. */
 void nodegroups_foresee (struct broker *b, const struct entry *e,
                          const struct match_request *req, struct error *why);
-
-#endif

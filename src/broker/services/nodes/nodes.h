@@ -1,7 +1,6 @@
 /* nodes.h - the nodes of the machine: reports of executors, drains by operators
  */
-#ifndef FLUXQ_BROKER_SERVICES_NODES_NODES_H
-#define FLUXQ_BROKER_SERVICES_NODES_NODES_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -17,5 +16,3 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
                  struct journal_txn **ret, struct error *err);
 int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
                   struct error *err);
-
-#endif

@@ -1,7 +1,6 @@
 /* queuenodes.h - the nodes of a queue: a property of nodes, and a constraint of the jobs
  */
-#ifndef FLUXQ_BROKER_SERVICES_NODES_QUEUENODES_H
-#define FLUXQ_BROKER_SERVICES_NODES_QUEUENODES_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -17,5 +16,3 @@ struct match_request *queuenodes_request (struct broker *b, const struct jobspec
 bool queuenodes_has_node (const struct broker *b, const char *const *properties,
                           const char *queue);
 json_t *queuenodes_of_node (const struct broker *b, const char *const *properties);
-
-#endif

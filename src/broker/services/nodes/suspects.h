@@ -1,12 +1,9 @@
 /* suspects.h - drains nodes on which several jobs in a row failed to start
  */
-#ifndef FLUXQ_BROKER_SERVICES_NODES_SUSPECTS_H
-#define FLUXQ_BROKER_SERVICES_NODES_SUSPECTS_H
+#pragma once
 
 #include "broker/core/broker.h"
 
 /* Drains a node that is up, as an operator would; why: the reason. */
 void suspects_drain (struct broker *b, const char *node, const char *why);
 void suspects_forget (struct broker *b, const char *node);
-
-#endif

@@ -13,8 +13,7 @@
  * The journal has each reservation as a setting "reservation/NAME" = JSON until it is
  * over.
  */
-#ifndef FLUXQ_BROKER_SERVICES_RESERVE_RESERVE_H
-#define FLUXQ_BROKER_SERVICES_RESERVE_RESERVE_H
+#pragma once
 
 #include "broker/core/no_memory.h"
 
@@ -133,5 +132,3 @@ void reserve_node_changed (struct broker *b, const char *node);
 void reserve_freed (struct broker *b, const struct entry *e);
 /* The policies and queues of a new configuration. */
 void reserve_reloaded (struct broker *b, const struct config *old);
-
-#endif

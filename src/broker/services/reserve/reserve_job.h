@@ -1,7 +1,6 @@
 /* reserve_job.h - jobs that name a reservation: admission, and why they wait
  */
-#ifndef FLUXQ_BROKER_SERVICES_RESERVE_RESERVE_JOB_H
-#define FLUXQ_BROKER_SERVICES_RESERVE_RESERVE_JOB_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -13,5 +12,3 @@ int reserve_check (struct broker *b, const struct entry *e, uid_t uid,
  * not queued. The text is appended. */
 const char *reserve_reason_name (struct broker *b, const struct entry *e);
 bool reserve_reason_text (struct broker *b, const struct entry *e, struct strbuf *text);
-
-#endif

@@ -3,8 +3,7 @@
  *     if (resize_job (b, e, 6, "asked for", uid, &err) < 0) ...   // it begins
  *     ... events resize, and when it is done resized
  */
-#ifndef FLUXQ_BROKER_SERVICES_RESIZE_RESIZE_H
-#define FLUXQ_BROKER_SERVICES_RESIZE_RESIZE_H
+#pragma once
 
 #include "broker/core/broker.h"
 
@@ -16,5 +15,3 @@ int resize_job (struct broker *b, struct entry *e, int64_t nnodes, const char *r
                 enum resize_by by, uint32_t userid, struct error *err);
 /* Whether the executor can resize jobs at all. -EINVAL. */
 int resize_check (const struct broker *b, const struct jobspec *js, struct error *err);
-
-#endif

@@ -6,8 +6,7 @@
  *
  * A pure module: no input or output.
  */
-#ifndef FLUXQ_BROKER_SERVICES_STREAM_OUTPUT_TEXT_H
-#define FLUXQ_BROKER_SERVICES_STREAM_OUTPUT_TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -28,5 +27,3 @@ struct output_text {
 void output_text_add (struct output_text *o, const struct frame *fr);
 /* Appends a line of the broker's own, whatever is selected. */
 void output_text_add_line (struct output_text *o, const char *text, size_t len);
-
-#endif

@@ -1,12 +1,9 @@
 /* watch.h - requests that wait: for a job's result, for changes, for a commit
  */
-#ifndef FLUXQ_BROKER_SERVICES_STREAM_WATCH_H
-#define FLUXQ_BROKER_SERVICES_STREAM_WATCH_H
+#pragma once
 
 #include "broker/core/broker.h"
 
 void watch_event (struct broker *b, const struct entry *e, const char *name);
 /* Replies 200 with value (taken over) after the commit. */
 void watch_reply_after_commit (struct broker *b, struct http_request *req, json_t *value);
-
-#endif

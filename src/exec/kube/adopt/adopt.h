@@ -26,8 +26,7 @@
  * The object holds all that is known of it. After a restart the broker names the job of
  * the object (foreign_state()), and recover() continues at START or RUN.
  */
-#ifndef FLUXQ_EXEC_KUBE_ADOPT_ADOPT_H
-#define FLUXQ_EXEC_KUBE_ADOPT_ADOPT_H
+#pragma once
 
 #include "exec/kube/adopt/adoptspec.h"
 #include "exec/kube/adopt/adoptview.h"
@@ -262,5 +261,3 @@ void adopt_released (struct adoptee *a, const struct kube_result *res);
 /* adoptreport.c */
 /* Reports what has changed since the last report, if it is time. */
 void adopt_report (struct adoptee *a, double now);
-
-#endif

@@ -14,8 +14,7 @@
  *
  * Pure. The objects may have any content that the API server accepts.
  */
-#ifndef FLUXQ_EXEC_KUBE_ADOPT_ADOPTSPEC_H
-#define FLUXQ_EXEC_KUBE_ADOPT_ADOPTSPEC_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -40,5 +39,3 @@ int adoptspec_check_pod (const json_t *spec, struct error *err);
 json_t *adoptspec_of_pods (const json_t *pod, const char *namespace_, const char *name,
                            uint32_t n, const struct adoptspec_how *how,
                            struct error *err);
-
-#endif

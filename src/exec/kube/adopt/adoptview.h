@@ -6,8 +6,7 @@
  *
  * Pure; takes any JSON: a missing field and a field of another type count the same.
  */
-#ifndef FLUXQ_EXEC_KUBE_ADOPT_ADOPTVIEW_H
-#define FLUXQ_EXEC_KUBE_ADOPT_ADOPTVIEW_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -67,5 +66,3 @@ int64_t adoptview_wanted (const struct adoptview *v, int64_t parallelism,
                           int64_t succeeded);
 /* Whether a status (the value of ADOPT_STATUS) is final. */
 bool adoptview_is_end (const char *status);
-
-#endif

@@ -5,8 +5,7 @@
  * of the queue's pods requests. A taint that Kubernetes sets for a node's condition
  * (short of memory, say) drains the node.
  */
-#ifndef FLUXQ_EXEC_KUBE_CLUSTER_ADMIT_H
-#define FLUXQ_EXEC_KUBE_CLUSTER_ADMIT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -30,5 +29,3 @@ bool admit_is_notice (const json_t *notices, const json_t *taint);
 /* Extracts the fields of a node that matter here: a whole node is 10 kB and more, mostly
  * names of images. A new reference. */
 json_t *admit_extract (const json_t *node);
-
-#endif

@@ -6,8 +6,7 @@
  * what can still be made (groups.h) to the broker. News of pods goes to higher rooms by
  * the hooks of core/state.h.
  */
-#ifndef FLUXQ_EXEC_KUBE_CLUSTER_CLUSTER_H
-#define FLUXQ_EXEC_KUBE_CLUSTER_CLUSTER_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -34,5 +33,3 @@ void pods_abandon (struct kjob *k);
 void pods_count_again (struct exec *x, struct kpod *p);
 /* After the sweep: counts pods that belong to no job as foreign. */
 void pods_strangers (struct exec *x);
-
-#endif

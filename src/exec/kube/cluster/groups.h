@@ -4,8 +4,7 @@
  * Labels tell a node's group. A node counts from the first time that it is ready until
  * it is deleted: before that it is one of those being made.
  */
-#ifndef FLUXQ_EXEC_KUBE_CLUSTER_GROUPS_H
-#define FLUXQ_EXEC_KUBE_CLUSTER_GROUPS_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -18,5 +17,3 @@ void groups_queues_changed (struct exec *x);        /* finds their queues again 
 void groups_tell (struct exec *x); /* tells the broker if something has changed */
 /* The number of nodes that the group lacks to its minimum, which comes by itself. */
 uint32_t groups_below_min (const struct exec *x, size_t group);
-
-#endif

@@ -11,8 +11,7 @@
  *     adoptconfig_read (doc, config, &a, &err);
  *     adoptconfig_owner (&a, "team-a");       // "alice", borrowed
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_ADOPTCONFIG_H
-#define FLUXQ_EXEC_KUBE_CORE_ADOPTCONFIG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -38,5 +37,3 @@ void adoptconfig_release (struct adoptconfig *a);
 int adoptconfig_urgency (const struct adoptconfig *a, const char *priority_class);
 /* NULL: the namespace has no owner, or is not configured. */
 const char *adoptconfig_owner (const struct adoptconfig *a, const char *namespace_);
-
-#endif

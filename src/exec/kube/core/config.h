@@ -1,8 +1,7 @@
 /* config.h - the `kube:` mapping of fluxq.yaml; the table in config.c and
  * doc/kubernetes.md have all keys
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_CONFIG_H
-#define FLUXQ_EXEC_KUBE_CORE_CONFIG_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -52,5 +51,3 @@ struct kube_config {
 int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
                       struct error *err);
 void kube_config_release (struct kube_config *c);
-
-#endif

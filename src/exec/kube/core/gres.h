@@ -10,8 +10,7 @@
  * Nodes offer each extended resource under its full name, and pods request it by that
  * name; the map has other names for users. The resource of the gpus is not among these.
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_GRES_H
-#define FLUXQ_EXEC_KUBE_CORE_GRES_H
+#pragma once
 
 #include "common/gres.h"
 #include "common/yaml.h"
@@ -46,5 +45,3 @@ int kube_gres_raise (json_t *amounts, const char *name, int64_t count);
  * them (an address, a shared device). */
 int kube_gres_ask_least (const struct jobspec *js, const struct rset *r, json_t *requests,
                          json_t *limits);
-
-#endif

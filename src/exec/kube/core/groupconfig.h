@@ -11,8 +11,7 @@
  *       provision: request                 # or pods, none
  *       delay: 3m
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_GROUPCONFIG_H
-#define FLUXQ_EXEC_KUBE_CORE_GROUPCONFIG_H
+#pragma once
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -56,5 +55,3 @@ void groupconfig_release (struct groupconfigs *g);
 int groupconfig_find (const struct groupconfigs *g, const json_t *labels);
 /* Returns a node of the group, as a core/v1 Node that is ready: a new reference. */
 json_t *groupconfig_node (const struct groupconfig *g);
-
-#endif

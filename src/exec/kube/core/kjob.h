@@ -1,7 +1,6 @@
 /* kjob.h - a job; make/ changes what is made for it, run/ the rest
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_KJOB_H
-#define FLUXQ_EXEC_KUBE_CORE_KJOB_H
+#pragma once
 
 #include <uthash.h>
 
@@ -164,5 +163,3 @@ void job_set_finish (struct kjob *k, int status, const char *reason, const char 
     PRINTF_LIKE (4, 5);
 bool job_node_down (const struct kjob *k, const struct kpod *pod);
 const char *job_node_name (const struct kjob *k, uint32_t rank);
-
-#endif

@@ -1,7 +1,6 @@
 /* knode.h - a node of the cluster; cluster/ changes it, topology/ its zones
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_KNODE_H
-#define FLUXQ_EXEC_KUBE_CORE_KNODE_H
+#pragma once
 
 #include <uthash.h>
 
@@ -53,5 +52,3 @@ struct knode {
 struct knode *knode_get (struct exec *x, const char *name);
 /* Reports the node to the broker, soon. */
 void knode_changed (struct exec *x, struct knode *n);
-
-#endif

@@ -1,7 +1,6 @@
 /* kpod.h - a pod of the cluster; cluster/ changes it, and run/ what a job does with it
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_KPOD_H
-#define FLUXQ_EXEC_KUBE_CORE_KPOD_H
+#pragma once
 
 #include <stdbool.h>
 #include <uthash.h>
@@ -51,5 +50,3 @@ struct kpod {
     uint64_t run_at;
     UT_hash_handle hh;
 };
-
-#endif

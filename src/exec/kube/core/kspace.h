@@ -1,7 +1,6 @@
 /* kspace.h - a namespace; namespaces/ changes it, make/ its rights
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_KSPACE_H
-#define FLUXQ_EXEC_KUBE_CORE_KSPACE_H
+#pragma once
 
 #include <stdbool.h>
 #include <uthash.h>
@@ -64,5 +63,3 @@ struct kspace { /* a namespace that has jobs, or had some since the start; space
 };
 
 void space_poke_jobs (struct kspace *s);
-
-#endif

@@ -5,8 +5,7 @@
  *
  * Pure.
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_NAMES_H
-#define FLUXQ_EXEC_KUBE_CORE_NAMES_H
+#pragma once
 
 #include "exec/exec.h"
 
@@ -80,5 +79,3 @@ struct kube_kind {
     const char *prefix, *kind, *query;
 };
 extern const struct kube_kind kube_kinds[KUBE_KINDS];
-
-#endif

@@ -7,8 +7,7 @@
  * A container that is being resized in place holds the larger of its old and new size.
  * Source: k8s.io/component-helpers, resource/helpers.go, PodRequests.
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_PODSIZE_H
-#define FLUXQ_EXEC_KUBE_CORE_PODSIZE_H
+#pragma once
 
 #include <jansson.h>
 #include <stdint.h>
@@ -25,5 +24,3 @@ struct podsize {
 struct podsize podsize_of (const json_t *pod, const char *gpu_resource);
 struct podsize podsize_add (struct podsize a, struct podsize b);
 struct podsize podsize_sub (struct podsize a, struct podsize b);
-
-#endif

@@ -7,8 +7,7 @@
  * One table has the reasons; it tells a lost race (another attempt may succeed) from a
  * start that can never succeed.
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_PODVIEW_H
-#define FLUXQ_EXEC_KUBE_CORE_PODVIEW_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -62,5 +61,3 @@ void podview_read (const json_t *pod, struct podview *ret);
 /* Classifies the reason and message in the status of a pod or of a waiting container, by
  * the table. */
 enum pod_trouble podview_classify (const char *reason, const char *message);
-
-#endif

@@ -15,8 +15,7 @@
  * of a worker, the clock) stores the news and calls job_poke(); the function of the phase
  * runs on a later turn of the loop. So no report ever comes from within a verb.
  */
-#ifndef FLUXQ_EXEC_KUBE_CORE_STATE_H
-#define FLUXQ_EXEC_KUBE_CORE_STATE_H
+#pragma once
 
 #include <utlist.h>
 #include <uthash.h>
@@ -114,6 +113,3 @@ struct exec_hooks {
 
 /* Calls hooks->turn() on the loop's next turn. */
 void exec_soon (struct exec *x);
-
-
-#endif

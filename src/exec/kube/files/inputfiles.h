@@ -10,8 +10,7 @@
  *     for (size_t i = 0; i < in.n; i++) ... in.v[i].name, in.v[i].data, in.v[i].len
  *     inputfiles_release (&in);
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_INPUTFILES_H
-#define FLUXQ_EXEC_KUBE_FILES_INPUTFILES_H
+#pragma once
 
 #include "common/error.h"
 #include "protocol/launch.h"
@@ -48,5 +47,3 @@ int inputfiles_read (struct inputfiles *in, const struct launch *l, const char *
 int inputfiles_read_staged (struct inputfile *file, const char *cwd, const char *name,
                             size_t max, struct error *err);
 void inputfiles_release (struct inputfiles *in);
-
-#endif

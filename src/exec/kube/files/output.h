@@ -21,8 +21,7 @@
  * last checkpoint and writes the rest of the spool once more. All access to the job's
  * directory and to the user's directories is made as the user.
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_OUTPUT_H
-#define FLUXQ_EXEC_KUBE_FILES_OUTPUT_H
+#pragma once
 
 #include "exec/exec.h"
 #include "exec/kube/files/inputfiles.h"
@@ -68,5 +67,3 @@ const struct inputfiles *output_inputs (const struct output *o);
 int output_shortage (const struct output *o);
 /* Returns one line once after a file was given up, then NULL until the next. */
 const char *output_note (struct output *o);
-
-#endif

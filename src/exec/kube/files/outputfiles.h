@@ -1,8 +1,7 @@
 /* outputfiles.h - the user's output files of one job, by frame (used by output.c, in a
  * worker thread, as the user)
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_OUTPUTFILES_H
-#define FLUXQ_EXEC_KUBE_FILES_OUTPUTFILES_H
+#pragma once
 
 #include "common/json.h"
 #include "protocol/frame.h"
@@ -27,5 +26,3 @@ int outputfiles_write (struct outputfiles *f, const struct frame *frame,
 /* Syncs the files written to; returns a new object path -> bytes of the regular files.
  * NULL: no memory. */
 json_t *outputfiles_sync (struct outputfiles *f);
-
-#endif

@@ -10,8 +10,7 @@
  * A file is made, or truncated, when its first bytes arrive, so that an older file stays
  * until then. Files of ranks with interleaved frames are written at the same time.
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_STAGEFILES_H
-#define FLUXQ_EXEC_KUBE_FILES_STAGEFILES_H
+#pragma once
 
 #include "common/json.h"
 #include "protocol/frame.h"
@@ -36,5 +35,3 @@ int stagefiles_write (struct stagefiles *f, const struct frame *frame, struct er
 /* Syncs the files written to; returns a new object "ENTRY.RANK" -> bytes. NULL: no
  * memory. */
 json_t *stagefiles_sync (struct stagefiles *f);
-
-#endif

@@ -8,8 +8,7 @@
  *     staging_read (&inputs, &list, &launch, max, &err);      // in a worker, as the user
  *     staging_set_modes (&launch, &inputs);           // loop's thread again
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_STAGING_H
-#define FLUXQ_EXEC_KUBE_FILES_STAGING_H
+#pragma once
 
 #include "exec/exec.h"
 #include "exec/kube/files/inputfiles.h"
@@ -25,5 +24,3 @@ void staging_set_modes (struct launch *l, const struct inputfiles *in);
 /* The job's directory, if the job copies files and the pods do not see it: it is made
  * there. NULL: it is not. */
 const char *staging_directory (const struct exec_job *job, const struct launch *l);
-
-#endif

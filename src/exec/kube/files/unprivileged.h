@@ -9,8 +9,7 @@
  *     if (unprivileged_for (uid)) ... we stay who we are
  *     unprivileged_refuse (&launch, output, error, input, &err)
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_UNPRIVILEGED_H
-#define FLUXQ_EXEC_KUBE_FILES_UNPRIVILEGED_H
+#pragma once
 
 #include <stdbool.h>
 #include <sys/types.h>
@@ -26,5 +25,3 @@ bool unprivileged_for (uid_t uid);
  * count. */
 int unprivileged_refuse (const struct launch *l, const char *output, const char *error,
                          const char *input, struct error *err);
-
-#endif

@@ -12,8 +12,7 @@
  *
  * All return 0 or -ENOMEM.
  */
-#ifndef FLUXQ_EXEC_KUBE_FILES_USERFILES_H
-#define FLUXQ_EXEC_KUBE_FILES_USERFILES_H
+#pragma once
 
 #include "common/strbuf.h"
 #include "exec/exec.h"
@@ -26,5 +25,3 @@ int userfiles_add_places (const struct exec_job *job, json_t *places);
  * its number replaces it. */
 int userfiles_passwd (const struct exec_user *user, struct strbuf *text);
 int userfiles_group (const struct exec_user *user, struct strbuf *text);
-
-#endif

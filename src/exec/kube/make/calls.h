@@ -6,8 +6,7 @@
  * Each request is one struct kcall in k->calls until its answer, which goes to
  * hooks->answered().
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_CALLS_H
-#define FLUXQ_EXEC_KUBE_MAKE_CALLS_H
+#pragma once
 
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/state.h"
@@ -38,5 +37,3 @@ void calls_pods_path (const struct kjob *k, char *path, size_t size);
 void calls_diagnose (struct kjob *k, const char *limit);
 void calls_diagnosed (struct kjob *k, const struct kcall *c,
                       const struct kube_result *res);
-
-#endif

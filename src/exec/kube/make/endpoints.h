@@ -1,6 +1,5 @@
 /* endpoints.h - gives the names of a job's ranks their addresses */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_ENDPOINTS_H
-#define FLUXQ_EXEC_KUBE_MAKE_ENDPOINTS_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -14,5 +13,3 @@ void endpoints_answer (struct kjob *k, const struct kcall *c,
 void endpoints_renew (struct kjob *k);
 /* A pod of the job has changed. */
 void endpoints_see (struct kjob *k, const struct kpod *p, const char *old_address);
-
-#endif

@@ -7,8 +7,7 @@
  * name is its pod's hostname, see object_rank_host(). Pure.
  * Source: discovery.k8s.io/v1.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_ENDPOINTSLICE_H
-#define FLUXQ_EXEC_KUBE_MAKE_ENDPOINTSLICE_H
+#pragma once
 
 #include "exec/kube/make/objects.h"
 
@@ -28,5 +27,3 @@ void endpointslice_name (char ret[ENDPOINTSLICE_NAME_MAX], const char *name,
  * without memory. */
 json_t *endpointslice_make (const struct object_source *src, const char *uid,
                             uint32_t part, const struct endpoint *all, uint32_t nranks);
-
-#endif

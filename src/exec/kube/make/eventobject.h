@@ -6,8 +6,7 @@
  *
  * Pure: time comes in as an argument.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_EVENTOBJECT_H
-#define FLUXQ_EXEC_KUBE_MAKE_EVENTOBJECT_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -27,5 +26,3 @@ struct eventobject {
 /* NULL: no memory, or text that is not UTF-8. */
 json_t *eventobject_make (const struct eventobject *e);
 void eventobject_path (const char *namespace_, char *path, size_t size);
-
-#endif

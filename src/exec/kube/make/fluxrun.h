@@ -9,12 +9,9 @@
  * command is quoted, so that the shell changes none.
  * Source: flux-run(1).
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_FLUXRUN_H
-#define FLUXQ_EXEC_KUBE_MAKE_FLUXRUN_H
+#pragma once
 
 #include "protocol/launch.h"
 
 /* l: nodes with their tasks, args, cores_per_task. The caller frees. NULL: no memory. */
 char *fluxrun_script (const struct launch *l, uint32_t gpus_per_task);
-
-#endif

@@ -9,8 +9,7 @@
  * FailureTarget and without completionTime.
  * Source: Kubernetes 1.35, pkg/apis/batch/validation, validateJobStatus().
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_JOBSTATUS_H
-#define FLUXQ_EXEC_KUBE_MAKE_JOBSTATUS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -29,5 +28,3 @@ json_t *jobstatus_running (const char *made_at, uint32_t ranks);
 /* now: unix time. */
 json_t *jobstatus_ended (const char *made_at, double now,
                          const struct jobstatus_end *end);
-
-#endif

@@ -17,8 +17,7 @@
  * minicluster_check() refuses settings that the operator does not know.
  * Source: the operator's API (api/v1alpha2), controllers and templates, commit 0d75cef8.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_MINICLUSTER_H
-#define FLUXQ_EXEC_KUBE_MAKE_MINICLUSTER_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -43,5 +42,3 @@ json_t *minicluster_object (const struct object_source *src);
 /* Returns the volume that the operator makes of a mount (mounts.h), and the name that it
  * must have; NULL with the reason: it makes none. A new reference. */
 json_t *minicluster_volume (const json_t *mount, const char **name, const char **why);
-
-#endif

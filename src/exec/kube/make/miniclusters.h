@@ -8,8 +8,7 @@
  * the resource is missing: its installation needs no restart of the broker. Jobs are
  * poked when the answer is there.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_MINICLUSTERS_H
-#define FLUXQ_EXEC_KUBE_MAKE_MINICLUSTERS_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -25,5 +24,3 @@ enum miniclusters_state miniclusters_state (const struct exec *x);
 int miniclusters_refuse (struct exec *x, struct error *err);
 void miniclusters_tick (struct exec *x, double now);
 void miniclusters_cancel (struct exec *x);
-
-#endif

@@ -9,8 +9,7 @@
  *                                        random suffix
  *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_OBJECTS_H
-#define FLUXQ_EXEC_KUBE_MAKE_OBJECTS_H
+#pragma once
 
 #include "common/strbuf.h"
 #include "exec/exec.h"
@@ -96,5 +95,3 @@ struct pod_request object_request (const struct rset *r);
 const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX]);
 /* The amounts allocated to that rank. */
 struct pod_request object_rank_request (const struct rset *r, uint32_t rank);
-
-#endif

@@ -23,8 +23,7 @@
  *
  * Source: kubernetes.io, "Jobs", delegation of managing a Job object.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_PODMAKER_H
-#define FLUXQ_EXEC_KUBE_MAKE_PODMAKER_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 #include "exec/kube/make/objects.h"
@@ -80,5 +79,3 @@ void podmaker_bound (struct kjob *k, uint32_t rank, const struct kube_result *re
 /* The answer to CALL_LOG: the log of a container that has ended. */
 void pods_minicluster_log (struct kjob *k, const struct kcall *c,
                            const struct kube_result *res);
-
-#endif

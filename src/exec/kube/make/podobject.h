@@ -7,8 +7,7 @@
  * has no finalizer: nothing waits for it.
  * Source: kubernetes.io, "Jobs", completion mode Indexed.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_PODOBJECT_H
-#define FLUXQ_EXEC_KUBE_MAKE_PODOBJECT_H
+#pragma once
 
 #include "exec/kube/make/objects.h"
 
@@ -16,5 +15,3 @@
 json_t *podobject_make (const json_t *job, const char *uid, uint32_t rank,
                         const char *node, const struct pod_request *ask,
                         const char *gpu_resource);
-
-#endif

@@ -4,8 +4,7 @@
  * missing, 10 s later at the earliest (rights.h). Jobs of the namespace are poked after
  * the answer.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_PODRIGHTS_H
-#define FLUXQ_EXEC_KUBE_MAKE_PODRIGHTS_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -23,5 +22,3 @@ bool podrights_are_there (const struct kspace *s);
 /* A request that the broker seemed to have the right for was refused: asks again. */
 void podrights_doubt (struct kspace *s);
 void podrights_cancel (struct exec *x);
-
-#endif

@@ -5,8 +5,7 @@
  * respects. To bind a pod we give it a required affinity to its node and remove the
  * gate, in one patch. Kubernetes allows this once, while the gate is there.
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_PODSPEC_H
-#define FLUXQ_EXEC_KUBE_MAKE_PODSPEC_H
+#pragma once
 
 #include <stdbool.h>
 
@@ -33,5 +32,3 @@ json_t *podspec_settle (const json_t *set, struct exec_job *job, bool admit,
 /* Checks whether a job may have pods like that. On the host's network a node has the
  * agent's port only once, so no two jobs of ours can share the node. 0 or -EINVAL. */
 int podspec_check (const json_t *set, const struct jobspec *js, struct error *err);
-
-#endif

@@ -8,8 +8,7 @@
  * missing, with the server's message.
  * Source: kubernetes.io, "Authorization", checking API access (SelfSubjectAccessReview).
  */
-#ifndef FLUXQ_EXEC_KUBE_MAKE_RIGHTS_H
-#define FLUXQ_EXEC_KUBE_MAKE_RIGHTS_H
+#pragma once
 
 #include "kube/client.h"
 
@@ -27,5 +26,3 @@ typedef void rights_done_f (const char *missing, void *arg);
 struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
                                 enum rights_set set, rights_done_f *done, void *arg);
 void rights_cancel (struct rights_call *c); /* NULL is fine */
-
-#endif

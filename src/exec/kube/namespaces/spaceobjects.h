@@ -3,8 +3,7 @@
  * Pure functions; new references, NULL without memory. The source names the namespace.
  * Its labels mark it as ours, and name the user if a template made it for a user.
  */
-#ifndef FLUXQ_EXEC_KUBE_NAMESPACES_SPACEOBJECTS_H
-#define FLUXQ_EXEC_KUBE_NAMESPACES_SPACEOBJECTS_H
+#pragma once
 
 #include <jansson.h>
 #include <stdbool.h>
@@ -32,5 +31,3 @@ const char *space_refusal (const struct space_source *src, const json_t *namespa
                            bool literal);
 /* Whether it has the marks of this broker's cluster. */
 bool space_is_ours (const char *cluster, const json_t *namespace_);
-
-#endif

@@ -6,8 +6,7 @@
  * refusal in a namespace comes in by space_doubt(). Requests to the API server go out;
  * nothing goes to the broker.
  */
-#ifndef FLUXQ_EXEC_KUBE_NAMESPACES_SPACES_H
-#define FLUXQ_EXEC_KUBE_NAMESPACES_SPACES_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -51,5 +50,3 @@ char *agentmap_path (const struct kspace *s);
  * poked once it exists, or job_start_failed() was called. */
 bool userpolicy_ensure (struct kjob *k);
 void userpolicies_drop (struct kspace *s);
-
-#endif

@@ -12,8 +12,7 @@
  * places them. The executor itself writes the condition of a scheduler without a fitting
  * node (PodScheduled: False, Unschedulable): autoscalers look for it, whoever wrote it.
  */
-#ifndef FLUXQ_EXEC_KUBE_NEEDS_NEEDOBJECT_H
-#define FLUXQ_EXEC_KUBE_NEEDS_NEEDOBJECT_H
+#pragma once
 
 #include "exec/exec.h"
 #include "exec/kube/core/groupconfig.h"
@@ -58,5 +57,3 @@ enum need_phase need_conditions (const json_t *request, char text[EXEC_NEED_TEXT
 uint32_t need_count (const json_t *request);
 /* Seconds until a need refused n times, >= 1, is requested again. */
 double need_backoff (double delay, unsigned n);
-
-#endif

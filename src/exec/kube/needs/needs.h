@@ -13,8 +13,7 @@
  * when a request was refused and is made again (with a back-off), and after a restart of
  * the broker, which adopts the objects that it still wants.
  */
-#ifndef FLUXQ_EXEC_KUBE_NEEDS_NEEDS_H
-#define FLUXQ_EXEC_KUBE_NEEDS_NEEDS_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 #include "exec/kube/needs/needobject.h"
@@ -39,5 +38,3 @@ void needs_lose_pod (struct exec *x, const char *ns, const char *name);
 void needs_tick (struct exec *x);
 /* Deletes PodTemplates, which are not watched, that belong to no need. */
 void needs_sweep (struct exec *x);
-
-#endif

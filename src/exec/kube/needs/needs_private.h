@@ -4,8 +4,7 @@
  *     needmake.c   makes the objects
  *     needwatch.c   finds existing objects, and deletes those that no need wants
  */
-#ifndef FLUXQ_EXEC_KUBE_NEEDS_NEEDS_PRIVATE_H
-#define FLUXQ_EXEC_KUBE_NEEDS_NEEDS_PRIVATE_H
+#pragma once
 
 #include "exec/kube/needs/needs.h"
 
@@ -101,5 +100,3 @@ void needs_apply (struct kneed *n, const struct seen *s);
 /* Deletes objects that no need wants. */
 void needs_drop_strays (struct exec *x);
 int needs_watch (struct exec *x, struct error *err);
-
-#endif

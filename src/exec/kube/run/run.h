@@ -21,8 +21,7 @@
  *     jobevents.c  reports a job's story as Events
  *     remove.c     removes the job's objects
  */
-#ifndef FLUXQ_EXEC_KUBE_RUN_RUN_H
-#define FLUXQ_EXEC_KUBE_RUN_RUN_H
+#pragma once
 
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/state.h"
@@ -101,5 +100,3 @@ void jobevents_ended (struct kjob *k);   /* k->fin, or k->start_lost, has the ou
 /* remove.c */
 void remove_step (struct kjob *k);
 void remove_answer (struct kjob *k, const struct kcall *c, const struct kube_result *res);
-
-#endif

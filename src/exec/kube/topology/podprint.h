@@ -8,8 +8,7 @@
  * Source: version 1 of github.com/k8stopologyawareschedwg/podfingerprint; the XXH64
  * specification of github.com/Cyan4973/xxHash. No allocation.
  */
-#ifndef FLUXQ_EXEC_KUBE_TOPOLOGY_PODPRINT_H
-#define FLUXQ_EXEC_KUBE_TOPOLOGY_PODPRINT_H
+#pragma once
 
 #include <stddef.h>
 #include <stdint.h>
@@ -20,5 +19,3 @@ uint64_t podprint_xxh64 (const void *data, size_t len, uint64_t seed);
 uint64_t podprint_of (const char *namespace_, const char *name);
 /* hash: n hashes, which the function sorts. */
 void podprint_sign (uint64_t *hash, size_t n, char ret[PODPRINT_SIZE]);
-
-#endif

@@ -10,8 +10,7 @@
  * pod requests all that the pod requests. Pure: no input or output.
  * Source: github.com/k8stopologyawareschedwg/noderesourcetopology-api, v1alpha2.
  */
-#ifndef FLUXQ_EXEC_KUBE_TOPOLOGY_ZONEOBJECT_H
-#define FLUXQ_EXEC_KUBE_TOPOLOGY_ZONEOBJECT_H
+#pragma once
 
 #include "match/machine/machine.h"
 
@@ -35,5 +34,3 @@ struct zoneobject {
  * of one name, no quantity). If more is left than there is, all of it is left. */
 int zoneobject_read (const json_t *object, const char *gpu_resource,
                      struct zoneobject *ret, struct error *err);
-
-#endif

@@ -14,8 +14,7 @@
  * it is for foreign pods. Source: the over-reserving cache of
  * kubernetes-sigs/scheduler-plugins. Pure: no input or output, no clock.
  */
-#ifndef FLUXQ_EXEC_KUBE_TOPOLOGY_ZONERULE_H
-#define FLUXQ_EXEC_KUBE_TOPOLOGY_ZONERULE_H
+#pragma once
 
 #include "exec/kube/core/podsize.h"
 #include "exec/kube/topology/zoneobject.h"
@@ -43,5 +42,3 @@ int zonerule_look (struct zonerule *s, struct zonepod *pods, size_t n);
 /* Returns the number of zones in `left`. */
 size_t zonerule_left (const struct zonerule *s, const struct zonepod *pods, size_t n,
                       struct machine_zone left[MACHINE_ZONES_MAX]);
-
-#endif

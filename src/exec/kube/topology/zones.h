@@ -5,8 +5,7 @@
  * beside the pods of the node. What is left in a node's zones goes to the broker,
  * together with the node (cluster/inventory.c).
  */
-#ifndef FLUXQ_EXEC_KUBE_TOPOLOGY_ZONES_H
-#define FLUXQ_EXEC_KUBE_TOPOLOGY_ZONES_H
+#pragma once
 
 #include "exec/kube/core/state.h"
 
@@ -23,5 +22,3 @@ uint64_t zones_digest (const struct knode *n); /* of the zones */
  * always. */
 void zones_tell (struct exec *x, struct knode *n, bool always);
 void zones_free (struct knode *n);
-
-#endif

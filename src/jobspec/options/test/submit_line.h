@@ -3,8 +3,7 @@
  *     json_t *root = make ("-N 2 --mem=1G", &err);    // NULL: refused, err says why
  *     struct jobspec *js = parse (root);
  */
-#ifndef FLUXQ_JOBSPEC_OPTIONS_TEST_SUBMIT_LINE_H
-#define FLUXQ_JOBSPEC_OPTIONS_TEST_SUBMIT_LINE_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -72,5 +71,3 @@ static struct jobspec *parse (json_t *root)
         fail_msg ("own jobspec refused: %s", err.text);
     return js;
 }
-
-#endif

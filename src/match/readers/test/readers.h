@@ -10,8 +10,7 @@
  * and last unit, then rank, size, unit, status, further paths and properties if it has any.
  * The edges of the requested subsystems come last.
  */
-#ifndef FLUXQ_MATCH_READERS_TEST_READERS_H
-#define FLUXQ_MATCH_READERS_TEST_READERS_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -190,5 +189,3 @@ static inline char *shared_file (const char *path, size_t *ret_len)
     *ret_len = sb.len;
     return strbuf_detach (&sb);
 }
-
-#endif

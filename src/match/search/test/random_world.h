@@ -5,8 +5,7 @@
  *
  * The test reports its steps, which are printed if it fails.
  */
-#ifndef FLUXQ_MATCH_SEARCH_TEST_RANDOM_WORLD_H
-#define FLUXQ_MATCH_SEARCH_TEST_RANDOM_WORLD_H
+#pragma once
 
 #include "match/search/search.h"
 #include "match/search/test/reference.h"
@@ -63,5 +62,3 @@ struct asked {
 };
 
 void request_make (const struct world *w, struct asked *a);
-
-#endif

@@ -9,8 +9,7 @@
  *     n = ref_match (ref, &request, &window, &claims);
  *     ref_book (ref, job, start, end, false, claims, n);
  */
-#ifndef FLUXQ_MATCH_SEARCH_TEST_REFERENCE_H
-#define FLUXQ_MATCH_SEARCH_TEST_REFERENCE_H
+#pragma once
 
 #include "match/graph/graph.h"
 
@@ -104,5 +103,3 @@ void ref_cancel (struct ref *ref, uint64_t job);
 /* True if v, or a vertex that covers v, is in the booking. *ret: the amount. */
 bool ref_has (const struct ref *ref, const struct ref_booking *b, int v, int64_t *ret);
 void ref_release (struct ref *ref);
-
-#endif

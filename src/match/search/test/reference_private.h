@@ -4,8 +4,7 @@
  *     reference_free.c     free resources in a window; lists of candidates
  *     reference_match.c    one match
  */
-#ifndef FLUXQ_MATCH_SEARCH_TEST_REFERENCE_PRIVATE_H
-#define FLUXQ_MATCH_SEARCH_TEST_REFERENCE_PRIVATE_H
+#pragma once
 
 #include "match/search/test/reference.h"
 
@@ -81,5 +80,3 @@ void ref_cut (const struct ref_run *r, struct ref_list *l, int64_t amount,
               struct ref_cand *c);
 /* The number of shares of `amount` that can be taken one after the other. */
 int64_t ref_shares_of (const struct ref_run *r, const struct ref_list *l, int64_t amount);
-
-#endif

@@ -12,8 +12,7 @@
  * outside nodes count up in the whole machine. An answer gives the claims, their places and
  * a later time, or the reason of a refusal. A wrong text fails the test.
  */
-#ifndef FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
-#define FLUXQ_MATCH_SEARCH_TEST_WALK_TEST_H
+#pragma once
 
 #include "common/test/unit.h"
 
@@ -61,5 +60,3 @@ void rig_tell (const struct rig *r, const struct selection *s, char *buf, size_t
                 __LINE__)
 void rig_expect (struct rig *r, enum search_op op, const char *request,
                  const char *answer, const char *file, int line);
-
-#endif

@@ -9,8 +9,7 @@
  * When all ranks have called exchange(), all get the concatenation, at once or by
  * step_exchange().
  */
-#ifndef FLUXQ_SHELL_PMI_TEST_PMI_STEP_H
-#define FLUXQ_SHELL_PMI_TEST_PMI_STEP_H
+#pragma once
 
 #include <string.h>
 
@@ -219,5 +218,3 @@ static inline const char *framed (const char *body)
     snprintf (text, sizeof (texts[0]), "%6zu%s", strlen (body), body);
     return text;
 }
-
-#endif

@@ -4,8 +4,7 @@
  *     talk2 (step, 1, "cmd=job-getid;", "cmd=job-getid-response;rc=0;jobid=12.0;");
  *     refuse_text (step, 0, "nonsense\n", "is not a command");  // the connection closes
  */
-#ifndef FLUXQ_SHELL_PMI_TEST_PMI_TALK_H
-#define FLUXQ_SHELL_PMI_TEST_PMI_TALK_H
+#pragma once
 
 #include <errno.h>
 #include <inttypes.h>
@@ -78,5 +77,3 @@ static inline void init2 (struct step *step)
     for (uint32_t i = 0; i < step->ntasks; i++)
         init2_one (step, i);
 }
-
-#endif

@@ -1,6 +1,5 @@
 /* malleable_job.h - the jobspec of a malleable job: 1 to 4 nodes of four cores */
-#ifndef FLUXQ_BROKER_SERVICES_RESIZE_TEST_MALLEABLE_JOB_H
-#define FLUXQ_BROKER_SERVICES_RESIZE_TEST_MALLEABLE_JOB_H
+#pragma once
 
 #define MALLEABLE_JOB                                                                    \
     "{\"version\":1,\"resources\":[{\"type\":\"node\",\"count\":{\"min\":1,\"max\":4,"   \
@@ -10,5 +9,3 @@
     "{\"per_slot\":1}}],\"attributes\":{\"system\":{\"duration\":6000,\"files\":"        \
     "{\"script\":{\"encoding\":\"utf-8\",\"mode\":33216,\"data\":\"#!/bin/sh\\n\"}},"    \
     "\"fluxq\":{\"malleable\":true}}}}"
-
-#endif

@@ -9,10 +9,8 @@
  * (protocol/session.h): the agents keep the job while the broker is away, and learn from
  * the session when this process is gone.
  */
-#include <errno.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
@@ -21,7 +19,6 @@
 #include "cmd/client/command.h"
 #include "cmd/print/print.h"
 #include "cmd/interactive/stepclient.h"
-#include "common/clock.h"
 #include "protocol/keepalive.h"
 #include "protocol/session.h"
 #include "protocol/step_client.h"

@@ -1,7 +1,5 @@
 /* attach.c - fluxq-attach: joins a running job: its output, or a terminal on a node
  */
-#include <errno.h>
-#include <string.h>
 
 #include "cmd/interactive/allocation.h"
 #include "cmd/client/command.h"

@@ -1,7 +1,6 @@
 /* cancel.c - fluxq-cancel: ends jobs, or sends them a signal
  */
 #include <signal.h>
-#include <string.h>
 
 #include "cmd/client/command.h"
 #include "cmd/client/named.h"

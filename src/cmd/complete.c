@@ -1,9 +1,6 @@
 /* complete.c - see complete.h */
 #include "cmd/complete.h"
 
-#include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/time.h>
 
 #include <readline/readline.h>

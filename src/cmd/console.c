@@ -3,12 +3,9 @@
  * On a terminal it uses readline, with completion and a history. Otherwise it reads a
  * script, and the exit status is that of the last command, as in sh.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
 #include <signal.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <readline/history.h>

@@ -1,8 +1,5 @@
 /* ctl.c - fluxq-ctl: controls the broker, nodes, queues, reservations, and holds on jobs
  */
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "cmd/ctl_reserve.h"
 #include "cmd/print/print.h"

@@ -1,11 +1,8 @@
 /* ctl_reserve.c - fluxq-ctl reserve: makes a request from options */
 #include "cmd/ctl_reserve.h"
 
-#include <string.h>
-
 #include "cmd/print/print.h"
 #include "common/clock.h"
-#include "common/json.h"
 #include "common/parse.h"
 #include "jobspec/attributes/datetime.h"
 

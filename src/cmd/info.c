@@ -1,6 +1,5 @@
 /* info.c - fluxq-info: lists the nodes, with used and free resources
  */
-#include <string.h>
 
 #include "cmd/print/nodegroup.h"
 #include "cmd/show/info_topology.h"

@@ -1,6 +1,5 @@
 /* logs.c - fluxq-logs: shows the output of a job's tasks, so far or until the end
  */
-#include <string.h>
 
 #include "cmd/interactive/allocation.h"
 #include "cmd/client/command.h"

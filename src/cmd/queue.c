@@ -1,15 +1,11 @@
 /* queue.c - fluxq-queue: lists jobs, and the reasons why they wait
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/ioctl.h>
 
 #include "cmd/client/command.h"
 #include "cmd/print/listing.h"
 #include "cmd/client/named.h"
 #include "cmd/client/watch.h"
-#include "common/io.h"
-#include "common/json.h"
 #include "common/parse.h"
 
 #define DEFAULT_FORMAT "%i %P %j %u %t %M %D %R"

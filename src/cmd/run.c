@@ -5,8 +5,6 @@
  *   elsewhere                        submit a job, wait for it, connect, then the same;
  *                                    the job ends with the step, or with this process
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/socket.h>
 
 #include "cmd/interactive/allocation.h"

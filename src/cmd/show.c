@@ -2,8 +2,6 @@
  */
 #include "cmd/show/show.h"
 
-#include <string.h>
-
 #include "cmd/print/print.h"
 #include "common/json.h"
 #include "common/parse.h"

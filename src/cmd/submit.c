@@ -3,8 +3,6 @@
  * options, environment, directives --> jobspec --> POST (send.c) --> id --> [--wait:
  * result]
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 

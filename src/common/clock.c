@@ -2,8 +2,6 @@
 #include "common/clock.h"
 
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
 #include <time.h>
 
 #include "common/parse.h"

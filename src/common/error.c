@@ -1,9 +1,7 @@
 /* error.c - see error.h */
 #include "common/error.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "common/printable.h"
 

@@ -2,12 +2,8 @@
 #include "common/gres.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/macros.h"
 #include "common/parse.h"
 
 /* -- names -- */

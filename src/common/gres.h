@@ -12,13 +12,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "common/error.h"
 #include "common/json.h"
-#include "common/strbuf.h"
 
 #define GRES_NAME_MAX 63
 #define GRES_COUNT_MAX INT32_MAX /* units of one name on a node */

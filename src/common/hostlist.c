@@ -3,11 +3,6 @@
  */
 #include "common/hostlist.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
-
 #define MAX_NAME 255                 /* bytes of one host name */
 #define MAX_BYTES (64 * 1024 * 1024) /* of all names together */
 #define MAX_DIGITS 18                /* of a number in a name, so that it fits 64 bits */

@@ -3,9 +3,6 @@
  */
 #include "common/idset.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define ID_MAX INT32_MAX
 
 struct range {

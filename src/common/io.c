@@ -2,13 +2,9 @@
 #include "common/io.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <poll.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 

@@ -1,9 +1,6 @@
 /* json.c - see json.h */
 #include "common/json.h"
 
-#include <errno.h>
-#include <string.h>
-
 json_t *json_parse (const char *text, size_t len, const char *what, struct error *err)
 {
     json_error_t e;

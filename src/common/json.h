@@ -13,8 +13,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
-#include <stdint.h>
 
 #include "common/error.h"
 #include "common/strbuf.h"

@@ -1,10 +1,8 @@
 /* log.c - see log.h */
 #include "common/log.h"
 
-#include <errno.h>
 #include <stdarg.h>
 #include <stdatomic.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/clock.h"

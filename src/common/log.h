@@ -9,8 +9,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/macros.h"
 
 enum log_level { LOG_LEVEL_ERROR, LOG_LEVEL_WARNING, LOG_LEVEL_INFO, LOG_LEVEL_DEBUG };

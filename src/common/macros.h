@@ -1,14 +1,19 @@
-/* macros.h - small helpers that every file may use
+/* macros.h - small helpers that every file may use, with the headers of the C library that
+ * nearly every file needs. A file does not repeat an #include of its own header or of a
+ * header of common/.
  *
  *   autofree char *text = strbuf_detach (&sb);   // freed at the end of the scope
  *   autoclose int fd = open (...);               // closed when >= 0
  */
 #pragma once
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #define ARRAY_SIZE(a) (sizeof (a) / sizeof ((a)[0]))

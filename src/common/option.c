@@ -1,10 +1,6 @@
 /* option.c - see option.h */
 #include "common/option.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "common/strbuf.h"
 
 #define HELP_COLUMN 30 /* where the second column begins */

@@ -17,9 +17,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "common/error.h"
 
 struct option_desc {

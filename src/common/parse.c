@@ -1,10 +1,7 @@
 /* parse.c - see parse.h */
 #include "common/parse.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 

@@ -1,11 +1,6 @@
 /* printable.c - see printable.h */
 #include "common/printable.h"
 
-#include <errno.h>
-#include <stdbool.h>
-
-#include "common/macros.h"
-
 static bool is_hidden (unsigned code)
 {
     static const struct {

@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "common/error.h"
 
 /* The number of bytes of the character at s (UTF-8, not the NUL), at least 1.

@@ -1,12 +1,9 @@
 /* rlimits.c - reads, writes and sets the soft resource limits that a job takes along */
 #include "common/rlimits.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <strings.h>
 
-#include "common/macros.h"
 #include "common/parse.h"
 
 static const struct {

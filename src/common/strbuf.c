@@ -1,10 +1,7 @@
 /* strbuf.c - see strbuf.h */
 #include "common/strbuf.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdint.h>
-#include <string.h>
 
 #define FIRST_ALLOC 64
 

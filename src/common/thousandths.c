@@ -1,11 +1,7 @@
 /* thousandths.c - see thousandths.h */
 #include "common/thousandths.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-
-#include "common/macros.h"
 
 static const char digits[] = "0123456789";
 

@@ -1,17 +1,13 @@
 /* userdir.c - see userdir.h */
 #include "common/userdir.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <linux/openat2.h>
 #include <stdatomic.h>
-#include <stdint.h>
-#include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
 #include "common/io.h"
 

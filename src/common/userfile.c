@@ -10,12 +10,9 @@
  */
 #include "common/userfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/fsuid.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>

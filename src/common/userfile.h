@@ -19,7 +19,6 @@
  */
 #pragma once
 
-#include <stdint.h>
 #include <sys/types.h>
 
 #include "common/error.h"

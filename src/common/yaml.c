@@ -4,12 +4,8 @@
  */
 #include "common/yaml.h"
 
-#include <errno.h>
 #include <locale.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 #include <yaml.h>
 
 #include "common/io.h"

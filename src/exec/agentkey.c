@@ -1,8 +1,6 @@
 /* agentkey.c - see agentkey.h */
 #include "exec/agentkey.h"
 
-#include <errno.h>
-
 #include "common/sha256.h"
 #include "common/userdir.h"
 

@@ -10,16 +10,9 @@
  */
 #include "exec/agentlink.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "common/json.h"
-#include "common/macros.h"
 #include "common/sha256.h"
-#include "common/strbuf.h"
 #include "exec/agentstream.h"
 
 #define BACKOFF_FIRST_MS 50

@@ -1,9 +1,6 @@
 /* agentresize.c - see agentresize.h */
 #include "exec/agentresize.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "exec/joblaunch.h"
 
 #define TARGET_MAX 4096

@@ -9,14 +9,9 @@
  */
 #include "exec/agentstream.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 
-#include "common/json.h"
 #include "common/sha256.h"
-#include "common/strbuf.h"
 #include "net/http_parser.h"
 
 #define OPEN_MS 15000

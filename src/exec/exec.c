@@ -1,8 +1,6 @@
 /* exec.c - finds an executor in the generated table (see exec.h) */
 #include "exec/exec.h"
 
-#include <string.h>
-
 const struct exec_ops *exec_find (const char *name)
 {
     for (size_t i = 0; executors[i]; i++)

@@ -1,12 +1,6 @@
 /* joblaunch.c - see joblaunch.h */
 #include "exec/joblaunch.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/json.h"
-
 #define UMASK 022 /* default of the jobspec */
 
 /* The tasks of the first n slots, rounded up. */

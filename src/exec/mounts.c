@@ -1,11 +1,6 @@
 /* mounts.c - see mounts.h */
 #include "exec/mounts.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "common/strbuf.h"
-
 #define PATH_TEXT_MAX 8192
 #define AGENTS_OWN "/fluxq" /* directory of the agent's files, see kube/objects.h */
 

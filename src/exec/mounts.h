@@ -12,9 +12,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "common/error.h"
 #include "common/json.h"
 
 #define MOUNTS_MAX 32

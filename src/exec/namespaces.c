@@ -1,10 +1,6 @@
 /* namespaces.c - see namespaces.h */
 #include "exec/namespaces.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/sha256.h"
 
 #define LABEL "abcdefghijklmnopqrstuvwxyz0123456789-"

@@ -1,12 +1,8 @@
 /* podset.c - see podset.h */
 #include "exec/podset.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <stdarg.h>
-#include <string.h>
 
-#include "common/json.h"
 #include "common/parse.h"
 #include "exec/mounts.h"
 #include "exec/spaceset.h"

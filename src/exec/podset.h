@@ -34,9 +34,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "common/json.h"
 #include "common/yaml.h"
 
 /* The broker sets this key in a set if the queue has a prolog or an epilog; it is no key

@@ -1,11 +1,7 @@
 /* spaceset.c - see spaceset.h */
 #include "exec/spaceset.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/json.h"
-#include "common/macros.h"
 #include "exec/namespaces.h"
 
 static int check_namespace (const json_t *v, struct error *err)

@@ -1,12 +1,6 @@
 /* startclock.c - see startclock.h */
 #include "exec/startclock.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
-
 int startclock_init (struct startclock *c, uint32_t nranks,
                      const struct exec_limits *limits, double now)
 {

@@ -1,10 +1,6 @@
 /* topology.c - see topology.h */
 #include "exec/topology.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #define NODES_MAX 1000000
 #define LABEL_MAX 317 /* limit of Kubernetes: prefix, '/' and name */
 

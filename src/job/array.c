@@ -1,8 +1,6 @@
 /* array.c - see array.h; edges_array.c has the events of arrays */
 #include "job/array.h"
 
-#include <errno.h>
-
 #define SHOWN_MAX 60 /* bytes of a list of tasks in a sentence */
 
 struct job_array *job_array_create (const char *text, struct error *err)

@@ -9,15 +9,11 @@
  */
 #include "job/deps.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 #include <utlist.h>
 
-#include "common/strbuf.h"
 #include "job/deps_due.h"
 
 #define SHOWN 3 /* conditions in a sentence */

@@ -1,7 +1,5 @@
 /* edges.c - the table of events and their effects on a job */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "job/edges.h"
 #include "jobspec/options/attributes.h"

@@ -1,7 +1,5 @@
 /* event.c - an event of a job, and its context as text */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "job/event.h"
 

@@ -79,9 +79,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 #include "job/array.h"
 #include "job/event.h"

@@ -1,6 +1,5 @@
 /* result.c - the job as a user sees it: its phase, its result, the exit status of
  * --wait */
-#include <string.h>
 
 #include "common/parse.h"
 #include "job/job.h"

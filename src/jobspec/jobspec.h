@@ -45,12 +45,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/idset.h"
 #include "common/json.h"
-#include "common/strbuf.h"
 #include "jobspec/attributes/array.h"
 #include "jobspec/attributes/dependency.h"
 #include "jobspec/attributes/placement.h"

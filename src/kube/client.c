@@ -8,17 +8,12 @@
  */
 #include "kube/client.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "kube/budget.h"
 #include "kube/object.h"

@@ -14,7 +14,6 @@
 
 #include "common/error.h"
 
-#include <stdint.h>
 #include <sys/types.h>
 #include <uv.h> /* after common/macros.h: its sys/param.h has another MIN and MAX */
 

@@ -1,10 +1,7 @@
 /* kubeconfig.c - see kubeconfig.h */
 #include "kube/kubeconfig.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/io.h"
 #include "common/sha256.h"

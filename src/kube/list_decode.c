@@ -5,9 +5,6 @@
  */
 #include "kube/watch.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/json.h"
 #include "kube/object.h"
 

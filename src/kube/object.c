@@ -1,12 +1,7 @@
 /* object.c - see object.h */
 #include "kube/object.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/json.h"
-#include "common/macros.h"
 
 #define KEY "\"managedFields\":["
 #define KEY_LEN (sizeof (KEY) - 1)

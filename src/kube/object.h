@@ -9,7 +9,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stddef.h>
 
 #include "common/error.h"
 

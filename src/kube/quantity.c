@@ -2,10 +2,6 @@
 #include "kube/quantity.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/macros.h"
 

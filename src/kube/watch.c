@@ -6,9 +6,6 @@
  */
 #include "kube/watch.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <uthash.h>
 
 #include "common/json.h"

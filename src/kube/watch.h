@@ -16,8 +16,6 @@
 
 #include "kube/client.h"
 
-#include <stdbool.h>
-
 #include "common/strbuf.h"
 
 struct kube_watch;

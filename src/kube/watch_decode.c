@@ -1,9 +1,6 @@
 /* watch_decode.c - the lines of a watch: see watch.h */
 #include "kube/watch.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/json.h"
 #include "kube/object.h"
 

@@ -1,8 +1,6 @@
 /* window.c - see window.h */
 #include "kube/window.h"
 
-#include <string.h>
-
 #include "common/macros.h"
 
 void window_init (struct kube_window *w)

@@ -2,13 +2,9 @@
 #include "net/authority.h"
 
 #include <arpa/inet.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/parse.h"
 
 #define HOST_MAX 253 /* limit of DNS */

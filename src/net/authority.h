@@ -10,9 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define AUTHORITY_SIZE 272 /* a host of 253 bytes, brackets, port and NUL */

@@ -1,11 +1,7 @@
 /* credential.c - see credential.h */
 #include "net/credential.h"
 
-#include <errno.h>
 #include <munge.h>
-#include <string.h>
-
-#include "common/sha256.h"
 
 #define HEX_LEN ((size_t)SHA256_HEX_SIZE - 1)
 #define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE + MACHINE_SIZE) /* including blanks */

@@ -12,7 +12,6 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
-#include "common/log.h"
 #include "net/http_private.h"
 
 #define ACCEPTS_A_TURN 32

@@ -2,22 +2,16 @@
  */
 #include "net/http_client.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <signal.h>
-#include <stddef.h>
-#include <string.h>
-#include <time.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <sys/uio.h>
 
 #include "common/json.h"
 #include "common/parse.h"
-#include "common/strbuf.h"
 #include "net/credential.h"
 #include "net/http_connect.h"
 #include "net/http_parser.h"

@@ -22,7 +22,6 @@
 #pragma once
 
 #include <signal.h>
-#include <stddef.h>
 
 #include "common/error.h"
 

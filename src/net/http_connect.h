@@ -2,8 +2,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/error.h"
 
 struct http_address {

@@ -7,7 +7,6 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
-#include "common/io.h"
 #include "net/http_private.h"
 
 #define BACKLOG 4096

@@ -11,8 +11,6 @@
  */
 #include "net/http_parser.h"
 
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #define INTERIM_MAX 16

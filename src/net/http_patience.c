@@ -1,14 +1,10 @@
 /* http_patience.c - see http_patience.h */
 #include "net/http_patience.h"
 
-#include <errno.h>
-#include <stdio.h>
 #include <time.h>
 
 #include "common/clock.h"
-#include "common/macros.h"
 #include "common/parse.h"
-#include "common/strbuf.h"
 
 #define PAUSE_FIRST 0.05
 #define PAUSE_MAX 1.0

@@ -1,7 +1,5 @@
 /* http_server.c - MHD daemons in the libuv loop, and their listeners; see http_private.h
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <utlist.h>
 

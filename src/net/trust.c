@@ -1,11 +1,8 @@
 /* trust.c - see trust.h */
 #include "net/trust.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pwd.h>
-#include <stdbool.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 

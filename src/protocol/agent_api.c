@@ -2,10 +2,7 @@
  */
 #include "protocol/agent_api.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "common/sha256.h"

@@ -3,13 +3,7 @@
 
 #include "protocol/agent_path.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "common/macros.h"
 
 /* The agent in the build tree of this program, or NULL. */
 static char *find_built (void)

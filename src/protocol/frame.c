@@ -1,11 +1,6 @@
 /* frame.c - see frame.h */
 #include "protocol/frame.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/macros.h"
 
 static void put_u32 (uint8_t *p, uint32_t n)

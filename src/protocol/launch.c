@@ -4,10 +4,6 @@
  */
 #include "protocol/launch.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/parse.h"
 #include "common/rlimits.h"
 #include "protocol/record.h"

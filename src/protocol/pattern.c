@@ -2,8 +2,6 @@
 #include "protocol/pattern.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #define WIDTH_MAX 10
 #define EXPANDED_MAX 4096 /* PATH_MAX */

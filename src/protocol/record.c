@@ -1,10 +1,6 @@
 /* record.c - reads and writes structures as records of text */
 #include "protocol/record.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "common/parse.h"
 
 static void *member (const void *base, const struct record_field *f)

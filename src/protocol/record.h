@@ -15,8 +15,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "common/error.h"
 #include "common/strbuf.h"
 

@@ -7,8 +7,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "common/macros.h"
-
 enum kind { XDG, RUN_USER, STATE, SYSTEM, KINDS };
 
 /* A value that is empty or no absolute path counts as unset. */

@@ -1,12 +1,8 @@
 /* spool_gap.c - see spool_gap.h */
 #include "protocol/spool_gap.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/io.h"
 #include "common/macros.h"
 
 #define TYPE_GAP 0xcc

@@ -1,12 +1,6 @@
 /* stepuse.c - see stepuse.h */
 #include "protocol/stepuse.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
-
 #define LINE_BYTES 1024
 
 const char *const use_names[USE_FIGURES] = {

@@ -12,10 +12,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/strbuf.h"
 
 #define STEPUSE_RANKS_MAX 64

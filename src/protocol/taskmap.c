@@ -1,10 +1,6 @@
 /* taskmap.c - see taskmap.h */
 #include "protocol/taskmap.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "common/idset.h"
 
 #define NOWHERE UINT32_MAX

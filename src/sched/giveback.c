@@ -1,8 +1,6 @@
 /* giveback.c - see giveback.h */
 #include "sched/giveback.h"
 
-#include <errno.h>
-
 int64_t giveback_smaller (const struct jobspec_resource *sizes, int64_t n)
 {
     int64_t least = sizes->count.min;

@@ -1,11 +1,7 @@
 /* growth.c - see growth.h */
 #include "sched/growth.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/thousandths.h"
 

@@ -1,6 +1,5 @@
 /* order.c - a treap ordered by priority, with counts and least weights of subtrees */
 #include <math.h>
-#include <stdbool.h>
 
 #include "sched/order.h"
 

@@ -12,9 +12,7 @@
  * only those before it in place. So the plan equals one that is made from scratch,
  * however many calls it took.
  */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "sched/sched_private.h"

@@ -3,7 +3,6 @@
 #include "sched/priority.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "common/macros.h"
 

@@ -1,9 +1,6 @@
 /* realm.c - see realm.h */
 #include "sched/realm.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define BEFORE MATCH_WINDOW_FIRST
 #define AFTER (MATCH_WINDOW_FIRST + 1)
 #define LONG_AFTER (20 * 365 * 86400.0) /* no request is for a later time */

@@ -1,7 +1,5 @@
 /* reason.c - why a job waits, in a sentence, and until when */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "sched/sched_private.h"

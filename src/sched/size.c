@@ -3,8 +3,6 @@
  * The job has its place already. Whether a larger size was possible is asked only for
  * jobs that start, so that each of the many failed tries costs one match.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "sched/sched_private.h"

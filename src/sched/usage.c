@@ -2,10 +2,7 @@
  * share; see usage.h */
 #include "sched/usage.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 /* A failed HASH_ADD leaves hh.tbl NULL instead of ending the program. */
 #define HASH_NONFATAL_OOM 1

@@ -1,15 +1,11 @@
 /* main.c - fluxq-shell's command line and the change to the user's identity. Under the
  * name fluxq-run or fluxq-bcast this program is that client, see run.h and bcast.h. */
-#include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
 #include "shell/agent/adminrun.h"

@@ -6,14 +6,11 @@
  * row. The copy with the most whole events is used; damaged rows are removed from it and
  * named.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/sendfile.h>
 #include <sys/stat.h>
 #include <time.h>
 
-#include "common/io.h"
 #include "common/strbuf.h"
 #include "store/journal_private.h"
 

@@ -1,14 +1,9 @@
 /* head.c - see head.h */
 #include "store/head.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "store/rowsum.h"
 
 #define SIZE 256 /* fits one sector */

@@ -13,9 +13,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define HEAD_BLOCK 1000 /* ids reserved at a time */

@@ -1,6 +1,4 @@
 /* journal.c - the loop's side of the journal: queues, completions, keys; see journal.h */
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <uthash.h>
@@ -8,7 +6,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/strbuf.h"
 #include "store/journal_private.h"
 
 /* -- idempotency keys -- */

@@ -35,9 +35,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define JOURNAL_KEY_MAX 255 /* bytes of an Idempotency-Key */

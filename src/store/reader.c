@@ -1,6 +1,4 @@
 /* reader.c - the thread that looks up jobs beside the writer; see journal_private.h */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/log.h"

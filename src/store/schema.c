@@ -1,13 +1,10 @@
 /* schema.c - the journal's tables, and opening them; see journal_private.h */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/strbuf.h"
 #include "store/journal_private.h"
 
 #define SCHEMA_VERSION 3

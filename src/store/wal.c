@@ -2,14 +2,8 @@
 #include "store/wal.h"
 
 #include <endian.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "common/io.h"
-#include "common/macros.h"
 
 #define MAGIC 0x377f0682U /* the lowest bit: checksums of big-endian words */
 #define HEAD 32           /* bytes of the file's header */

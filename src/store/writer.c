@@ -12,8 +12,6 @@
  *      one that may fail     |           the rest is tried again at once, then
  *                            '------ BACK OFF
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <utlist.h>

@@ -2,10 +2,7 @@
 #include "tools/tool.h"
 
 #include <config.h>
-#include <errno.h>
 #include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
 
 int tool_usage (const struct tool *tool, const char *fmt, ...)
 {

@@ -8,8 +8,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/option.h"
 
 struct tool {

@@ -1,8 +1,6 @@
 /* broker.c - requests of commands to the broker, and their end by ctrl-C. See command.h.
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <time.h>
 
 #include "cmd/client/command.h"

@@ -4,11 +4,6 @@
 
 #include "cmd/client/command.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <string.h>
-
-#include "common/parse.h"
 #include "jobspec/script/dialect.h"
 
 enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER, OPT_BROKER_WAIT };

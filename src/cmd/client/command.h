@@ -29,8 +29,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/json.h"
 #include "common/option.h"
 #include "net/http_client.h"

@@ -2,9 +2,6 @@
 #include "cmd/client/named.h"
 
 #include <pwd.h>
-#include <string.h>
-
-#include "common/json.h"
 
 /* Whether the broker has a job of the user or queue, ended ones included. */
 static bool has_jobs (struct cmd *c, const char *parameter, const char *name)

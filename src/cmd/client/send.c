@@ -1,8 +1,6 @@
 /* send.c - see send.h */
 #include "cmd/client/send.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/random.h>
 
 #include "common/clock.h"

@@ -1,11 +1,8 @@
 /* watch.c - see watch.h */
 #include "cmd/client/watch.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 

@@ -1,15 +1,10 @@
 /* allocation.c - see allocation.h */
 #include "cmd/interactive/allocation.h"
 
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
-
 #include "cmd/print/print.h"
 #include "cmd/client/send.h"
 #include "cmd/client/watch.h"
 #include "common/clock.h"
-#include "common/json.h"
 #include "protocol/keepalive.h"
 
 #define MOMENT 1.0           /* seconds; the user is not told of shorter waits */

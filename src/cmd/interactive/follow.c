@@ -1,9 +1,6 @@
 /* follow.c - see follow.h */
 #include "cmd/interactive/follow.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/parse.h"
 

@@ -1,17 +1,13 @@
 /* stepclient.c - see stepclient.h */
 #include "cmd/interactive/stepclient.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 
 #include "cmd/interactive/allocation.h"
 #include "cmd/print/print.h"
-#include "common/json.h"
 #include "common/parse.h"
 #include "protocol/agent_path.h"
 #include "protocol/keepalive.h"

@@ -1,9 +1,6 @@
 /* columns.c - see columns.h */
 #include "cmd/print/columns.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "jobspec/options/attributes.h"
 
 #define TEXT(name, letter, heading, min, absent, help)                                   \

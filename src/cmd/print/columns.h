@@ -11,9 +11,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "common/error.h"
 #include "common/strbuf.h"
 

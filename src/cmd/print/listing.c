@@ -1,10 +1,6 @@
 /* listing.c - see listing.h */
 #include "cmd/print/listing.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "cmd/print/width.h"
 #include "common/parse.h"
 #include "common/printable.h"

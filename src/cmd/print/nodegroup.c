@@ -1,8 +1,6 @@
 /* nodegroup.c - see nodegroup.h */
 #include "cmd/print/nodegroup.h"
 
-#include "common/json.h"
-
 /* Adds `more` to the number at key of `to`. */
 static void add_number (json_t *to, const char *key, double more)
 {

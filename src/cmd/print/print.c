@@ -1,11 +1,7 @@
 /* print.c - see print.h */
 #include "cmd/print/print.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 #include "cmd/print/width.h"
-#include "common/json.h"
 #include "common/parse.h"
 #include "common/printable.h"
 

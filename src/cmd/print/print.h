@@ -18,11 +18,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdio.h>
-
 #include "common/json.h"
-#include "common/strbuf.h"
 
 double answer_number (const json_t *o, const char *key);
 bool answer_flag (const json_t *o, const char *key);

@@ -1,12 +1,9 @@
 /* info_topology.c - see info_topology.h */
 #include "cmd/show/info_topology.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "cmd/print/nodegroup.h"
-#include "common/json.h"
 
 struct place {
     const char *level, *name; /* borrowed from the answer */

@@ -1,11 +1,8 @@
 /* show_job.c - prints a job, its events and a node's state for people; see show.h */
 #include "cmd/show/show.h"
 
-#include <string.h>
-
 #include "cmd/print/print.h"
 #include "common/gres.h"
-#include "common/json.h"
 #include "common/parse.h"
 #include "common/thousandths.h"
 #include "jobspec/jobspec.h"

@@ -3,7 +3,6 @@
  * See show.h.
  */
 #include <math.h>
-#include <string.h>
 
 #include "cmd/print/print.h"
 #include "cmd/show/show.h"

@@ -1,8 +1,6 @@
 /* show_steps.c - prints the usage of a job's steps for people; see show.h */
 #include "cmd/show/show.h"
 
-#include <string.h>
-
 #include "cmd/print/print.h"
 #include "common/json.h"
 #include "common/parse.h"

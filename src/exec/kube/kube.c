@@ -28,10 +28,7 @@
 #include "exec/kube/sweep.h"
 #include "exec/kube/topology/zones.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"

@@ -12,15 +12,10 @@
  */
 #include "exec/kube/lease.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/clock.h"
 #include "common/io.h"
-#include "common/json.h"
 #include "common/log.h"
 #include "common/sha256.h"
 #include "exec/kube/core/names.h"

@@ -16,9 +16,6 @@
 #include "exec/kube/needs/needs.h"
 #include "exec/kube/sweep.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "common/parse.h"

@@ -8,13 +8,9 @@
  * broker that is killed meanwhile starts them once more after its restart: they must
  * tolerate that.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/io.h"

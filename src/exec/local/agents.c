@@ -8,12 +8,10 @@
  * killed agent: any child that is no agent is such a stray, and is killed with all its
  * descendants.
  */
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <signal.h>
 #include <spawn.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>

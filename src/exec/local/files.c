@@ -1,9 +1,6 @@
 /* files.c - the files of a local job's agents in its directory: launch file, key, script;
  * made, read and removed on a worker thread */
-#include <errno.h>
 #include <limits.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/sha256.h"
 #include "common/userdir.h"

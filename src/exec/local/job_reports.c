@@ -1,7 +1,5 @@
 /* job_reports.c - what the broker is told of a local job, each thing once */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "common/hostlist.h"
 #include "exec/local/private.h"

@@ -8,12 +8,7 @@
  * cores of the machine, so they share them, which is good for tests; `cores` changes
  * that.
  */
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-#include <utlist.h>
 
-#include "common/log.h"
 #include "common/parse.h"
 #include "exec/local/local.h"
 #include "exec/local/remains.h"

@@ -1,6 +1,4 @@
 /* local_job.c - the record of one job as local processes */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/hostlist.h"

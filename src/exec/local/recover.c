@@ -12,7 +12,6 @@
  * other agents are ended. The directory belongs to the user, so a worker thread reads it;
  * until then the job is busy.
  */
-#include <errno.h>
 
 #include "common/log.h"
 #include "exec/local/private.h"

@@ -7,9 +7,7 @@
  * Every step can be repeated after a restart: rank 0 knows the change by its generation,
  * and running agents are not started a second time.
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "common/log.h"
 #include "exec/local/private.h"

@@ -8,9 +8,7 @@
  *
  * The spool is authoritative. A job shorter than 30 ms never needs the line to its agent.
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "common/hostlist.h"

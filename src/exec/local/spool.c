@@ -1,8 +1,5 @@
 /* spool.c - reads the spool of a local job: once, on a worker thread */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/log.h"

@@ -1,9 +1,6 @@
 /* array.c - see array.h */
 #include "jobspec/attributes/array.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/parse.h"
 
 /* Read a number at *p and advance *p past it. */

@@ -4,7 +4,6 @@
 
 #include <errno.h>
 #include <stdint.h>
-#include <string.h>
 
 static const char alphabet[64] =
     "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";

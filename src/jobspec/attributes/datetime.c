@@ -6,9 +6,6 @@
 #include "jobspec/attributes/datetime.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
 #include <strings.h>
 #include <time.h>
 

@@ -2,9 +2,7 @@
  */
 #include "jobspec/attributes/dependency.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "jobspec/attributes/array.h"

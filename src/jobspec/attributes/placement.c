@@ -2,9 +2,7 @@
 #include "jobspec/attributes/placement.h"
 
 #include <ctype.h>
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/parse.h"
 

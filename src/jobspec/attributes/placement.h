@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "common/json.h"
 
 #define PLACEMENT_LEVEL_MAX 63 /* characters */

@@ -1,9 +1,6 @@
 /* podreasons.c - see podreasons.h */
 #include "jobspec/attributes/podreasons.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "common/macros.h"
 
 #define PLACED                                                                           \

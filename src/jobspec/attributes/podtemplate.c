@@ -1,15 +1,10 @@
 /* podtemplate.c - see podtemplate.h */
 #include "jobspec/attributes/podtemplate.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/yaml.h"
 #include "jobspec/attributes/podreasons.h"
 

@@ -20,8 +20,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/json.h"
 
 #define PODTEMPLATE_MAX ((size_t)64 << 10) /* bytes of the file, and as compact JSON */

@@ -1,9 +1,7 @@
 /* podwish.c - see podwish.h */
 #include "jobspec/attributes/podwish.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "jobspec/attributes/podtemplate.h"

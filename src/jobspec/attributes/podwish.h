@@ -17,8 +17,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/json.h"
 
 #define PODWISH_VOLUMES_MAX 16

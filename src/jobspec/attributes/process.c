@@ -2,9 +2,7 @@
  */
 #include "jobspec/attributes/process.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "common/parse.h"
 

@@ -6,13 +6,8 @@
  */
 #include "jobspec/attributes/requires.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <string.h>
-
 #include "common/hostlist.h"
 #include "common/idset.h"
-#include "common/strbuf.h"
 
 #define DEPTH_MAX 16
 #define NAME_BYTES 1024

@@ -13,7 +13,6 @@
  */
 #pragma once
 
-#include "common/error.h"
 #include "common/json.h"
 
 #define REQUIRES_MAX 4096 /* bytes of the text */

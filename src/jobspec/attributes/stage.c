@@ -1,9 +1,6 @@
 /* stage.c - see stage.h */
 #include "jobspec/attributes/stage.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "jobspec/attributes/text.h"
 #include "protocol/pattern.h"
 

@@ -13,9 +13,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
-#include "common/error.h"
 #include "common/json.h"
 
 #define STAGE_MAX 64        /* entries of a list */

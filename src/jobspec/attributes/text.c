@@ -2,10 +2,6 @@
  */
 #include "jobspec/attributes/text.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 /* The number of bytes of the character at s, 0: no UTF-8; the ranges are those of RFC
  * 3629. */
 static size_t utf8_char (const unsigned char *s, size_t len)

@@ -2,9 +2,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "common/error.h"
 
 /* Whether the bytes are UTF-8 (RFC 3629: no surrogates, no overlong forms). *ret_json, if

@@ -5,7 +5,6 @@
  * itself reads, and names of files: a user's files can have any names, which are escaped
  * for display.
  */
-#include <string.h>
 
 #include "common/printable.h"
 #include "jobspec/jobspec.h"

@@ -14,8 +14,6 @@
  * own sentinel counts only if an option follows.
  */
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/parse.h"

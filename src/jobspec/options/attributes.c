@@ -1,9 +1,6 @@
 /* attributes.c - see attributes.h */
 #include "jobspec/options/attributes.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/printable.h"
 #include "jobspec/attributes/requires.h"
 #include "jobspec/attributes/text.h"

@@ -3,8 +3,6 @@
 #include "jobspec/options/environment.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/io.h"

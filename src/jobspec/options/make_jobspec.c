@@ -1,8 +1,6 @@
 /* make_jobspec.c - makes the jobspec from the options; submit_options.h has the table
  * of shapes
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/printable.h"
 #include "jobspec/attributes/base64.h"

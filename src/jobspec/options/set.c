@@ -2,14 +2,11 @@
  */
 #include "jobspec/options/set.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/clock.h"
 #include "common/parse.h"
-#include "common/printable.h"
 #include "common/thousandths.h"
 #include "jobspec/attributes/datetime.h"
 #include "jobspec/attributes/podwish.h"

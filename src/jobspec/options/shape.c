@@ -6,11 +6,7 @@
  */
 #include "jobspec/options/shape.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "jobspec/attributes/requires.h"
-#include "jobspec/jobspec.h"
 
 static int64_t divide_up (int64_t a, int64_t b)
 {

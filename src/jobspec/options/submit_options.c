@@ -4,8 +4,6 @@
 #include "jobspec/options/submit_options.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/set.h"

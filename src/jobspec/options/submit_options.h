@@ -61,7 +61,6 @@
 #pragma once
 
 #include "common/gres.h"
-#include "common/json.h"
 #include "common/option.h"
 #include "jobspec/attributes/dependency.h"
 #include "jobspec/jobspec.h"

@@ -3,7 +3,6 @@
  * A user who gave -N has not written resources[0].count. An error of the broker that
  * names a path of the jobspec is rewritten to name the option that the value comes from.
  */
-#include <string.h>
 
 #include "common/macros.h"
 #include "jobspec/options/set.h"

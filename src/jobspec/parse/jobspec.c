@@ -3,9 +3,7 @@
 #include "common/printable.h"
 #include "jobspec/jobspec_private.h"
 
-#include <errno.h>
 #include <stdarg.h>
-#include <string.h>
 
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/attributes.h"

@@ -2,9 +2,6 @@
  */
 #include "jobspec/parse/request.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/parse.h"
 #include "common/yaml.h"
 #include "jobspec/jobspec_private.h"

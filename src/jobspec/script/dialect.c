@@ -2,10 +2,6 @@
  */
 #include "jobspec/script/dialect.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <string.h>
-
 bool script_next_line (const struct script *s, struct script_line *line)
 {
     const char *begin = s->text;

@@ -2,10 +2,6 @@
  */
 #include "jobspec/script/script.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "jobspec/jobspec.h"
 #include "jobspec/script/dialect.h"
 
 /* -- which dialect? -- */

@@ -2,10 +2,7 @@
  */
 #include "jobspec/script/words.h"
 
-#include <errno.h>
 #include <limits.h>
-#include <stdbool.h>
-#include <string.h>
 
 /* The text to read and the word to write; both positions only move forwards. */
 struct splitter {

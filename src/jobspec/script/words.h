@@ -10,8 +10,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-
 #include "common/error.h"
 
 enum words_rules {

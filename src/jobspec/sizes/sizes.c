@@ -1,7 +1,5 @@
 /* sizes.c - the size of a request: counts, sums over the tree, units of memory
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/gres.h"
 #include "common/thousandths.h"

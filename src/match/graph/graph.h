@@ -31,13 +31,7 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "common/error.h"
 #include "common/idset.h"
-#include "common/strbuf.h"
 
 #define GRAPH_NONE UINT32_MAX
 #define GRAPH_VERTICES_MAX (1u << 28) /* handles, and units in total */

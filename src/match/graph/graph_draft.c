@@ -1,6 +1,4 @@
 /* graph_draft.c - a graph_spec, checked, in the graph's own numbers */
-#include <errno.h>
-#include <string.h>
 
 #include "common/printable.h"
 #include "match/graph/graph_private.h"

@@ -5,8 +5,6 @@
  * merges a pick with the last one of the same vertex. Picks in another order are sorted
  * first, by the orders of the vertices on their ways, packed into one number.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "match/graph/selection.h"
 

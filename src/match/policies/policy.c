@@ -5,9 +5,6 @@
  */
 #include "match/policies/policy.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/parse.h"
 
 #define SCORE_MAX (INT64_C (1) << 31)

@@ -1,11 +1,7 @@
 /* grug_plan.c - see grug_plan.h */
 #include "match/readers/grug_plan.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
-
-#include "common/macros.h"
 
 #define PATH_LENGTH_MAX (64 * 1024)
 #define PATHS_LENGTH_MAX (1u << 30)

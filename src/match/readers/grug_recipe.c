@@ -3,12 +3,9 @@
  */
 #include "match/readers/grug_recipe.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <libxml/parser.h>
-#include <string.h>
 
-#include "common/macros.h"
 #include "common/parse.h"
 
 #define NAME_MAX_BYTES 255

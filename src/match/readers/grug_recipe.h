@@ -24,9 +24,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define GRUG_TEXT_MAX (16u << 20)

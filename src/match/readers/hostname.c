@@ -1,9 +1,6 @@
 /* hostname.c - see hostname.h */
 #include "match/readers/hostname.h"
 
-#include <errno.h>
-#include <string.h>
-
 int hostname_split (const char *name, char base[HOSTNAME_BASE_SIZE], int64_t *ret_id,
                     struct error *err)
 {

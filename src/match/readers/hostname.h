@@ -2,8 +2,6 @@
  * "rack2-node" */
 #pragma once
 
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define HOSTNAME_BASE_SIZE 256

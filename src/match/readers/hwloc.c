@@ -9,8 +9,6 @@
  *
  * libhwloc makes the topology from the text alone: it does not look at this machine.
  */
-#include <errno.h>
-#include <string.h>
 
 #include <hwloc.h>
 #include <libxml/xmlerror.h>

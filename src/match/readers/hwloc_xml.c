@@ -1,10 +1,6 @@
 /* hwloc_xml.c - see hwloc_xml.h */
 #include "match/readers/hwloc_xml.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include <hwloc.h>
 #include <libxml/xmlreader.h>
 

@@ -10,9 +10,7 @@
  */
 #include "match/readers/jgf.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "match/readers/jgf_paths.h"
 #include "match/readers/jgf_tree.h"

@@ -1,9 +1,7 @@
 /* jgf_document.c - see jgf_document.h */
 #include "match/readers/jgf_document.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "match/readers/reader.h"

@@ -1,9 +1,6 @@
 /* jgf_paths.c - see jgf_paths.h */
 #include "match/readers/jgf_paths.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define TWICE (-1) /* in odd: no place, as several vertices have the path */
 
 static int gather_one (struct jgf_paths *p, const char *path, uint32_t v, uint32_t unit)

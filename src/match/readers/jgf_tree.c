@@ -6,9 +6,6 @@
  */
 #include "match/readers/jgf_tree.h"
 
-#include <errno.h>
-#include <string.h>
-
 struct build {
     struct jgf_tree *t;
     const struct jgf_document *d;

@@ -1,9 +1,6 @@
 /* rv1_document.c - see rv1_document.h */
 #include "match/readers/rv1_document.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "match/readers/reader.h"
 
 /* -- entries of R_lite -- */

@@ -3,9 +3,6 @@
  */
 #include "match/readers/rv1_selection.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "match/readers/reader.h"
 #include "match/readers/rv1_document.h"
 

@@ -1,8 +1,6 @@
 /* constraint.c - see constraint.h. Host names are sorted by hash and name, so that a
  * look-up compares numbers, and no choice of names makes it slow; ranks are one set.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/hostlist.h"
 #include "jobspec/attributes/requires.h"

@@ -18,7 +18,6 @@
 #pragma once
 
 #include "common/json.h"
-#include "common/strbuf.h"
 #include "match/graph/graph.h"
 
 struct constraint;

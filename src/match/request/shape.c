@@ -3,8 +3,6 @@
  * variant's number is a number in a mixed radix, one digit per choice, and the variants
  * are written out one after another by it.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/sha256.h"
 #include "match/request/constraint.h"

@@ -8,7 +8,6 @@
  * "each" occurs once.
  */
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/gres.h"
 #include "common/thousandths.h"

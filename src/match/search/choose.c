@@ -5,7 +5,6 @@
  * on both of two sockets) is first split into units. Sorting is stable: equals stay in
  * the order of the graph.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

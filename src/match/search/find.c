@@ -7,8 +7,6 @@
  */
 #include "match/search/find.h"
 
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/hostlist.h"

@@ -13,7 +13,6 @@
  * no other; what one sibling takes, the next ones do not get (sibling_holds.c). Parts of
  * exclusive vertices, and of slots, are exclusive too.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -13,7 +13,6 @@
  * place are needed, the request is served without placement. As all nodes count alike, k
  * places have at most what the k fullest lists have; so the result is optimal.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -4,9 +4,7 @@
  * the machine is too small; the whole machine is too small. For "not now": too little is
  * free in total; on one node. Else: how many of the requested units fit, at that level.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/gres.h"
 #include "common/thousandths.h"

@@ -6,7 +6,6 @@
  * of slots in the remaining parts is found by trying each number of each kind. If the
  * parts are more than numbers of units, the kinds are made in order instead.
  */
-#include <errno.h>
 #include <string.h>
 
 #include "match/search/walk_private.h"

@@ -9,11 +9,9 @@
  * that its end does not help. O(log bookings) for the first end, O(1) for each end known
  * to be useless, O(claims of the booking) for others.
  */
-#include <stddef.h>
 
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
-#include "match/planner/window_nodes.h"
 #include "match/search/release.h"
 
 /* A time at which bookings end, and the window that begins then. */

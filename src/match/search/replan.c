@@ -8,14 +8,11 @@
  * depends on what is free, or the log of removed bookings is incomplete, the answer is
  * always yes. O(claims on the nodes that became free).
  */
-#include <stdlib.h>
-#include <string.h>
 
 #include "match/index/profile.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
 #include "match/planner/sums.h"
-#include "match/planner/window_nodes.h"
 #include "match/search/release.h"
 #include "match/search/replan.h"
 

@@ -6,7 +6,6 @@
  * lets a slot take parts from several vertices of one node ("span"). A slot never spans
  * nodes unless it consists of nodes. Parts go to slots whole, in the order of the policy.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -5,7 +5,6 @@
  * that node, and continues until it has enough. A request for a vertex above nodes (a
  * rack) visits those vertices, except the ones that a bound excludes.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 

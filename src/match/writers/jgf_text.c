@@ -3,9 +3,7 @@
  */
 #include "match/writers/jgf_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "match/graph/graph_private.h" /* paths of a vertex */
 #include "match/writers/order.h"

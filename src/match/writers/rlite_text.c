@@ -4,9 +4,7 @@
  */
 #include "match/writers/rlite_text.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>

@@ -1,18 +1,14 @@
 /* adminrun.c - runs a prolog or epilog with a time limit and reports how it ended */
 #include "shell/agent/adminrun.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/clock.h"
-#include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
 #include "protocol/agent_api.h"

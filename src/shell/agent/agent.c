@@ -2,9 +2,6 @@
  * place */
 #include "shell/agent/agent.h"
 
-#include <stdarg.h>
-#include <string.h>
-
 #include "shell/io/stderr_line.h"
 
 void agent_log (const struct agent *agent, const char *fmt, ...)

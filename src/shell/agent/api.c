@@ -1,10 +1,6 @@
 /* api.c - the requests that rank 0 answers, listed in agent_api.h */
-#include <errno.h>
 #include <inttypes.h>
-#include <signal.h>
-#include <string.h>
 
-#include "common/macros.h"
 #include "common/parse.h"
 #include "common/sha256.h"
 #include "shell/agent/root.h"

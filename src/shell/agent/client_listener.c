@@ -2,13 +2,9 @@
  * rank */
 #include "shell/agent/client_listener.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "shell/io/agent_file.h"
 #include "shell/io/resumable.h"
 #include "shell/io/sock.h"

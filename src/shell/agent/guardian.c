@@ -1,14 +1,11 @@
 /* guardian.c - keeps the process id that the executor knows, and waits for the worker */
 #include "shell/agent/guardian.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "shell/step/descendants.h"

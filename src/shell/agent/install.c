@@ -2,13 +2,7 @@
  */
 #include "shell/agent/install.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "protocol/agent_api.h"
 #include "protocol/step_client.h"

@@ -1,10 +1,7 @@
 /* jobstate.c - the states of a job on rank 0: events in, actions out */
 #include "shell/agent/jobstate.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 
 #include "common/macros.h"

@@ -8,9 +8,6 @@
  * kills its processes and exits, as do all ranks below it. The key is kept until all
  * children have joined.
  */
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "common/sha256.h"

@@ -2,15 +2,8 @@
  * exit */
 #include "shell/agent/root.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-#include <unistd.h>
-
-#include "common/macros.h"
 #include "shell/io/hostfile.h"
 #include "shell/io/sock.h"
-#include "shell/step/cgroup.h"
 
 /* -- this rank's own tasks -- */
 

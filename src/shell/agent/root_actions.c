@@ -1,11 +1,7 @@
 /* root_actions.c - rank 0: carries out what jobstate.h decides: start, signals, the end */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/hostlist.h"
-#include "common/macros.h"
 #include "common/rlimits.h"
 #include "shell/agent/root.h"
 

@@ -1,9 +1,6 @@
 /* root_join.c - rank 0: reports the ranks that have not joined in time */
-#include <stdlib.h>
 
 #include "common/hostlist.h"
-#include "common/macros.h"
-#include "common/parse.h"
 #include "shell/agent/root.h"
 
 /* Whether a rank has not joined although its parent has, so that its own node is at

@@ -1,8 +1,6 @@
 /* root_output.c - rank 0: frames into the spool and output into the user's files, and what
  * waits while there is no room */
 #include <inttypes.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/macros.h"
 #include "shell/agent/root.h"

@@ -14,12 +14,8 @@
  * until it has left, as it may still have processes. If the job ends during a change, it
  * ends as usual, with all connected ranks.
  */
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
 
 #include "common/hostlist.h"
-#include "common/macros.h"
 #include "shell/agent/root.h"
 #include "shell/agent/root_resize.h"
 #include "shell/io/hostfile.h"

@@ -5,9 +5,6 @@
  * variables. Its output is output of the job. It is ended after HOOK_SECONDS, or at the
  * next change.
  */
-#include <errno.h>
-#include <signal.h>
-#include <string.h>
 
 #include "common/macros.h"
 #include "shell/agent/jobstate.h"

@@ -1,7 +1,5 @@
 /* root_stage.c - rank 0: files of --stage-in and --stage-out, its own (stage.h) and those
  * of other ranks */
-#include <errno.h>
-#include <string.h>
 
 #include "common/macros.h"
 #include "shell/agent/root.h"

@@ -1,6 +1,5 @@
 /* root_usage.c - rank 0: puts the usage of the job, its steps and its ranks into the
  * spool */
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/macros.h"

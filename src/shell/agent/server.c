@@ -2,16 +2,12 @@
  * requests */
 #include "shell/agent/server.h"
 
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <stdarg.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/io/stream.h"
 

@@ -2,14 +2,9 @@
  * joins */
 #include "shell/agent/uplink.h"
 
-#include <errno.h>
 #include <netdb.h>
-#include <stdarg.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/io/sock.h"
 #include "shell/io/wire.h"

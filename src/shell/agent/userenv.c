@@ -1,19 +1,14 @@
 /* userenv.c - runs the user's login shell and takes its environment */
 #include "shell/agent/userenv.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pwd.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/sha256.h"
-#include "common/strbuf.h"
 #include "shell/step/task.h"
 
 #define OUTPUT_MAX (4u << 20) /* bytes that the shell and its profiles may print */

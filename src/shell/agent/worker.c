@@ -1,17 +1,12 @@
 /* worker.c - the agent's worker: reads its files, watches signals, and runs as root or
  * member */
-#include <errno.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/signalfd.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/agent/agent.h"
 #include "shell/agent/userenv.h"

@@ -1,9 +1,6 @@
 /* agent_file.c - makes the paths of the agent's files beside the spool */
 #include "shell/io/agent_file.h"
 
-#include <stdio.h>
-#include <string.h>
-
 char *agent_file (const struct launch *launch, const char *name)
 {
     const char *slash = launch->spool ? strrchr (launch->spool, '/') : NULL;

@@ -2,13 +2,9 @@
 #include "shell/io/agent_file.h"
 #include "shell/io/hostfile.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "shell/io/rankhost.h"
 
 char *hostfile_path (const struct launch *launch)

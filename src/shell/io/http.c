@@ -2,8 +2,6 @@
 #include "shell/io/http.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/macros.h"

@@ -1,13 +1,8 @@
 /* infile.c - opens a task's standard input */
 #include "shell/io/infile.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
-
-#include "common/macros.h"
 
 #define NAME_MAX_BYTES 4096
 

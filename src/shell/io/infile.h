@@ -10,8 +10,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "common/error.h"
 #include "protocol/launch.h"
 

@@ -1,11 +1,8 @@
 /* loop.c - the event loop over epoll(7) */
 #include "shell/io/loop.h"
 
-#include <errno.h>
-#include <stdlib.h>
 #include <sys/epoll.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 

@@ -1,17 +1,10 @@
 /* outfile.c - writes the user's output files on rank 0 */
 #include "shell/io/outfile.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/userfile.h"
-#include "protocol/pattern.h"
 #include "shell/io/wire.h"
 
 #define NAME_MAX_BYTES 4096

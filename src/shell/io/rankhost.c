@@ -2,12 +2,7 @@
 #include "shell/io/rankhost.h"
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "shell/io/sock.h"
 
 #define TCP "tcp:"

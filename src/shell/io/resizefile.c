@@ -2,16 +2,10 @@
 #include "shell/io/agent_file.h"
 #include "shell/io/resizefile.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/io.h"
-#include "common/macros.h"
 
 char *resizefile_path (const struct launch *launch, uint32_t rank)
 {

@@ -1,7 +1,6 @@
 /* resumable.c - keeps messages over several connections until the peer has them */
 #include "shell/io/resumable.h"
 
-#include <errno.h>
 #include <sys/socket.h>
 
 #include "common/macros.h"

@@ -1,17 +1,12 @@
 /* sock.c - sockets for the addresses of a launch file */
 #include "shell/io/sock.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <netdb.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/un.h>
-#include <unistd.h>
-
-#include "common/macros.h"
 
 #define BACKLOG 4096 /* all ranks of a large job connect at once */
 #define HOST_MAX 254

@@ -11,8 +11,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <sys/socket.h>
 #include <sys/types.h>
 

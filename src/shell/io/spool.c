@@ -1,14 +1,8 @@
 /* spool.c - the file that keeps the output of a job: appends, limits, releases */
 #include "shell/io/spool.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/uio.h>
-#include <unistd.h>
-
-#include "common/macros.h"
 
 #define BLOCK 4096u
 #define RESERVE (64u * 1024)      /* for the last frames of the job on a full disk */

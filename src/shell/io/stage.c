@@ -1,16 +1,11 @@
 /* stage.c - copies staged files to the job and back on one rank */
 #include "shell/io/stage.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/userfile.h"
-#include "protocol/pattern.h"
 
 #define NAME_MAX_BYTES 4096
 #define TURN_MAX (1024 * 1024) /* bytes copied in one turn of the loop */

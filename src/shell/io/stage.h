@@ -15,10 +15,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/error.h"
 #include "protocol/frame.h"
 #include "protocol/launch.h"

@@ -1,9 +1,6 @@
 /* stderr_line.c - writes one line to standard error in one write */
 #include "shell/io/stderr_line.h"
 
-#include <string.h>
-#include <unistd.h>
-
 #include "common/printable.h"
 
 void stderr_line (const char *program, const char *fmt, ...)

@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <stdarg.h>
-
 #include "common/macros.h"
 
 #define STDERR_LINE_MAX 2048 /* bytes of a line; longer lines are cut */

@@ -1,11 +1,6 @@
 /* stream.c - fills a buffer with the next bytes of the spool for a reader */
 #include "shell/io/stream.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "common/macros.h"
-
 #define PIECE (FRAME_HEAD + FRAME_DATA_MAX) /* the largest frame */
 #define SCAN_MAX (1u << 20)                 /* bytes of spool scanned in one call */
 

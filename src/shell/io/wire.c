@@ -1,11 +1,7 @@
 /* wire.c - messages between ranks: framing, proof of the key, queues of slow sockets */
 #include "shell/io/wire.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "common/sha256.h"

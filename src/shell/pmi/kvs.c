@@ -4,10 +4,6 @@
  * and value. */
 #include "shell/pmi/kvs.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "common/macros.h"
 #include "shell/io/wire.h"
 
 #define SLOTS_FIRST 64

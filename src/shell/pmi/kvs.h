@@ -14,10 +14,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/error.h"
 #include "common/strbuf.h"
 

@@ -1,11 +1,8 @@
 /* pmi.c - the tasks, the fence, and the parts that both PMI versions share, see pmi.h */
 #include "shell/pmi/pmi_private.h"
 
-#include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <stdarg.h>
-#include <string.h>
 
 #include "common/parse.h"
 

@@ -47,10 +47,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define PMI_NAME_MAX 63 /* bytes of a job's id, which names the KVS */

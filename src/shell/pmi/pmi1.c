@@ -9,7 +9,6 @@
  * ignore rc, so a failed reply has no value either. */
 #include "shell/pmi/pmi_private.h"
 
-#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <string.h>

@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include "common/macros.h"
 #include "common/strbuf.h"
 #include "shell/pmi/kvs.h"
 #include "shell/pmi/pmi.h"

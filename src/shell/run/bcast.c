@@ -1,15 +1,10 @@
 /* bcast.c - fluxq-bcast: sends a file to a step with one task on each node */
 #include "shell/run/bcast.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/macros.h"
-#include "common/option.h"
 #include "shell/io/stderr_line.h"
 #include "shell/run/run.h"
 

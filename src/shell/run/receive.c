@@ -1,13 +1,9 @@
 /* receive.c - a task of fluxq-bcast: writes its standard input to a file and checks the
  * digest */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "shell/run/bcast.h"
 

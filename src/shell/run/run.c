@@ -1,21 +1,16 @@
 /* run.c - fluxq-run: a step from request to exit status */
 #include "shell/run/run.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/idset.h"
-#include "common/macros.h"
 #include "common/parse.h"
 #include "protocol/taskmap.h"
-#include "shell/io/loop.h"
 #include "shell/io/sock.h"
 #include "shell/io/stderr_line.h"
 #include "shell/io/wait_status.h"

@@ -1,13 +1,9 @@
 /* run_connect.c - fluxq-run's first connection: to the agent's socket, or one that it is
  * given */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/parse.h"
 #include "shell/io/agent_file.h"
 #include "shell/io/sock.h"

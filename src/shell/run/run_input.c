@@ -4,13 +4,9 @@
  * the bytes under way. The files of --input=PATTERN with %t, %n or %N are read in pieces,
  * and each is opened for one piece only, as there may be more files than descriptors.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/epoll.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "common/sha256.h"

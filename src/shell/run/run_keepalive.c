@@ -1,14 +1,10 @@
 /* run_keepalive.c - fluxq-run --hold: the task of an allocation, which waits for its
  * end */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "protocol/keepalive.h"
 #include "shell/io/stderr_line.h"
 #include "shell/io/wire.h"

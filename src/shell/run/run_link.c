@@ -1,17 +1,12 @@
 /* run_link.c - fluxq-run's connection to the agent, renewed when it breaks */
 #include "shell/run/run_link.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "common/parse.h"
 #include "common/pass_fd.h"
 #include "protocol/step_client.h"

@@ -3,13 +3,9 @@
 #ifndef PACKAGE_VERSION /* the agent's makefile rule defines it */
 #include <config.h>
 #endif
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/option.h"
 #include "common/parse.h"
 #include "protocol/pattern.h"

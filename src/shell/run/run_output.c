@@ -1,11 +1,7 @@
 /* run_output.c - writes the output of tasks to the terminal or to files, with labels */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/parse.h"
 #include "protocol/pattern.h"
 #include "shell/run/run.h"

@@ -1,14 +1,8 @@
 /* cgroup.c - reads the files of the job's control group */
 #include "shell/step/cgroup.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "shell/io/wire.h"
 #include "shell/step/descendants.h"
 

@@ -2,12 +2,9 @@
 #include "shell/step/cpubind.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/parse.h"
-#include "protocol/taskmap.h"
 
 #define NAMES "none, cores, sockets, rank, map_cpu:LIST and mask_cpu:LIST"
 

@@ -19,11 +19,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
-#include "common/error.h"
 #include "common/idset.h"
 #include "shell/step/layout.h"
 

@@ -1,8 +1,6 @@
 /* cpubind_os.c - the machine's part of cpubind.h: allowed CPUs, binding, and sockets */
-#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
-#include <string.h>
 
 #include "common/parse.h"
 #include "shell/step/cpubind.h"

@@ -9,7 +9,6 @@
 #pragma once
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "shell/step/reap.h"
 

@@ -1,11 +1,8 @@
 /* env.c - the environment of a task: from the table of env_table.c, the user and Flux */
 #include "shell/step/env.h"
 
-#include <errno.h>
 #include <limits.h>
 #include <pwd.h>
-#include <string.h>
-#include <unistd.h>
 
 #include "shell/step/env_table.h"
 #include "shell/step/step_spec.h"

@@ -12,8 +12,6 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "common/error.h"
 #include "protocol/launch.h"
 

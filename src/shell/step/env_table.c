@@ -1,16 +1,12 @@
 /* env_table.c - the table of variables that fluxq sets for a task */
 #include "shell/step/env_table.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/auxv.h>
 #include <sys/uio.h>
-#include <unistd.h>
 
 #include "common/hostlist.h"
 #include "common/idset.h"
-#include "common/macros.h"
 #include "common/thousandths.h"
 #include "shell/io/agent_file.h"
 #include "shell/io/hostfile.h"

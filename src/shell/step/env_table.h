@@ -3,7 +3,6 @@
 #pragma once
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "common/strbuf.h"
 #include "shell/step/env.h"

@@ -7,7 +7,6 @@
  *
  * In the state "over" the waiting task gets WIRE_RUN_END and ends, and the job with it.
  */
-#include <string.h>
 
 #include "common/macros.h"
 #include "shell/step/steps_private.h"

@@ -5,9 +5,6 @@
  */
 #include "shell/step/layout.h"
 
-#include <errno.h>
-#include <string.h>
-
 /* State of one layout. */
 struct deal {
     const struct layout_request *req;

@@ -19,10 +19,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/error.h"
 #include "common/hostlist.h"
 #include "protocol/taskmap.h"
 

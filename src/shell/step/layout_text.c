@@ -1,6 +1,4 @@
 /* layout_text.c - parses the option --distribution and the host file, see layout.h */
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/parse.h"

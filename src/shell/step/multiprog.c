@@ -5,10 +5,6 @@
  */
 #include "shell/step/multiprog.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <string.h>
-
 #include "common/strbuf.h"
 #include "protocol/taskmap.h"
 

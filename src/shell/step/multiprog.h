@@ -15,9 +15,6 @@
  */
 #pragma once
 
-#include <stddef.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define MULTIPROG_TEXT_MAX (1024 * 1024) /* bytes of the file */

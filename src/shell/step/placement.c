@@ -4,11 +4,8 @@
  *     usable       the candidates that have room now
  *     layout       the tasks on the first usable nodes that suffice (layout.h)
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/hostlist.h"
-#include "common/macros.h"
 #include "shell/io/rankhost.h"
 #include "shell/step/steps_private.h"
 

@@ -1,17 +1,10 @@
 /* reap.c - reaps dead children and their resource usage */
 #include "shell/step/reap.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <unistd.h>
-
-#include "common/macros.h"
 
 void reap_parse_io (const char *text, struct use *use)
 {

@@ -12,7 +12,6 @@
  */
 #pragma once
 
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "protocol/stepuse.h"

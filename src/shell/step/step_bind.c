@@ -5,8 +5,6 @@
  * n-th core is the n-th CPU of the cpuset. In other cases the CPUs are not known, and no
  * task is bound.
  */
-#include <errno.h>
-#include <string.h>
 
 #include "common/macros.h"
 #include "shell/io/stderr_line.h"

@@ -4,8 +4,6 @@
  * more than the slowest reader has taken. With one file for each task there is one stream
  * for each, with a share of its own (wire_input_share()).
  */
-#include <errno.h>
-#include <stdlib.h>
 
 #include "common/macros.h"
 #include "shell/step/steps_private.h"

@@ -4,15 +4,11 @@
  * exchanges go to rank 0 in pieces (WIRE_STEP_PUT). Rank 0 sends the pairs of all ranks
  * to all of them (WIRE_STEP_KVS).
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "shell/io/wait_status.h"
 #include "shell/pmi/pmi.h"
 #include "shell/step/stepd_private.h"

@@ -1,9 +1,6 @@
 /* step_spec.c - writes and parses the text of a request for a step */
 #include "shell/step/step_spec.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "protocol/record.h"
 
 static const struct record_field fields[] = {

@@ -1,14 +1,9 @@
 /* stepd.c - a rank's part of the job's steps: starts tasks, passes input and output */
 #include "shell/step/stepd.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/macros.h"
 #include "protocol/taskmap.h"
 #include "shell/step/cgroup.h"
 #include "shell/step/env.h"

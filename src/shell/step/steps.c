@@ -1,12 +1,9 @@
 /* steps.c - rank 0's steps: places them, starts them and tells clients how they end */
 #include "shell/step/steps.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 
 #include "common/clock.h"
-#include "common/macros.h"
 #include "shell/io/wait_status.h"
 #include "shell/step/multiprog.h"
 #include "shell/step/steps_private.h"

@@ -1,8 +1,6 @@
 /* steps_nodes.c - what the nodes of a step report: output, exits, KVS pairs, failures */
 #include "shell/step/steps_private.h"
 
-#include <string.h>
-
 #include "common/macros.h"
 #include "shell/io/wait_status.h"
 

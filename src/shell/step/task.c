@@ -1,10 +1,8 @@
 /* task.c - sets of tasks: their output, their input, their ends */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "shell/io/pty.h"

@@ -21,9 +21,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 #include "protocol/launch.h"
 #include "protocol/stepuse.h"

@@ -2,8 +2,6 @@
  * task_spawn.c (a new process until it executes its program) */
 #pragma once
 
-#include <sys/resource.h>
-
 #include "common/idset.h"
 #include "common/rlimits.h"
 #include "protocol/frame.h"

@@ -1,12 +1,9 @@
 /* task_spawn.c - a task's process, from fork() to the exec of its program */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <string.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "shell/io/pty.h"

@@ -1,8 +1,6 @@
 /* tasks.c - all tasks of a rank: the job's own, and parts common to all sets */
-#include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
-#include <unistd.h>
 
 #include "common/macros.h"
 #include "shell/io/infile.h"

@@ -1,8 +1,6 @@
 /* commands.c - see commands.h */
 #include "tools/match/commands.h"
 
-#include <string.h>
-
 #include "jobspec/script/words.h"
 
 const struct match_command match_commands[] = {

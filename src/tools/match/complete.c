@@ -2,8 +2,6 @@
 #include "tools/match/complete.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
 
 #include <readline/readline.h>
 

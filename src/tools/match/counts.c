@@ -2,7 +2,6 @@
 #include "tools/match/counts.h"
 
 #include <inttypes.h>
-#include <string.h>
 
 struct sums {
     int64_t total, used;

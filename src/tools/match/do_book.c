@@ -1,7 +1,5 @@
 /* do_book.c - update, cancel, partial-cancel: bookings changed without a match */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/io.h"

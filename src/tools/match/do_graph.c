@@ -1,7 +1,5 @@
 /* do_graph.c - attach, remove, properties and status: changes of the graph itself */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/idset.h"
 #include "common/io.h"

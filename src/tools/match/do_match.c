@@ -6,10 +6,8 @@
  * Every attempt that the planner has decided takes a job id, even a failed one;
  * satisfiability and without_allocating take none, nor does a jobspec that is rejected.
  */
-#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/io.h"

@@ -1,6 +1,5 @@
 /* do_show.c - list, info, stat, cat, help, quit: the state of the session */
 #include <inttypes.h>
-#include <string.h>
 
 #include "common/io.h"
 #include "common/parse.h"

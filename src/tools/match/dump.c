@@ -1,9 +1,7 @@
 /* dump.c - see dump.h */
 #include "tools/match/dump.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 struct dump {
     const struct graph *g;

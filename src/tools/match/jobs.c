@@ -1,9 +1,6 @@
 /* jobs.c - see jobs.h */
 #include "tools/match/jobs.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #define HASH_NONFATAL_OOM 1
 #define uthash_nonfatal_oom(entry) ((entry)->file = NULL)
 #include <uthash.h>

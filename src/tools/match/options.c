@@ -1,9 +1,6 @@
 /* options.c - see options.h */
 #include "tools/match/options.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/parse.h"

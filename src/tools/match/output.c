@@ -1,9 +1,7 @@
 /* output.c - see output.h */
 #include "tools/match/output.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "tools/match/counts.h"
 

@@ -1,9 +1,6 @@
 /* paths.c - see paths.h */
 #include "tools/match/paths.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/parse.h"
 
 void paths_release (struct paths *p)

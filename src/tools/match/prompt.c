@@ -1,10 +1,7 @@
 /* prompt.c - see prompt.h */
 #include "tools/match/prompt.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdio.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include <readline/history.h>

@@ -1,13 +1,8 @@
 /* session.c - see session.h */
 #include "tools/match/session.h"
 
-#include <errno.h>
-#include <stdarg.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/io.h"
-#include "common/json.h"
 
 void session_complain (const char *fmt, ...)
 {

@@ -2,8 +2,6 @@
 #include "tools/sim/cluster.h"
 
 #include <ctype.h>
-#include <errno.h>
-#include <string.h>
 
 #include "common/parse.h"
 

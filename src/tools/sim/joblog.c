@@ -1,7 +1,6 @@
 /* joblog.c - see joblog.h */
 #include "tools/sim/joblog.h"
 
-#include <errno.h>
 #include <inttypes.h>
 
 FILE *joblog_open (const char *path, struct error *err)

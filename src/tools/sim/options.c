@@ -1,10 +1,6 @@
 /* options.c - see options.h */
 #include "tools/sim/options.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "common/parse.h"
 #include "tools/sim/trace.h"
 #include "tools/tool.h"

@@ -1,9 +1,6 @@
 /* records.c - see records.h */
 #include "tools/sim/records.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "tools/sim/trace.h"
 
 int records_open (struct records *r, const char *path, bool indented, struct error *err)

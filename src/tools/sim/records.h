@@ -13,10 +13,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
-
 #include "common/error.h"
 #include "common/strbuf.h"
 

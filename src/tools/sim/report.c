@@ -1,11 +1,8 @@
 /* report.c - see report.h */
 #include "tools/sim/report.h"
 
-#include <errno.h>
 #include <math.h>
-#include <stdio.h>
 
-#include "common/json.h"
 #include "common/parse.h"
 
 #define REAL_DIGITS 15

@@ -1,9 +1,6 @@
 /* requests.c - see requests.h */
 #include "tools/sim/requests.h"
 
-#include <errno.h>
-#include <string.h>
-
 #define HASH_NONFATAL_OOM 1
 #include <uthash.h>
 

@@ -1,9 +1,7 @@
 /* sim.c - see sim.h */
 #include "tools/sim/sim.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "tools/sim/sim_private.h"

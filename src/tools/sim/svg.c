@@ -1,9 +1,6 @@
 /* svg.c - see svg.h */
 #include "tools/sim/svg.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/io.h"
 
 #define TEXT_MAX 512

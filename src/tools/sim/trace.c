@@ -1,9 +1,6 @@
 /* trace.c - see trace.h: finds the format, reads and sorts files */
 #include "tools/sim/trace.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "tools/sim/records.h"
 
 #define WARNINGS_MAX 10

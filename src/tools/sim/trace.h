@@ -15,9 +15,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/error.h"
 
 #define TRACE_JOBS_MAX 10000000 /* of a file */

@@ -25,9 +25,7 @@
  *
  * Records and logs of jobs that have not ended, or never started, are left out.
  */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/json.h"
 #include "common/parse.h"

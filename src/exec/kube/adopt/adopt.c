@@ -2,12 +2,7 @@
  * adopt.h) */
 #include "exec/kube/adopt/adopt.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
-#include "common/json.h"
 #include "common/log.h"
 #include "exec/kube/core/kspace.h"
 

@@ -10,11 +10,6 @@
  */
 #include "exec/kube/adopt/adopt.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/clock.h"
 #include "common/json.h"
 #include "common/parse.h"
 #include "exec/kube/core/gres.h"

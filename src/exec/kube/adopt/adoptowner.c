@@ -7,7 +7,6 @@
  */
 #include "exec/kube/adopt/adopt.h"
 
-#include <string.h>
 #include <time.h>
 
 #include "common/clock.h"

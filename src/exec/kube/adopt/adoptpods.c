@@ -10,10 +10,6 @@
 #include "exec/kube/cluster/cluster.h"
 #include "exec/kube/make/objects.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/json.h"
 #include "exec/kube/core/kjob.h"

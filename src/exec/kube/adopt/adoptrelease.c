@@ -18,8 +18,6 @@
  */
 #include "exec/kube/adopt/adopt.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/clock.h"

@@ -8,11 +8,8 @@
 #include "exec/kube/adopt/adopt.h"
 #include "exec/kube/make/calls.h"
 
-#include <errno.h>
 #include <signal.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/log.h"

@@ -1,12 +1,7 @@
 /* adoptspec.c - see adoptspec.h */
 #include "exec/kube/adopt/adoptspec.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/gres.h"
-#include "common/json.h"
-#include "common/macros.h"
 #include "common/parse.h"
 #include "exec/kube/adopt/adoptview.h"
 #include "exec/kube/core/gres.h"

@@ -1,12 +1,9 @@
 /* adoptview.c - see adoptview.h */
 #include "exec/kube/adopt/adoptview.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
 #include "common/json.h"
-#include "common/macros.h"
 
 static double when_of (const char *timestamp)
 {

@@ -1,10 +1,6 @@
 /* admit.c - see admit.h */
 #include "exec/kube/cluster/admit.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/json.h"
 #include "exec/podset.h"
 #include "kube/quantity.h"

@@ -2,11 +2,6 @@
 #include "exec/kube/cluster/cluster.h"
 #include "exec/kube/cluster/groups.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/log.h"
 #include "exec/kube/core/knode.h"
 
 struct kgroups {

@@ -4,9 +4,6 @@
 #include "exec/kube/cluster/groups.h"
 #include "exec/kube/topology/zones.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/clock.h"

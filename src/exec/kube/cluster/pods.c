@@ -10,9 +10,6 @@
 #include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/topology/zones.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/json.h"

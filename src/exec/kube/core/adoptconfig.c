@@ -1,11 +1,6 @@
 /* adoptconfig.c - see adoptconfig.h */
 #include "exec/kube/core/adoptconfig.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
 #include "exec/namespaces.h"
 
 #define POLICY_NAME_MAX 253 /* of policies */

@@ -13,9 +13,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "common/json.h"
 #include "common/yaml.h"
 
 #define ADOPT_NAMESPACES_MAX 256 /* each has a watch */

@@ -1,11 +1,6 @@
 /* config.c - see config.h */
 #include "exec/kube/core/config.h"
 
-#include <ctype.h>
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/parse.h"
 #include "exec/kube/core/gres.h"
 #include "exec/kube/core/kjob.h"

@@ -3,9 +3,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
-#include "common/json.h"
 #include "common/yaml.h"
 #include "exec/kube/core/adoptconfig.h"
 #include "exec/kube/core/groupconfig.h"

@@ -1,11 +1,6 @@
 /* gres.c - see gres.h */
 #include "exec/kube/core/gres.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
-
-#include "common/macros.h"
 #include "exec/kube/core/podsize.h"
 #include "kube/quantity.h"
 

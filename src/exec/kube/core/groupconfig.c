@@ -1,10 +1,6 @@
 /* groupconfig.c - see groupconfig.h */
 #include "exec/kube/core/groupconfig.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/parse.h"
 #include "exec/exec.h"
 #include "kube/quantity.h"

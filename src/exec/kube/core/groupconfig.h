@@ -13,10 +13,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/json.h"
 #include "common/yaml.h"
 
 #define GROUP_NAME_MAX 30 /* characters; the name is part of names and labels */

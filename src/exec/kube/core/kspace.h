@@ -2,7 +2,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <uthash.h>
 
 #include "common/error.h"

@@ -2,8 +2,6 @@
 #include "exec/kube/core/names.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/sha256.h"
 #include "jobspec/attributes/base64.h"

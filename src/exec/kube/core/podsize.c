@@ -1,11 +1,7 @@
 /* podsize.c - see podsize.h */
 #include "exec/kube/core/podsize.h"
 
-#include <stdbool.h>
-#include <string.h>
-
 #include "common/json.h"
-#include "common/macros.h"
 #include "kube/quantity.h"
 
 static int64_t add (int64_t a, int64_t b)

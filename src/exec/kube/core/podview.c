@@ -2,12 +2,9 @@
 #include "exec/kube/core/podview.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
 #include "common/json.h"
-#include "common/macros.h"
 #include "common/parse.h"
 #include "exec/kube/core/names.h"
 #include "protocol/agent_api.h"

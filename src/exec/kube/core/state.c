@@ -1,10 +1,6 @@
 /* state.c - see state.h */
 #include "exec/kube/core/state.h"
 
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "exec/kube/core/kjob.h"

@@ -1,17 +1,12 @@
 /* inputfiles.c - see inputfiles.h */
 #include "exec/kube/files/inputfiles.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <unistd.h>
 
 #include "common/io.h"
-#include "common/macros.h"
 #include "common/userdir.h"
 
 #define NAME "input"

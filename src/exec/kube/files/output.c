@@ -1,14 +1,9 @@
 /* output.c - see output.h */
 #include "exec/kube/files/output.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "common/io.h"
-#include "common/json.h"
 #include "common/sha256.h"
 #include "common/userdir.h"
 #include "common/userfile.h"

@@ -1,17 +1,13 @@
 /* outputfiles.c - see outputfiles.h */
 #include "exec/kube/files/outputfiles.h"
 
-#include <errno.h>
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <uthash.h>
 
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/userfile.h"
-#include "protocol/pattern.h"
 
 #define OPEN_MAX_FILES 16
 #define PATH_TEXT_MAX 4096

@@ -1,15 +1,11 @@
 /* stagefiles.c - see stagefiles.h */
 #include "exec/kube/files/stagefiles.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <uthash.h>
 
 #include "common/io.h"
 #include "common/userfile.h"
-#include "protocol/pattern.h"
 
 #define OPEN_MAX_FILES 16
 #define PATH_TEXT_MAX 4096

@@ -1,14 +1,9 @@
 /* staging.c - see staging.h */
 #include "exec/kube/files/staging.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "common/macros.h"
 #include "exec/kube/core/names.h"
 #include "exec/kube/files/stagefiles.h"
 #include "exec/mounts.h"
-#include "protocol/pattern.h"
 
 #define NAME "stage"
 #define PLACE POD_JOB "/" NAME "-" /* no user can name it: it is the agent's */

@@ -1,10 +1,6 @@
 /* unprivileged.c - see unprivileged.h */
 #include "exec/kube/files/unprivileged.h"
 
-#include <errno.h>
-#include <string.h>
-#include <unistd.h>
-
 #include "exec/kube/core/names.h"
 
 bool unprivileged_for (uid_t uid)

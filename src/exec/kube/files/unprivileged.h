@@ -11,7 +11,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
 #include <sys/types.h>
 
 #include "common/error.h"

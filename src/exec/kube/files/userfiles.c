@@ -1,10 +1,6 @@
 /* userfiles.c - see userfiles.h */
 #include "exec/kube/files/userfiles.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "exec/kube/core/names.h"
 #include "exec/mounts.h"
 

@@ -2,11 +2,6 @@
 #include "exec/kube/make/calls.h"
 #include "exec/kube/make/podmaker.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/files/output.h"
 #include "exec/kube/files/staging.h"

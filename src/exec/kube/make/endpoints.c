@@ -10,11 +10,6 @@
 #include "exec/kube/make/endpointslice.h"
 #include "exec/kube/make/podmaker.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"
 

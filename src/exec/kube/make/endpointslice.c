@@ -1,10 +1,6 @@
 /* endpointslice.c - see endpointslice.h */
 #include "exec/kube/make/endpointslice.h"
 
-#include <string.h>
-
-#include "common/macros.h"
-
 uint32_t endpointslice_parts (uint32_t nranks)
 {
     return nranks < 2 ? 0 : (nranks - 1) / ENDPOINTSLICE_MAX + 1;

@@ -3,8 +3,6 @@
 
 #include <inttypes.h>
 
-#include "common/strbuf.h"
-
 /* Adds a word in single quotes, where only a quote is special: ' becomes '\''. */
 static void add_word (struct strbuf *sb, const char *word)
 {

@@ -1,8 +1,6 @@
 /* jobstatus.c - see jobstatus.h */
 #include "exec/kube/make/jobstatus.h"
 
-#include <stdio.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <time.h>
 

@@ -1,11 +1,6 @@
 /* minicluster.c - see minicluster.h */
 #include "exec/kube/make/minicluster.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/make/fluxrun.h"
 

@@ -2,9 +2,6 @@
 #include "exec/kube/make/miniclusters.h"
 #include "exec/kube/make/objects.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kspace.h"

@@ -3,11 +3,7 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "common/macros.h"
 #include "common/sha256.h"
 #include "exec/kube/core/gres.h"
 #include "exec/kube/core/kjob.h"

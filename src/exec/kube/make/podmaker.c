@@ -5,10 +5,6 @@
  */
 #include "exec/kube/make/podmaker.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"

@@ -1,9 +1,6 @@
 /* podobject.c - see podobject.h */
 #include "exec/kube/make/podobject.h"
 
-#include <stdio.h>
-#include <string.h>
-
 #include "exec/kube/core/gres.h"
 
 #define BATCH_LABEL "batch.kubernetes.io/"

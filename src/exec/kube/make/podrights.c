@@ -1,8 +1,6 @@
 /* podrights.c - see podrights.h */
 #include "exec/kube/make/podrights.h"
 
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kspace.h"

@@ -10,9 +10,6 @@
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/make/podrights.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kjob.h"

@@ -1,9 +1,6 @@
 /* podspec.c - see podspec.h */
 #include "exec/kube/make/podspec.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "exec/kube/core/gres.h"
 #include "exec/podset.h"
 

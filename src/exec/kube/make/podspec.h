@@ -7,8 +7,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-
 #include "common/error.h"
 #include "exec/exec.h"
 

@@ -1,12 +1,6 @@
 /* rights.c - see rights.h */
 #include "exec/kube/make/rights.h"
 
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
-
 #define PATH "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 static const struct {

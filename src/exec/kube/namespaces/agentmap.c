@@ -10,10 +10,6 @@
 #include "exec/kube/make/objects.h"
 #include "exec/kube/namespaces/spaces.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"

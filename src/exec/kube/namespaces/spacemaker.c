@@ -14,10 +14,6 @@
 #include "exec/kube/make/calls.h"
 #include "exec/kube/namespaces/spaces.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kjob.h"

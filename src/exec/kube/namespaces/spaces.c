@@ -5,9 +5,6 @@
  */
 #include "exec/kube/namespaces/spaces.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/make/rights.h"
 #include "exec/namespaces.h"

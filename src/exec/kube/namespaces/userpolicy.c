@@ -9,7 +9,6 @@
 #include "exec/kube/make/calls.h"
 #include "exec/kube/namespaces/spaces.h"
 
-#include <errno.h>
 #include <stdlib.h>
 
 #include "common/clock.h"

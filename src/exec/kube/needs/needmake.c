@@ -1,9 +1,6 @@
 /* needmake.c - makes the objects that ask for nodes (see needs.h) */
 #include "exec/kube/needs/needs_private.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/clock.h"

@@ -1,12 +1,8 @@
 /* needobject.c - see needobject.h */
 #include "exec/kube/needs/needobject.h"
 
-#include <errno.h>
-#include <stdio.h>
-#include <string.h>
 #include <time.h>
 
-#include "common/json.h"
 #include "common/parse.h"
 #include "exec/kube/core/names.h"
 

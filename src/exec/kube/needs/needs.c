@@ -11,9 +11,6 @@
  */
 #include "exec/kube/needs/needs_private.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/clock.h"

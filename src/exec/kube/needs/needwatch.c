@@ -2,13 +2,8 @@
  * needs.h) */
 #include "exec/kube/needs/needs_private.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
-#include <utlist.h>
 
-#include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kspace.h"
 

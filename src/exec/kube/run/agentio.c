@@ -3,10 +3,6 @@
 #include "exec/kube/files/output.h"
 #include "exec/kube/run/run.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/core/kjob.h"

@@ -9,10 +9,6 @@
 #include "exec/kube/needs/needs.h"
 #include "exec/kube/run/run.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"

@@ -7,15 +7,10 @@
 #include "exec/kube/needs/needs.h"
 #include "exec/kube/run/run.h"
 
-#include <errno.h>
 #include <signal.h>
-#include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/clock.h"
 #include "common/hostlist.h"
-#include "common/log.h"
 #include "exec/joblaunch.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"

@@ -10,7 +10,6 @@
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/run/run.h"
 
-#include <string.h>
 #include <sys/wait.h>
 
 #include "common/clock.h"

@@ -2,10 +2,6 @@
  * of the job is left (see run.h) */
 #include "exec/kube/run/run.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "exec/joblaunch.h"

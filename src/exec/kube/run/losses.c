@@ -11,7 +11,6 @@
 #include <signal.h>
 #include <string.h>
 
-#include "common/clock.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/knode.h"
 

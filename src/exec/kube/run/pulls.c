@@ -10,9 +10,6 @@
  */
 #include "exec/kube/run/run.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"

@@ -14,13 +14,8 @@
 #include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/run/run.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
-#include "common/parse.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/knode.h"
 #include "exec/kube/core/kspace.h"

@@ -15,8 +15,6 @@
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/run/run.h"
 
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/joblaunch.h"

@@ -9,9 +9,6 @@
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/run/run.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/parse.h"

@@ -2,9 +2,6 @@
 #include "exec/kube/topology/podprint.h"
 
 #include <inttypes.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/macros.h"
 

@@ -1,12 +1,6 @@
 /* zoneobject.c - see zoneobject.h */
 #include "exec/kube/topology/zoneobject.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/json.h"
-#include "common/macros.h"
 #include "common/parse.h"
 #include "kube/quantity.h"
 

@@ -1,12 +1,6 @@
 /* zonerule.c - see zonerule.h */
 #include "exec/kube/topology/zonerule.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "common/macros.h"
-
 #define MIB ((int64_t)1 << 20)
 
 void zonerule_object (struct zonerule *s, const struct zoneobject *object)

@@ -8,12 +8,7 @@
  */
 #include "exec/kube/topology/zones.h"
 
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "common/clock.h"
-#include "common/json.h"
 #include "common/log.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/knode.h"

@@ -38,9 +38,7 @@ struct check {
     struct wal_state log;
 };
 
-static void say (const struct check *c, const char *fmt, ...) PRINTF_LIKE (2, 3);
-
-static void say (const struct check *c, const char *fmt, ...)
+PRINTF_LIKE (2, 3) static void say (const struct check *c, const char *fmt, ...)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (4096);
     va_list ap;
@@ -56,19 +54,6 @@ static void say (const struct check *c, const char *fmt, ...)
 #define BAD_JOBS                                                                         \
     " FROM job WHERE sum IS NOT rowsum (id, uid, key, spec,"                             \
     " (SELECT text FROM jobspec s WHERE s.id = job.id))"
-
-/* -1: the data base cannot be read. */
-static int64_t number (sqlite3 *db, const char *sql)
-{
-    sqlite3_stmt *st = NULL;
-    int64_t n = -1;
-
-    if (sqlite3_prepare_v2 (db, sql, -1, &st, NULL) == SQLITE_OK
-        && sqlite3_step (st) == SQLITE_ROW)
-        n = sqlite3_column_int64 (st, 0);
-    sqlite3_finalize (st);
-    return n;
-}
 
 static bool is_sound (sqlite3 *db, char trouble[200])
 {
@@ -96,15 +81,16 @@ static struct verdict examine (const struct check *c, sqlite3 *db)
     uint64_t total = 0;
 
     v.readable = is_sound (db, v.trouble);
-    v.events = number (db, "SELECT count(*) FROM event");
-    v.bad_events = number (db, "SELECT count(*)" BAD_EVENTS);
-    v.bad_jobs = number (db, "SELECT count(*)" BAD_JOBS);
-    v.last_seq = number (db, "SELECT max(seq) FROM event");
-    v.last_id = number (db, "SELECT seq FROM sqlite_sequence WHERE name = 'job'");
-    v.complete = schema_total (c->j, db, &total, NULL) == 0
-                 && (v.last_seq == 0
-                     || (int64_t)total
-                            == number (db, "SELECT total FROM event ORDER BY seq DESC"));
+    v.events = schema_number (db, "SELECT count(*) FROM event");
+    v.bad_events = schema_number (db, "SELECT count(*)" BAD_EVENTS);
+    v.bad_jobs = schema_number (db, "SELECT count(*)" BAD_JOBS);
+    v.last_seq = schema_number (db, "SELECT max(seq) FROM event");
+    v.last_id = schema_number (db, "SELECT seq FROM sqlite_sequence WHERE name = 'job'");
+    v.complete =
+        schema_total (c->j, db, &total, NULL) == 0
+        && (v.last_seq == 0
+            || (int64_t)total
+                   == schema_number (db, "SELECT total FROM event ORDER BY seq DESC"));
     v.readable = v.readable && v.events >= 0 && v.bad_events >= 0 && v.bad_jobs >= 0;
     return v;
 }
@@ -274,8 +260,8 @@ static int put_in_place (struct check *c, enum choice which, struct error *err)
                    != SQLITE_OK))
         rc = error_set (err, EIO, "%s-repair: %s", c->j->path, sqlite3_errmsg (db));
     if (rc == 0) {
-        c->j->head.seq = number (db, "SELECT max(seq) FROM event");
-        c->j->head.total = (uint64_t)number (
+        c->j->head.seq = schema_number (db, "SELECT max(seq) FROM event");
+        c->j->head.total = (uint64_t)schema_number (
             db, "SELECT total FROM event ORDER BY seq DESC LIMIT 1");
     }
     sqlite3_close (db);

@@ -1,5 +1,5 @@
-/* journal_private.h - what journal.c, journal_txn.c, writer.c, reader.c and schema.c
- * share
+/* journal_private.h - what journal.c, journal_txn.c, writer.c, reader.c, schema.c
+ * and load.c share
  *
  *     loop thread                      writer thread                       reader thread
  *     journal_commit  --> queue  -->  batch: BEGIN, all of it, COMMIT
@@ -167,16 +167,26 @@ void schema_close (struct journal *j);
 /* Takes the flock on PATH-lock. */
 int schema_lock (struct journal *j, struct error *err);
 int schema_open_db (const struct journal *j, int flags, sqlite3 **ret, struct error *err);
+/* Opens another read-only connection, for start-up. */
+int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err);
+int schema_prepare (const struct journal *j, sqlite3 *db, const char *const sql[],
+                    size_t n, sqlite3_stmt *ret[], struct error *err);
 /* Sum over all rows of job and event. */
 int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err);
+/* The number that the query yields first; -1: the data base cannot be read. */
+int64_t schema_number (sqlite3 *db, const char *sql);
 /* Writes one more event, which has that sum. */
 int schema_seal (const struct journal *j, sqlite3 *db, struct error *err);
 /* Reserves all ids up to last, whatever is in the tables. */
 int schema_keep_ids (const struct journal *j, sqlite3 *db, uint64_t last, struct error *err);
-/* Whether a row of timestamp, name, context, seq and sum matches its checksum. */
-bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id);
 /* Explains sqlite's rc for a person; returns the negative errno. Uses errno, too. */
 int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err);
+
+/* load.c */
+#define SELECT_EVENTS                                                                    \
+    "SELECT timestamp, name, context, seq, sum FROM event WHERE id = ? ORDER BY seq"
+/* Whether a row of SELECT_EVENTS matches its checksum. */
+bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id);
 /* Calls fn for each (uid, key, id, time) younger than `since`, by time. */
 int schema_load_keys (struct journal *j, double since,
                       int (*fn) (struct journal *j, uint32_t uid, const char *key,

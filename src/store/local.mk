@@ -5,6 +5,7 @@ src_store_libstore_a_SOURCES = \
 	src/store/head.c \
 	src/store/journal.c \
 	src/store/journal_txn.c \
+	src/store/load.c \
 	src/store/reader.c \
 	src/store/rowsum.c \
 	src/store/schema.c \

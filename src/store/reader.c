@@ -138,7 +138,7 @@ static int finish_record (struct read_request *r, struct strbuf *sb,
 
 static int read_all (struct journal *j, struct read_request *r)
 {
-    struct strbuf sb = STRBUF_INIT (RECORD_TEXT_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (RECORD_TEXT_MAX);
     struct placed_events events = { 0 };
 
     sqlite3_exec (j->rdb, "BEGIN", NULL, NULL, NULL); /* reads one consistent snapshot */
@@ -153,7 +153,6 @@ static int read_all (struct journal *j, struct read_request *r)
     sqlite3_exec (j->rdb, "COMMIT", NULL, NULL, NULL);
     if (rc == 0)
         rc = finish_record (r, &sb, &events);
-    strbuf_release (&sb);
     free (events.list);
     return rc;
 }

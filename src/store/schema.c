@@ -92,9 +92,6 @@ static const char *const statements[STMT_WRITE_COUNT] = {
     [STMT_UNSET] = "DELETE FROM setting WHERE name = ?",
 };
 
-#define SELECT_EVENTS                                                                    \
-    "SELECT timestamp, name, context, seq, sum FROM event WHERE id = ? ORDER BY seq"
-
 static const char *const read_statements[READ_COUNT] = {
     [READ_JOB] = "SELECT uid, inactive FROM job WHERE id = ?",
     [READ_JOBSPEC] = ("SELECT s.text FROM job j JOIN jobspec s"
@@ -207,6 +204,18 @@ static int get_int64 (const struct journal *j, sqlite3 *db, const char *sql, int
     return rc == SQLITE_OK ? 0 : schema_error (j, db, rc, err);
 }
 
+int64_t schema_number (sqlite3 *db, const char *sql)
+{
+    sqlite3_stmt *st = NULL;
+    int64_t n = -1;
+
+    if (sqlite3_prepare_v2 (db, sql, -1, &st, NULL) == SQLITE_OK
+        && sqlite3_step (st) == SQLITE_ROW)
+        n = sqlite3_column_int64 (st, 0);
+    sqlite3_finalize (st);
+    return n;
+}
+
 static int exec (const struct journal *j, sqlite3 *db, const char *sql, struct error *err)
 {
     int rc = sqlite3_exec (db, sql, NULL, NULL, NULL);
@@ -316,15 +325,14 @@ int schema_open_db (const struct journal *j, int flags, sqlite3 **ret,
     return rc == SQLITE_OK ? 0 : schema_error (j, *ret, rc, err);
 }
 
-/* Opens another read-only connection, for start-up. */
-static int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err)
+int schema_open_reader (const struct journal *j, sqlite3 **ret, struct error *err)
 {
     int rc = schema_open_db (j, SQLITE_OPEN_READONLY, ret, err);
 
     return rc < 0 ? rc : exec (j, *ret, "PRAGMA cache_size = -2048", err);
 }
 
-static int prepare (const struct journal *j, sqlite3 *db, const char *const sql[],
+int schema_prepare (const struct journal *j, sqlite3 *db, const char *const sql[],
                     size_t n, sqlite3_stmt *ret[], struct error *err)
 {
     for (size_t i = 0; i < n; i++) {
@@ -493,11 +501,11 @@ int schema_open (struct journal *j, struct error *err)
     if (rc < 0)
         return rc;
     keep_log (j, false);
-    rc = prepare (j, j->db, statements, STMT_WRITE_COUNT, j->stmts, err);
+    rc = schema_prepare (j, j->db, statements, STMT_WRITE_COUNT, j->stmts, err);
     if (rc == 0)
         rc = schema_open_reader (j, &j->rdb, err);
     if (rc == 0)
-        rc = prepare (j, j->rdb, read_statements, READ_COUNT, j->rstmts, err);
+        rc = schema_prepare (j, j->rdb, read_statements, READ_COUNT, j->rstmts, err);
     if (rc == 0)
         rc = find_clock (j, err);
     return rc;
@@ -511,173 +519,4 @@ void schema_close (struct journal *j)
         sqlite3_finalize (j->stmts[i]);
     sqlite3_close (j->rdb);
     sqlite3_close (j->db); /* the last connection: checkpoints */
-}
-
-/* -- loading -- */
-
-int schema_load_keys (struct journal *j, double since,
-                      int (*fn) (struct journal *j, uint32_t uid, const char *key,
-                                 uint64_t id, double time),
-                      struct error *err)
-{
-    sqlite3_stmt *st = NULL;
-    int failed = 0;
-    int rc = sqlite3_prepare_v2 (
-        j->db,
-        "SELECT uid, key, id, submitted FROM job WHERE key IS NOT NULL"
-        " AND submitted >= ? ORDER BY submitted, id",
-        -1, &st, NULL);
-
-    if (rc != SQLITE_OK)
-        return schema_error (j, j->db, rc, err);
-    sqlite3_bind_double (st, 1, since);
-    while (failed == 0 && (rc = sqlite3_step (st)) == SQLITE_ROW)
-        failed =
-            fn (j, (uint32_t)sqlite3_column_int64 (st, 0),
-                (const char *)sqlite3_column_text (st, 1),
-                (uint64_t)sqlite3_column_int64 (st, 2), sqlite3_column_double (st, 3));
-    rc = sqlite3_finalize (st);
-    if (failed < 0)
-        return error_errno (err, -failed, "journal: %s", j->path);
-    return rc == SQLITE_OK ? 0 : schema_error (j, j->db, rc, err);
-}
-
-/* Both branches walk the index job_by_activity in order of id, and SQLite merges them. */
-static const char select_jobs[] =
-    "SELECT j.id, j.uid, j.inactive, j.key, s.text, j.spec, j.sum FROM job j"
-    " LEFT JOIN jobspec s ON s.id = coalesce(j.spec, j.id) WHERE j.inactive = 0"
-    " UNION ALL "
-    "SELECT j.id, j.uid, j.inactive, j.key, NULL, j.spec, j.sum FROM job j"
-    " WHERE j.inactive = 1 AND j.id >= (SELECT min(id) FROM"
-    " (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC LIMIT ?))"
-    " ORDER BY 1";
-
-static uint64_t text_column (uint64_t sum, sqlite3_stmt *st, int column)
-{
-    const char *text = (const char *)sqlite3_column_text (st, column);
-
-    return rowsum_text (sum, text, (size_t)sqlite3_column_bytes (st, column));
-}
-
-/* Whether a row of SELECT_EVENTS matches its checksum. */
-bool schema_event_is_whole (sqlite3_stmt *st, uint64_t id)
-{
-    uint64_t sum = rowsum_int (ROWSUM_START, sqlite3_column_int64 (st, 3));
-
-    sum = rowsum_int (sum, (int64_t)id);
-    sum = rowsum_real (sum, sqlite3_column_double (st, 0));
-    sum = text_column (text_column (sum, st, 1), st, 2);
-    return sum == (uint64_t)sqlite3_column_int64 (st, 4);
-}
-
-/* Whether a row of select_jobs is whole; the jobspec of an ended job is not read. */
-static bool job_is_whole (sqlite3_stmt *st)
-{
-    bool own = sqlite3_column_type (st, 5) == SQLITE_NULL;
-
-    if (sqlite3_column_int (st, 2) != 0)
-        return true;
-    uint64_t sum = rowsum_int (ROWSUM_START, sqlite3_column_int64 (st, 0));
-    sum = text_column (rowsum_int (sum, sqlite3_column_int64 (st, 1)), st, 3);
-    sum = own ? rowsum_text (sum, NULL, 0)
-              : rowsum_int (sum, sqlite3_column_int64 (st, 5));
-    sum = own ? text_column (sum, st, 4) : rowsum_text (sum, NULL, 0);
-    return sum == (uint64_t)sqlite3_column_int64 (st, 6)
-           && sqlite3_column_type (st, 4) != SQLITE_NULL;
-}
-
-static int damaged (const struct journal *j, uint64_t id, const char *what,
-                    struct error *err)
-{
-    return error_set (
-        err, EBADMSG,
-        "journal: %s is damaged: %s of job %ju differs from the written data. "
-        "'fluxq-ctl journal check' shows details, 'fluxq-ctl journal repair' "
-        "continues without it, or restore a backup",
-        j->path, what, (uintmax_t)id);
-}
-
-static int load_events (const struct journal *j, sqlite3_stmt *st, uint64_t id,
-                        journal_event_f on_event, void *arg, struct error *err)
-{
-    int rc = 0;
-
-    sqlite3_bind_int64 (st, 1, (int64_t)id);
-    while (rc == 0 && sqlite3_step (st) == SQLITE_ROW)
-        rc = !schema_event_is_whole (st, id) ? damaged (j, id, "an event", err) : on_event (id, sqlite3_column_double (st, 0),
-                       (const char *)sqlite3_column_text (st, 1),
-                       (const char *)sqlite3_column_text (st, 2), arg);
-    return rc;
-}
-
-static int load_job (sqlite3_stmt *st, journal_job_f on_job, void *arg, uint64_t *ret_id)
-{
-    struct journal_job_row row = {
-        .id = (uint64_t)sqlite3_column_int64 (st, 0),
-        .uid = (uint32_t)sqlite3_column_int64 (st, 1),
-        .inactive = sqlite3_column_int (st, 2) != 0,
-        .key = (const char *)sqlite3_column_text (st, 3),
-        .jobspec = (const char *)sqlite3_column_text (st, 4),
-        .of = (uint64_t)sqlite3_column_int64 (st, 5),
-    };
-
-    row.jobspec_len = (size_t)sqlite3_column_bytes (st, 4);
-    *ret_id = row.id;
-    return on_job (&row, arg);
-}
-
-int journal_load (struct journal *j, size_t recent, journal_job_f on_job,
-                  journal_event_f on_event, void *arg, struct error *err)
-{
-    const char *const sql[] = { select_jobs, SELECT_EVENTS };
-    sqlite3_stmt *st[2] = { NULL, NULL };
-    sqlite3 *db = NULL;
-    int stopped = 0;
-    int step = SQLITE_DONE;
-    int rc = schema_open_reader (j, &db, err);
-
-    if (rc == 0)
-        rc = prepare (j, db, sql, 2, st, err);
-    if (rc == 0)
-        sqlite3_bind_int64 (st[0], 1, (int64_t)MIN (recent, (size_t)INT64_MAX));
-    while (rc == 0 && stopped == 0 && (step = sqlite3_step (st[0])) == SQLITE_ROW) {
-        uint64_t id = 0;
-        if (!job_is_whole (st[0]))
-            rc = damaged (j, (uint64_t)sqlite3_column_int64 (st[0], 0), "the jobspec", err);
-        else
-            stopped = load_job (st[0], on_job, arg, &id);
-        if (rc == 0 && stopped == 0)
-            stopped = load_events (j, st[1], id, on_event, arg, err);
-        int reset = sqlite3_reset (st[1]);
-        if (reset != SQLITE_OK)
-            rc = schema_error (j, db, reset, err);
-    }
-    if (rc == 0 && stopped == 0 && step != SQLITE_DONE)
-        rc = schema_error (j, db, step, err);
-    sqlite3_finalize (st[0]);
-    sqlite3_finalize (st[1]);
-    sqlite3_close (db);
-    return rc < 0 ? rc : stopped;
-}
-
-int journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
-                           struct error *err)
-{
-    const char *const sql[] = { "SELECT name, value FROM setting ORDER BY name" };
-    sqlite3_stmt *st = NULL;
-    sqlite3 *db = NULL;
-    int stopped = 0;
-    int step = SQLITE_DONE;
-    int rc = schema_open_reader (j, &db, err);
-
-    if (rc == 0)
-        rc = prepare (j, db, sql, 1, &st, err);
-    while (rc == 0 && stopped == 0 && (step = sqlite3_step (st)) == SQLITE_ROW)
-        stopped = fn ((const char *)sqlite3_column_text (st, 0),
-                      (const char *)sqlite3_column_text (st, 1), arg);
-    if (rc == 0 && stopped == 0 && step != SQLITE_DONE)
-        rc = schema_error (j, db, step, err);
-    sqlite3_finalize (st);
-    sqlite3_close (db);
-    return rc < 0 ? rc : stopped;
 }

@@ -480,18 +480,6 @@ static void maybe_checkpoint (struct journal *j)
 
 #define VACUUM_PAGES 32 /* in each piece: a few milliseconds */
 
-static int64_t pragma (struct journal *j, const char *sql)
-{
-    sqlite3_stmt *st = NULL;
-    int64_t n = 0;
-
-    if (sqlite3_prepare_v2 (j->db, sql, -1, &st, NULL) == SQLITE_OK
-        && sqlite3_step (st) == SQLITE_ROW)
-        n = sqlite3_column_int64 (st, 0);
-    sqlite3_finalize (st);
-    return n;
-}
-
 /* Whether there is a reason to: it was requested, or a fifth of the file is free, which
  * is checked after a removal. */
 static bool begin_to_give_back (struct journal *j)
@@ -503,8 +491,11 @@ static bool begin_to_give_back (struct journal *j)
     if (!asked && !j->pruned)
         return false;
     j->pruned = false;
-    int64_t nfree = pragma (j, "PRAGMA freelist_count");
-    return nfree > 0 && (asked || (nfree > 1000 && nfree > pragma (j, "PRAGMA page_count") / 5));
+    int64_t nfree = schema_number (j->db, "PRAGMA freelist_count");
+    return nfree > 0
+           && (asked
+               || (nfree > 1000
+                   && nfree > schema_number (j->db, "PRAGMA page_count") / 5));
 }
 
 static bool is_idle (struct journal *j)
@@ -528,7 +519,7 @@ static void give_back (struct journal *j)
                            NULL, NULL, NULL);
         if (j->wal_pages >= CHECKPOINT_PAGES)
             maybe_checkpoint (j);
-        if (rc == SQLITE_OK && pragma (j, "PRAGMA freelist_count") > 0)
+        if (rc == SQLITE_OK && schema_number (j->db, "PRAGMA freelist_count") > 0)
             continue;
         j->giving_back = false;
         j->wal_pages = CHECKPOINT_PAGES; /* a checkpoint shrinks the file */

@@ -5,22 +5,16 @@
  * within its own callbacks, so while `inside` is set, sends and cancels are only stored,
  * and carried out when curl has returned (settle).
  */
-#include "kube/http.h"
+#include "kube/http_options.h"
 
-#include <curl/curl.h>
-#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <utlist.h>
 
 #include "common/strbuf.h"
 
 #define BODY_MAX_DEFAULT ((size_t)64 << 20)
-#define CONNECT_TIMEOUT_MS 10000L
 #define IDLE_LOOK_MS 500
 #define LOST_PEER_MS 30000 /* unacknowledged data for this time: the connection is dead */
 
@@ -36,8 +30,7 @@ struct httpc_request {
     struct httpc *h;
     CURL *easy;
     enum request_state state;
-    struct curl_slist *headers;
-    struct curl_slist *connect_to;
+    struct httpc_lists lists;
     struct strbuf body;
     uint64_t last; /* uv_now() of the last byte */
     uint64_t idle_ms;
@@ -73,8 +66,8 @@ static void request_free (struct httpc_request *r)
             curl_multi_remove_handle (r->h->multi, r->easy);
         curl_easy_cleanup (r->easy);
     }
-    curl_slist_free_all (r->headers);
-    curl_slist_free_all (r->connect_to);
+    curl_slist_free_all (r->lists.headers);
+    curl_slist_free_all (r->lists.connect_to);
     strbuf_release (&r->body);
     free (r);
 }
@@ -419,138 +412,19 @@ static int on_new_socket (void *arg, curl_socket_t fd, curlsocktype purpose)
 
 /* -- sending -- */
 
-static void set_blob (CURL *easy, CURLoption option, const char *data)
-{
-    struct curl_blob blob = { (void *)data, strlen (data), CURL_BLOB_COPY };
-
-    curl_easy_setopt (easy, option, &blob);
-}
-
-/* The certificate is checked against server_name: requests name that host, but connect to
- * the URL's host. */
-static int set_server_name (struct httpc_request *r, const char *url, const char *name)
-{
-    CURLU *u = curl_url ();
-    char *host = NULL, *port = NULL, *changed = NULL;
-    char to[600];
-    int rc = -EINVAL;
-
-    if (u && curl_url_set (u, CURLUPART_URL, url, 0) == CURLUE_OK
-        && curl_url_get (u, CURLUPART_HOST, &host, 0) == CURLUE_OK
-        && curl_url_get (u, CURLUPART_PORT, &port, CURLU_DEFAULT_PORT) == CURLUE_OK
-        && curl_url_set (u, CURLUPART_HOST, name, 0) == CURLUE_OK
-        && curl_url_get (u, CURLUPART_URL, &changed, 0) == CURLUE_OK) {
-        snprintf (to, sizeof (to), "::%s:%s", host, port);
-        r->connect_to = curl_slist_append (NULL, to);
-        if (r->connect_to) {
-            curl_easy_setopt (r->easy, CURLOPT_CONNECT_TO, r->connect_to);
-            curl_easy_setopt (r->easy, CURLOPT_URL, changed);
-            rc = 0;
-        }
-    }
-    curl_free (host);
-    curl_free (port);
-    curl_free (changed);
-    curl_url_cleanup (u);
-    return rc;
-}
-
-static int set_tls (struct httpc_request *r, const char *url, const struct httpc_tls *tls)
-{
-    const struct {
-        const char *file, *data;
-        CURLoption file_option, data_option;
-    } parts[] = {
-        { tls->ca_file, tls->ca_data, CURLOPT_CAINFO, CURLOPT_CAINFO_BLOB },
-        { tls->cert_file, tls->cert_data, CURLOPT_SSLCERT, CURLOPT_SSLCERT_BLOB },
-        { tls->key_file, tls->key_data, CURLOPT_SSLKEY, CURLOPT_SSLKEY_BLOB },
-    };
-
-    for (size_t i = 0; i < ARRAY_SIZE (parts); i++) {
-        if (parts[i].data)
-            set_blob (r->easy, parts[i].data_option, parts[i].data);
-        else if (parts[i].file)
-            curl_easy_setopt (r->easy, parts[i].file_option, parts[i].file);
-    }
-    if (tls->ca_data || tls->ca_file)
-        curl_easy_setopt (r->easy, CURLOPT_CAPATH,
-                          NULL); /* this one authority, without the system's */
-    if (tls->insecure) {
-        curl_easy_setopt (r->easy, CURLOPT_SSL_VERIFYPEER, 0L);
-        curl_easy_setopt (r->easy, CURLOPT_SSL_VERIFYHOST, 0L);
-    }
-    return tls->server_name ? set_server_name (r, url, tls->server_name) : 0;
-}
-
-static int set_headers (struct httpc_request *r, const char *const *headers)
-{
-    struct curl_slist *list = curl_slist_append (NULL, "Expect:");
-
-    r->headers = list;
-    for (size_t i = 0; list && headers && headers[i]; i++)
-        list = curl_slist_append (r->headers, headers[i]);
-    if (!list)
-        return -ENOMEM;
-    curl_easy_setopt (r->easy, CURLOPT_HTTPHEADER, r->headers);
-    return 0;
-}
-
-static void set_method (CURL *easy, const struct httpc_options *opt)
-{
-    if (opt->body) {
-        curl_easy_setopt (easy, CURLOPT_POSTFIELDSIZE_LARGE, (curl_off_t)opt->body_len);
-        curl_easy_setopt (easy, CURLOPT_COPYPOSTFIELDS, opt->body);
-        curl_easy_setopt (easy, CURLOPT_CUSTOMREQUEST, opt->method);
-    } else if (strcmp (opt->method, "POST") == 0) {
-        curl_easy_setopt (easy, CURLOPT_POSTFIELDSIZE, 0L);
-        curl_easy_setopt (easy, CURLOPT_COPYPOSTFIELDS, "");
-    } else if (strcmp (opt->method, "GET") != 0)
-        curl_easy_setopt (easy, CURLOPT_CUSTOMREQUEST, opt->method);
-}
-
 static int set_options (struct httpc_request *r, const struct httpc_options *opt)
 {
     CURL *easy = r->easy;
-    int rc;
 
     curl_easy_setopt (easy, CURLOPT_PRIVATE, r);
     curl_easy_setopt (easy, CURLOPT_ERRORBUFFER, r->errbuf);
-    curl_easy_setopt (easy, CURLOPT_NOSIGNAL, 1L);
-    curl_easy_setopt (easy, CURLOPT_PROTOCOLS_STR, "http,https");
-    curl_easy_setopt (easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
-    curl_easy_setopt (easy, CURLOPT_TCP_KEEPALIVE, 1L);
-    curl_easy_setopt (easy, CURLOPT_TCP_KEEPIDLE, 30L);
-    curl_easy_setopt (easy, CURLOPT_TCP_KEEPINTVL, 10L);
-    curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 1L);
     curl_easy_setopt (easy, CURLOPT_SOCKOPTFUNCTION, on_new_socket);
     curl_easy_setopt (easy, CURLOPT_WRITEFUNCTION, on_write);
     curl_easy_setopt (easy, CURLOPT_WRITEDATA, r);
     curl_easy_setopt (easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt (easy, CURLOPT_HEADERDATA, r);
-    if (curl_easy_setopt (easy, CURLOPT_URL, opt->url) != CURLE_OK)
-        return -ENOMEM;
-    if (opt->unix_socket) {
-        curl_easy_setopt (easy, CURLOPT_UNIX_SOCKET_PATH, opt->unix_socket);
-        curl_easy_setopt (easy, CURLOPT_PROXY, "");
-        /* curl takes all sockets of one host name for one server: do not wait for
-         * another's connection. */
-        curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-        curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 0L);
-    }
-    if (opt->connect_only) {
-        r->connect_only = true;
-        curl_easy_setopt (easy, CURLOPT_CONNECT_ONLY, 1L);
-        curl_easy_setopt (easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_1_1);
-        curl_easy_setopt (easy, CURLOPT_PIPEWAIT, 0L);
-    }
-    if (opt->timeout > 0)
-        curl_easy_setopt (easy, CURLOPT_TIMEOUT_MS, (long)(opt->timeout * 1000));
-    set_method (easy, opt);
-    rc = set_headers (r, opt->headers);
-    if (rc == 0 && opt->tls)
-        rc = set_tls (r, opt->url, opt->tls);
-    return rc;
+    r->connect_only = opt->connect_only;
+    return httpc_set_options (easy, opt, &r->lists);
 }
 
 struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *opt,
@@ -602,15 +476,10 @@ void httpc_cancel (struct httpc_request *r)
 {
     if (!r || r->state == REQUEST_DEAD)
         return;
-    if (r->h->inside == 0) {
+    if (r->h->inside == 0 || r->state == REQUEST_QUEUED) /* not given to curl yet */
         request_free (r);
-        return;
-    }
-    if (r->state == REQUEST_QUEUED) { /* not given to curl yet */
-        request_free (r);
-        return;
-    }
-    r->state = REQUEST_DEAD;
+    else
+        r->state = REQUEST_DEAD;
 }
 
 /* -- raw connections -- */

@@ -4,6 +4,7 @@ src_kube_libkube_a_SOURCES = \
 	src/kube/budget.c \
 	src/kube/client.c \
 	src/kube/http.c \
+	src/kube/http_options.c \
 	src/kube/kubeconfig.c \
 	src/kube/list_decode.c \
 	src/kube/object.c \

@@ -82,8 +82,7 @@ static struct child *child_of (const struct conn *conn)
 
 /* Logs refused connections. Anyone who reaches the port can connect at will, so the
  * number of lines is limited. */
-static void log_conn (struct conn *conn, const char *fmt, ...) PRINTF_LIKE (2, 3);
-static void log_conn (struct conn *conn, const char *fmt, ...)
+PRINTF_LIKE (2, 3) static void log_conn (struct conn *conn, const char *fmt, ...)
 {
     char text[256];
     va_list ap;
@@ -110,6 +109,14 @@ static void count_refusals (struct server *server, double now)
     server->refusals_since = now;
 }
 
+static void leave_streams (struct conn *conn)
+{
+    struct server *server = conn->server;
+    for (uint32_t i = 0; i < server->nstreams; i++)
+        if (server->streams[i] == conn)
+            server->streams[i] = server->streams[--server->nstreams];
+}
+
 static void leave_lists (struct conn *conn)
 {
     struct server *server = conn->server;
@@ -121,12 +128,7 @@ static void leave_lists (struct conn *conn)
         child_of (conn)->conn = NULL;
         server->nmembers--;
     }
-    for (uint32_t i = 0; i < server->nstreams; i++) {
-        if (server->streams[i] == conn) {
-            server->streams[i] = server->streams[--server->nstreams];
-            break;
-        }
-    }
+    leave_streams (conn);
 }
 
 /* why is for the loss of a member; may be NULL. */
@@ -229,11 +231,7 @@ static ssize_t step_join (struct conn *conn, const char *data, size_t len)
         conn->since = loop_now ();
         *child = (struct child){ .conn = conn, .met = true };
         server->nmembers++;
-    }
-    if (conn->state == CONN_MEMBER) {
-        if (!server->events->message (server->ctx, conn->rank, &msg))
-            return -EPROTO;
-        return n;
+        return server->events->message (server->ctx, conn->rank, &msg) ? n : -EPROTO;
     }
     log_conn (conn, "refused rank %u: %s", conn->rank, why);
     return -EPROTO;
@@ -265,43 +263,23 @@ static ssize_t step_http (struct conn *conn, const char *data, size_t len)
     return n < 0 ? (ssize_t)len : n;
 }
 
-/* Handles input in one state. Returns the bytes used (> 0), 0: more bytes needed,
- * -EAGAIN: call again; else the connection is broken. */
-static ssize_t step (struct conn *conn, const char *data, size_t len)
-{
-    switch (conn->state) {
-    case CONN_FIRST:
-        return step_first (conn, data, len);
-    case CONN_HELLO:
-        return step_hello (conn, data, len);
-    case CONN_PROOF:
-        return step_proof (conn, data, len);
-    case CONN_JOINING:
-        return step_join (conn, data, len);
-    case CONN_MEMBER:
-        return step_member (conn, data, len);
-    case CONN_HTTP:
-        return step_http (conn, data, len);
-    case CONN_REPLY:
-    case CONN_STREAM:
-    case CONN_UPGRADED:
-    case CONN_CLOSED:
-        break;
-    }
-    return (ssize_t)len; /* ignore the bytes */
-}
+/* Handle input, each in one state; other states ignore it. Return the bytes used (> 0), 0:
+ * more bytes needed, -EAGAIN: call again; else the connection is broken. */
+static ssize_t (*const steps[]) (struct conn *conn, const char *data, size_t len) = {
+    [CONN_FIRST] = step_first,  [CONN_HELLO] = step_hello,   [CONN_PROOF] = step_proof,
+    [CONN_JOINING] = step_join, [CONN_MEMBER] = step_member, [CONN_HTTP] = step_http,
+    [CONN_CLOSED] = NULL,
+};
 
 static void keep_rest (struct conn *conn, const char *data, size_t len)
 {
     free (conn->rest);
-    conn->rest = NULL;
+    conn->rest = len > 0 ? malloc (len) : NULL;
     conn->restlen = len;
-    if (len == 0)
-        return;
-    conn->rest = malloc (len);
-    if (!conn->rest)
+    if (len > 0 && !conn->rest)
         abort ();
-    memcpy (conn->rest, data, len);
+    if (len > 0)
+        memcpy (conn->rest, data, len);
 }
 
 /* Passes the descriptor, the output and the input of the connection to
@@ -335,7 +313,9 @@ static void conn_receive (struct conn *conn)
         conn->since = loop_now ();
     len += (size_t)n;
     while (pos < len && conn->state != CONN_CLOSED && conn->state != CONN_UPGRADED) {
-        ssize_t used = step (conn, server->buf + pos, len - pos);
+        ssize_t used = (ssize_t)(len - pos);
+        if (steps[conn->state])
+            used = steps[conn->state](conn, server->buf + pos, len - pos);
         if (used == 0)
             break;
         if (used < 0 && used != -EAGAIN) {
@@ -357,38 +337,31 @@ static void conn_pump (struct conn *conn)
 {
     struct server *server = conn->server;
     for (size_t sent = 0; sent < PUMP_MAX;) {
+        uint32_t wanted = EPOLLIN;
+        int rc = 1;
         if (conn->out.len == 0) {
-            int rc = stream_fill (&conn->stream, server->config.spool, &conn->out);
-            if (rc < 0) {
-                conn_close (conn, NULL); /* no last chunk: the reader detects it */
-                return;
-            }
-            if (rc == 0) {
-                loop_watch (server->loop, &conn->io, EPOLLIN);
-                return;
-            }
-            if (conn->out.len == 0)
+            rc = stream_fill (&conn->stream, server->config.spool, &conn->out);
+            if (rc > 0 && conn->out.len == 0)
                 break; /* at the end, or before much skipped output: serve others first */
         }
-        sent += conn->out.len + 1;
-        int rc = outbuf_flush (&conn->out, conn->io.fd);
-        if (rc < 0) {
-            conn_close (conn, NULL);
-            return;
+        if (rc > 0) {
+            sent += conn->out.len + 1;
+            rc = outbuf_flush (&conn->out, conn->io.fd);
+            wanted |= EPOLLOUT;
         }
-        if (rc == 0) {
-            loop_watch (server->loop, &conn->io, EPOLLIN | EPOLLOUT);
+        if (rc < 0)
+            conn_close (conn, NULL); /* no last chunk: the reader detects it */
+        else if (rc == 0)
+            loop_watch (server->loop, &conn->io, wanted);
+        if (rc <= 0)
             return;
-        }
         if (conn->stream.ended)
             break;
     }
     loop_watch (server->loop, &conn->io, EPOLLIN | EPOLLOUT);
     if (!conn->stream.ended)
         return;
-    for (uint32_t i = 0; i < server->nstreams; i++)
-        if (server->streams[i] == conn)
-            server->streams[i] = server->streams[--server->nstreams];
+    leave_streams (conn);
     conn->state = CONN_REPLY;
     conn->since = loop_now ();
     server->nloose++;
@@ -529,9 +502,7 @@ void server_shut (struct server *server)
 
 static void no_closed (void *ctx, uint32_t rank, const char *why)
 {
-    (void)ctx;
-    (void)rank;
-    (void)why;
+    (void)ctx, (void)rank, (void)why;
 }
 
 void server_destroy (struct server *server)

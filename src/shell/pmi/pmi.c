@@ -72,27 +72,18 @@ void pmi_send (struct pmi *pmi, const struct pmi_task *task, const char *data, s
 
 const char *pmi_rc_text (enum pmi_rc rc)
 {
-    switch (rc) {
-    case PMI_RC_OK:
-        return "success";
-    case PMI_RC_INIT:
-        return "not_the_time_for_this_command";
-    case PMI_RC_NO_MEMORY:
-        return "the_job's_memory_for_keys_and_values_is_full";
-    case PMI_RC_ARGUMENT:
-        return "an_argument_is_missing_or_wrong";
-    case PMI_RC_KEY:
-        return "no_such_key";
-    case PMI_RC_KEY_LENGTH:
-        return "the_key_is_empty_or_longer_than_64_bytes";
-    case PMI_RC_VALUE:
-        return "the_value_cannot_be_told_in_this_version";
-    case PMI_RC_VALUE_LENGTH:
-        return "the_value_is_longer_than_1024_bytes";
-    case PMI_RC_FAIL:
-        break;
-    }
-    return "failed";
+    static const char *const texts[] = {
+        [PMI_RC_OK] = "success",
+        [PMI_RC_INIT] = "not_the_time_for_this_command",
+        [PMI_RC_NO_MEMORY] = "the_job's_memory_for_keys_and_values_is_full",
+        [PMI_RC_ARGUMENT] = "an_argument_is_missing_or_wrong",
+        [PMI_RC_KEY] = "no_such_key",
+        [PMI_RC_KEY_LENGTH] = "the_key_is_empty_or_longer_than_64_bytes",
+        [PMI_RC_VALUE] = "the_value_cannot_be_told_in_this_version",
+        [PMI_RC_VALUE_LENGTH] = "the_value_is_longer_than_1024_bytes",
+    };
+
+    return rc == PMI_RC_FAIL ? "failed" : texts[rc];
 }
 
 /* Keys and values. */
@@ -160,7 +151,7 @@ static bool cannot_complete (const struct pmi *pmi)
  * ranks would wait forever. */
 static void all_are_in (struct pmi *pmi, struct pmi_task *last)
 {
-    struct strbuf changes = STRBUF_INIT (PMI_KVS_MAX);
+    autostrbuf struct strbuf changes = STRBUF_INIT (PMI_KVS_MAX);
 
     if (kvs_pack (pmi->kvs, &changes) < 0) {
         end_fence (pmi, PMI_RC_NO_MEMORY);
@@ -170,7 +161,6 @@ static void all_are_in (struct pmi *pmi, struct pmi_task *last)
         pmi->exchanging = true;
         pmi->events.exchange (pmi->ctx, changes.buf, changes.len);
     }
-    strbuf_release (&changes);
 }
 
 int pmi_fence (struct pmi *pmi, struct pmi_task *task, struct error *err)
@@ -350,7 +340,7 @@ static int check_config (const struct pmi_config *c, struct error *err)
 /* Puts "0,2,5" for the node attribute localRanks, if a value can be that long. */
 static int put_local_ranks (struct pmi *pmi)
 {
-    struct strbuf sb = STRBUF_INIT (KVS_VALUE_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (KVS_VALUE_MAX);
     char count[16];
     int n = snprintf (count, sizeof (count), "%" PRIu32, pmi->nlocal);
     int rc = kvs_put (pmi->attrs, "localRanksCount", 15, count, (size_t)n);
@@ -361,7 +351,6 @@ static int put_local_ranks (struct pmi *pmi)
         rc = kvs_put (pmi->attrs, "localRanks", 10, sb.buf, sb.len);
     else if (rc == 0 && sb.err != -E2BIG)
         rc = sb.err;
-    strbuf_release (&sb);
     return rc;
 }
 

@@ -71,17 +71,18 @@ static void send_reply (struct pmi *pmi, const struct pmi_task *task,
 }
 
 static void answer (struct pmi *pmi, const struct pmi_task *task, const char *cmd,
-                    enum pmi_rc rc)
+                    enum pmi_rc rc, const char *fields)
 {
     struct pmi_reply reply;
 
     add_head (&reply, cmd, rc);
+    pmi_reply_addf (&reply, "%s", fields);
     send_reply (pmi, task, &reply);
 }
 
 void pmi1_fenced (struct pmi *pmi, struct pmi_task *task, enum pmi_rc rc)
 {
-    answer (pmi, task, "barrier_out", rc);
+    answer (pmi, task, "barrier_out", rc, "");
 }
 
 /* Commands. Each returns 0, or a negative errno to close the connection. */
@@ -95,7 +96,7 @@ static int init (struct pmi *pmi, struct pmi_task *task, const struct pmi_messag
 
     (void)err;
     if (task->phase == PMI_READY) {
-        answer (pmi, task, "response_to_init", PMI_RC_INIT);
+        answer (pmi, task, "response_to_init", PMI_RC_INIT, "");
         return 0;
     }
     if (known) {
@@ -118,18 +119,6 @@ static int get_maxes (struct pmi *pmi, struct pmi_task *task,
     add_head (&reply, "maxes", PMI_RC_OK);
     pmi_reply_addf (&reply, " kvsname_max=%d keylen_max=%d vallen_max=%d",
                     PMI_NAME_MAX + 1, KVS_KEY_MAX, KVS_VALUE_MAX);
-    send_reply (pmi, task, &reply);
-    return 0;
-}
-
-static int get_appnum (struct pmi *pmi, struct pmi_task *task,
-                       const struct pmi_message *msg, struct error *err)
-{
-    struct pmi_reply reply;
-
-    (void)msg, (void)err;
-    add_head (&reply, "appnum", PMI_RC_OK);
-    pmi_reply_addf (&reply, " appnum=0");
     send_reply (pmi, task, &reply);
     return 0;
 }
@@ -169,7 +158,7 @@ static int put (struct pmi *pmi, struct pmi_task *task, const struct pmi_message
 {
     (void)err;
     answer (pmi, task, "put_result",
-            is_our_kvs (pmi, msg) ? pmi_put (pmi, msg) : PMI_RC_ARGUMENT);
+            is_our_kvs (pmi, msg) ? pmi_put (pmi, msg) : PMI_RC_ARGUMENT, "");
     return 0;
 }
 
@@ -241,7 +230,7 @@ static int barrier_in (struct pmi *pmi, struct pmi_task *task,
 {
     if (!pmi_field (msg, "group"))
         return pmi_fence (pmi, task, err);
-    answer (pmi, task, "barrier_out", PMI_RC_ARGUMENT);
+    answer (pmi, task, "barrier_out", PMI_RC_ARGUMENT, "");
     return 0;
 }
 
@@ -252,7 +241,7 @@ static int finalize (struct pmi *pmi, struct pmi_task *task,
     if (task->fencing)
         return error_set (err, EPROTO, "finalize in a barrier");
     task->phase = PMI_FINALIZED;
-    answer (pmi, task, "finalize_ack", PMI_RC_OK);
+    answer (pmi, task, "finalize_ack", PMI_RC_OK, "");
     return 0;
 }
 
@@ -265,75 +254,41 @@ static int abort_step (struct pmi *pmi, struct pmi_task *task,
     return 0;
 }
 
-static int create_kvs (struct pmi *pmi, struct pmi_task *task,
-                       const struct pmi_message *msg, struct error *err)
-{
-    (void)msg, (void)err;
-    answer (pmi, task, "newkvs", PMI_RC_FAIL);
-    return 0;
-}
-
-static int destroy_kvs (struct pmi *pmi, struct pmi_task *task,
-                        const struct pmi_message *msg, struct error *err)
-{
-    (void)msg, (void)err;
-    answer (pmi, task, "kvs_destroyed", PMI_RC_FAIL);
-    return 0;
-}
-
-/* info: the field that Slurm's clients read. */
-static int refuse_name (struct pmi *pmi, struct pmi_task *task, const char *cmd)
-{
-    struct pmi_reply reply;
-
-    add_head (&reply, cmd, PMI_RC_FAIL);
-    pmi_reply_addf (&reply, " info=fail");
-    send_reply (pmi, task, &reply);
-    return 0;
-}
-
-static int publish (struct pmi *pmi, struct pmi_task *task, const struct pmi_message *msg,
-                    struct error *err)
-{
-    (void)msg, (void)err;
-    return refuse_name (pmi, task, "publish_result");
-}
-
-static int unpublish (struct pmi *pmi, struct pmi_task *task,
-                      const struct pmi_message *msg, struct error *err)
-{
-    (void)msg, (void)err;
-    return refuse_name (pmi, task, "unpublish_result");
-}
-
-static int lookup (struct pmi *pmi, struct pmi_task *task, const struct pmi_message *msg,
-                   struct error *err)
-{
-    (void)msg, (void)err;
-    return refuse_name (pmi, task, "lookup_result");
-}
-
 static const struct {
     const char *name;
     int (*run) (struct pmi *, struct pmi_task *, const struct pmi_message *,
                 struct error *);
+    /* run NULL: the same reply at all times */
+    const char *reply;
+    enum pmi_rc rc;
+    const char *fields;
 } commands[] = {
-    { "init", init },
-    { "get_maxes", get_maxes },
-    { "get_appnum", get_appnum },
-    { "get_my_kvsname", get_my_kvsname },
-    { "get_universe_size", get_universe_size },
-    { "put", put },
-    { "get", get },
-    { "getbyidx", getbyidx },
-    { "barrier_in", barrier_in },
-    { "finalize", finalize },
-    { "abort", abort_step },
-    { "create_kvs", create_kvs },
-    { "destroy_kvs", destroy_kvs },
-    { "publish_name", publish },
-    { "unpublish_name", unpublish },
-    { "lookup_name", lookup },
+    { .name = "init", .run = init },
+    { .name = "get_maxes", .run = get_maxes },
+    { .name = "get_appnum", .reply = "appnum", .rc = PMI_RC_OK, .fields = " appnum=0" },
+    { .name = "get_my_kvsname", .run = get_my_kvsname },
+    { .name = "get_universe_size", .run = get_universe_size },
+    { .name = "put", .run = put },
+    { .name = "get", .run = get },
+    { .name = "getbyidx", .run = getbyidx },
+    { .name = "barrier_in", .run = barrier_in },
+    { .name = "finalize", .run = finalize },
+    { .name = "abort", .run = abort_step },
+    { .name = "create_kvs", .reply = "newkvs", .rc = PMI_RC_FAIL, .fields = "" },
+    { .name = "destroy_kvs", .reply = "kvs_destroyed", .rc = PMI_RC_FAIL, .fields = "" },
+    /* info: the field that Slurm's clients read */
+    { .name = "publish_name",
+      .reply = "publish_result",
+      .rc = PMI_RC_FAIL,
+      .fields = " info=fail" },
+    { .name = "unpublish_name",
+      .reply = "unpublish_result",
+      .rc = PMI_RC_FAIL,
+      .fields = " info=fail" },
+    { .name = "lookup_name",
+      .reply = "lookup_result",
+      .rc = PMI_RC_FAIL,
+      .fields = " info=fail" },
 };
 
 /* Handles a line of mcmd=spawn. There is one reply for all programs to be spawned
@@ -348,7 +303,7 @@ static void spawn_line (struct pmi *pmi, struct pmi_task *task,
     if (++task->spawns < task->spawns_total)
         return;
     task->spawns = 0;
-    answer (pmi, task, "spawn_result", PMI_RC_FAIL);
+    answer (pmi, task, "spawn_result", PMI_RC_FAIL, "");
 }
 
 static int run (struct pmi *pmi, struct pmi_task *task, const struct pmi_message *msg,
@@ -361,7 +316,10 @@ static int run (struct pmi *pmi, struct pmi_task *task, const struct pmi_message
             continue;
         if (task->phase != PMI_READY && commands[i].run != init)
             return error_set (err, EPROTO, "%s before init", name);
-        return commands[i].run (pmi, task, msg, err);
+        if (commands[i].run)
+            return commands[i].run (pmi, task, msg, err);
+        answer (pmi, task, commands[i].reply, commands[i].rc, commands[i].fields);
+        return 0;
     }
     return error_set (err, EPROTO, "'%.64s' is not a command of PMI-1", name);
 }

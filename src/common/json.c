@@ -17,25 +17,18 @@ json_t *json_parse (const char *text, size_t len, const char *what, struct error
 
 const char *json_type_name (const json_t *v)
 {
-    if (!v)
-        return "nothing";
-    switch (json_typeof (v)) {
-    case JSON_OBJECT:
-        return "an object";
-    case JSON_ARRAY:
-        return "an array";
-    case JSON_STRING:
-        return "a string";
-    case JSON_INTEGER:
-        return "an integer";
-    case JSON_REAL:
-        return "a number with a fraction";
-    case JSON_TRUE:
-    case JSON_FALSE:
-        return "a boolean";
-    default:
-        return "null";
-    }
+    static const char *const names[] = {
+        [JSON_OBJECT] = "an object",
+        [JSON_ARRAY] = "an array",
+        [JSON_STRING] = "a string",
+        [JSON_INTEGER] = "an integer",
+        [JSON_REAL] = "a number with a fraction",
+        [JSON_TRUE] = "a boolean",
+        [JSON_FALSE] = "a boolean",
+        [JSON_NULL] = "null",
+    };
+
+    return v ? names[json_typeof (v)] : "nothing";
 }
 
 /* Set an error that begins with "job.name"; where ("job") can be NULL or empty. */
@@ -46,16 +39,6 @@ static int fail_at (struct error *err, int errnum, const char *where, const char
                       where && where[0] ? "." : "", key, problem);
 }
 
-static int wrong_type (struct error *err, const char *where, const char *key,
-                       const char *expected, const json_t *v)
-{
-    char problem[128];
-
-    snprintf (problem, sizeof (problem), "expected %s, got %s", expected,
-              json_type_name (v));
-    return fail_at (err, EINVAL, where, key, problem);
-}
-
 static int expect_object (const json_t *o, const char *where, struct error *err)
 {
     if (json_is_object (o))
@@ -64,20 +47,30 @@ static int expect_object (const json_t *o, const char *where, struct error *err)
                       where && where[0] ? ": " : "", json_type_name (o));
 }
 
-/* Find the value of key: 1 and *ret; 0: absent and optional; or negative errno. */
-static int look_up (const json_t *o, const char *key, json_t **ret, enum json_need need,
+#define TYPE(name) (1u << JSON_##name)
+
+/* Find the value of key: 1 and *ret; 0: absent and optional; or negative errno. types: the
+ * accepted ones, which `expected` names. */
+static int look_up (const json_t *o, const char *key, unsigned types,
+                    const char *expected, json_t **ret, enum json_need need,
                     const char *where, struct error *err)
 {
+    json_t *v = json_object_get (o, key);
+    char problem[128];
     int rc = expect_object (o, where, err);
 
     if (rc < 0)
         return rc;
-    *ret = json_object_get (o, key);
-    if (*ret)
-        return 1;
-    return need == JSON_REQUIRED
-               ? fail_at (err, EINVAL, where, key, "required but missing")
-               : 0;
+    if (!v && need == JSON_REQUIRED)
+        return fail_at (err, EINVAL, where, key, "required but missing");
+    if (v && !(types & (1u << json_typeof (v)))) {
+        snprintf (problem, sizeof (problem), "expected %s, got %s", expected,
+                  json_type_name (v));
+        return fail_at (err, EINVAL, where, key, problem);
+    }
+    if (v)
+        *ret = v;
+    return v != NULL;
 }
 
 const char *json_text (const json_t *o, const char *key)
@@ -91,12 +84,10 @@ int json_get_string (const json_t *o, const char *key, const char **ret,
                      enum json_need need, const char *where, struct error *err)
 {
     json_t *v;
-    int rc = look_up (o, key, &v, need, where, err);
+    int rc = look_up (o, key, TYPE (STRING), "a string", &v, need, where, err);
 
     if (rc <= 0)
         return rc;
-    if (!json_is_string (v))
-        return wrong_type (err, where, key, "a string", v);
     *ret = json_string_value (v);
     return 1;
 }
@@ -105,12 +96,10 @@ int json_get_int (const json_t *o, const char *key, int64_t min, int64_t max,
                   int64_t *ret, enum json_need need, const char *where, struct error *err)
 {
     json_t *v;
-    int rc = look_up (o, key, &v, need, where, err);
+    int rc = look_up (o, key, TYPE (INTEGER), "an integer", &v, need, where, err);
 
     if (rc <= 0)
         return rc;
-    if (!json_is_integer (v))
-        return wrong_type (err, where, key, "an integer", v);
     int64_t n = json_integer_value (v);
     if (n < min || n > max) {
         char problem[128];
@@ -131,12 +120,11 @@ int json_get_double (const json_t *o, const char *key, double min, double max,
                      struct error *err)
 {
     json_t *v;
-    int rc = look_up (o, key, &v, need, where, err);
+    int rc =
+        look_up (o, key, TYPE (INTEGER) | TYPE (REAL), "a number", &v, need, where, err);
 
     if (rc <= 0)
         return rc;
-    if (!json_is_number (v))
-        return wrong_type (err, where, key, "a number", v);
     double n = json_number_value (v);
     if (!(n >= min && n <= max)) {
         char problem[128];
@@ -151,12 +139,11 @@ int json_get_bool (const json_t *o, const char *key, bool *ret, enum json_need n
                    const char *where, struct error *err)
 {
     json_t *v;
-    int rc = look_up (o, key, &v, need, where, err);
+    int rc =
+        look_up (o, key, TYPE (TRUE) | TYPE (FALSE), "a boolean", &v, need, where, err);
 
     if (rc <= 0)
         return rc;
-    if (!json_is_boolean (v))
-        return wrong_type (err, where, key, "a boolean", v);
     *ret = json_is_true (v);
     return 1;
 }
@@ -164,29 +151,13 @@ int json_get_bool (const json_t *o, const char *key, bool *ret, enum json_need n
 int json_get_object (const json_t *o, const char *key, json_t **ret, enum json_need need,
                      const char *where, struct error *err)
 {
-    json_t *v;
-    int rc = look_up (o, key, &v, need, where, err);
-
-    if (rc <= 0)
-        return rc;
-    if (!json_is_object (v))
-        return wrong_type (err, where, key, "an object", v);
-    *ret = v;
-    return 1;
+    return look_up (o, key, TYPE (OBJECT), "an object", ret, need, where, err);
 }
 
 int json_get_array (const json_t *o, const char *key, json_t **ret, enum json_need need,
                     const char *where, struct error *err)
 {
-    json_t *v;
-    int rc = look_up (o, key, &v, need, where, err);
-
-    if (rc <= 0)
-        return rc;
-    if (!json_is_array (v))
-        return wrong_type (err, where, key, "an array", v);
-    *ret = v;
-    return 1;
+    return look_up (o, key, TYPE (ARRAY), "an array", ret, need, where, err);
 }
 
 static bool is_listed (const char *const list[], const char *word)

@@ -40,19 +40,26 @@ static int check_name (const struct place *p, json_t *v)
                                   "letters, digits, '-' and '.')");
 }
 
-static int check_names (const struct place *p, json_t *v)
+/* problem: of an entry that is not valid. */
+static int check_list (const struct place *p, json_t *v, const char *expected,
+                       bool (*is_valid) (const json_t *), const char *problem)
 {
     json_t *name;
     size_t i;
 
     if (!json_is_array (v))
-        return FAIL (p, "expected a list of names");
+        return FAIL (p, "expected a list of %s", expected);
     json_array_foreach (v, i, name) {
-        if (!is_name (name))
-            return FAIL (p, "entry %zu is not the name of an object in Kubernetes",
-                         i + 1);
+        if (!is_valid (name))
+            return FAIL (p, "entry %zu%s", i + 1, problem);
     }
     return 0;
+}
+
+static int check_names (const struct place *p, json_t *v)
+{
+    return check_list (p, v, "names", is_name,
+                       " is not the name of an object in Kubernetes");
 }
 
 static bool is_executor (const json_t *v)
@@ -67,16 +74,8 @@ static int check_executor (const struct place *p, json_t *v)
 
 static int check_executors (const struct place *p, json_t *v)
 {
-    json_t *name;
-    size_t i;
-
-    if (!json_is_array (v))
-        return FAIL (p, "expected a list of job and minicluster");
-    json_array_foreach (v, i, name) {
-        if (!is_executor (name))
-            return FAIL (p, "entry %zu: expected job or minicluster", i + 1);
-    }
-    return 0;
+    return check_list (p, v, "job and minicluster", is_executor,
+                       ": expected job or minicluster");
 }
 
 static int check_bool (const struct place *p, json_t *v)

@@ -357,8 +357,9 @@ static void kube_exec_terminate (struct exec *x, struct exec_job *job, const cha
 {
     struct kjob *k = job->aux;
 
+    (void)x;
     if (job->adopted) {
-        adopt_run_terminate (x, job, reason, grace);
+        adopt_run_terminate (job, reason);
         return;
     }
     if (!k || k->kill)
@@ -466,29 +467,6 @@ static int kube_exec_check_config (const struct yaml_doc *doc, json_t *config,
     return rc;
 }
 
-static void kube_exec_sweep (struct exec *x, const uint64_t *live, size_t nlive)
-{
-    sweep_told (x, live, nlive);
-}
-
-static int kube_exec_amounts (struct exec *x, const char *node,
-                              struct exec_amounts *ret_all,
-                              struct exec_amounts *ret_foreign)
-{
-    return inventory_amounts (x, node, ret_all, ret_foreign);
-}
-
-static void kube_exec_needs (struct exec *x, const struct exec_need *list, size_t n)
-{
-    needs_told (x, list, n);
-}
-
-static void kube_exec_need_state (struct exec *x, uint64_t job, size_t group,
-                                  struct exec_need_state *ret)
-{
-    needs_state (x, job, group, ret);
-}
-
 static const char *kube_exec_resource (const struct exec *x, const char *type)
 {
     return kube_gres_name (x->cfg.gres, x->cfg.gpu_resource, type);
@@ -552,12 +530,12 @@ const struct exec_ops exec_kube = {
     .limit = kube_exec_limit,
     .resize = kube_exec_resize,
     .cleanup = kube_exec_cleanup,
-    .sweep = kube_exec_sweep,
+    .sweep = sweep_told,
     .adopted = adopt_answered,
     .foreign_state = adopt_state,
-    .amounts = kube_exec_amounts,
-    .needs = kube_exec_needs,
-    .need_state = kube_exec_need_state,
+    .amounts = inventory_amounts,
+    .needs = needs_told,
+    .need_state = needs_state,
     .resource = kube_exec_resource,
     .no_parts = kube_exec_no_parts,
 };

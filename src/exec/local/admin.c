@@ -127,9 +127,7 @@ struct words {
     size_t starts[SETS], n;
 };
 
-static void add (struct words *w, const char *fmt, ...) PRINTF_LIKE (2, 3);
-
-static void add (struct words *w, const char *fmt, ...)
+PRINTF_LIKE (2, 3) static void add (struct words *w, const char *fmt, ...)
 {
     va_list ap;
 

@@ -565,20 +565,11 @@ static bool is_agent (const struct agent_process *p, const void *arg)
     return p->arg == arg && p->on_exit;
 }
 
-bool agents_have (const struct agents *a, const void *arg, uint32_t rank)
+bool agents_have (const struct agents *a, const void *arg, uint32_t first, uint32_t last)
 {
     const struct agent_process *p;
     DL_FOREACH (a->list, p)
-        if (is_agent (p, arg) && p->rank == rank)
-            return true;
-    return false;
-}
-
-bool agents_have_from (const struct agents *a, const void *arg, uint32_t rank)
-{
-    const struct agent_process *p;
-    DL_FOREACH (a->list, p)
-        if (is_agent (p, arg) && p->rank >= rank)
+        if (is_agent (p, arg) && p->rank >= first && p->rank <= last)
             return true;
     return false;
 }

@@ -33,10 +33,9 @@ void agents_destroy (struct agents *a); /* processes continue */
 struct agent_process *agents_spawn (struct agents *a, const char *path,
                                     char *const argv[], uint32_t rank, int log_fd,
                                     agent_exit_f on_exit, void *arg, struct error *err);
-/* Whether the job has an agent of this rank; of this rank or above. Signals the
- * latter. */
-bool agents_have (const struct agents *a, const void *arg, uint32_t rank);
-bool agents_have_from (const struct agents *a, const void *arg, uint32_t rank);
+/* Whether the job has an agent of a rank from first to last. */
+bool agents_have (const struct agents *a, const void *arg, uint32_t first, uint32_t last);
+/* Signals the agents of this rank or above. */
 void agents_signal_from (struct agents *a, const void *arg, uint32_t rank, int signum);
 /* Adopts agents of this launch file (and owner) that an earlier broker left running:
  * on_exit for each; returns their number. They are no children, so their status is not

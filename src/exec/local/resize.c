@@ -47,7 +47,7 @@ static void give_up (struct local_job *l, const char *text)
 static void spawn_new (struct local_job *l)
 {
     for (uint32_t rank = change_of (l)->from; rank < change_of (l)->nodes; rank++) {
-        if (agents_have (l->x->agents, l, rank))
+        if (agents_have (l->x->agents, l, rank, rank))
             continue;
         if (local_spawn_rank (l, rank) < 0) {
             give_up (l, l->err.text);
@@ -77,7 +77,7 @@ static void prolog_done (struct local_admin *a, void *arg)
 static bool all_run (const struct local_job *l)
 {
     for (uint32_t rank = change_of (l)->from; rank < change_of (l)->nodes; rank++)
-        if (!agents_have (l->x->agents, l, rank))
+        if (!agents_have (l->x->agents, l, rank, rank))
             return false;
     return true;
 }
@@ -158,7 +158,7 @@ void local_resize_agent_gone (struct local_job *l)
     }
 
     if (!l->resize_done || !is_wanted (l) || l->admin
-        || agents_have_from (l->x->agents, l, to->nodes))
+        || agents_have (l->x->agents, l, to->nodes, UINT32_MAX))
         return;
     l->resize_done = false;
     if (l->job->epilog)

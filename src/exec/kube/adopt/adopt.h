@@ -235,8 +235,8 @@ const struct adoptpod *adoptgroup_speaker (const struct adoptee *a);
 
 /* adoptrun.c: see exec.h */
 void adopt_run_start (struct exec *x, struct exec_job *job, bool recovering);
-void adopt_run_terminate (struct exec *x, struct exec_job *job, const char *reason,
-                          double grace);
+/* Its pods have a grace period of their own. */
+void adopt_run_terminate (struct exec_job *job, const char *reason);
 void adopt_run_cleanup (struct exec *x, struct exec_job *job);
 void adopt_step (struct adoptee *a); /* may free it */
 void adopt_enter (struct adoptee *a, enum adopt_phase phase);

@@ -263,7 +263,6 @@ static void count_pod (const struct adoptee *a, const struct adoptpod *ap,
     const struct kpod *p = ap->p;
     const struct podview *v = &p->view;
 
-    (void)a;
     n->succeeded += strcmp (v->phase, "Succeeded") == 0;
     if (ap->old)
         return;

@@ -79,9 +79,7 @@ static void tell_ready (struct adoptee *a)
     host->ready (host->arg, a->job->id);
 }
 
-static void finished (struct adoptee *a, int status, const char *reason, const char *fmt,
-                      ...) PRINTF_LIKE (4, 5);
-
+PRINTF_LIKE (4, 5)
 static void finished (struct adoptee *a, int status, const char *reason, const char *fmt,
                       ...)
 {
@@ -436,13 +434,10 @@ void adopt_run_start (struct exec *x, struct exec_job *job, bool recovering)
     a->ready_told = recovering && job->started > 0;
 }
 
-void adopt_run_terminate (struct exec *x, struct exec_job *job, const char *reason,
-                          double grace)
+void adopt_run_terminate (struct exec_job *job, const char *reason)
 {
     struct adoptee *a = job->aux;
 
-    (void)x;
-    (void)grace; /* its pods have their own */
     if (!a || a->kill)
         return;
     a->kill = true;

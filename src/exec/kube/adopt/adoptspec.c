@@ -238,14 +238,13 @@ static json_t *system_of (const struct ask *ask)
     if (system && has_some (spec, "nodeSelector"))
         json_object_set_new (system, "constraints",
                              constraints_of (json_object_get (spec, "nodeSelector")));
-    json_t *own = json_object ();
+    autojson json_t *own = json_object ();
     if (own && *image && strlen (image) < NAME_SIZE)
         json_object_set_new (own, "image", json_string (image));
     if (own && ask->once)
         json_object_set_new (own, "requeue", json_false ());
     if (system && json_object_size (own) > 0)
         json_object_set (system, "fluxq", own);
-    json_decref (own);
     return system;
 }
 

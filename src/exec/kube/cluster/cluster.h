@@ -17,7 +17,7 @@ void inventory_flush (struct exec *x); /* reports changes to the broker */
 /* x->queues has changed: finds the queues of each node again. */
 void inventory_queues_changed (struct exec *x);
 /* See exec.h. */
-int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
+int inventory_amounts (struct exec *x, const char *node, struct exec_amounts *all,
                        struct exec_amounts *foreign);
 
 /* nodeinfo.c: reads a v1 Node. 0 or -ENOMEM. */

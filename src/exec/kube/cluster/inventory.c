@@ -247,7 +247,7 @@ static struct exec_amounts amounts_of (struct podsize s)
     return (struct exec_amounts){ s.cpu_milli, s.memory, s.gpus };
 }
 
-int inventory_amounts (const struct exec *x, const char *node, struct exec_amounts *all,
+int inventory_amounts (struct exec *x, const char *node, struct exec_amounts *all,
                        struct exec_amounts *foreign)
 {
     const struct knode *n;

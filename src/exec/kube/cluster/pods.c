@@ -61,7 +61,7 @@ static void gres_count (struct exec *x, struct kpod *p)
     knode_changed (x, p->node);
 }
 
-static void pod_count (struct exec *x, struct kpod *p)
+void pods_count_again (struct exec *x, struct kpod *p)
 {
     bool should = p->node && !p->view.terminal && !p->job && (!p->ours || x->swept)
                   && !x->hooks->pod_is_covered (p);
@@ -71,11 +71,6 @@ static void pod_count (struct exec *x, struct kpod *p)
     if (should != p->counted)
         pod_add (x, p, should);
     gres_count (x, p);
-}
-
-void pods_count_again (struct exec *x, struct kpod *p)
-{
-    pod_count (x, p);
 }
 
 static void pod_uncount (struct exec *x, struct kpod *p)
@@ -246,7 +241,7 @@ static void on_pod_changed (json_t *pod, bool is_new, void *arg)
     if (is_new)
         pod_set_owner (x, p, json_object_get (meta, "labels"));
     x->hooks->pod_seen (x, p, pod);
-    pod_count (x, p);
+    pods_count_again (x, p);
     zones_pod_changed (x, p, pod);
     look_at_epilog (x, p);
     if (p->job) {
@@ -307,7 +302,7 @@ void pods_adopt (struct kjob *k)
         pod_uncount (x, p);
         DL_DELETE (x->orphans, p);
         pod_to_job (p, k);
-        pod_count (x, p);
+        pods_count_again (x, p);
     }
 }
 
@@ -320,7 +315,7 @@ void pods_abandon (struct kjob *k)
         DL_DELETE (k->all_pods, p);
         pod_to_orphans (k->x, p);
         if (!k->x->closing)
-            pod_count (k->x, p);
+            pods_count_again (k->x, p);
     }
     k->npods = 0;
 }
@@ -331,7 +326,7 @@ void pods_strangers (struct exec *x)
 
     x->swept = true;
     DL_FOREACH (x->orphans, p) {
-        pod_count (x, p);
+        pods_count_again (x, p);
     }
 }
 

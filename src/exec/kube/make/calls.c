@@ -1,7 +1,7 @@
 /* calls.c - see calls.h */
 #include "exec/kube/make/calls.h"
-#include "exec/kube/make/podmaker.h"
 
+#include "exec/kube/make/podmaker.h"
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/files/output.h"
 #include "exec/kube/files/staging.h"

@@ -8,8 +8,8 @@
 #include "exec/kube/make/calls.h"
 #include "exec/kube/make/endpoints.h"
 #include "exec/kube/make/endpointslice.h"
-#include "exec/kube/make/podmaker.h"
 
+#include "exec/kube/make/podmaker.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"
 

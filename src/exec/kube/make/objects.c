@@ -197,9 +197,7 @@ static void set_security (const struct object_source *src, json_t *c)
                                         "capabilities", "drop", "ALL"));
 }
 
-static void add_set (json_t *command, const char *fmt, ...) PRINTF_LIKE (2, 3);
-
-static void add_set (json_t *command, const char *fmt, ...)
+PRINTF_LIKE (2, 3) static void add_set (json_t *command, const char *fmt, ...)
 {
     char text[512];
     va_list ap;

@@ -85,7 +85,7 @@ static void made (struct kneed *n)
 
 /* -- objects to create -- */
 
-static void on_marked (const struct kube_result *res, void *arg)
+static void on_last_made (const struct kube_result *res, void *arg)
 {
     struct need_call *c = arg;
     struct kneed *n;
@@ -107,18 +107,8 @@ static void on_pod_made (const struct kube_result *res, void *arg)
         snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s-%u/status",
                   c->x->space->name, name, c->i);
         need_call_send ((struct need_call){ .x = c->x, .need = n }, "PATCH", path,
-                        need_unschedulable (clock_wall ()), on_marked);
+                        need_unschedulable (clock_wall ()), on_last_made);
     }
-    need_call_free (c);
-    made (n);
-}
-
-static void on_request_made (const struct kube_result *res, void *arg)
-{
-    struct need_call *c = arg;
-    struct kneed *n;
-
-    answered (c, res, &n);
     need_call_free (c);
     made (n);
 }
@@ -134,7 +124,7 @@ static void on_template_made (const struct kube_result *res, void *arg)
         snprintf (path, sizeof (path), PATH_REQUESTS "%s/provisioningrequests",
                   c->x->space->name);
         if (need_call_send ((struct need_call){ .x = c->x, .need = n }, "POST", path,
-                            need_request (&src), on_request_made)
+                            need_request (&src), on_last_made)
             < 0)
             needs_retry_later (n, "cannot be asked for", "out of memory");
     }

@@ -125,14 +125,13 @@ static json_t *tolerations (const struct groupconfig *g)
 
 static json_t *one_a_node (const struct need_source *src)
 {
-    json_t *all = labels (src);
+    autojson json_t *all = labels (src);
     json_t *rule =
         json_pack ("{s:{s:[{s:s s:{s:{s:O}}}]}}", "podAntiAffinity",
                    "requiredDuringSchedulingIgnoredDuringExecution", "topologyKey",
                    "kubernetes.io/hostname", "labelSelector", "matchLabels", LABEL_NEED,
                    json_object_get (all, LABEL_NEED));
 
-    json_decref (all);
     return rule;
 }
 

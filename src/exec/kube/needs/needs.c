@@ -244,7 +244,7 @@ const struct groupconfig *needs_request (const struct exec *x, uint64_t job,
     return NULL;
 }
 
-void needs_state (const struct exec *x, uint64_t job, size_t group,
+void needs_state (struct exec *x, uint64_t job, size_t group,
                   struct exec_need_state *ret)
 {
     const struct kneed *n;

@@ -22,7 +22,7 @@ int needs_start (struct exec *x, struct error *err); /* -ENOMEM */
 void needs_stop (struct exec *x);
 /* See exec.h. */
 void needs_told (struct exec *x, const struct exec_need *list, size_t n);
-void needs_state (const struct exec *x, uint64_t job, size_t group,
+void needs_state (struct exec *x, uint64_t job, size_t group,
                   struct exec_need_state *ret);
 /* The job starts: deletes its pods that find no node; requests stay until the job
  * runs. */

@@ -48,10 +48,9 @@ int type_make (struct graph_private *p, const char *name)
 /* Removes the last type, made for a vertex that was not added. */
 static void type_undo (struct graph_private *p)
 {
-    char *name = p->types[--p->ntypes].name;
+    autofree char *name = p->types[--p->ntypes].name;
     table_replace (&p->type_names, graph_hash (p->seed, name, strlen (name)),
                    (uint32_t)p->ntypes, GRAPH_NONE);
-    free (name);
 }
 
 /* -- checks -- */

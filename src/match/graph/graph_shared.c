@@ -106,10 +106,9 @@ void text_put (struct graph_private *p, uint32_t text)
 {
     if (text == 0 || text == GRAPH_NONE || !shelf_unref (&p->texts, text))
         return;
-    char *s = p->texts.items[text].text;
+    autofree char *s = p->texts.items[text].text;
     shelf_vacate (&p->texts, text);
     p->heap -= strlen (s) + 1;
-    free (s);
 }
 
 const char *text_of (const struct graph_private *p, uint32_t text)

@@ -328,7 +328,7 @@ static size_t cut_path (const char *path, size_t len, int64_t up)
 static int add_prefix (struct prefixes *x, const struct grug_plan *p, uint32_t v,
                        const struct grug_edge *e, int64_t up)
 {
-    struct strbuf path = STRBUF_INIT (PATH_LENGTH_MAX);
+    autostrbuf struct strbuf path = STRBUF_INIT (PATH_LENGTH_MAX);
     size_t len;
     int rc;
 
@@ -341,7 +341,6 @@ static int add_prefix (struct prefixes *x, const struct grug_plan *p, uint32_t v
             strbuf_addch (&x->text, '/');
     }
     x->at[x->n] = x->text.len;
-    strbuf_release (&path);
     return rc < 0 && rc != -ENOENT ? rc : x->text.err;
 }
 

@@ -35,8 +35,7 @@ static int topology_configure (hwloc_topology_t topo)
     return rc;
 }
 
-static void ignore (void *ctx, const char *fmt, ...) PRINTF_LIKE (2, 3);
-static void ignore (void *ctx, const char *fmt, ...)
+PRINTF_LIKE (2, 3) static void ignore (void *ctx, const char *fmt, ...)
 {
     (void)ctx;
     (void)fmt;

@@ -8,12 +8,12 @@
 #include "match/planner/properties.h"
 #include "match/search/walk_private.h"
 
-bool walk_has_nodes (const struct walker *k, uint16_t r)
+bool walk_has_type (const struct walker *k, uint16_t r, int32_t type)
 {
-    if (k->type[r] == GRAPH_NODE)
+    if (k->type[r] == type)
         return true;
     for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
-        if (walk_has_nodes (k, c))
+        if (walk_has_type (k, c, type))
             return true;
     return false;
 }
@@ -107,7 +107,7 @@ bool walk_within_node (const struct walker *k, uint16_t r)
 {
     if (k->type[r] == GRAPH_NODE)
         return true;
-    return !walk_has_nodes (k, r) && !has_above (k, r);
+    return !walk_has_type (k, r, GRAPH_NODE) && !has_above (k, r);
 }
 
 bool walk_by_measure (const struct walker *k)

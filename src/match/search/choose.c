@@ -468,10 +468,8 @@ bool walk_choose (struct walker *k, uint16_t head, uint64_t active, uint32_t bas
 
         if (amount <= 0) {
             note_miss (k, r, where, shape_count_least (req), k->f[base].total);
-            if (k->group_miss >= 0 && r == k->s->top) {
-                k->miss->found = k->group_miss;
-                k->miss->in_groups = true;
-            }
+            if (k->group_miss >= 0 && r == k->s->top)
+                k->miss->found = k->group_miss; /* in as few places as allowed */
             return false;
         }
         if (!walk_sort (k, base) || !walk_cut (k, base, amount, &list, &score))

@@ -61,21 +61,11 @@ static bool any_whole (const struct walker *k, uint16_t r)
     return false;
 }
 
-static bool any_of_type (const struct walker *k, uint16_t r, int32_t type)
-{
-    if (k->type[r] == type)
-        return true;
-    for (uint16_t c = walk_req (k, r)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
-        if (any_of_type (k, c, type))
-            return true;
-    return false;
-}
-
 /* True if a and b, or parts of them, have types with several ways to them. */
 static bool any_shared (const struct walker *k, uint16_t a, uint16_t b)
 {
     if (k->type[a] >= 0 && k->p->type_shared[k->type[a]]
-        && any_of_type (k, b, k->type[a]))
+        && walk_has_type (k, b, k->type[a]))
         return true;
     for (uint16_t c = walk_req (k, a)->first; c != SHAPE_NONE; c = walk_req (k, c)->next)
         if (any_shared (k, c, b))

@@ -71,7 +71,7 @@ static bool may_span (const struct walker *k, uint32_t u, uint16_t slot)
     if (!k->span)
         return false;
     if (graph_vertex (k->g, u)->flags & GRAPH_UPPER)
-        return walk_has_nodes (k, slot);
+        return walk_has_type (k, slot, GRAPH_NODE);
     return graph_node_of (k->g, u) == u;
 }
 
@@ -226,7 +226,7 @@ void walk_slots (struct walker *k, uint32_t u, uint16_t slot, uint32_t found)
     uint32_t n = k->f[found].n;
 
     bool outer = s->parent == SHAPE_NONE || walk_req (k, s->parent)->slot == SHAPE_NONE;
-    bool capped = k->cap > 0 && outer && !walk_has_nodes (k, slot);
+    bool capped = k->cap > 0 && outer && !walk_has_type (k, slot, GRAPH_NODE);
     if (capped && slots > k->cap - k->given)
         slots = k->cap - k->given;
     if (slots > 0 && walk_tangled (k, s->first))

@@ -294,9 +294,10 @@ static void fewest_nodes (struct walker *k, uint32_t u, const struct upper *a,
 /* True if the policy wants that for r: slots of parts of nodes, all alike. */
 static bool wants_fewest_nodes (const struct walker *k, uint16_t r)
 {
-    return k->policy->together && walk_by_measure (k) && walk_req (k, r)->kind == SHAPE_SLOT
-           && !walk_has_nodes (k, r) && !k->p->any_loose && !k->has_ways && k->shares == 1
-           && k->p->ndims > 1 && k->bound[r].dim[CORES] > 0;
+    return k->policy->together && walk_by_measure (k)
+           && walk_req (k, r)->kind == SHAPE_SLOT && !walk_has_type (k, r, GRAPH_NODE)
+           && !k->p->any_loose && !k->has_ways && k->shares == 1 && k->p->ndims > 1
+           && k->bound[r].dim[CORES] > 0;
 }
 
 /* Spreads slots over as many nodes as possible: at most one on each, then at most two on
@@ -536,7 +537,7 @@ static bool goes_by_kids (const struct walker *k, uint16_t r)
     bool slot = walk_req (k, r)->kind != SHAPE_RESOURCE;
 
     return (k->policy->first && k->w->now) || any_upper (k, r)
-           || (slot && (walk_has_nodes (k, r) || all_loose (k, r)));
+           || (slot && (walk_has_type (k, r, GRAPH_NODE) || all_loose (k, r)));
 }
 
 static void above_one (struct walker *k, uint32_t u, uint16_t head, uint16_t r,

@@ -104,7 +104,7 @@ static bool may_span (const struct walker *k)
         return false;
     for (uint16_t r = 0; r < k->s->nv; r++)
         if (k->s->v[r].kind != SHAPE_RESOURCE
-            && (k->p->deep || k->has_ways || walk_has_nodes (k, r)))
+            && (k->p->deep || k->has_ways || walk_has_type (k, r, GRAPH_NODE)))
             return true;
     return false;
 }

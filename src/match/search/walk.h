@@ -17,7 +17,6 @@ struct walk_miss {
     uint16_t wanted; /* shape_vertex number; SHAPE_NONE: unknown */
     uint32_t at;     /* graph vertex below which there were too few; GRAPH_NONE */
     int64_t asked, found;
-    bool in_groups;   /* `found` is the number in as few places as allowed */
     bool known_early; /* a summary decided: no node was visited */
 };
 

@@ -312,8 +312,8 @@ bool walk_by_measure (const struct walker *k);
 int64_t walk_sum (const struct walker *k, const struct index *x, unsigned d);
 /* The amount of dimension d that a node must have for one r inside it. */
 int64_t walk_least_in_node (const struct walker *k, uint16_t r, unsigned d);
-/* True if r is a node or contains nodes. */
-bool walk_has_nodes (const struct walker *k, uint16_t r);
+/* True if r is of that type, such as GRAPH_NODE, or contains it. */
+bool walk_has_type (const struct walker *k, uint16_t r, int32_t type);
 /* True if all of one r is in one node; r may be the node itself. */
 bool walk_within_node (const struct walker *k, uint16_t r);
 /* The amounts that a node must have to serve one r, for the indexes. */

@@ -161,12 +161,11 @@ static int report (struct cmd *c, const struct cancel *x, const json_t *answer)
 
 static int send_request (struct cmd *c, const struct cancel *x, json_t *request)
 {
-    json_t *answer = NULL;
+    autojson json_t *answer = NULL;
     int status = cmd_call (c, "POST", "/v1/cancel", request, &answer);
 
     if (answer)
         status = report (c, x, answer);
-    json_decref (answer);
     return status;
 }
 

@@ -185,7 +185,7 @@ static void talk (struct console *x)
 
 static void read_lines (struct console *x)
 {
-    char *line = NULL;
+    autofree char *line = NULL;
     size_t size = 0;
     ssize_t len;
 
@@ -198,7 +198,6 @@ static void read_lines (struct console *x)
         }
         run_line (x, line, (size_t)len - (line[len - 1] == '\n'));
     }
-    free (line);
 }
 
 static int run (struct cmd *c)

@@ -37,7 +37,7 @@ static void print_status (const json_t *o)
                  *nodes = json_object_get (o, "nodes");
     const json_t *listen = json_object_get (o, "listen"),
                  *journal = json_object_get (o, "journal");
-    struct strbuf sb = STRBUF_INIT (4096);
+    autostrbuf struct strbuf sb = STRBUF_INIT (4096);
 
     strbuf_add_duration (&sb, answer_number (o, "uptime"));
     print_field ("Version", "%s", json_text (o, "version"));
@@ -69,7 +69,6 @@ static void print_status (const json_t *o)
         print_field ("Socket", "%s", json_text (paused, "socket"));
     if (answer_flag (o, "recovering"))
         print_field ("Note", "still finding its jobs again after the start");
-    strbuf_release (&sb);
 }
 
 static int do_status (struct cmd *c, const struct ctl *x)
@@ -124,15 +123,13 @@ static int do_reload (struct cmd *c, const struct ctl *x)
 static int post_to (struct cmd *c, const char *collection, const char *name,
                     const char *suffix, json_t *body)
 {
-    struct strbuf target = STRBUF_INIT (4096);
-    json_t *o = NULL;
+    autostrbuf struct strbuf target = STRBUF_INIT (4096);
+    autojson json_t *o = NULL;
 
     strbuf_addf (&target, "/v1/%s/", collection);
     strbuf_add_urlencoded (&target, name);
     strbuf_adds (&target, suffix);
     int status = cmd_call (c, "POST", target.buf, body, &o);
-    json_decref (o);
-    strbuf_release (&target);
     return status;
 }
 

@@ -78,7 +78,7 @@ static void show_each (const json_t *nodes)
     };
     bool gres = nodes_have_gres (nodes);
     struct grid grid;
-    struct strbuf jobs = STRBUF_INIT (1 << 20);
+    autostrbuf struct strbuf jobs = STRBUF_INIT (1 << 20);
 
     grid_init (&grid, gres ? with_gres : headings,
                gres ? ARRAY_SIZE (with_gres) : ARRAY_SIZE (headings));
@@ -102,7 +102,6 @@ static void show_each (const json_t *nodes)
     }
     grid_print (&grid, stdout);
     grid_release (&grid);
-    strbuf_release (&jobs);
 }
 
 static int run (struct cmd *c)

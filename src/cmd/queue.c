@@ -234,7 +234,7 @@ static int show_json (struct cmd *c, const struct queue *q)
 static int watch (struct cmd *c, const struct queue *q)
 {
     struct watch w;
-    struct strbuf target = STRBUF_INIT (256 * 1024);
+    autostrbuf struct strbuf target = STRBUF_INIT (256 * 1024);
     size_t rows;
     int status = CMD_OK;
 
@@ -243,10 +243,8 @@ static int watch (struct cmd *c, const struct queue *q)
     target_add (&target, "queue", q->queue);
     target_add (&target, "ids", q->ids.len ? q->ids.buf : NULL);
     cmd_catch_interrupts ();
-    if (watch_start (&w, c, target.buf) != CMD_OK) {
-        strbuf_release (&target);
+    if (watch_start (&w, c, target.buf) != CMD_OK)
         return c->status;
-    }
     for (bool first = true; status == CMD_OK; first = false) {
         if (!first && !isatty (STDOUT_FILENO))
             putchar ('\n');
@@ -255,7 +253,6 @@ static int watch (struct cmd *c, const struct queue *q)
             status = watch_next (&w, 0.5, q->interval);
     }
     watch_stop (&w);
-    strbuf_release (&target);
     return status;
 }
 

@@ -108,7 +108,7 @@ static void print_amount (const json_t *o, const char *label, const char *what)
 
 static void print_memory (const json_t *o)
 {
-    struct strbuf sb = STRBUF_INIT (256);
+    autostrbuf struct strbuf sb = STRBUF_INIT (256);
 
     add_memory (&sb, answer_number (o, "memory_mib"));
     strbuf_adds (&sb, ", ");
@@ -121,7 +121,6 @@ static void print_memory (const json_t *o)
     add_memory (&sb, answer_number (o, "memory_free"));
     strbuf_adds (&sb, " free");
     print_field ("Memory", "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 /* Prints a line for each resource, with its name, as print_amount() prints cores. */
@@ -160,7 +159,7 @@ static void print_reservation (const json_t *o)
 /* "zone a, rack r1" */
 static void print_places (json_t *places)
 {
-    struct strbuf sb = STRBUF_INIT (8192);
+    autostrbuf struct strbuf sb = STRBUF_INIT (8192);
     const char *level;
     json_t *name;
 
@@ -169,12 +168,11 @@ static void print_places (json_t *places)
                      json_is_string (name) ? json_string_value (name) : "?");
     }
     print_field ("Places", "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 static void show_node (const json_t *o)
 {
-    struct strbuf jobs = STRBUF_INIT (1 << 20);
+    autostrbuf struct strbuf jobs = STRBUF_INIT (1 << 20);
 
     answer_add_numbers (&jobs, json_object_get (o, "jobs"));
     print_field ("Node", "%s", json_text (o, "name"));
@@ -188,7 +186,6 @@ static void show_node (const json_t *o)
     print_gres (json_object_get (o, "gres"));
     print_field ("Jobs", "%s%s", jobs.buf,
                  answer_flag (o, "exclusive") ? " (exclusive)" : "");
-    strbuf_release (&jobs);
 }
 
 static int show_nodes (struct cmd *c, const struct show *s)
@@ -223,12 +220,11 @@ static int show_nodes (struct cmd *c, const struct show *s)
 
 static void print_limit (const char *label, double seconds)
 {
-    struct strbuf sb = STRBUF_INIT (64);
+    autostrbuf struct strbuf sb = STRBUF_INIT (64);
 
     if (seconds > 0)
         strbuf_add_duration (&sb, seconds);
     print_field (label, "%s", sb.len ? sb.buf : "unlimited");
-    strbuf_release (&sb);
 }
 
 /* Prints the names of those who may submit; null: no limit. */

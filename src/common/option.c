@@ -80,7 +80,7 @@ static int unknown (const struct option_desc *table, const char *name, struct er
 static void ambiguous (const struct option_desc *table, const char *name,
                        struct error *err)
 {
-    struct strbuf sb = STRBUF_INIT (ERROR_TEXT_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (ERROR_TEXT_MAX);
     const char *separator = "";
 
     for (const struct option_desc *d = table; d->name; d++) {
@@ -90,7 +90,6 @@ static void ambiguous (const struct option_desc *table, const char *name,
         separator = ", ";
     }
     error_set (err, EINVAL, "--%s: ambiguous option (%s)", name, sb.buf);
-    strbuf_release (&sb);
 }
 
 const struct option_desc *option_find (const struct option_desc *table, const char *name,

@@ -417,11 +417,10 @@ struct yaml_doc *yaml_load (const char *text, size_t len, const char *name,
 struct yaml_doc *yaml_load_file (const char *path, struct error *err)
 {
     struct yaml_doc *doc = NULL;
-    struct strbuf sb = STRBUF_INIT (MAX_TEXT);
+    autostrbuf struct strbuf sb = STRBUF_INIT (MAX_TEXT);
 
     if (io_read_file (path, &sb, MAX_TEXT, err) == 0)
         doc = yaml_load (sb.buf, sb.len, path, err);
-    strbuf_release (&sb);
     return doc;
 }
 

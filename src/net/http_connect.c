@@ -253,7 +253,7 @@ int http_address_connect_default (struct http_address *a, double seconds,
                                   struct error *err)
 {
     struct http_address away = { 0 };
-    struct strbuf tried = STRBUF_INIT (8192);
+    autostrbuf struct strbuf tried = STRBUF_INIT (8192);
     char dir[RUN_DIR_MAX];
     int fd = -ENOENT, rc = 0;
 
@@ -273,6 +273,5 @@ int http_address_connect_default (struct http_address *a, double seconds,
     } else {
         http_address_release (&away);
     }
-    strbuf_release (&tried);
     return fd;
 }

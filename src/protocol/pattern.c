@@ -43,7 +43,7 @@ static const struct letter *find_letter (char c)
 
 static int unknown_letter (char c, struct error *err)
 {
-    struct strbuf known = STRBUF_INIT (1024);
+    autostrbuf struct strbuf known = STRBUF_INIT (1024);
 
     for (size_t i = 0; i < ARRAY_SIZE (letters); i++)
         strbuf_addf (&known, "%s%%%c%s%s", i ? ", " : "", letters[i].letter,
@@ -51,7 +51,6 @@ static int unknown_letter (char c, struct error *err)
                      letters[i].meaning ? letters[i].meaning : "");
     error_set (err, EINVAL, "'%%%c': unknown in a file name (known: %s)", c,
                known.err ? "see fluxq-submit(1)" : known.buf);
-    strbuf_release (&known);
     return -EINVAL;
 }
 

@@ -79,11 +79,10 @@ static struct cell make_duration (struct listing *l, double seconds)
 
 static struct cell make_time (struct listing *l, double t)
 {
-    struct strbuf sb = STRBUF_INIT (MADE_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (MADE_MAX);
 
     strbuf_add_time (&sb, t);
     struct cell c = make (l, sb.buf, sb.len);
-    strbuf_release (&sb);
     return c;
 }
 

@@ -33,7 +33,7 @@ bool nodes_have_gres (const json_t *nodes)
 
 void node_group_gres (struct grid *grid, const struct node_group *g)
 {
-    struct strbuf sb = STRBUF_INIT (64 * 1024);
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
     const char *name;
     json_t *o;
 
@@ -42,7 +42,6 @@ void node_group_gres (struct grid *grid, const struct node_group *g)
                      answer_number (o, "used"), answer_number (o, "count"));
     }
     grid_add (grid, "%s", sb.len ? sb.buf : "-");
-    strbuf_release (&sb);
 }
 
 void node_group_add (struct node_group *g, const json_t *node)
@@ -66,7 +65,7 @@ void node_group_add (struct node_group *g, const json_t *node)
 
 void node_group_cells (struct grid *grid, const struct node_group *g)
 {
-    struct strbuf sb = STRBUF_INIT (256);
+    autostrbuf struct strbuf sb = STRBUF_INIT (256);
 
     grid_add (grid, "%.10g/%.0f/%.0f", g->cores[0], g->cores[1], g->cores[2]);
     add_memory (&sb, g->memory[0]);
@@ -77,5 +76,4 @@ void node_group_cells (struct grid *grid, const struct node_group *g)
         grid_add (grid, "%.0f/%.0f", g->gpus[0], g->gpus[1]);
     else
         grid_add (grid, "-");
-    strbuf_release (&sb);
 }

@@ -38,7 +38,7 @@ static unsigned clean (char *text)
 
 void print_field (const char *label, const char *fmt, ...)
 {
-    struct strbuf sb = STRBUF_INIT (1 << 20);
+    autostrbuf struct strbuf sb = STRBUF_INIT (1 << 20);
     va_list ap;
 
     va_start (ap, fmt);
@@ -49,7 +49,6 @@ void print_field (const char *label, const char *fmt, ...)
         printf ("%s:%*s%s\n", label, MAX (1, LABEL_WIDTH - 1 - (int)strlen (label)), "",
                 sb.buf);
     }
-    strbuf_release (&sb);
 }
 
 void print_json (const json_t *o)
@@ -69,12 +68,11 @@ void print_text (const char *text)
 
 void print_time (const char *label, double t)
 {
-    struct strbuf sb = STRBUF_INIT (64);
+    autostrbuf struct strbuf sb = STRBUF_INIT (64);
 
     if (t > 0)
         strbuf_add_time (&sb, t);
     print_field (label, "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 void add_memory (struct strbuf *sb, double mib)
@@ -137,7 +135,7 @@ static void print_line (struct strbuf *line, FILE *out)
 void grid_print (const struct grid *g, FILE *out)
 {
     const char *p = g->text.buf;
-    struct strbuf line = STRBUF_INIT (GRID_MAX);
+    autostrbuf struct strbuf line = STRBUF_INIT (GRID_MAX);
 
     for (size_t i = 0; i < g->ncols; i++)
         add_cell (g, &line, i, g->headings[i] + (g->headings[i][0] == '>'));
@@ -148,7 +146,6 @@ void grid_print (const struct grid *g, FILE *out)
         if ((n + 1) % g->ncols == 0)
             print_line (&line, out);
     }
-    strbuf_release (&line);
 }
 
 void grid_release (struct grid *g)

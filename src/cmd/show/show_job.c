@@ -38,7 +38,7 @@ static void print_start (const json_t *o)
 {
     double planned = answer_number (o, "expected_start");
     double bound = answer_number (o, "not_before");
-    struct strbuf sb = STRBUF_INIT (128);
+    autostrbuf struct strbuf sb = STRBUF_INIT (128);
 
     if (planned > 0 || bound > 0) {
         strbuf_adds (&sb, planned > 0 ? "about " : "not before ");
@@ -53,7 +53,6 @@ static void print_start (const json_t *o)
                      json_integer_value (id));
     }
     print_field ("Waits for", "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 static void print_times (const json_t *o)
@@ -104,7 +103,7 @@ static void add_word (struct strbuf *sb, const char *word)
 /* The name of a script is unknown: only its text was sent. */
 static void print_command (const json_t *command)
 {
-    struct strbuf sb = STRBUF_INIT (64 * 1024);
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
     const json_t *word;
     size_t i;
 
@@ -116,7 +115,6 @@ static void print_command (const json_t *command)
         add_word (&sb, text ? text : "");
     }
     print_field ("Command", "%s", sb.err ? "(too long to show; see --jobspec)" : sb.buf);
-    strbuf_release (&sb);
 }
 
 /* "90 waiting (11-100), 10 running (1-10)" */
@@ -146,7 +144,7 @@ static void print_array (const json_t *o)
 
 static void print_rank (const json_t *rank)
 {
-    struct strbuf sb = STRBUF_INIT (64 * 1024);
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
     char label[32];
     const char *name;
     json_t *count;
@@ -171,7 +169,6 @@ static void print_rank (const json_t *rank)
         strbuf_adds (&sb, ", exclusive");
     snprintf (label, sizeof (label), "Rank %.0f", answer_number (rank, "rank"));
     print_field (label, "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 /* Appends the file name made from the pattern, with the job's directory; the pattern
@@ -212,7 +209,7 @@ static void print_file (const char *label, const json_t *o, const char *pattern)
 static void print_stages (const char *label, const json_t *o, const char *key)
 {
     const json_t *list = json_object_get (o, key), *entry;
-    struct strbuf sb = STRBUF_INIT (64 * 1024);
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
     size_t i;
 
     json_array_foreach (list, i, entry) {
@@ -222,7 +219,6 @@ static void print_stages (const char *label, const json_t *o, const char *key)
         add_file (&sb, o, json_text (entry, "to"));
         print_field (label, "%s", sb.buf);
     }
-    strbuf_release (&sb);
 }
 
 /* Prints the size that a malleable job is changing to. */

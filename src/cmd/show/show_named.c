@@ -44,7 +44,7 @@ int show_named (struct cmd *c, const struct show *s, const char *kind,
     snprintf (key, sizeof (key), "%ss", kind);
     if (cmd_get (c, target, &answer) != CMD_OK)
         return c->status;
-    json_t *list = wanted_of (s, json_object_get (answer, key));
+    autojson json_t *list = wanted_of (s, json_object_get (answer, key));
     for (size_t k = 0; k < s->n; k++)
         if (!has_name (list, s->names[k]))
             status = cmd_fail (c, "there is no %s %s", kind, s->names[k]);
@@ -57,7 +57,6 @@ int show_named (struct cmd *c, const struct show *s, const char *kind,
             putchar ('\n');
         show_one (o);
     }
-    json_decref (list);
     json_decref (answer);
     return status;
 }

@@ -75,7 +75,7 @@ static void print_terms (const json_t *o)
     static const char *const headings[] = { "TERM", ">WEIGHT", ">FACTOR", ">POINTS",
                                             "FROM" };
     const json_t *term;
-    struct strbuf text = STRBUF_INIT (4096);
+    autostrbuf struct strbuf text = STRBUF_INIT (4096);
     struct grid g;
     size_t i;
 
@@ -98,7 +98,6 @@ static void print_terms (const json_t *o)
     grid_add (&g, "%s", "");
     grid_print (&g, stdout);
     grid_release (&g);
-    strbuf_release (&text);
 }
 
 static int show_one (struct cmd *c, const struct show *s, const char *id)
@@ -270,14 +269,13 @@ int show_fair_share (struct cmd *c, const struct show *s)
 
     if (get_users (c, &o) != CMD_OK)
         return c->status;
-    json_t *list = pick_users (c, s, json_object_get (o, "users"), &status);
+    autojson json_t *list = pick_users (c, s, json_object_get (o, "users"), &status);
     if (s->json) {
         json_object_set (o, "users", list);
         print_json (o);
     } else {
         print_users (list);
     }
-    json_decref (list);
     json_decref (o);
     return status;
 }

@@ -6,7 +6,7 @@
 static void show_one (const json_t *o)
 {
     const json_t *users = json_object_get (o, "users"), *user;
-    struct strbuf sb = STRBUF_INIT (1 << 18);
+    autostrbuf struct strbuf sb = STRBUF_INIT (1 << 18);
     size_t i;
 
     json_array_foreach (users, i, user)
@@ -21,7 +21,6 @@ static void show_one (const json_t *o)
                  answer_flag (o, "maintenance") ? "none: maintenance" : sb.buf);
     print_field ("Made by", "%s", json_text (o, "by"));
     print_field ("Note", "%s", json_text (o, "note"));
-    strbuf_release (&sb);
 }
 
 int show_reservations (struct cmd *c, const struct show *s)

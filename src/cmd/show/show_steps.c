@@ -10,14 +10,13 @@ static void add_seconds (struct grid *g, const json_t *step, const char *figure)
 {
     const json_t *spread = json_object_get (step, figure);
     double seconds = answer_number (spread, "sum");
-    struct strbuf sb = STRBUF_INIT (128);
+    autostrbuf struct strbuf sb = STRBUF_INIT (128);
 
     if (spread && seconds < 60)
         strbuf_addf (&sb, "%.2f", seconds);
     else if (spread)
         strbuf_add_duration (&sb, seconds);
     grid_add (g, "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 static void add_bytes (struct grid *g, const json_t *step, const char *figure,
@@ -25,7 +24,7 @@ static void add_bytes (struct grid *g, const json_t *step, const char *figure,
 {
     const json_t *spread = json_object_get (step, figure);
     double bytes = answer_number (spread, which);
-    struct strbuf sb = STRBUF_INIT (128);
+    autostrbuf struct strbuf sb = STRBUF_INIT (128);
 
     if (spread && bytes < 1024)
         strbuf_addf (&sb, "%.0f B", bytes);
@@ -34,7 +33,6 @@ static void add_bytes (struct grid *g, const json_t *step, const char *figure,
     else if (spread)
         add_memory (&sb, bytes / 1048576);
     grid_add (g, "%s", sb.buf);
-    strbuf_release (&sb);
 }
 
 /* "0", "3", "SIGKILL" */

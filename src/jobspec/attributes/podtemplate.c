@@ -28,10 +28,7 @@ struct field {
     struct error *err;
 };
 
-static struct field below (const struct field *f, const char *fmt, ...)
-    PRINTF_LIKE (2, 3);
-
-static struct field below (const struct field *f, const char *fmt, ...)
+PRINTF_LIKE (2, 3) static struct field below (const struct field *f, const char *fmt, ...)
 {
     struct field ret = *f;
     size_t len = strlen (ret.path);

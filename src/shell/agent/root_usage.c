@@ -29,7 +29,7 @@ static void keep (struct root *root, const struct frame *frame)
 void root_append_use (void *ctx, struct stepuse *use)
 {
     struct root *root = ctx;
-    struct strbuf sb = STRBUF_INIT (FRAME_DATA_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (FRAME_DATA_MAX);
     stepuse_encode (use, &sb);
     const struct frame frame = { .type = FRAME_USAGE,
                                  .len = (uint32_t)sb.len,
@@ -38,7 +38,6 @@ void root_append_use (void *ctx, struct stepuse *use)
         spool_append (&root->spool, &frame);
         keep (root, &frame);
     }
-    strbuf_release (&sb);
 }
 
 /* Repeats all kept frames at the end of a long spool, whose middle may be cut out

@@ -1,6 +1,8 @@
 /* stderr_line.c - writes one line to standard error in one write */
 #include "shell/io/stderr_line.h"
 
+#include <stdarg.h>
+
 #include "common/printable.h"
 
 void stderr_line (const char *program, const char *fmt, ...)

@@ -68,7 +68,7 @@ static int set_number (uint32_t *field, const char *value, const char *what,
 
 static int read_text (char **field, const char *path, struct error *err)
 {
-    struct strbuf sb = STRBUF_INIT (FILE_MAX_BYTES);
+    autostrbuf struct strbuf sb = STRBUF_INIT (FILE_MAX_BYTES);
     int rc = io_read_file (path, &sb, FILE_MAX_BYTES, err);
     if (rc == 0 && memchr (sb.buf, '\0', sb.len))
         rc = error_set (err, EINVAL, "%s: has a NUL byte: not a text file", path);
@@ -77,7 +77,6 @@ static int read_text (char **field, const char *path, struct error *err)
         *field = strbuf_detach (&sb);
         rc = *field ? 0 : error_no_memory (err, NULL);
     }
-    strbuf_release (&sb);
     return rc;
 }
 

@@ -78,13 +78,11 @@ static int add_variable (const struct env_context *ctx, struct envlist *list,
 {
     if (is_in_flux (ctx) && env_is_left_to_flux (v))
         return 0;
-    struct strbuf sb = STRBUF_INIT (VALUE_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (VALUE_MAX);
     strbuf_addf (&sb, "%s=", v->name);
     int rc = v->value (ctx, &sb);
-    if (rc <= 0) {
-        strbuf_release (&sb);
+    if (rc <= 0)
         return rc;
-    }
     char *text = strbuf_detach (&sb);
     if (!text)
         return -ENOMEM;

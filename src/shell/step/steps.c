@@ -234,14 +234,13 @@ void steps_set_timer (struct steps *steps)
 static int tell_started (struct steps *steps, struct step *step)
 {
     struct step_spec spec = step->spec;
-    struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
+    autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
     spec.nenv = 0;
     spec.nargs = spec.multi_prog ? 0 : 1;
     int rc = step_spec_write (&spec, &sb);
     if (rc == 0)
         wire_pieces (&(struct frame){ .type = WIRE_RUN_STARTED }, sb.buf, sb.len,
                      piece_to_client, &(struct pieces){ step, steps });
-    strbuf_release (&sb);
     return rc;
 }
 

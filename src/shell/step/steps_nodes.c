@@ -68,7 +68,7 @@ void steps_lose_node (struct steps *steps, struct step *step, struct step_node *
 
 static void send_puts (struct steps *steps, struct step *step)
 {
-    struct strbuf all = STRBUF_INIT (STEP_PUTS_MAX);
+    autostrbuf struct strbuf all = STRBUF_INIT (STEP_PUTS_MAX);
     for (uint32_t i = 0; i < step->nnodes; i++) {
         struct step_node *n = &step->nodes[i];
         if (n->puts.err)
@@ -82,7 +82,6 @@ static void send_puts (struct steps *steps, struct step *step)
         steps_stop (steps, step, "its tasks put more than 64 MiB into the KVS at once");
     else
         steps_blob_to_nodes (step, steps, WIRE_STEP_KVS, &all);
-    strbuf_release (&all);
 }
 
 static void on_put (struct steps *steps, struct step *step, struct step_node *node,

@@ -84,7 +84,7 @@ static void talk (struct session *s)
 
 static void read_lines (struct session *s)
 {
-    char *line = NULL;
+    autofree char *line = NULL;
     size_t size = 0;
     ssize_t len;
 
@@ -95,7 +95,6 @@ static void read_lines (struct session *s)
         else
             command_run (s, line, (size_t)len - (line[len - 1] == '\n'));
     }
-    free (line);
 }
 
 void prompt_run (struct session *s)

@@ -128,7 +128,7 @@ int report_print_json (const struct report *r)
         { "bounded_slowdown", real (f->bounded_slowdown) },
         { "decisions_per_second", real (decisions_per_second (r)) },
     };
-    json_t *o = json_object ();
+    autojson json_t *o = json_object ();
     bool whole = o;
 
     for (size_t i = 0; i < ARRAY_SIZE (keys); i++) /* takes over, and refuses NULL */
@@ -138,6 +138,5 @@ int report_print_json (const struct report *r)
             json_dumpf (o, stdout, JSON_INDENT (2) | JSON_REAL_PRECISION (REAL_DIGITS))
             == 0;
     putchar ('\n');
-    json_decref (o);
     return whole ? 0 : -ENOMEM;
 }

@@ -18,7 +18,6 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api/job_json.c \
 	src/broker/core/jobs.c \
 	src/broker/core/turn.c \
-	src/broker/services/nodes/moves.c \
 	src/broker/api/namelist.c \
 	src/broker/api/privacy.c \
 	src/broker/services/queueusers.c \
@@ -69,7 +68,7 @@ BROKER_TESTS = src/broker/api/test/test_columns \
 	src/broker/services/depend/test/test_correspond \
 	src/broker/services/depend/test/test_depend \
 	src/broker/services/nodes/test/test_avoid \
-	src/broker/services/nodes/test/test_moves \
+	src/broker/services/nodes/test/test_nodes_come \
 	src/broker/services/nodes/test/test_nodegroups \
 	src/broker/services/nodes/test/test_nodes \
 	src/broker/services/nodes/test/test_queuenodes \
@@ -146,8 +145,8 @@ src_broker_services_depend_test_test_array_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_array_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_correspond_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_correspond_LDFLAGS = $(SMALL_FLAGS)
-src_broker_services_nodes_test_test_moves_LDADD = $(SMALL_LIBS)
-src_broker_services_nodes_test_test_moves_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_nodes_test_test_nodes_come_LDADD = $(SMALL_LIBS)
+src_broker_services_nodes_test_test_nodes_come_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_queueusers_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_queueusers_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_job_LDADD = $(SMALL_LIBS)

@@ -182,11 +182,8 @@ int growth_run_again (struct growth *x, uint64_t id, const struct rset *r)
 bool growth_fits (struct growth *x, const struct growth_job *job, double now)
 {
     struct rset *r = NULL;
-    int rc;
+    int rc = match_without_allocating (x->m, job->req, now, job->duration, &r, NULL);
 
-    while (match_prepare (x->m, MATCH_PREPARE) == -EAGAIN)
-        ;
-    rc = match_without_allocating (x->m, job->req, now, job->duration, &r, NULL);
     rset_destroy (r);
     return rc == 0;
 }

@@ -1,6 +1,5 @@
 /* pass.c - a pass: starts jobs, makes reservations, and backfills
  *
- *     prepare  after nodes came or went: the matcher updates its data about nodes first
  *     suspend  doubtful reservations of the plan count for no job until their turn
  *     front    the next job in order, as long as the policy plans jobs: a planned job
  *              that the change does not affect keeps its reservation; any other job
@@ -17,9 +16,9 @@
 #include "common/parse.h"
 #include "sched/sched_private.h"
 
-#define KEEP_MAX 4   /* planned jobs per step that keep their place */
-#define MISSES_MAX 3 /* tries of a group per pass, beside reservations */
-#define RENEW 0.5 /* seconds between renewals of a plan only because time passed, */
+#define KEEP_MAX 4     /* planned jobs per step that keep their place */
+#define MISSES_MAX 3   /* tries of a group per pass, beside reservations */
+#define RENEW 0.5      /* seconds between renewals of a plan only because time passed, */
 #define RENEW_JOBS 100 /* and as much more for each so many jobs in the plan */
 
 /* -- a job -- */
@@ -65,8 +64,8 @@ static int allocate_some (struct sched *s, struct pending *p, struct sched_decis
                           struct error *why)
 {
     s->tries++;
-    int rc = match_allocate (s->m, p->job.id, p->job.req, s->now, ret->duration, &ret->r,
-                             why);
+    int rc =
+        match_allocate (s->m, p->job.id, p->job.req, s->now, ret->duration, &ret->r, why);
     if (rc == 0 && ret->size.code == SCHED_SIZE_FIXED
         && match_request_is_elastic (p->job.req))
         rc = size_explain (s, p, ret, why);
@@ -105,8 +104,8 @@ static int allocate_patiently (struct sched *s, struct pending *p,
                                struct sched_decision *ret, struct error *why)
 {
     s->tries++;
-    int rc = match_allocate_largest (s->m, p->job.id, p->job.req, s->now,
-                                     p->job.duration, &ret->r, why);
+    int rc = match_allocate_largest (s->m, p->job.id, p->job.req, s->now, p->job.duration,
+                                     &ret->r, why);
     p->holds = rc == -EBUSY && holds_out (s, p);
     if (rc == 0)
         size_note (s, p, SCHED_SIZE_LARGEST, NULL, &ret->size);
@@ -286,10 +285,8 @@ static int behind (struct sched *s, struct sched_decision *ret)
 
 static int step (struct sched *s, struct sched_decision *ret)
 {
-    int rc = match_prepare (s->m, MATCH_PREPARE);
+    int rc;
 
-    if (rc < 0)
-        return rc;
     if (plan_suspend (s))
         return -EAGAIN;
     rc = front (s, ret);
@@ -362,8 +359,8 @@ int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
     if (!*planned) {
         double from = fmax (now, p->job.begin);
         s->tries++;
-        int rc = match_earliest (s->m, p->job.req, from, p->job.duration, start, NULL,
-                                 NULL);
+        int rc =
+            match_earliest (s->m, p->job.req, from, p->job.duration, start, NULL, NULL);
         if (rc < 0)
             return rc == -ENOENT ? -EBUSY : rc;
     }

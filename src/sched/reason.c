@@ -75,7 +75,8 @@ static void add_windows (const struct sched *s, const struct pending *p,
 #define DRAINED_SHOWN 3
 
 /* Adds "; node3 is drained: bad disk" for each drained node that the job could use. */
-static void add_drained (const struct sched *s, const struct pending *p, struct strbuf *sb)
+static void add_drained (const struct sched *s, const struct pending *p,
+                         struct strbuf *sb)
 {
     struct match_drained list[DRAINED_SHOWN + 1];
     size_t n = match_drained (s->m, p->job.req, list, ARRAY_SIZE (list));
@@ -97,8 +98,7 @@ static void renew_why (struct sched *s, const struct pending *p)
     struct error why = { 0 };
     struct rset *r = NULL;
 
-    if (!g->why || g->why_starts == s->starts || duration <= 0
-        || !match_is_prepared (s->m))
+    if (!g->why || g->why_starts == s->starts || duration <= 0)
         return;
     g->why_starts = s->starts;
     s->tries++;

@@ -89,8 +89,7 @@ int sched_dequeue (struct sched *s, uint64_t id); /* -ENOENT */
 /* Finds the next job to start now. 1: *ret is that job, dequeued and booked under its id;
  * 0: none; -ENOMEM. Calls without a change in between continue where the last one
  * stopped. max_tries (0: no limit) limits the work of one call (tries, reservations made
- * and cancelled); -EAGAIN: the limit is reached. After nodes came or went, the first
- * calls prepare the matcher, and try no job. */
+ * and cancelled); -EAGAIN: the limit is reached. */
 int sched_next (struct sched *s, double now, unsigned max_tries,
                 struct sched_decision *ret);
 /* Cancels all reservations until the next pass makes them again. Call it before a booking

@@ -299,7 +299,7 @@ static double end_of_wait (const struct placing *p)
 /* Whether the machine can meet the bound; assumed while this cannot be determined. */
 static bool can_be (struct broker *b, const struct placing *p)
 {
-    return broker_is_recovering (b) || !reserve_is_prepared (b)
+    return broker_is_recovering (b)
            || match_satisfiability (reserve_matcher_of (b, p->e), p->close, NULL)
                   != -ENOENT;
 }

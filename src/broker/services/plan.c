@@ -13,19 +13,17 @@
 #include "broker/services/deadline.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/nodes/avoid.h"
-#include "broker/services/nodes/nodes.h"
 #include "broker/services/priority.h"
 #include "broker/services/reserve/reserve.h"
-#include "broker/services/submit.h"
 #include "common/clock.h"
 #include "common/log.h"
 
 /* The time in which a turn's last call may begin. A call takes up to 15 ms on a slow CPU
  * with 4,096 nodes (t/bench/plan); together they hold the loop for at most 20 ms. */
 #define PASS_SECONDS 0.005
-#define TRIES 1 /* of a call: one or two matches, then a look at the clock */
+#define TRIES 1            /* of a call: one or two matches, then a look at the clock */
 #define MISSED_SECONDS 1.0 /* from a pass without memory to the next */
-#define SLEEP_MAX 60.0 /* begin times use the wall clock, which may be set */
+#define SLEEP_MAX 60.0     /* begin times use the wall clock, which may be set */
 
 struct planning {
     struct broker_timer next; /* the next pass, or the rest of this one */
@@ -185,34 +183,14 @@ static bool has_time (double begin)
     return clock_mono () - begin < PASS_SECONDS;
 }
 
-/* Prepares the matchers, then continues submits that waited for that. false: not finished
- * yet. */
-static bool prepare (struct broker *b, double begin)
-{
-    int rc;
-
-    do {
-        rc = reserve_prepare (b);
-    } while (rc == -EAGAIN && has_time (begin));
-    while (rc != -EAGAIN && has_time (begin) && submit_next_later (b))
-        ;
-    return rc != -EAGAIN && !submit_any_later (b);
-}
-
 static void plan (struct broker *b)
 {
     struct sched_decision d = { 0 };
     int rc = 0;
 
-    while (broker_is_stopping (b) && submit_next_later (b))
-        ; /* the preparation has stopped */
     if (!broker_is_plan_due (b) || broker_is_recovering (b) || broker_is_stopping (b))
         return;
     double begin = clock_mono ();
-    if (!nodes_move (b, has_time, begin) || !prepare (b, begin)) {
-        plan_in (b, 0);
-        return;
-    }
     enqueue_missed (b);
     services_call (pass_begins, b);
     while (!pause_reason (b)) {
@@ -229,7 +207,6 @@ static void plan (struct broker *b)
 
     bool more = rc == 1 || rc == -EAGAIN;
     broker_set_plan_due (b, more);
-    nodes_may_move (b, !more, clock_mono ());
     if (more) {
         plan_in (b, 0);
         return;

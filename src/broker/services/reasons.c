@@ -117,10 +117,7 @@ static void shows_job (struct broker *b, struct entry *e, const struct jobspec *
     (void)js;
     (void)rec;
     if (!broker_is_recovering (b) && s && sched_reason_name (s, array_queued_id (e))) {
-        /* Nodes have changed: an estimate would take too long now. */
-        if (!reserve_is_prepared (b)
-            || sched_estimate (s, array_queued_id (e), clock_wall (), &start, &planned)
-                   < 0
+        if (sched_estimate (s, array_queued_id (e), clock_wall (), &start, &planned) < 0
             || planned)
             start = 0;
         if (!planned)

@@ -24,7 +24,6 @@ struct submission {
     char *text;                /* jobspec */
     struct submission **keyed; /* the list that has it; or NULL */
     struct submission *prev, *next;
-    struct submission *later_prev, *later_next; /* in the list of those that wait */
 };
 
 void submission_free (struct submission *s);

@@ -27,8 +27,7 @@
 #define LARGE (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
 
 struct submits {
-    struct submission *keyed;    /* with an Idempotency-Key, and not on disk yet */
-    struct submission *unjudged; /* waiting for the matchers to be prepared */
+    struct submission *keyed; /* with an Idempotency-Key, and not on disk yet */
 };
 
 static struct service_place place;
@@ -233,46 +232,6 @@ static void judge (struct submission *s)
         users_find (broker_users (s->b), s->terms.uid, user_known, s);
 }
 
-/* After node changes a match would first prepare the matchers, so the submit waits. */
-static void parsed (struct submission *s)
-{
-    struct broker *b = s->b;
-
-    if (!entry_jobspec (s->e) || broker_is_recovering (b) || broker_is_stopping (b)
-        || reserve_is_prepared (b)) {
-        judge (s);
-        return;
-    }
-    log_debug ("a submission of uid %u waits until all nodes have been checked",
-               (unsigned)s->terms.uid);
-    DL_APPEND2 (state_of (b)->unjudged, s, later_prev, later_next);
-    broker_plan_due (b);
-}
-
-bool submit_any_later (const struct broker *b)
-{
-    return state_of (b)->unjudged;
-}
-
-bool submit_next_later (struct broker *b)
-{
-    struct submits *all = state_of (b);
-    struct submission *s = all->unjudged;
-
-    if (!s)
-        return false;
-    DL_DELETE2 (all->unjudged, s, later_prev, later_next);
-    if (s->gone) {
-        submission_detach (s);
-        submission_free (s);
-    } else if (broker_is_dead (b)) {
-        submission_refuse (s, 503, "busy", "the broker is about to stop");
-    } else {
-        judge (s);
-    }
-    return true;
-}
-
 static void parse_done (uv_work_t *w, int status)
 {
     struct submission *s = w->data;
@@ -280,7 +239,7 @@ static void parse_done (uv_work_t *w, int status)
     if (status < 0 || broker_is_dead (s->b))
         submission_refuse (s, 503, "busy", "the broker is about to stop");
     else
-        parsed (s);
+        judge (s);
 }
 
 /* -- adopted jobs, see adopt.c -- */
@@ -310,7 +269,7 @@ void submit_foreign (struct broker *b, struct submit_foreign *f)
         return;
     }
     entry_set_jobspec (s->e, jobspec_parse (f->jobspec, strlen (f->jobspec), &s->err));
-    parsed (s);
+    judge (s);
 }
 
 static void api_submit (struct broker *b, struct http_request *req,
@@ -355,7 +314,7 @@ static void api_submit (struct broker *b, struct http_request *req,
         && uv_queue_work (broker_loop (b), &s->work, parse_work, parse_done) == 0)
         return;
     parse (s);
-    parsed (s);
+    judge (s);
 }
 
 static const struct api_route routes[] = {

@@ -16,6 +16,3 @@ struct submit_foreign {
     void *arg;
 };
 void submit_foreign (struct broker *b, struct submit_foreign *f);
-/* Continues the next submit that waited for the matchers to be prepared; false: none. */
-bool submit_next_later (struct broker *b);
-bool submit_any_later (const struct broker *b);

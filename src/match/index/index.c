@@ -88,10 +88,10 @@ static int lay_out (struct index *x, size_t room)
     return 0;
 }
 
-/* Makes everything in these blocks vacant; blocks are numbered through all levels. */
-static void vacate (struct index *x, size_t from, size_t to)
+/* Makes everything in all blocks of all levels vacant. */
+static void vacate_all (struct index *x)
 {
-    for (size_t i = from * x->lines; i < to * x->lines; i++)
+    for (size_t i = 0; i < x->blocks * x->lines; i++)
         for (unsigned k = 0; k < WIDTH; k++)
             x->level[0].blocks[i * WIDTH + k] = vacant (x, (unsigned)(i % x->lines));
 }
@@ -130,7 +130,7 @@ int index_reserve (struct index *x, size_t places)
         room = blocks_for (room) << SHIFT;
         if (lay_out (&made, room) < 0)
             return -ENOMEM;
-        vacate (&made, 0, made.blocks);
+        vacate_all (&made);
         if (x->room)
             memcpy (made.level[0].blocks, x->level[0].blocks,
                     (x->room >> SHIFT) * x->lines * LINE_BYTES);
@@ -142,20 +142,6 @@ int index_reserve (struct index *x, size_t places)
     }
     x->places = MAX (places, x->places);
     return 0;
-}
-
-int index_reserve_some (struct index *x, size_t places, size_t *done, size_t n)
-{
-    if (*done == 0 && places > 0
-        && (places > UINT32_MAX / 2 || lay_out (x, blocks_for (places) << SHIFT) < 0))
-        return -ENOMEM;
-    size_t end = places > 0 ? x->blocks : 0;
-    size_t to =
-        *done + MIN (n / 4 + 1, end - *done); /* all, if n is at least places */
-    vacate (x, *done, to);
-    *done = to;
-    x->places = places;
-    return to < end ? -EAGAIN : 0;
 }
 
 size_t index_places (const struct index *x)
@@ -268,6 +254,24 @@ void index_get (const struct index *x, size_t place, struct index_key *ret)
     }
     ret->soonest = ~v[late_of (x) * WIDTH];
     ret->measure = v[measure_of (x) * WIDTH];
+}
+
+void index_vacate (struct index *x, size_t place)
+{
+    struct index_key none = { .soonest = INT64_MAX, .measure = INT64_MIN };
+
+    memset (none.free, 0xff, sizeof (none.free)); /* -1 */
+    memset (none.ever, 0xff, sizeof (none.ever));
+    index_set (x, place, &none);
+}
+
+void index_move (struct index *x, size_t from, size_t to)
+{
+    struct index_key key;
+
+    index_get (x, from, &key);
+    index_set (x, to, &key);
+    index_vacate (x, from);
 }
 
 void index_hold (struct index *x)

@@ -38,8 +38,8 @@
 struct index_key {
     int64_t free[INDEX_DIMS]; /* now; all -1: takes nothing (down, vacant) */
     int64_t ever[INDEX_DIMS]; /* when nothing is booked; -1 as above. Raised to free */
-    int64_t soonest; /* >= 0, earliest end of a booking there, INT64_MAX: none */
-    int64_t measure; /* see by_measure; INT64_MIN: not in such walks */
+    int64_t soonest;          /* >= 0, earliest end of a booking there, INT64_MAX: none */
+    int64_t measure;          /* see by_measure; INT64_MIN: not in such walks */
 };
 
 struct index_need {
@@ -57,15 +57,15 @@ struct index *index_create (unsigned dims);
 void index_destroy (struct index *x);
 int index_reserve (struct index *x,
                    size_t places); /* 0 or -ENOMEM; new places are vacant */
-/* As index_reserve(), for an index without places, about n places per call. *done is 0 at
- * first. -EAGAIN: there is more; until then the index must not be used. */
-int index_reserve_some (struct index *x, size_t places, size_t *done, size_t n);
 size_t index_places (const struct index *x);
 /* place < index_places(), here and below. */
 void index_set (struct index *x, size_t place, const struct index_key *key);
 /* As index_set(), for an unchanged key->ever, which is not read. */
 void index_set_free (struct index *x, size_t place, const struct index_key *key);
 void index_get (const struct index *x, size_t place, struct index_key *ret);
+void index_vacate (struct index *x, size_t place); /* no walk finds the place any more */
+/* Moves the key to another place, which is vacant, and vacates the first. */
+void index_move (struct index *x, size_t from, size_t to);
 void index_hold (struct index *x);
 void index_settle (struct index *x);
 /* Over all places: the greatest amount of one node, and the sum (at most INT64_MAX). 0

@@ -19,6 +19,7 @@ MATCH_MACHINE_TESTS = \
 	src/match/machine/test/test_cpus \
 	src/match/machine/test/test_match \
 	src/match/machine/test/test_match_random \
+	src/match/machine/test/test_nodes_random \
 	src/match/machine/test/test_placement \
 	src/match/machine/test/test_resume \
 	src/match/machine/test/test_rset \
@@ -27,6 +28,7 @@ MATCH_MACHINE_TESTS = \
 src_match_machine_test_test_cpus_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
+src_match_machine_test_test_nodes_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_placement_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_resume_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_rset_LDADD = $(MATCH_TEST_LIBS)

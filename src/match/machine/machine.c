@@ -201,11 +201,15 @@ static int move_node (struct machine *g, struct machine_node *n,
     if (to == n->place)
         return 0;
     uint32_t parent = place_vertex (g, to, &why);
-    if (parent == GRAPH_NONE || graph_move (g->graph, n->v, parent, &why) < 0) {
+    int rc = parent == GRAPH_NONE ? -why.code : 0;
+    machine_begin_change (g, n->v);
+    if (rc == 0)
+        rc = graph_move (g->graph, n->v, parent, &why);
+    machine_end_change (g, n->v);
+    if (rc < 0) {
         place_tidy (g, to);
         return error_set (err, why.code, "node %s: %s", n->name, why.text);
     }
-    machine_changed (g, GRAPH_NONE);
     node_set_place (g, n, to);
     return 0;
 }
@@ -265,10 +269,11 @@ static void set_state (struct machine *g, struct machine_node *n,
 /* Deletes a node on which nothing is booked. */
 static int node_delete (struct machine *g, struct machine_node *n)
 {
+    machine_begin_change (g, n->v);
     int rc = graph_remove (g->graph, n->v, NULL);
+    machine_end_change (g, rc < 0 ? n->v : GRAPH_NONE);
     if (rc < 0)
         return rc;
-    machine_changed (g, GRAPH_NONE);
     node_set_place (g, n, NULL);
     set_state (g, n, MACHINE_NODE_DOWN);
     g->nodes[n->index] = NULL;
@@ -307,13 +312,14 @@ static int node_enter (struct machine *g, struct machine_node *n,
     uint32_t parent =
         place_get (g, places, &place) < 0 ? GRAPH_NONE : place_vertex (g, place, &why);
 
+    machine_begin_change (g, GRAPH_NONE);
     if (parent != GRAPH_NONE)
         n->v = graph_add (g->graph, parent, &spec, &why);
+    machine_end_change (g, n->v);
     if (parent == GRAPH_NONE || n->v == GRAPH_NONE) {
         place_tidy (g, place);
         return error_set (err, why.code, "node %s: %s", n->name, why.text);
     }
-    machine_changed (g, n->v);
     if ((size_t)n->index == g->size)
         g->size++;
     g->nodes[n->index] = n;

@@ -105,6 +105,19 @@ static inline void machine_changed (struct machine *g, uint32_t v)
         planner_changed (g->planner, v);
 }
 
+/* Bracket changes of the graph in a node, see planner_begin_change(). */
+static inline void machine_begin_change (struct machine *g, uint32_t v)
+{
+    if (g->planner)
+        planner_begin_change (g->planner, v);
+}
+
+static inline void machine_end_change (struct machine *g, uint32_t v)
+{
+    if (g->planner)
+        planner_end_change (g->planner, v);
+}
+
 /* The same for a change after which only less is free: requests that did not fit need not
  * be tried again. */
 static inline void machine_lost (struct machine *g, uint32_t v)

@@ -233,12 +233,13 @@ static int apply (struct machine *g, struct machine_node *n, const struct layout
     int rc = 0;
 
     if (!is_laid_out (n->zones, to)) {
+        machine_begin_change (g, n->v);
         remove_zones (g, n);
         if ((rc = node_resize (g, n, &none, err)) == 0)
             rc = enter_zones (g, n, to, err);
         if (rc < 0)
             remove_zones (g, n);
-        machine_changed (g, GRAPH_NONE);
+        machine_end_change (g, n->v);
         g->layout++;
     }
     if (rc == 0)

@@ -94,21 +94,6 @@ uint64_t match_generation (const struct matcher *m)
     return planner_generation (m->p) - m->g->lost;
 }
 
-int match_prepare (struct matcher *m, size_t work)
-{
-    return planner_prepare (m->p, work);
-}
-
-bool match_is_preparing (const struct matcher *m)
-{
-    return planner_is_preparing (m->p);
-}
-
-bool match_is_prepared (const struct matcher *m)
-{
-    return planner_is_prepared (m->p);
-}
-
 /* Cores need CPU thousandths, too. */
 static bool no_cpu_is_free (const struct matcher *m)
 {

@@ -167,12 +167,6 @@ bool match_has (const struct matcher *m, uint64_t job); /* allocated, not reserv
 uint64_t match_generation (const struct matcher *m);
 /* Grows when nodes are added, removed, or change size, places or properties. */
 uint64_t match_layout (const struct matcher *m);
-/* Does a piece of the updates that a match needs after nodes changed; see
- * planner_prepare(). */
-#define MATCH_PREPARE 4096 /* vertices: at most a millisecond */
-int match_prepare (struct matcher *m, size_t work);
-bool match_is_prepared (const struct matcher *m);
-bool match_is_preparing (const struct matcher *m);
 /* True if no core and no gpu is free, so that no request fits. Once a request for parts
  * of a CPU was shared, no part of a CPU may be free either. O(1). */
 bool match_nothing_free (const struct matcher *m);

@@ -86,7 +86,7 @@ static void occupy (struct planner *p, const struct claim *c, bool on)
 /* Bracket a change of an allocated claim on v. */
 static bool loose_begin (struct planner *p, const struct claim *c)
 {
-    bool loose = p->totalled && !c->reserved && levels_node_of (p, c->v) == GRAPH_NONE;
+    bool loose = !p->stale && !c->reserved && levels_node_of (p, c->v) == GRAPH_NONE;
 
     if (loose)
         levels_loose (p, c->v, -1);
@@ -279,7 +279,7 @@ static struct booking *booking_enter (struct planner *p, uint64_t job,
     struct booking *b = booking_vacant (p);
     uint32_t next;
 
-    if (!b || (p->totalled && profile_reserve (p->profile, 2 * p->ids.n + 8) < 0))
+    if (!b || (!p->stale && profile_reserve (p->profile, 2 * p->ids.n + 8) < 0))
         return NULL;
     next = b->first;
     *b = (struct booking){ .job = job,

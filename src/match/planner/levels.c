@@ -7,8 +7,8 @@
  * in a list, once.
  *
  * levels_update() does nothing without changes. After planner_changed() of nodes it
- * updates these nodes; after levels_spoil() and other changes it rebuilds everything
- * (rebuild.c).
+ * updates these nodes, also those that came (node_entry.c); after levels_spoil() and
+ * other changes it rebuilds everything (rebuild.c).
  */
 #include <errno.h>
 #include <string.h>
@@ -16,11 +16,10 @@
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
 #include "match/planner/nested_nodes.h"
+#include "match/planner/node_entry.h"
 #include "match/planner/node_kinds.h"
 #include "match/planner/properties.h"
 #include "match/planner/sums.h"
-
-#define MEND 32 /* cost of updating a node, in vertices */
 
 /* -- keys -- */
 
@@ -122,15 +121,9 @@ static uint64_t kid_key (const struct planner *p, const struct upper *a)
 
 void levels_kid (struct planner *p, struct upper *a)
 {
-    if (!p->stale)
-        levels_order_kid (p, a);
-}
-
-void levels_order_kid (struct planner *p, struct upper *a)
-{
     uint32_t parent = graph_vertex (p->g, a->v)->parent;
 
-    if (!p->policy.first || parent == GRAPH_NONE)
+    if (p->stale || !p->policy.first || parent == GRAPH_NONE)
         return;
     struct upper *up = &p->upper[graph_vertex (p->g, parent)->place];
     if (a->in_order)
@@ -168,7 +161,7 @@ static void set_key (struct planner *p, struct level_node *node, struct upper **
         else
             index_set (a->index, place[x->depth], &key);
         if (kids)
-            levels_order_kid (p, a);
+            levels_kid (p, a);
     }
     node->entered = true;
 }
@@ -199,12 +192,6 @@ void levels_settle (struct planner *p)
     }
 }
 
-void levels_key (struct planner *p, size_t n, bool kids)
-{
-    for (; p->ndirty > 0 && n > 0; n--)
-        set_key (p, &p->nodes[p->dirty[--p->ndirty]], NULL, kids);
-}
-
 void levels_touch (struct planner *p, uint32_t v)
 {
     struct level_node *node = levels_node (p, v);
@@ -223,8 +210,9 @@ static void mark_below (struct planner *p, const struct claim *c)
 
     if (!a || c->reserved || !c->exclusive)
         return;
-    for (size_t i = 0; i < a->nnodes; i++)
-        levels_mark (p, &p->nodes[graph_vertex (p->g, a->nodes[i])->place]);
+    for (size_t i = 0; i < a->places; i++)
+        if (a->nodes[i] != NOWHERE)
+            levels_mark (p, &p->nodes[graph_vertex (p->g, a->nodes[i])->place]);
 }
 
 void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool more)
@@ -232,14 +220,14 @@ void levels_claim (struct planner *p, const struct claim *c, int64_t end, bool m
     uint32_t v;
     struct level_node *node;
 
-    if (p->measured == 0)
+    if (p->stale)
         return;
     if ((v = levels_node_of (p, c->v)) == GRAPH_NONE) {
         mark_below (p, c);
         return;
     }
     if (!(node = levels_node (p, v)))
-        return; /* not measured yet */
+        return;
     node->nclaims += more ? 1u : -1u;
     if (c->reserved) {
         node->nreserved += more ? 1u : -1u;
@@ -256,7 +244,7 @@ void levels_loose (struct planner *p, uint32_t v, int sign)
 {
     int64_t sums[INDEX_DIMS] = { 0 };
 
-    if (!p->totalled || !sums_is_up (p, v))
+    if (p->stale || !sums_is_up (p, v))
         return;
     for (uint32_t up = graph_vertex (p->g, v)->parent; up != GRAPH_NONE;
          up = graph_vertex (p->g, up)->parent)
@@ -276,8 +264,7 @@ static bool is_live (const struct planner *p, const struct level_node *node)
     if (node->v >= p->g->nv)
         return false;
     x = graph_vertex (p->g, node->v);
-    return x->n > 0 && x->parent == node->parent && levels_node (p, node->v) == node
-           && match_policy_score (&p->policy, p->g, node->v, 0) == node->score;
+    return x->n > 0 && x->parent == node->parent && levels_node (p, node->v) == node;
 }
 
 /* Corrects the bookings with claims below v, each once per round. */
@@ -319,7 +306,7 @@ static bool mend (struct planner *p, struct level_node *node)
     int64_t more[INDEX_DIMS];
 
     node->entered = false;
-    if (!is_live (p, node))
+    if (!is_live (p, node) || node_entry_score (p, (uint32_t)(node - p->nodes)) < 0)
         return false;
     memcpy (more, node->up, sizeof (more));
     levels_measure (p, node);
@@ -370,6 +357,18 @@ void levels_measure (struct planner *p, struct level_node *node)
         properties_spread (p, node->properties, node->ever[CORES], node->ever);
 }
 
+/* True if all units that came or went are in the node. */
+static bool has_all_units (struct planner *p, struct level_node *node)
+{
+    uint64_t before = p->units - node->units;
+
+    if (graph_unit_count (p->g) == p->units)
+        return true;
+    node_entry_count (p, node);
+    p->units = before + node->units;
+    return graph_unit_count (p->g) == p->units && rebuild_knows (p, node->v);
+}
+
 void planner_changed (struct planner *p, uint32_t v)
 {
     uint32_t top = GRAPH_NONE;
@@ -378,71 +377,55 @@ void planner_changed (struct planner *p, uint32_t v)
     p->generation++;
     p->shown++;
     p->changes++;
+    if (p->changing)
+        return;
     if (v < p->g->nv && graph_vertex (p->g, v)->n > 0)
         top = levels_node_of (p, v);
     if (top != GRAPH_NONE)
         node = levels_node (p, top);
-    /* After several changes, or units that came or went, other places may have changed,
-     * too. */
-    if ((!node && !p->rebuilding) || top == GRAPH_NONE || p->g->layout - p->told > 1
-        || graph_unit_count (p->g) != p->units) {
+    /* After several changes, or units that came or went elsewhere, other places may have
+     * changed, too. A group that grows is two changes. */
+    if (!node || p->g->layout - p->told > 2
+        || (p->g->layout - p->told > 1 && graph_unit_count (p->g) == p->units)
+        || (graph_unit_count (p->g) != p->units && p->nested)
+        || !has_all_units (p, node)) {
         levels_spoil (p);
         return;
     }
     p->told = p->g->layout;
-    if (!node)
-        return; /* not measured yet */
-    if (!node->changed)
-        p->changed[p->nchanged++] = (uint32_t)(node - p->nodes);
-    node->changed = true;
+    levels_note (p, node);
 }
 
-/* Updates the reported nodes, or some of them. A booking is corrected once for all of
- * them, as it may be as large as the machine. */
-static void mend_some (struct planner *p, size_t *work)
+/* Updates the reported nodes. A booking is corrected once for all of them, as it may be
+ * as large as the machine. */
+static void mend_all (struct planner *p)
 {
-    size_t end = p->nchanged;
-    uint64_t round;
+    uint64_t round = ++p->stamp;
 
     levels_hold (p);
-    while (p->nchanged > 0 && *work > 0 && !p->stale) {
-        struct level_node *node = &p->nodes[p->changed[--p->nchanged]];
+    p->sums_changed = true; /* also of suspended bookings */
+    for (size_t i = 0; i < p->nchanged && !p->stale; i++) {
+        struct level_node *node = &p->nodes[p->changed[i]];
         node->changed = false;
         if (!mend (p, node))
             levels_spoil (p);
-        *work -= MIN (*work, MEND);
     }
-    round = ++p->stamp;
-    p->sums_changed = true; /* also of suspended bookings */
-    for (size_t i = p->nchanged; i < end && !p->stale; i++)
+    for (size_t i = 0; i < p->nchanged && !p->stale; i++)
         rebook (p, p->nodes[p->changed[i]].v, round);
+    p->nchanged = 0;
     levels_settle (p);
 }
 
-int levels_update_some (struct planner *p, size_t work)
+int levels_update (struct planner *p)
 {
     int rc = 0;
 
     if (p->g->layout != p->told)
         levels_spoil (p);
-    while (p->stale || p->nchanged > 0) {
-        if (work == 0)
-            return -EAGAIN;
-        if (!p->stale)
-            mend_some (p, &work);
-        else if ((rc = levels_rebuild_some (p, &work)) < 0)
-            return rc;
-    }
+    if (!p->stale && p->nchanged > 0)
+        mend_all (p);
+    if (p->stale && (rc = levels_rebuild (p)) < 0)
+        return rc;
     p->layout = p->told;
     return 0;
-}
-
-int levels_update (struct planner *p)
-{
-    int rc;
-
-    do {
-        rc = levels_update_some (p, SIZE_MAX);
-    } while (rc == -EAGAIN);
-    return rc;
 }

@@ -9,6 +9,8 @@
 uint32_t levels_node_of (const struct planner *p, uint32_t v);
 /* Returns the entry of a node; NULL: not an outermost node, or the data is outdated. */
 struct level_node *levels_node (const struct planner *p, uint32_t v);
+/* Returns the first node in the graph; GRAPH_NONE: there are no nodes. */
+uint32_t levels_first (const struct planner *p);
 const struct upper *levels_upper (const struct planner *p, uint32_t v);
 /* Returns the dimension of the type in the indexes; -1: not tracked. */
 int levels_dim (const struct planner *p, uint16_t type);
@@ -16,30 +18,28 @@ int levels_dim (const struct planner *p, uint16_t type);
 struct upper *levels_next_kid (const struct upper *a, const struct upper *kid);
 /* Marks all data about nodes as outdated, to be rebuilt. O(1) */
 void levels_spoil (struct planner *p);
-/* Marks the key of a node as outdated. Between levels_hold() and levels_settle(), or
- * during a rebuild. */
+/* Marks the key of a node as outdated. Between levels_hold() and levels_settle(). */
 void levels_mark (struct planner *p, struct level_node *node);
+/* Reports that the node has changed in itself: levels_update() measures it. */
+void levels_note (struct planner *p, struct level_node *node);
+static inline bool levels_is_upper (const struct graph_vertex *x)
+{
+    return (x->flags & GRAPH_UPPER) && x->type != GRAPH_NODE;
+}
 
 /* -- levels.c: the indexes -- */
 
-/* Brings the indexes up to date after changes of the graph. -ENOMEM. O(nodes log nodes)
- * when the layout changed, else O(1). */
+/* Brings the indexes up to date after changes of the graph. -ENOMEM. O(1) without
+ * changes, O(log nodes) for each changed node, else O(nodes log nodes). */
 int levels_update (struct planner *p);
-/* Does a part of that, of about so many vertices: -EAGAIN: there is more. */
-int levels_update_some (struct planner *p, size_t work);
 /* Updates the key of a node in all indexes above it, after its claims or contents
  * changed. */
 void levels_touch (struct planner *p, uint32_t node);
 /* Moves v, a vertex above nodes, among its parent's kids, after what is free below v, or
  * whether v was seen, changed. */
 void levels_kid (struct planner *p, struct upper *a);
-/* As levels_kid(), also during a rebuild. */
-void levels_order_kid (struct planner *p, struct upper *a);
 void levels_hold (struct planner *p);
 void levels_settle (struct planner *p);
-/* During a rebuild: makes n of the pending keys. kids: also updates the kids by their
- * settled indexes. */
-void levels_key (struct planner *p, size_t n, bool kids);
 /* Updates the keys after a claim of a booking with that end was added (more) or removed.
  * For a changed end of an allocation: remove with the old end, add with the new one.
  * Between levels_hold() and levels_settle(). */
@@ -52,7 +52,8 @@ void levels_measure (struct planner *p, struct level_node *node);
 
 /* -- rebuild.c: all again, from graph and claims -- */
 
-/* Does a piece of a rebuild, of *work vertices, or of more if the rebuild had to start
- * over too often; *work: what is left. 0: done; -EAGAIN; -ENOMEM: p->stale. */
-int levels_rebuild_some (struct planner *p, size_t *work);
+int levels_rebuild (struct planner *p); /* 0; -ENOMEM: p->stale */
 void levels_destroy (struct planner *p);
+/* In rebuild_count.c: notes the types in a node that comes, or whose contents changed.
+ * false: a rebuild is necessary. */
+bool rebuild_knows (struct planner *p, uint32_t v);

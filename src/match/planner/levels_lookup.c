@@ -41,9 +41,20 @@ struct level_node *levels_node (const struct planner *p, uint32_t v)
 {
     const struct graph_vertex *x = graph_vertex (p->g, v);
 
-    if (x->type != GRAPH_NODE || x->place >= p->measured || p->nodes[x->place].v != v)
+    if (p->stale || x->type != GRAPH_NODE || x->place >= p->nnodes
+        || p->nodes[x->place].v != v)
         return NULL;
     return &p->nodes[x->place];
+}
+
+uint32_t levels_first (const struct planner *p)
+{
+    uint32_t v = p->nnodes > 0 ? p->g->root : GRAPH_NONE;
+
+    while (v != GRAPH_NONE && graph_vertex (p->g, v)->type != GRAPH_NODE)
+        v = levels_is_upper (graph_vertex (p->g, v)) ? graph_vertex (p->g, v)->first
+                                                     : graph_vertex (p->g, v)->next;
+    return v;
 }
 
 struct upper *levels_next_kid (const struct upper *a, const struct upper *kid)
@@ -59,15 +70,21 @@ void levels_mark (struct planner *p, struct level_node *node)
 {
     size_t number = (size_t)(node - p->nodes);
 
-    if (node->dirty || number >= p->measured)
+    if (node->dirty || p->stale)
         return;
     node->dirty = true;
     p->dirty[p->ndirty++] = (uint32_t)number;
 }
 
+void levels_note (struct planner *p, struct level_node *node)
+{
+    if (!node->changed)
+        p->changed[p->nchanged++] = (uint32_t)(node - p->nodes);
+    node->changed = true;
+}
+
 void levels_spoil (struct planner *p)
 {
     p->stale = true;
-    p->rebuilding = p->totalled = false;
-    p->measured = 0;
+    p->ndirty = p->nchanged = 0;
 }

@@ -7,8 +7,10 @@ MATCH_PLANNER_SOURCES = \
 	src/match/planner/levels.c \
 	src/match/planner/levels_lookup.c \
 	src/match/planner/nested_nodes.c \
+	src/match/planner/node_entry.c \
 	src/match/planner/node_kinds.c \
 	src/match/planner/node_load.c \
+	src/match/planner/places.c \
 	src/match/planner/planner.c \
 	src/match/planner/properties.c \
 	src/match/planner/rebuild.c \

@@ -66,9 +66,9 @@ static void inner_sort (const struct planner *p, struct upper *a)
     }
 }
 
-static void make_lists (struct planner *p, struct nested_rebuild *k, struct upper *a)
+static void make_lists (struct planner *p, size_t *used, struct upper *a)
 {
-    a->loose = p->inner_lists + k->used;
+    a->loose = p->inner_lists + *used;
     GRAPH_CHILDREN (p->g, a->v, child)
     {
         if (graph_vertex (p->g, child)->type == GRAPH_NODE)
@@ -88,7 +88,8 @@ static void make_lists (struct planner *p, struct nested_rebuild *k, struct uppe
     a->nodes = a->kids + a->nkids;
     nested_nodes (p, a, a->v);
     inner_sort (p, a);
-    k->used += a->nloose + a->nkids + a->nnodes;
+    a->places = a->nnodes;
+    *used += a->nloose + a->nkids + a->nnodes;
     p->any_loose = p->any_loose || a->nloose > 0;
 }
 
@@ -121,7 +122,7 @@ void nested_mend (struct planner *p, const struct level_node *node)
     }
 }
 
-static int enter_inner (struct planner *p, struct nested_rebuild *k, uint32_t v)
+static int enter_inner (struct planner *p, size_t *used, uint32_t v)
 {
     int rc = 0;
 
@@ -135,13 +136,13 @@ static int enter_inner (struct planner *p, struct nested_rebuild *k, uint32_t v)
         graph_vertex (p->g, v)->place = (uint32_t)p->ninner;
     p->ninner++;
     a->v = v;
-    make_lists (p, k, a);
+    make_lists (p, used, a);
     if (inner_index (p, a) < 0)
         return -ENOMEM;
     GRAPH_CHILDREN (p->g, v, child)
     {
         if (rc == 0)
-            rc = enter_inner (p, k, child);
+            rc = enter_inner (p, used, child);
     }
     return rc;
 }
@@ -157,29 +158,18 @@ void nested_destroy (struct planner *p)
     p->ninner = 0;
 }
 
-int nested_count (struct planner *p, struct nested_rebuild *k, size_t *work)
+int nested_make (struct planner *p)
 {
-    for (; k->at<p->nnodes && * work> 0; k->at++) {
-        size_t before = k->entries;
-        count_inner (p, p->nodes[k->at].v, 0, &k->upper, &k->entries);
-        *work -= MIN (*work, k->entries - before);
-    }
-    if (k->at < p->nnodes)
-        return -EAGAIN;
-    k->at = 0;
-    p->inner = calloc (k->upper + 1, sizeof (*p->inner));
-    p->inner_lists = malloc ((k->entries + 1) * sizeof (*p->inner_lists));
-    return p->inner && p->inner_lists ? 0 : -ENOMEM;
-}
-
-int nested_enter (struct planner *p, struct nested_rebuild *k, size_t *work)
-{
+    size_t upper = 0, entries = 0, used = 0;
     int rc = 0;
 
-    for (; k->at<p->nnodes && * work> 0 && rc == 0; k->at++) {
-        size_t before = k->used;
-        rc = enter_inner (p, k, p->nodes[k->at].v);
-        *work -= MIN (*work, k->used - before + 1);
-    }
-    return rc == 0 && k->at < p->nnodes ? -EAGAIN : rc;
+    for (size_t k = 0; k < p->nnodes; k++)
+        count_inner (p, p->nodes[k].v, 0, &upper, &entries);
+    p->inner = calloc (upper + 1, sizeof (*p->inner));
+    p->inner_lists = malloc ((entries + 1) * sizeof (*p->inner_lists));
+    if (!p->inner || !p->inner_lists)
+        return -ENOMEM;
+    for (size_t k = 0; k < p->nnodes && rc == 0; k++)
+        rc = enter_inner (p, &used, p->nodes[k].v);
+    return rc;
 }

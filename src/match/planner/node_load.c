@@ -10,7 +10,7 @@
 #include "match/planner/node_load.h"
 
 /* Adds the entry to the node and the vertices above it, or subtracts it. Returns the
- * node; NULL: the node is not measured yet. */
+ * node; NULL: there is none. */
 static struct level_node *count (struct planner *p, const struct node_load *l, int sign)
 {
     struct level_node *node = levels_node (p, l->node);
@@ -23,7 +23,7 @@ static struct level_node *count (struct planner *p, const struct node_load *l, i
     return node;
 }
 
-/* The same between levels_hold() and levels_settle(), or during a rebuild. */
+/* The same between levels_hold() and levels_settle(). */
 static void recount (struct planner *p, const struct node_load *l, int sign)
 {
     struct level_node *node = count (p, l, sign);

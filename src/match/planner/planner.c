@@ -13,8 +13,6 @@
 #include "match/planner/suspend.h"
 #include "match/planner/window_nodes.h"
 
-#define FEW 64 /* nodes that a match can update itself */
-
 struct planner *planner_create (struct graph *g, const struct match_policy *policy,
                                 const struct planner_options *opt)
 {
@@ -44,7 +42,6 @@ void planner_destroy (struct planner *p)
     for (size_t i = 0; i < p->ntracked; i++)
         free (p->tracked[i]);
     levels_destroy (p);
-    free (p->nodes);
     window_nodes_destroy (p);
     properties_destroy (p);
     removed_log_destroy (p);
@@ -84,24 +81,6 @@ int planner_track (struct planner *p, const char *type)
     return 0;
 }
 
-int planner_prepare (struct planner *p, size_t work)
-{
-    p->patient = true;
-    if (p->nasked > 0)
-        levels_spoil (p);
-    return levels_update_some (p, work);
-}
-
-bool planner_is_prepared (const struct planner *p)
-{
-    return !p->stale && p->told == p->g->layout && p->nchanged <= FEW;
-}
-
-bool planner_is_preparing (const struct planner *p)
-{
-    return p->stale && p->rebuilding && p->told == p->g->layout;
-}
-
 uint64_t planner_generation (const struct planner *p)
 {
     return p->generation;
@@ -122,10 +101,10 @@ size_t planner_memory (const struct planner *p)
     for (size_t i = 0; i < p->nupper; i++) {
         const struct upper *a = &p->upper[i];
         sum += sizeof (*a) + (a->index ? index_memory (a->index) : 0)
-               + (a->nnodes + a->nloose + a->nkids) * sizeof (uint32_t);
+               + (a->room + a->nloose + a->nkids) * sizeof (uint32_t);
     }
-    return sum + p->nodes_room * sizeof (*p->nodes)
-           + p->nnodes * (2 + p->levels) * sizeof (uint32_t);
+    return sum
+           + p->room_nodes * (sizeof (*p->nodes) + (4 + p->levels) * sizeof (uint32_t));
 }
 
 /* -- update, cancel -- */

@@ -52,21 +52,17 @@ int planner_track (struct planner *p, const char *type);
 /* Reports a change of the graph at or below v; GRAPH_NONE: anywhere. Cheap: the next
  * match does the work. If each change of status, properties or size in one node is
  * reported at once, only that node is updated. After any other change, several changes at
- * once, or an unreported change, all nodes are. (The planner cannot detect an unreported
- * change that is followed by the report of a vertex that did not change.) */
+ * once, or an unreported change, all data about nodes is made anew, in O(nodes log
+ * nodes). (The planner cannot detect an unreported change that is followed by the report
+ * of a vertex that did not change.) */
 void planner_changed (struct planner *p, uint32_t v);
+/* Bracket any changes of the graph in one node, which may also come, go or move. node:
+ * the node, GRAPH_NONE: it is not there before (after) the changes. O(log nodes) instead
+ * of all anew, also for the next match, unless the first node of a vertex comes or its
+ * last one goes. */
+void planner_begin_change (struct planner *p, uint32_t node);
+void planner_end_change (struct planner *p, uint32_t node);
 
-/* After changes of the graph, a match first updates all data about the nodes at once,
- * which takes as long as many matches on a large graph. A caller that cannot wait for
- * that calls planner_prepare() before: each call does a piece of about `work` vertices (>
- * 0; a million take a tenth of a second), and any operation or change is allowed between
- * two calls. 0: everything is up to date; -EAGAIN: call again; -ENOMEM. Pieces grow when
- * the graph changes so often that the update would never end. */
-int planner_prepare (struct planner *p, size_t work);
-/* True if the next match has little or nothing to update. O(1) */
-bool planner_is_prepared (const struct planner *p);
-/* True if the update has begun, and would start over if a node came or went now. O(1) */
-bool planner_is_preparing (const struct planner *p);
 /* Books a selection from elsewhere (s->start, s->end). -EBUSY names the unit that is
  * taken, -ENOENT a unit that does not exist, -EEXIST. Errors book nothing. */
 int planner_update (struct planner *p, uint64_t job, const struct selection *s,

@@ -9,8 +9,10 @@
  *     removed_log.c     the log of removed bookings
  *     levels.c          the indexes of nodes above each vertex, and the keys of nodes
  *     levels_lookup.c   finds nodes and the vertices above them
- *     rebuild.c         rebuilds the indexes piece by piece (rebuild_count.c: counts
- *                       everything first; nested_nodes.c: nodes in nodes)
+ *     node_entry.c      a node comes or goes: its entry
+ *     places.c          places of nodes in the indexes
+ *     rebuild.c         makes everything anew (rebuild_count.c: counts everything first;
+ *                       nested_nodes.c: nodes in nodes)
  *     sums.c            amounts by dimension: of a subtree, of a booking; sums over time
  *     properties.c      dimensions for properties
  *     node_kinds.c      nodes with equal contents
@@ -36,6 +38,8 @@
 #include "match/index/index.h"
 #include "match/index/ordered.h"
 #include "match/planner/planner.h"
+
+#define NOWHERE GRAPH_NONE
 
 struct claim { /* at most 100 bytes, with its share of other memory */
     uint32_t v;
@@ -96,12 +100,12 @@ struct useless {
 
 /* Data about a booking for later times, made at first use. */
 struct reach {
-    uint64_t made;     /* p->made at that time; places of nodes are of that time */
+    uint64_t placed;   /* p->placed at that time; places of nodes are of that time */
     uint64_t shown;    /* p->shown for which `useless` holds */
     unsigned nuseless; /* in total; the last USELESS_MAX of them are kept */
     /* needs that do not profit from the end of the booking */
     struct useless useless[USELESS_MAX];
-    uint32_t first, words;    /* of the bits below */
+    uint32_t first, words; /* of the bits below */
     bool any_whole;
     uint64_t bits[]; /* `words` words of nodes used in part or whole, then as many of
                       * whole nodes */
@@ -109,8 +113,8 @@ struct reach {
 
 struct window { /* the requested time */
     int64_t at, end;
-    bool now;   /* at is now, and the units are to be allocated */
-    bool ever;  /* satisfiability: nothing counts as booked, all counts as up */
+    bool now;  /* at is now, and the units are to be allocated */
+    bool ever; /* satisfiability: nothing counts as booked, all counts as up */
     /* For a later window, if known (else NULL): a bit per node, by place in the root's
      * index. */
     const uint64_t *touched; /* nodes with a booking in it */
@@ -122,8 +126,9 @@ struct window { /* the requested time */
 struct upper {
     uint32_t v;
     struct index *index; /* of all nodes below it, in the policy's order */
-    uint32_t *nodes;     /* handles of the nodes by place */
-    size_t nnodes;
+    uint32_t *nodes; /* handles by place; NOWHERE: vacant, but the last is not; owned */
+    size_t places, room;
+    size_t nnodes;   /* places that are not vacant */
     uint32_t *loose; /* children without nodes at or below them */
     size_t nloose;
     uint32_t *kids; /* children with nodes below them */
@@ -140,7 +145,8 @@ struct upper {
 
 /* A node (the outermost one of nested nodes), by its number. */
 struct level_node {
-    uint32_t v, parent;
+    uint32_t v, parent; /* v: GRAPH_NONE: vacant, and parent is the next such number */
+    uint32_t units;     /* of vertices in it */
     uint32_t nclaims, nreserved; /* on the node and below it */
     uint64_t stamp;
     bool down;          /* the node or a vertex above it is down */
@@ -188,9 +194,9 @@ struct window_nodes {
     uint64_t *after; /* for each block of them: the union of that block and all later
                       * ones */
     size_t after_room, block;
-    int64_t latest;      /* latest start among them */
-    uint64_t runs, made; /* p->runs and p->made for which these are valid */
-    uint64_t asked;      /* p->runs at the last query for a window */
+    int64_t latest;        /* latest start among them */
+    uint64_t runs, placed; /* p->runs and p->placed for which these are valid */
+    uint64_t asked;        /* p->runs at the last query for a window */
 };
 
 struct removed { /* a booking that was removed */
@@ -200,8 +206,8 @@ struct removed { /* a booking that was removed */
 };
 
 struct removed_log { /* of removed bookings, see removed_log.c */
-    bool on;       /* the log is in use */
-    bool all;      /* the log is incomplete: too much was freed, or not only bookings
+    bool on;         /* the log is in use */
+    bool all;        /* the log is incomplete: too much was freed, or not only bookings
                     * changed */
     struct removed *list;
     uint32_t *nodes;
@@ -240,8 +246,8 @@ struct planner {
     uint32_t nbookings, bookings_alloc, bookings_free;
     uint16_t dims[TYPE_DIMS]; /* type of each dimension; dims[0] is GRAPH_NODE: whole
                                * nodes */
-    unsigned ntypes; /* dimensions of types; those of properties follow */
-    unsigned ndims;  /* in total */
+    unsigned ntypes;          /* dimensions of types; those of properties follow */
+    unsigned ndims;           /* in total */
     struct property properties[PROPERTIES_MAX]; /* see properties.c */
     unsigned nproperties;
     char *asked[PROPERTIES_MAX]; /* properties that join at the next rebuild */
@@ -264,7 +270,7 @@ struct planner {
     /* divisible vertices of the type had bookings above their size: the sums over time of
      * the type exclude nothing */
     bool overbooked[GRAPH_TYPES_MAX];
-    bool deep;                       /* some node contains vertices with children */
+    bool deep; /* some node contains vertices with children */
     /* the scores put the nodes in the order of the graph, or in reverse order */
     bool graph_order;
     bool sized[GRAPH_TYPES_MAX];       /* types with a unit that may not count as 1 */
@@ -285,19 +291,17 @@ struct planner {
     size_t ntracked;
     int8_t dim_of[GRAPH_TYPES_MAX]; /* dimension of each type, or -1 */
 
-    /* above, nodes and profile do not exist or are not complete: the next match makes
-     * them, see rebuild.c */
+    /* upper, nodes and profile do not exist or are outdated: the next match makes them,
+     * see rebuild.c */
     bool stale;
-    bool rebuilding;   /* a rebuild is under way, and nothing prevents it */
-    bool totalled;     /* profile and loose_free are up to date */
-    size_t measured;   /* so many first nodes are up to date; all if not stale */
-    unsigned begun;    /* rebuilds begun since the last one was completed */
-    struct rebuild *rebuild; /* or NULL */
-    bool patient;      /* the caller uses planner_prepare() */
-    uint64_t told;     /* graph layout up to which `changed` lists all changes */
-    uint64_t units;    /* of the graph at that time */
+    bool changing;  /* see planner_begin_change() */
+    uint64_t told;  /* graph layout up to which `changed` lists all changes */
+    uint64_t units; /* of the graph at that time */
     struct level_node *nodes;
-    size_t nnodes, nodes_room;
+    size_t nnodes, room_nodes; /* numbers, with vacant ones; room for so many */
+    uint32_t vacant;           /* a vacant number, or NOWHERE */
+    uint32_t *order; /* by number: ascends along the graph, 0: the first node. Numbers
+                      * also do after a rebuild */
     uint32_t *dirty, *changed; /* numbers of nodes, room for all of them */
     size_t ndirty, nchanged;
     unsigned held;
@@ -317,13 +321,14 @@ struct planner {
     bool sums_changed;     /* ... the sums of the suspended bookings may be outdated */
     uint64_t shown;        /* grows when a window may have more free units than before */
     struct walk_room room;
-    uint64_t made;   /* grows when nodes get new numbers */
+    uint64_t made;   /* grows with each rebuild: all nodes have new numbers */
+    uint64_t placed; /* grows when booked nodes have new places in the root's index */
     uint64_t stamp;  /* of the last round over bookings or nodes; each round has its
                       * own */
-    uint32_t *lists; /* memory of nodes, loose and kids of all `above` */
-    bool big[GRAPH_TYPES_MAX]; /* types of which a vertex with children counts as
+    uint32_t *lists; /* memory of loose and kids of all `upper` */
+    bool big[GRAPH_TYPES_MAX];      /* types of which a vertex with children counts as
                                 * several */
-    int64_t total[INDEX_DIMS]; /* what is up, in total; the profile is this less the
+    int64_t total[INDEX_DIMS];      /* what is up, in total; the profile is this less the
                                 * bookings */
     int64_t loose_free[INDEX_DIMS]; /* free now outside nodes */
 };

@@ -31,7 +31,7 @@ static bool has (const struct planner *p, uint32_t v, const char *name)
 static bool any_has (const struct planner *p, const char *name)
 {
     for (size_t i = 0; i < p->nnodes; i++)
-        if (has (p, p->nodes[i].v, name))
+        if (p->nodes[i].v != GRAPH_NONE && has (p, p->nodes[i].v, name))
             return true;
     return false;
 }
@@ -67,8 +67,7 @@ static int ask (struct planner *p, const char *name)
     if (!(copy = strdup (name)))
         return -ENOMEM;
     p->asked[p->nasked++] = copy;
-    if (!p->patient)
-        levels_spoil (p);
+    levels_spoil (p);
     return 0;
 }
 
@@ -143,6 +142,12 @@ void properties_note (struct planner *p, struct level_node *node)
         node->properties |= (uint8_t)(1u << i);
         x->least = MIN (x->least, MAX (cores, 0));
     }
+}
+
+void properties_leave (struct planner *p, const struct level_node *node)
+{
+    for (unsigned i = 0; i < p->nproperties; i++)
+        p->properties[i].nodes -= node->properties >> i & 1;
 }
 
 void properties_spread (const struct planner *p, uint8_t properties, int64_t cores,

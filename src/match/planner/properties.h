@@ -5,8 +5,7 @@
 #include "match/request/constraint.h"
 
 /* Notes the properties of a request's constraint. A property that is new makes the
- * planner stale; a patient planner becomes stale with the next planner_prepare().
- * -ENOMEM. O(nodes) the first time. */
+ * planner stale. -ENOMEM. O(nodes) the first time. */
 int properties_ask (struct planner *p, const struct constraint *c);
 /* Adds the noted properties, at a rebuild. */
 void properties_take_up (struct planner *p);
@@ -15,6 +14,8 @@ void properties_take_up (struct planner *p);
 uint8_t properties_needed (const struct planner *p, const struct constraint *c);
 /* Sets the properties of a node; its `up` must be valid. */
 void properties_note (struct planner *p, struct level_node *node);
+/* The node goes. */
+void properties_leave (struct planner *p, const struct level_node *node);
 /* Adds cores of nodes with these properties to the dimensions of the properties. */
 void properties_spread (const struct planner *p, uint8_t properties, int64_t cores,
                         int64_t *sums);

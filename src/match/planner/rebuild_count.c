@@ -1,60 +1,42 @@
-/* rebuild_count.c - the first pass over the graph: counts everything
+/* rebuild_count.c - what the planner knows of the vertices as a whole
  *
- *     rebuild_count          nodes, vertices above them, and amounts of each type: the
- *                            sizes of memory and lists
- *     rebuild_count_further  the same for vertices with several parents
- *     rebuild_dims           which types get a dimension of the indexes
+ *     rebuild_count   first pass of a rebuild: nodes, vertices above them, and amounts of
+ *                     each type: the sizes of memory and lists, and which types get a
+ *                     dimension of the indexes
+ *     rebuild_knows   the same for a node that comes, or whose contents changed
  */
-#include <errno.h>
 #include <string.h>
 
+#include "match/planner/levels.h"
 #include "match/planner/rebuild_private.h"
 #include "match/planner/sums.h"
 
 /* -- count -- */
 
-static void count_type (struct rebuild *m, const struct graph_vertex *x)
-{
-    m->types[x->type].amount += (wide)x->n * x->size;
-    if (x->first != GRAPH_NONE)
-        m->p->type_inner[x->type] = true;
-    if (x->first != GRAPH_NONE && x->size > 1)
-        m->p->big[x->type] = true;
-}
-
-/* Updates the least and greatest id of each type, see ideal_score() in
+/* Notes what types are like, and the least and greatest id of each, see ideal_score() in
  * upper_vertices.c. */
-static void count_ids (struct planner *p, const struct graph_vertex *x)
+static void note_type (struct planner *p, const struct graph_vertex *x)
 {
+    bool inner = x->first != GRAPH_NONE;
+
     p->least_id[x->type] = MIN (p->least_id[x->type], x->id);
     p->most_id[x->type] = MAX (p->most_id[x->type], (int64_t)x->id + x->n - 1);
-    if (x->size != 1 || (x->flags & GRAPH_DIVISIBLE))
-        p->sized[x->type] = true;
-    p->deep =
-        p->deep
-        || (x->first != GRAPH_NONE && x->type != GRAPH_NODE && !(x->flags & GRAPH_UPPER));
+    p->type_inner[x->type] |= inner;
+    p->big[x->type] |= inner && x->size > 1;
+    p->sized[x->type] |= x->size != 1 || (x->flags & GRAPH_DIVISIBLE);
+    p->deep |= inner && x->type != GRAPH_NODE && !(x->flags & GRAPH_UPPER);
 }
 
-static void count_in_node (struct rebuild *m, const struct graph_vertex *x)
+/* Counts a vertex that is in no node, but may be a node. Others have an entry in a list
+ * of their parent. */
+static void count_outside (struct rebuild *m, const struct graph_vertex *x)
 {
-    if (x->type == GRAPH_NODE)
-        m->p->nested = true;
-    if (x->first == GRAPH_NONE)
-        m->types[x->type].in_nodes = true;
-}
-
-/* Counts a vertex that is in no node, but may be a node: it has an entry with its parent,
- * and as a node an entry in the index of each vertex above it. */
-static void count_outside (struct rebuild *m, uint32_t v)
-{
-    const struct graph_vertex *x = graph_vertex (m->p->g, v);
-
-    m->nlists += x->depth > 0;
     if (x->type == GRAPH_NODE) {
         m->nnodes++;
-        m->nlists += x->depth;
-        m->node = v;
-    } else if (rebuild_is_upper (x)) {
+        return;
+    }
+    m->nlists += x->depth > 0;
+    if (levels_is_upper (x)) {
         m->nupper++;
         m->p->levels = MAX (m->p->levels, (size_t)x->depth + 1);
     } else {
@@ -62,56 +44,49 @@ static void count_outside (struct rebuild *m, uint32_t v)
     }
 }
 
-int rebuild_count (struct rebuild *m)
+static void count_vertices (struct rebuild *m)
 {
     const struct graph *g = m->p->g;
+    uint32_t node = GRAPH_NONE; /* the outermost node that v is in */
 
-    for (; m->v != GRAPH_NONE && m->work > 0;
-         m->v = rebuild_next_vertex (g, m->v, true)) {
-        struct graph_vertex *x = graph_vertex (g, m->v);
-        if (m->node != GRAPH_NONE && x->depth <= graph_vertex (g, m->node)->depth)
-            m->node = GRAPH_NONE;
+    for (uint32_t v = g->root; v != GRAPH_NONE; v = rebuild_next_vertex (g, v, true)) {
+        struct graph_vertex *x = graph_vertex (g, v);
+        if (node != GRAPH_NONE && x->depth <= graph_vertex (g, node)->depth)
+            node = GRAPH_NONE;
         x->place = NOWHERE;
-        count_type (m, x);
-        count_ids (m->p, x);
-        if (m->node != GRAPH_NONE)
-            count_in_node (m, x);
-        else
-            count_outside (m, m->v);
-        rebuild_spend (m, 1);
+        m->types[x->type].amount += (wide)x->n * x->size;
+        note_type (m->p, x);
+        if (node == GRAPH_NONE) {
+            count_outside (m, x);
+            node = x->type == GRAPH_NODE ? v : GRAPH_NONE;
+        } else {
+            m->p->nested |= x->type == GRAPH_NODE;
+        }
+        if (node != GRAPH_NONE && x->first == GRAPH_NONE)
+            m->types[x->type].in_nodes = true;
     }
-    return m->v == GRAPH_NONE ? 0 : -EAGAIN;
 }
 
 /* Several ways lead to v, and so to all below it. */
-static void count_shared (struct rebuild *m, uint32_t v)
+static void count_shared (struct planner *p, uint32_t v)
 {
-    rebuild_spend (m, 1);
-    m->p->type_shared[graph_vertex (m->p->g, v)->type] = true;
-    GRAPH_CHILDREN (m->p->g, v, child)
+    p->type_shared[graph_vertex (p->g, v)->type] = true;
+    GRAPH_CHILDREN (p->g, v, child)
     {
-        count_shared (m, child);
+        count_shared (p, child);
     }
 }
 
 /* Children of further parents are loose there: no index has them. */
-int rebuild_count_further (struct rebuild *m)
+static void count_further (struct planner *p)
 {
-    const struct graph *g = m->p->g;
     struct graph_edge e;
 
-    for (; graph_edge_at (g, graph_subsystem (g), m->at, &e); m->at++) {
-        if (m->work == 0)
-            return -EAGAIN;
-        rebuild_spend (m, 1);
-        m->p->any_loose = true;
-        m->p->type_inner[graph_vertex (g, e.from)->type] = true;
-        uint32_t edge = GRAPH_NONE;
-        graph_further_parent (g, e.to, &edge);
-        if (edge == m->at) /* the first edge of it */
-            count_shared (m, e.to);
+    for (size_t i = 0; graph_edge_at (p->g, graph_subsystem (p->g), i, &e); i++) {
+        p->any_loose = true;
+        p->type_inner[graph_vertex (p->g, e.from)->type] = true;
+        count_shared (p, e.to);
     }
-    return 0;
 }
 
 /* -- dimensions -- */
@@ -148,7 +123,7 @@ static int frequent_type (const struct rebuild *m)
 
 /* Types with an amount too large for a number keep their dimension, but are not
  * summed. */
-void rebuild_dims (struct rebuild *m)
+static void choose_dims (struct rebuild *m)
 {
     static const uint16_t first[] = { GRAPH_NODE, GRAPH_CORE, GRAPH_GPU, GRAPH_MEMORY };
     struct planner *p = m->p;
@@ -167,4 +142,43 @@ void rebuild_dims (struct rebuild *m)
         if (m->types[p->dims[d]].amount < SUMS_MAX)
             p->dim_of[p->dims[d]] = (int8_t)d;
     p->dim_of[GRAPH_NODE] = 0;
+}
+
+void rebuild_count (struct rebuild *m)
+{
+    count_vertices (m);
+    count_further (m->p);
+    choose_dims (m);
+}
+
+/* -- one node -- */
+
+static bool is_tracked (const struct planner *p, int type)
+{
+    for (size_t i = 0; i < p->ntracked; i++)
+        if (graph_type_find (p->g, p->tracked[i]) == type)
+            return true;
+    return false;
+}
+
+/* True if the type would have a dimension after a rebuild. */
+static bool lacks_dim (const struct planner *p, const struct graph_vertex *x)
+{
+    return p->ntypes < TYPE_DIMS && !has_dim (p, x->type)
+           && (x->first == GRAPH_NONE || is_tracked (p, x->type));
+}
+
+bool rebuild_knows (struct planner *p, uint32_t v)
+{
+    const struct graph_vertex *x = graph_vertex (p->g, v);
+
+    if (lacks_dim (p, x))
+        return false;
+    note_type (p, x);
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        if (graph_vertex (p->g, child)->type == GRAPH_NODE || !rebuild_knows (p, child))
+            return false;
+    }
+    return true;
 }

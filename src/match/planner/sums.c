@@ -181,8 +181,9 @@ static void count_nodes (struct planner *p, const struct booking *b,
     }
     if (!c->exclusive || !(a = levels_upper (p, c->v)))
         return;
-    for (size_t i = 0; i < a->nnodes; i++)
-        count_node (p, b, a->nodes[i], true, sums);
+    for (size_t i = 0; i < a->places; i++)
+        if (a->nodes[i] != NOWHERE)
+            count_node (p, b, a->nodes[i], true, sums);
 }
 
 /* Adds the cores of v (in a node), or those of the nodes below v, to the dimensions of
@@ -200,8 +201,9 @@ static void add_properties (const struct planner *p, uint32_t v, int64_t cores,
         if (x)
             properties_spread (p, x->properties, cores, sums);
     } else if ((a = levels_upper (p, v))) {
-        for (size_t i = 0; i < a->nnodes; i++) {
-            const struct level_node *x = levels_node (p, a->nodes[i]);
+        for (size_t i = 0; i < a->places; i++) {
+            const struct level_node *x =
+                a->nodes[i] == NOWHERE ? NULL : levels_node (p, a->nodes[i]);
             if (x)
                 properties_spread (p, x->properties, x->up[CORES], sums);
         }
@@ -275,7 +277,7 @@ static void enter (struct planner *p, int64_t start, int64_t end, const int64_t 
 /* True if its sums are in the present profile, or would be if it were not suspended. */
 static bool is_booked (const struct planner *p, const struct booking *b)
 {
-    return p->totalled && b->made == p->made;
+    return !p->stale && b->made == p->made;
 }
 
 void sums_enter (struct planner *p, struct booking *b)
@@ -290,7 +292,7 @@ void sums_book (struct planner *p, struct booking *b)
 {
     if (b->suspended)
         p->sums_changed = true; /* checked when it is resumed */
-    if (!p->totalled || b->suspended)
+    if (p->stale || b->suspended)
         return;
     if (b->made != p->made)
         node_load_again (p, b);

@@ -24,8 +24,7 @@ bool sums_is_taken (const struct planner *p, uint32_t v);
 /* Computes what the booking takes of the profile. */
 void sums_of_booking (struct planner *p, const struct booking *b, int64_t *sums);
 /* Enter a booking into the profile, correct it after a change, remove it. Without memory
- * they call levels_spoil(). They do nothing while there is no profile, and for a booking
- * that is not in it yet: see rebuild.c. */
+ * they call levels_spoil(). They do nothing while the planner is stale. */
 void sums_book (struct planner *p, struct booking *b);
 void sums_rebook (struct planner *p, struct booking *b);
 void sums_unbook (struct planner *p, struct booking *b);

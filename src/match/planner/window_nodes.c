@@ -43,8 +43,9 @@ static void each_node (struct planner *p, const struct booking *b,
         if (node != GRAPH_NONE)
             fn (arg, place_of (p, node), claim->exclusive && claim->v == node);
         else if (claim->exclusive && (a = levels_upper (p, claim->v)))
-            for (size_t i = 0; i < a->nnodes; i++)
-                fn (arg, place_of (p, a->nodes[i]), true);
+            for (size_t i = 0; i < a->places; i++)
+                if (a->nodes[i] != NOWHERE)
+                    fn (arg, place_of (p, a->nodes[i]), true);
     }
 }
 
@@ -87,7 +88,7 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
 {
     struct span s = { UINT32_MAX, 0 };
 
-    if (b->reach && b->reach->made == p->made)
+    if (b->reach && b->reach->placed == p->placed)
         return b->reach;
     free (b->reach);
     b->reach = NULL;
@@ -97,7 +98,7 @@ static const struct reach *reach_of (struct planner *p, struct booking *b)
     struct reach *r = calloc (1, sizeof (*r) + 2 * (size_t)words * sizeof (r->bits[0]));
     if (!r)
         return NULL;
-    r->made = p->made;
+    r->placed = p->placed;
     r->shown = UINT64_MAX;
     r->first = first;
     r->words = words;
@@ -130,6 +131,12 @@ bool bookings_share_node (struct planner *p, struct booking *a, struct booking *
 
 /* -- the union -- */
 
+/* Words of a set of nodes: for all places of the root's index. */
+static size_t words_of (const struct planner *p)
+{
+    return p->nupper > 0 ? (p->upper[0].room + 63) / 64 : 0;
+}
+
 void window_nodes_destroy (struct planner *p)
 {
     free (p->window_nodes.running);
@@ -141,7 +148,7 @@ void window_nodes_destroy (struct planner *p)
 static int make_room (struct planner *p)
 {
     struct window_nodes *o = &p->window_nodes;
-    size_t words = (p->nnodes + 63) / 64;
+    size_t words = words_of (p);
 
     if (words <= o->room)
         return 0;
@@ -163,10 +170,10 @@ static void note_up (struct planner *p)
 
     if (o->told == p->told)
         return;
-    memset (o->up, 0, (p->nnodes + 63) / 64 * sizeof (*o->up));
+    memset (o->up, 0, words_of (p) * sizeof (*o->up));
     for (size_t i = 0; i < p->nnodes; i++) {
         const struct level_node *node = &p->nodes[i];
-        if (node->down)
+        if (node->v == GRAPH_NONE || node->down)
             continue;
         uint32_t place = p->place[i * p->levels];
         o->up[place / 64] |= UINT64_C (1) << place % 64;
@@ -263,7 +270,7 @@ static bool make_blocks (struct planner *p, size_t words)
     if (u.failed)
         return false;
     o->runs = p->runs;
-    o->made = p->made;
+    o->placed = p->placed;
     return true;
 }
 
@@ -276,7 +283,8 @@ static bool has_blocks (struct planner *p, const struct window *w, size_t words)
     o->asked = p->runs;
     if (p->ids.n <= FEW || p->any_upper)
         return false;
-    if ((o->runs != p->runs || o->made != p->made) && (!again || !make_blocks (p, words)))
+    if ((o->runs != p->runs || o->placed != p->placed)
+        && (!again || !make_blocks (p, words)))
         return false;
     return o->latest < w->end; /* else not all bookings that end after w->at overlap it */
 }
@@ -326,7 +334,7 @@ static void unite_all (struct uniting *u, const struct window *w, size_t words)
 int window_nodes_find (struct planner *p, struct window *w)
 {
     struct window_nodes *o = &p->window_nodes;
-    size_t words = (p->nnodes + 63) / 64;
+    size_t words = words_of (p);
     int rc = 0;
 
     if (p->nested || !levels_upper (p, p->g->root) || (rc = make_room (p)) < 0
@@ -352,7 +360,7 @@ static int64_t count_free (const struct planner *p, const uint64_t *bits)
 {
     int64_t n = 0;
 
-    for (size_t i = 0; i < (p->nnodes + 63) / 64; i++)
+    for (size_t i = 0; i < words_of (p); i++)
         n += __builtin_popcountll (p->window_nodes.up[i] & ~bits[i]);
     return n;
 }

@@ -309,7 +309,7 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
     if (i >= 0 && !(active >> i & 1))
         return; /* it serves that sibling */
     if (x->type == GRAPH_NODE)
-        k->node = x->place;
+        k->node = k->node_order ? k->node_order[x->place] : x->place;
     if (x->type == GRAPH_NODE && k->policy->node_centric)
         k->node_score =
             (match_policy_score (k->policy, k->g, u, 0) + 1) * WALK_NODE_WEIGHT;

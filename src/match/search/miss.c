@@ -30,9 +30,10 @@ static const char *unit_of (const struct reason *w, uint16_t type)
     for (size_t i = 0; i < w->k->s->nv; i++)
         if (w->k->type[i] == type && w->k->s->v[i].unit)
             return w->k->s->v[i].unit;
-    if (w->p->nnodes == 0)
+    uint32_t node = levels_first (w->p);
+    if (node == GRAPH_NONE)
         return "";
-    GRAPH_CHILDREN (w->p->g, w->p->nodes[0].v, c)
+    GRAPH_CHILDREN (w->p->g, node, c)
     {
         if (graph_vertex (w->p->g, c)->type == type)
             return graph_unit_name (w->p->g, c);
@@ -170,7 +171,7 @@ static bool say_sum_too_small (const struct reason *w, uint16_t top, struct strb
 
 static bool say_nothing_is_up (const struct reason *w, struct strbuf *sb)
 {
-    if (w->p->total[0] > 0 || w->p->nnodes == 0)
+    if (w->p->total[0] > 0 || levels_first (w->p) == GRAPH_NONE)
         return false;
     strbuf_adds (sb, "needs ");
     shape_describe (w->k->s, sb);
@@ -237,7 +238,7 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
                      graph_name (w->p->g, miss->at, 0, name, sizeof (name)));
     if (w->k->s->constraint)
         strbuf_adds (sb, " (of the nodes that its constraints allow)");
-    else if (!w->never && w->p->nnodes > 0)
+    else if (!w->never && levels_first (w->p) != GRAPH_NONE)
         strbuf_addf (sb, " (%" PRId64 " node%s up)", w->p->total[0],
                      w->p->total[0] == 1 ? " is" : "s are");
 }

@@ -112,7 +112,7 @@ static bool is_known_useless (const struct end *r, const struct booking *b)
     const struct useless now = as_useless (r);
     const struct reach *reach = b->reach;
 
-    if (!reach || reach->shown != r->p->shown || reach->made != r->p->made)
+    if (!reach || reach->shown != r->p->shown || reach->placed != r->p->placed)
         return false;
     for (unsigned i = 0; i < reach->nuseless && i < USELESS_MAX; i++)
         if (covers (&reach->useless[i], &now))
@@ -128,7 +128,7 @@ static void note_useless (const struct end *r, const struct booking *b, int64_t 
 
     now.length = use + 1;
 
-    if (!reach || reach->made != r->p->made)
+    if (!reach || reach->placed != r->p->placed)
         return;
     if (reach->shown != r->p->shown)
         reach->nuseless = 0;

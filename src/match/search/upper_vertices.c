@@ -64,7 +64,7 @@ static ptrdiff_t next_ahead (const struct walker *k, const struct upper *a, size
     const uint64_t *closed = need->dim[0] > 0 ? k->w->touched : k->w->taken;
     ptrdiff_t i;
 
-    while ((i = next_open (k->w->up, closed, from, a->nnodes)) >= 0) {
+    while ((i = next_open (k->w->up, closed, from, a->places)) >= 0) {
         from = (size_t)i + 1;
         bool touched = k->w->touched[i / 64] >> i % 64 & 1;
         if (touched || k->properties) { /* the index is faster than bit by bit */
@@ -272,7 +272,7 @@ static void fewest_nodes (struct walker *k, uint32_t u, const struct upper *a,
                           uint16_t head, uint16_t r, unsigned i, uint32_t base, bool excl,
                           bool own)
 {
-    autofree uint64_t *taken = calloc (a->nnodes / 64 + 1, sizeof (*taken));
+    autofree uint64_t *taken = calloc (a->places / 64 + 1, sizeof (*taken));
     int64_t cores = index_most_free (a->index, CORES);
     size_t from = 0;
 

@@ -90,6 +90,7 @@ static int walk_once (struct walker *k, bool span, struct selection **ret)
     k->twin = GRAPH_NONE;
     k->twin_req = SHAPE_NONE;
     k->node = 0;
+    k->node_order = k->p->nested ? NULL : k->p->order;
     k->node_score = 0;
     if (walk_find_parts (k, k->g->root, k->s->top, false, &parts))
         rc = walk_answer (k, parts, ret);

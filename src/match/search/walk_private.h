@@ -35,7 +35,7 @@ struct candidate {
     bool taken;     /* will be booked */
     uint32_t slots; /* of a whole node whose parts are not listed: slots in it */
     bool whole;     /* with everything below it */
-    uint32_t tie; /* number of its node: between equals the first in the graph wins */
+    uint32_t tie;   /* order of its node: between equals the first in the graph wins */
     /* of the first unit; those of the others ascend by one, unless count is 1 */
     int64_t score;
     int64_t amount; /* available amount of each unit */
@@ -77,8 +77,8 @@ struct walker {
     struct walk_miss *miss;
     walk_below_fn *collect;    /* walk_collect(), by which slots get their parts */
     walk_below_fn *gather_top; /* for the outermost vertices of the request */
-    uint8_t properties; /* that all nodes of the request have; see properties.c */
-    int32_t *type;      /* by vertex of the request: number of the type in the graph, -1:
+    uint8_t properties;        /* that all nodes of the request have; see properties.c */
+    int32_t *type; /* by vertex of the request: number of the type in the graph, -1:
                          * none */
     int32_t storage_node; /* a type that constraints are about, as about nodes; -1:
                            * none */
@@ -106,13 +106,14 @@ struct walker {
     /* vertices with further parents in which something was found */
     uint32_t *ways;
     uint32_t nways, aways;
-    uint32_t twin;       /* the last whole node that served twin_req; GRAPH_NONE */
-    uint16_t twin_req;   /* SHAPE_NONE: none yet */
-    uint32_t twin_slots; /* slots in that node */
-    uint32_t zone;       /* the only zone to look into, see zoned.c */
-    uint32_t node_pick;  /* of the answer: the last pick of a node */
-    uint32_t node;       /* number of that node */
-    int64_t node_score;  /* of the present node, scaled; 0 outside nodes */
+    uint32_t twin;              /* the last whole node that served twin_req; GRAPH_NONE */
+    uint16_t twin_req;          /* SHAPE_NONE: none yet */
+    uint32_t twin_slots;        /* slots in that node */
+    uint32_t zone;              /* the only zone to look into, see zoned.c */
+    uint32_t node_pick;         /* of the answer: the last pick of a node */
+    uint32_t node;              /* order of that node in the graph */
+    const uint32_t *node_order; /* by number; NULL: that of the numbers */
+    int64_t node_score;         /* of the present node, scaled; 0 outside nodes */
 };
 
 /* Weight of a node's score relative to those of its parts under node_centric policies. */

@@ -255,7 +255,7 @@ static int check_most (const struct check *k, const struct upper *a)
 {
     struct index_key most = { 0 }, sum = { 0 }, key;
 
-    for (size_t i = 0; i < a->nnodes; i++) {
+    for (size_t i = 0; i < a->places; i++) {
         index_get (a->index, i, &key);
         for (unsigned d = 0; d < k->p->ndims; d++) {
             most.free[d] = MAX (most.free[d], key.free[d]);
@@ -273,15 +273,73 @@ static int check_most (const struct check *k, const struct upper *a)
     return 0;
 }
 
+/* The nodes of the index are in the order of the policy, and all that are below it. */
+static int check_places (const struct check *k, const struct upper *a)
+{
+    const struct planner *p = k->p;
+    const struct level_node *last = NULL;
+    size_t n = 0;
+
+    EXPECT (k, a->v, "room for its places", a->places <= a->room, 1);
+    for (size_t i = 0; i < a->places; i++) {
+        struct index_key key;
+        if (a->nodes[i] == NOWHERE) {
+            index_get (a->index, i, &key);
+            EXPECT (k, a->v, "a vacant place", key.ever[0], -1);
+            continue;
+        }
+        const struct level_node *node = levels_node (p, a->nodes[i]);
+        EXPECT (k, a->v, "a node in its index",
+                node && graph_is_below (p->g, node->v, a->v), 1);
+        if (last && last->score != node->score)
+            EXPECT (k, node->v, "scores in order", last->score < node->score,
+                    !p->policy.high);
+        else if (last)
+            EXPECT (k, node->v, "equals in the graph's order",
+                    p->order[last - p->nodes] < p->order[node - p->nodes], 1);
+        last = node;
+        n++;
+    }
+    EXPECT (k, a->v, "its nodes", a->nnodes, n);
+    EXPECT (k, a->v, "the last place",
+            a->places == 0 || a->nodes[a->places - 1] != NOWHERE, 1);
+    return 0;
+}
+
+/* What ascends along the graph does so, from 0 on. */
+static int check_order (const struct check *k, uint32_t v, int64_t *last)
+{
+    const struct planner *p = k->p;
+    int rc = 0;
+
+    if (graph_vertex (p->g, v)->type == GRAPH_NODE) {
+        int64_t order = p->order[graph_vertex (p->g, v)->place];
+        EXPECT (k, v, "its place in the graph", *last < 0 ? order == 0 : order > *last,
+                1);
+        *last = order;
+        return 0;
+    }
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        if (rc == 0)
+            rc = check_order (k, child, last);
+    }
+    return rc;
+}
+
 static int check_levels (const struct check *k)
 {
     const struct planner *p = k->p;
-    int64_t loose[INDEX_DIMS] = { 0 };
-    int rc = 0;
+    int64_t loose[INDEX_DIMS] = { 0 }, last = -1;
+    int rc;
 
+    if ((rc = check_order (k, p->g->root, &last)) < 0)
+        return rc;
     for (size_t i = 0; i < p->nupper && rc == 0; i++) {
-        for (size_t n = 0; n < p->upper[i].nnodes && rc == 0; n++)
-            rc = check_key (k, &p->upper[i], n);
+        rc = check_places (k, &p->upper[i]);
+        for (size_t n = 0; n < p->upper[i].places && rc == 0; n++)
+            if (p->upper[i].nodes[n] != NOWHERE)
+                rc = check_key (k, &p->upper[i], n);
         if (rc == 0)
             rc = check_most (k, &p->upper[i]);
     }
@@ -305,6 +363,8 @@ static int64_t whole_at (const struct planner *p, int64_t t)
     int64_t n = 0;
 
     for (size_t i = 0; i < p->nnodes; i++) {
+        if (p->nodes[i].v == GRAPH_NONE)
+            continue;
         bool whole = sums_is_up (p, p->nodes[i].v)
                      && claims_below (p, p->nodes[i].v, &w, GRAPH_NONE) == GRAPH_NONE;
         for (uint32_t u = p->nodes[i].parent; u != GRAPH_NONE;
@@ -331,7 +391,7 @@ static int check_time (const struct check *k, int64_t t)
     int64_t sums[INDEX_DIMS] = { 0 }, is[INDEX_DIMS] = { 0 };
 
     for (size_t i = 0; i < p->nnodes; i++)
-        if (sums_is_up (p, p->nodes[i].v))
+        if (p->nodes[i].v != GRAPH_NONE && sums_is_up (p, p->nodes[i].v))
             add_node (p, p->nodes[i].v, sums);
     sums_add_loose (p, p->g->root, SUMS_UP, sums);
     for (struct booking *b = p->by_job; b; b = b->hh.next) {

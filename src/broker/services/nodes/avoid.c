@@ -118,11 +118,6 @@ const struct match_request *avoid_choose (struct broker *b, struct entry *e)
     struct slot *s = slot_of (e);
     double now = MAX (clock_wall (), job->t_begin), start;
 
-    if (s->req && !broker_is_recovering (b) && !reserve_is_prepared (b)) {
-        s->used = true;
-        avoid_check_again (b); /* when the matchers are prepared */
-        return s->req;
-    }
     s->used = s->req && !broker_is_recovering (b)
               && match_earliest (reserve_matcher_of (b, e), s->req, now, job->duration,
                                  &start, NULL, NULL)

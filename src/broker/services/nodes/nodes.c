@@ -15,15 +15,11 @@
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/nodes/avoid.h"
-#include "broker/services/nodes/moves.h"
 #include "broker/services/nodes/nodes.h"
 #include "broker/services/nodes/suspects.h"
 #include "broker/services/reserve/reserve.h"
-#include "common/clock.h"
 #include "common/log.h"
 #include "common/printable.h"
-
-#define WAIT_MAX 1.0 /* seconds that a node change waits at most for a pass to finish */
 
 struct drain {
     UT_hash_handle hh;
@@ -32,9 +28,6 @@ struct drain {
 
 struct nodes {
     struct drain *drains; /* by operators, by name */
-    struct moves *moves;  /* changes that wait for the matchers to be prepared */
-    double since;         /* since when the first of them waits, mono */
-    bool moving;          /* nodes_move() applies them now */
 };
 
 static struct service_place place;
@@ -94,7 +87,6 @@ static void release (struct broker *b)
 
     HASH_ITER (hh, n->drains, d, next)
         drain_drop (b, d);
-    moves_destroy (n->moves);
 }
 
 static int load_setting (const char *name, const char *value, void *arg)
@@ -106,12 +98,6 @@ static int load_setting (const char *name, const char *value, void *arg)
         return -ENOMEM;
     drain_keep (arg, d);
     return 0;
-}
-
-static int init (struct broker *b, struct error *err)
-{
-    state_of (b)->moves = moves_create ();
-    return state_of (b)->moves ? 0 : error_no_memory (err, NULL);
 }
 
 static int load (struct broker *b, struct error *err)
@@ -139,8 +125,8 @@ static void set_state (struct broker *b, int index, const char *name,
     applied (machine_node_set_state (broker_graph (b), index, state, reason));
 }
 
-static void node_is (void *arg, const struct machine_node_spec *spec,
-                     enum machine_node_state state, const char *reason)
+static void host_node (void *arg, const struct machine_node_spec *spec,
+                       enum machine_node_state state, const char *reason)
 {
     struct broker *b = arg;
     struct error err = { 0 };
@@ -162,8 +148,8 @@ static void node_is (void *arg, const struct machine_node_spec *spec,
     broker_plan_due (b);
 }
 
-static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                          int64_t memory_mib, const struct gres_list *gres)
+static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
+                               int64_t memory_mib, const struct gres_list *gres)
 {
     struct broker *b = arg;
     int index = machine_node_find (broker_graph (b), name);
@@ -175,7 +161,8 @@ static void node_foreign (void *arg, const char *name, uint32_t cores, uint32_t 
     broker_plan_due (b);
 }
 
-static void node_zones (void *arg, const char *name, const struct machine_report *report)
+static void host_node_zones (void *arg, const char *name,
+                             const struct machine_report *report)
 {
     struct broker *b = arg;
     int index = machine_node_find (broker_graph (b), name);
@@ -186,7 +173,7 @@ static void node_zones (void *arg, const char *name, const struct machine_report
     broker_plan_due (b);
 }
 
-static void node_gone (void *arg, const char *name)
+static void host_node_gone (void *arg, const char *name)
 {
     struct broker *b = arg;
     int index = machine_node_find (broker_graph (b), name);
@@ -200,110 +187,6 @@ static void node_gone (void *arg, const char *name)
 static void host_node_failed (void *arg, const char *name, const char *reason)
 {
     suspects_drain (arg, name, reason);
-}
-
-/* -- while the matchers look at all nodes -- */
-
-/* If each node that comes or goes restarted the preparation, no job would ever be
- * matched. Changes keep their order. */
-static bool must_wait (const struct broker *b)
-{
-    return !broker_is_recovering (b) && !broker_is_stopping (b)
-           && (moves_any (state_of (b)->moves) || reserve_is_preparing (b));
-}
-
-static void waits (struct broker *b, bool first)
-{
-    if (first)
-        state_of (b)->since = clock_mono ();
-    broker_plan_due (b);
-}
-
-/* Closes the node for new jobs at once: that does not change the layout. */
-static void close_node (struct broker *b, const char *name, enum machine_node_state state,
-                        const char *reason)
-{
-    int index = machine_node_find (broker_graph (b), name);
-
-    if (index >= 0)
-        set_state (b, index, name, state, reason);
-}
-
-static void host_node (void *arg, const struct machine_node_spec *spec,
-                       enum machine_node_state state, const char *reason)
-{
-    struct broker *b = arg;
-    struct moves *moves = state_of (b)->moves;
-    bool first = !moves_any (moves);
-
-    if (!must_wait (b) || moves_node (moves, spec, state, reason) < 0) {
-        node_is (b, spec, state, reason);
-        return;
-    }
-    if (state != MACHINE_NODE_UP)
-        close_node (b, spec->name, state, reason);
-    waits (b, first);
-}
-
-static void host_node_foreign (void *arg, const char *name, uint32_t cores, uint32_t gpus,
-                               int64_t memory_mib, const struct gres_list *gres)
-{
-    struct broker *b = arg;
-    struct moves *moves = state_of (b)->moves;
-    bool first = !moves_any (moves);
-
-    if (!must_wait (b) || moves_foreign (moves, name, cores, gpus, memory_mib, gres) < 0)
-        node_foreign (b, name, cores, gpus, memory_mib, gres);
-    else
-        waits (b, first);
-}
-
-static void host_node_zones (void *arg, const char *name,
-                             const struct machine_report *report)
-{
-    struct broker *b = arg;
-    struct moves *moves = state_of (b)->moves;
-    bool first = !moves_any (moves);
-
-    if (!must_wait (b) || moves_zones (moves, name, report) < 0)
-        node_zones (b, name, report);
-    else
-        waits (b, first);
-}
-
-static void host_node_gone (void *arg, const char *name)
-{
-    struct broker *b = arg;
-    struct moves *moves = state_of (b)->moves;
-    bool first = !moves_any (moves);
-
-    if (!must_wait (b) || moves_gone (moves, name) < 0) {
-        node_gone (b, name);
-        return;
-    }
-    close_node (b, name, MACHINE_NODE_DOWN, "it has gone");
-    waits (b, first);
-}
-
-void nodes_may_move (struct broker *b, bool done, double now)
-{
-    struct nodes *n = state_of (b);
-
-    if (!moves_any (n->moves) || (!done && now - n->since < WAIT_MAX))
-        return;
-    n->moving = true;
-    broker_plan_due (b);
-}
-
-bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin)
-{
-    static const struct moves_verbs verbs = { node_is, node_foreign, node_zones,
-                                              node_gone };
-    struct nodes *n = state_of (b);
-
-    while (n->moving && has_time (begin))
-        n->moving = moves_next (n->moves, &verbs, b);
-    return !n->moving;
 }
 
 /* -- the host -- */
@@ -460,7 +343,6 @@ const struct broker_service service_nodes = {
     .name = "nodes",
     .place = &place,
     .state_size = sizeof (struct nodes),
-    .init = init,
     .load = load,
     .release = release,
     .host = host_init,

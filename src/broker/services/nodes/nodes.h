@@ -4,12 +4,6 @@
 
 #include "broker/core/broker.h"
 
-/* Applies the node changes that waited for the matchers, until `has_time` returns false.
- * false: some are left. */
-bool nodes_move (struct broker *b, bool (*has_time) (double begin), double begin);
-/* The matchers are prepared and have been used (done: for a whole pass), so waiting node
- * changes may be applied. now: clock_mono(). */
-void nodes_may_move (struct broker *b, bool done, double now);
 /* Both change the plan at once and return the transaction that makes the change
  * permanent; the caller commits it. */
 int nodes_drain (struct broker *b, const char *name, const char *reason,

@@ -4,33 +4,6 @@
 #include "broker/core/jobs.h"
 #include "broker/services/reserve/reserve.h"
 
-int reserve_prepare (struct broker *b)
-{
-    int rc = match_prepare (broker_matcher (b), MATCH_PREPARE);
-
-    for (struct reservation *r = reserve_list (b); rc == 0 && r; r = r->hh.next)
-        rc = match_prepare (realm_matcher (r->realm), MATCH_PREPARE);
-    return rc;
-}
-
-bool reserve_is_prepared (const struct broker *b)
-{
-    bool is = match_is_prepared (broker_matcher (b));
-
-    for (const struct reservation *r = reserve_list (b); is && r; r = r->hh.next)
-        is = match_is_prepared (realm_matcher (r->realm));
-    return is;
-}
-
-bool reserve_is_preparing (const struct broker *b)
-{
-    bool is = match_is_preparing (broker_matcher (b));
-
-    for (const struct reservation *r = reserve_list (b); !is && r; r = r->hh.next)
-        is = match_is_preparing (realm_matcher (r->realm));
-    return is;
-}
-
 int reserve_sched_next (struct broker *b, double now, unsigned tries,
                         struct sched_decision *ret)
 {

@@ -113,12 +113,6 @@ void reserve_node_moved (struct broker *b, const char *node);
 
 /* -- realms.c: all schedulers and matchers -- */
 
-/* One slice of preparing the matchers after nodes have changed. -EAGAIN: more slices
- * follow; until then callers that can wait do not ask the matchers. */
-int reserve_prepare (struct broker *b);
-bool reserve_is_prepared (const struct broker *b);
-/* The preparation is under way; it starts over when a node comes or goes. */
-bool reserve_is_preparing (const struct broker *b);
 /* sched_next() and sched_wakeup() over all schedulers. */
 int reserve_sched_next (struct broker *b, double now, unsigned tries,
                         struct sched_decision *ret);

@@ -300,7 +300,7 @@ static void on_timer (struct broker *b)
 
     if (broker_is_recovering (b))
         return;
-    if (broker_is_plan_due (b) || !reserve_is_prepared (b)) {
+    if (broker_is_plan_due (b)) {
         again_in (state, ROUND_SECONDS); /* a pass is under way and starts what it can */
         return;
     }

@@ -410,7 +410,7 @@ static void api_job_resize (struct broker *b, struct http_request *req,
     } else if (nnodes == from) {
         http_reply_problem (req, 409, "wrong-state", "job %ju has %jd nodes already",
                             (uintmax_t)entry_id (e), (intmax_t)nnodes);
-    } else if (broker_is_recovering (b) || !reserve_is_prepared (b)) {
+    } else if (broker_is_recovering (b)) {
         http_reply_header (req, "Retry-After", "1");
         http_reply_problem (req, 503, "busy", "nodes are being counted; try again");
     } else if (resize_job (b, e, nnodes, "asked for", RESIZE_BY_USER,

@@ -158,45 +158,6 @@ static void test_stopping (void **unused)
     small_destroy (s);
 }
 
-/* -- delayed submits -- */
-
-/* A submit after a change of the nodes waits until the matchers are prepared. */
-static void test_later (void **unused)
-{
-    struct small *s = small_create (1);
-    const struct machine_node_spec more = { .name = "node1",
-                                            .cores = 8,
-                                            .memory_mib = 1024 };
-
-    (void)unused;
-    s->b->host.node (s->b, &more, MACHINE_NODE_UP, NULL);
-    struct client *c = client_ask (s, USER, "POST /v1/jobs", JOB_OF ("8", ""));
-    struct client *gone = client_ask (s, USER, "POST /v1/jobs", JOB);
-    client_leave (gone);
-    assert_true (submit_any_later (s->b));
-    assert_int_equal (c->status, 0);
-    small_turn (s);
-    assert_false (submit_any_later (s->b));
-    assert_false (submit_next_later (s->b));
-    assert_int_equal (c->status, 201);
-    small_destroy (s);
-}
-
-/* The broker stops while a submit waits: the client gets an answer (small_destroy()). */
-static void test_end (void **unused)
-{
-    struct small *s = small_create (1);
-    const struct machine_node_spec more = { .name = "node1",
-                                            .cores = 8,
-                                            .memory_mib = 1024 };
-
-    (void)unused;
-    s->b->host.node (s->b, &more, MACHINE_NODE_UP, NULL);
-    client_ask (s, USER, "POST /v1/jobs", JOB_OF ("8", ""));
-    assert_true (submit_any_later (s->b));
-    small_destroy (s);
-}
-
 /* A large jobspec is parsed by a worker. */
 static void test_large (void **unused)
 {
@@ -266,8 +227,7 @@ int main (void)
         cmocka_unit_test (test_taken),       cmocka_unit_test (test_waits),
         cmocka_unit_test (test_array),       cmocka_unit_test (test_key),
         cmocka_unit_test (test_only),        cmocka_unit_test (test_refused),
-        cmocka_unit_test (test_stopping),    cmocka_unit_test (test_later),
-        cmocka_unit_test (test_end),         cmocka_unit_test (test_large),
+        cmocka_unit_test (test_stopping),    cmocka_unit_test (test_large),
         cmocka_unit_test (test_jobs_vanish), cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

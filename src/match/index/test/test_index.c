@@ -181,17 +181,20 @@ static void set_one (struct index *x)
     index_set (x, place, &keys[place]);
 }
 
+static void set_vacant (struct index_key *key)
+{
+    *key = (struct index_key){ .soonest = INT64_MAX, .measure = INT64_MIN };
+    for (unsigned d = 0; d < ndims; d++)
+        key->free[d] = key->ever[d] = -1;
+}
+
 static void reserve_more (struct index *x)
 {
-    static const struct index_key vacant = { .soonest = INT64_MAX, .measure = INT64_MIN };
     size_t more = MIN (nkeys + chance_below (chance_below (4) ? 3 : 100), PLACES_MAX);
 
     assert_int_equal (index_reserve (x, more), 0);
-    for (; nkeys < more; nkeys++) {
-        keys[nkeys] = vacant;
-        for (unsigned d = 0; d < ndims; d++)
-            keys[nkeys].free[d] = keys[nkeys].ever[d] = -1;
-    }
+    for (; nkeys < more; nkeys++)
+        set_vacant (&keys[nkeys]);
     assert_int_equal (index_places (x), nkeys);
 }
 
@@ -213,6 +216,19 @@ static void set_several (struct index *x)
     index_settle (x);
 }
 
+static void move_one (struct index *x)
+{
+    size_t from = any_place (), to = any_place ();
+
+    index_vacate (x, to);
+    set_vacant (&keys[to]);
+    if (from == to)
+        return;
+    index_move (x, from, to);
+    keys[to] = keys[from];
+    set_vacant (&keys[from]);
+}
+
 static void one_step (struct index *x)
 {
     switch (chance_below (64)) {
@@ -231,6 +247,10 @@ static void one_step (struct index *x)
     case 4:
         if (chance_below (8) == 0)
             reserve_more (x);
+        break;
+    case 5:
+    case 6:
+        move_one (x);
         break;
     default:
         if (chance_below (2))

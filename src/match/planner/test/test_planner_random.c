@@ -1,8 +1,8 @@
 /* Random streams of bookings on random small graphs. After each step all kept sums are
  * recounted (planner_verify), and the verdict is compared with a check of each unit for
  * each job. In the end all jobs are cancelled: the indexes must equal their first
- * state. The same while the indexes are built in steps: they must equal indexes that
- * are built at once. */
+ * state. Nodes come, go and move: indexes that were changed node by node must equal
+ * indexes that are built at once. */
 #include "match/test/machine_test.h"
 
 #include <errno.h>
@@ -530,53 +530,33 @@ static size_t all_keys (const struct planner *p, struct index_key **ret)
     *ret = calloc (n + 1, sizeof (**ret));
     n = 0;
     for (size_t i = 0; i < p->nupper; i++)
-        for (size_t k = 0; k < p->upper[i].nnodes; k++)
-            index_get (p->upper[i].index, k, &(*ret)[n++]);
+        for (size_t k = 0; k < p->upper[i].places; k++)
+            if (p->upper[i].nodes[k] != NOWHERE)
+                index_get (p->upper[i].index, k, &(*ret)[n++]);
     return n;
 }
 
-static void cancel_all (struct planner *p)
-{
-    autofree struct index_key *before = NULL, *after = NULL;
-    struct planner_job j;
+/* -- change by change -- */
 
-    for (uint64_t at = 0; planner_next (p, at, &j); at = j.job)
-        assert_int_equal (planner_cancel (p, j.job), 0);
-    assert_int_equal (planner_count (p), 0);
-    assert_int_equal (levels_update (p), 0);
-    machine_verify (p);
-    size_t n = all_keys (p, &before);
-    planner_changed (p, GRAPH_NONE);
-    assert_int_equal (levels_update (p), 0);
-    assert_int_equal (all_keys (p, &after), n);
-    assert_memory_equal (before, after, n * sizeof (*before));
+/* By type: a type that is in no node any more keeps its dimension until all is made
+ * anew. */
+static void dump_amounts (const struct planner *p, const int64_t *free,
+                          const int64_t *ever, FILE *f)
+{
+    for (int t = 0; t < GRAPH_TYPES_MAX; t++)
+        if (p->dim_of[t] >= 0 && ever[p->dim_of[t]] > 0)
+            fprintf (f, "    type %d: %" PRId64 " of %" PRId64 "\n", t,
+                     free[p->dim_of[t]], ever[p->dim_of[t]]);
 }
 
-static void test_streams (void **state)
+static void dump_sums (const struct planner *p, const char *what, const int64_t *sums,
+                       FILE *f)
 {
-    (void)state;
-    for (int round = 0; round < ROUNDS; round++) {
-        const struct match_policy *policy = random_policy ();
-        struct graph *g = random_graph ();
-        struct planner_options opt = { .together_slots = one_in (2) };
-        struct planner *p = planner_create (g, policy, &opt);
-        if (one_in (2))
-            planner_track (p, "socket");
-        for (int i = 0; i < STEPS; i++) {
-            step (p, i);
-            verify (p);
-            if (one_in (2)) {
-                assert_int_equal (levels_update (p), 0);
-                machine_verify (p);
-            }
-        }
-        cancel_all (p);
-        planner_destroy (p);
-        graph_destroy (g);
-    }
+    for (int t = 0; t < GRAPH_TYPES_MAX; t++)
+        if (p->dim_of[t] > 0 && sums[p->dim_of[t]] != 0 && p->nupper > 0
+            && index_most_ever (p->upper[0].index, (unsigned)p->dim_of[t]) > 0)
+            fprintf (f, "%s, type %d: %" PRId64 "\n", what, t, sums[p->dim_of[t]]);
 }
-
-/* -- in steps -- */
 
 static void dump_node (const struct planner *p, const struct level_node *node, FILE *f)
 {
@@ -584,21 +564,21 @@ static void dump_node (const struct planner *p, const struct level_node *node, F
              node->nclaims, node->nreserved);
     fprintf (f, "down %d, properties %d, load %" PRId64 ", score %" PRId64 "\n",
              node->down, node->properties, node->load, node->score);
-    for (unsigned d = 0; d < p->ndims; d++)
-        fprintf (f, "  %" PRId64 " of %" PRId64 "\n", node->up[d], node->ever[d]);
+    dump_amounts (p, node->up, node->ever, f);
 }
 
 static void dump_upper (const struct planner *p, const struct upper *a, FILE *f)
 {
     fprintf (f, "above %" PRIu32 ": %zu own, %" PRId64 " whole\n", a->v, a->nown,
              a->whole);
-    for (size_t i = 0; i < a->nnodes; i++) {
+    for (size_t i = 0; i < a->places; i++) {
         struct index_key key;
+        if (a->nodes[i] == NOWHERE)
+            continue;
         index_get (a->index, i, &key);
         fprintf (f, "  node %" PRIu32 " until %" PRId64 ", %" PRId64 "\n", a->nodes[i],
                  key.soonest, key.measure);
-        for (unsigned d = 0; d < p->ndims; d++)
-            fprintf (f, "    %" PRId64 " of %" PRId64 "\n", key.free[d], key.ever[d]);
+        dump_amounts (p, key.free, key.ever, f);
     }
     for (size_t i = 0; i < a->nloose; i++)
         fprintf (f, "  loose %" PRIu32 "\n", a->loose[i]);
@@ -614,20 +594,31 @@ static void dump_time (const struct planner *p, int64_t t, FILE *f)
     int64_t sums[INDEX_DIMS];
 
     profile_at (p->profile, t, sums);
-    for (unsigned d = 1; d < p->ndims; d++)
-        fprintf (f, "at %" PRId64 ": %" PRId64 "\n", t, sums[d]);
+    fprintf (f, "at %" PRId64 "\n", t);
+    dump_sums (p, "profile", sums, f);
 }
 
+/* What may only grow until all is made anew (ids, types that had children) is not
+ * compared. */
 static void dump_types (const struct planner *p, FILE *f)
 {
-    fprintf (f, "any loose %d, nested %d, deep %d, in order %d\n", p->any_loose,
-             p->nested, p->deep, p->graph_order);
+    fprintf (f, "any loose %d, nested %d\n", p->any_loose, p->nested);
     for (int t = 0; t < GRAPH_TYPES_MAX; t++)
-        if (p->most_id[t] >= 0)
-            fprintf (f, "type %d: %d %d %d %d %d %d, %" PRId64 " to %" PRId64 "\n", t,
-                     p->type_upper[t], p->type_inner[t], p->type_loose[t],
-                     p->type_shared[t], p->sized[t], p->big[t], p->least_id[t],
-                     p->most_id[t]);
+        if (p->type_upper[t] || p->type_loose[t] || p->type_shared[t])
+            fprintf (f, "type %d: %d %d %d\n", t, p->type_upper[t], p->type_loose[t],
+                     p->type_shared[t]);
+}
+
+static void dump_nodes (const struct planner *p, uint32_t v, FILE *f)
+{
+    if (graph_vertex (p->g, v)->type == GRAPH_NODE) {
+        dump_node (p, levels_node (p, v), f);
+        return;
+    }
+    GRAPH_CHILDREN (p->g, v, child)
+    {
+        dump_nodes (p, child, f);
+    }
 }
 
 /* All data of the nodes, as text. */
@@ -639,15 +630,13 @@ static char *dump (const struct planner *p)
 
     assert_non_null (f);
     dump_types (p, f);
-    for (size_t i = 0; i < p->nnodes; i++)
-        dump_node (p, &p->nodes[i], f);
+    dump_nodes (p, p->g->root, f);
     for (size_t i = 0; i < p->nupper; i++)
         dump_upper (p, &p->upper[i], f);
     for (size_t i = 0; i < p->ninner; i++)
         dump_upper (p, &p->inner[i], f);
-    for (unsigned d = 1; d < p->ndims; d++)
-        fprintf (f, "dimension %d: %" PRId64 ", loose %" PRId64 "\n", p->dims[d],
-                 p->total[d], p->loose_free[d]);
+    dump_sums (p, "total", p->total, f);
+    dump_sums (p, "loose", p->loose_free, f);
     dump_time (p, 0, f);
     for (const struct booking *b = p->by_job; b; b = b->hh.next) {
         dump_time (p, b->start, f);
@@ -690,8 +679,7 @@ static void step_aside (struct planner *p)
     if (one_in (2))
         booking_unlist_suspended (p);
     for (uint64_t n = below (4); n > 0; n--) {
-        int rc = planner_prepare (p, 1 + below (16));
-        assert_true (rc == 0 || rc == -EAGAIN);
+        assert_int_equal (levels_update (p), 0);
         if (one_in (3))
             step_book (p);
     }
@@ -713,28 +701,90 @@ static void step_told (struct planner *p)
     planner_changed (p, v);
 }
 
-/* None of these builds the indexes at once. */
-static void step_between (struct planner *p)
+/* A node comes below any vertex above nodes, with contents or without. */
+static void come (struct planner *p, int64_t id)
+{
+    uint32_t parent, node;
+    struct graph_spec spec = { .type = "node", .id = id, .rank = -1, .uniq = -1 };
+
+    do {
+        parent = random_vertex (p->g);
+    } while (parent != p->g->root && !levels_is_upper (graph_vertex (p->g, parent)));
+    planner_begin_change (p, GRAPH_NONE);
+    node = graph_add (p->g, parent, &spec, NULL);
+    if (node != GRAPH_NONE && one_in (2))
+        random_leaves (p->g, node);
+    planner_end_change (p, node);
+    if (node == GRAPH_NONE || one_in (3))
+        return;
+    machine_add (p->g, node, "core", 200, 1 + (uint32_t)below (70), 1, 0);
+    planner_changed (p, node);
+}
+
+/* An outermost node; GRAPH_NONE: there is none. */
+static uint32_t random_outer (const struct planner *p)
+{
+    for (int i = 0; i < 100; i++) {
+        uint32_t v = random_vertex (p->g);
+        if (graph_vertex (p->g, v)->type == GRAPH_NODE && levels_node_of (p, v) == v)
+            return v;
+    }
+    return GRAPH_NONE;
+}
+
+/* It goes, if nothing is booked there, or moves. */
+static void go_or_move (struct planner *p)
+{
+    uint32_t node = random_outer (p), parent = random_vertex (p->g);
+
+    if (node == GRAPH_NONE)
+        return;
+    planner_begin_change (p, node);
+    if (one_in (2)) {
+        graph_move (p->g, node, parent, NULL);
+        planner_end_change (p, node);
+    } else {
+        int rc = graph_remove (p->g, node, NULL);
+        planner_end_change (p, rc == 0 ? GRAPH_NONE : node);
+    }
+}
+
+/* What is left is for test_streams(): a node may have come below what the job has. */
+static void step_give (struct planner *p)
+{
+    autoselection struct selection *s = random_selection (p->g);
+    uint64_t job = random_job (p, true);
+    bool empty;
+
+    if (job)
+        assert_int_equal (planner_cancel_part (p, job, s, &empty), 0);
+}
+
+static void step_node (struct planner *p, int64_t id)
 {
     switch (below (10)) {
     case 0:
     case 1:
-    case 2:
         step_book (p);
         break;
-    case 3:
+    case 2:
         step_cancel (p);
         break;
+    case 3:
+        step_give (p);
+        break;
     case 4:
+        step_end (p);
+        break;
     case 5:
-        step_part (p);
+        step_aside (p);
         break;
     case 6:
-        step_end (p);
+        come (p, id);
         break;
     case 7:
     case 8:
-        step_aside (p);
+        go_or_move (p);
         break;
     default:
         if (one_in (4))
@@ -744,88 +794,121 @@ static void step_between (struct planner *p)
     }
 }
 
-static void expect_as_at_once (struct planner *p)
+static void expect_as_anew (struct planner *p)
 {
-    autofree char *pieces = NULL, *at_once = NULL;
+    autofree char *changed = NULL, *anew = NULL;
 
+    assert_int_equal (levels_update (p), 0);
     machine_verify (p);
-    pieces = dump (p);
+    changed = dump (p);
     planner_changed (p, GRAPH_NONE);
     assert_int_equal (levels_update (p), 0);
     machine_verify (p);
-    at_once = dump (p);
-    assert_string_equal (pieces, at_once);
+    anew = dump (p);
+    assert_string_equal (changed, anew);
 }
 
-/* *ret_changes: the number of steps between the first and the last part. */
-static void make_in_pieces (struct planner *p, size_t *ret_changes)
+static void cancel_all (struct planner *p)
 {
-    int rc;
+    struct planner_job j;
 
-    *ret_changes = 0;
-    while ((rc = planner_prepare (p, 1 + below (40))) == -EAGAIN) {
-        assert_true (p->stale || p->nchanged > 0);
-        if (!one_in (3))
-            continue;
-        step_between (p);
-        verify (p);
-        ++*ret_changes;
-    }
-    assert_int_equal (rc, 0);
+    for (uint64_t at = 0; planner_next (p, at, &j); at = j.job)
+        assert_int_equal (planner_cancel (p, j.job), 0);
+    assert_int_equal (planner_count (p), 0);
+    expect_as_anew (p);
 }
 
-static void test_pieces (void **state)
+static void test_streams (void **state)
 {
     (void)state;
-    size_t all = 0;
-
     for (int round = 0; round < ROUNDS; round++) {
+        const struct match_policy *policy = random_policy ();
         struct graph *g = random_graph ();
-        struct planner_options opt = { 0 };
-        struct planner *p = planner_create (g, random_policy (), &opt);
-        for (int i = 0; i < 20 && g->nv < 100; i++) {
-            size_t changes;
-            step_shape (p, 1000 + i);
-            planner_changed (p, GRAPH_NONE);
-            make_in_pieces (p, &changes);
-            expect_as_at_once (p);
-            all += changes;
+        struct planner_options opt = { .together_slots = one_in (2) };
+        struct planner *p = planner_create (g, policy, &opt);
+        if (one_in (2))
+            planner_track (p, "socket");
+        for (int i = 0; i < STEPS; i++) {
+            step (p, i);
+            verify (p);
+            if (one_in (2)) {
+                assert_int_equal (levels_update (p), 0);
+                machine_verify (p);
+            }
         }
         cancel_all (p);
         planner_destroy (p);
         graph_destroy (g);
     }
-    assert_true (all > ROUNDS * 20); /* otherwise too few changes happen */
 }
 
-/* Nodes that are drained and resumed do not restart the build; added and removed nodes
- * do, but in the end it completes with any changes. */
-static void test_changes_all_the_time (void **state)
+static void test_nodes (void **state)
 {
     (void)state;
-    struct planner *p = machine_planner (machine_of (20, 10), "low");
-    uint32_t node = machine_find (p->g, "/cluster0/rack3/node33"), rack;
-    size_t n = 0;
+    size_t changes = 0, anew = 0;
 
-    assert_int_equal (planner_prepare (p, 10), -EAGAIN);
-    for (bool down = true; planner_prepare (p, 10) == -EAGAIN; down = !down) {
-        assert_int_equal (graph_set_flag (p->g, node, 0, GRAPH_DOWN, down), 0);
-        planner_changed (p, node);
-        assert_true (p->begun <= 1);
-        assert_true (++n < 5000);
+    for (int round = 0; round < 4 * ROUNDS; round++) {
+        struct graph *g = random_graph ();
+        struct planner_options opt = { 0 };
+        struct planner *p = planner_create (g, random_policy (), &opt);
+        for (int i = 0; i < 60 && g->nv < 100; i++) {
+            uint64_t made = p->made;
+            step_node (p, 1000 + (int64_t)below (50));
+            verify (p);
+            if (one_in (2))
+                assert_int_equal (levels_update (p), 0);
+            changes++;
+            anew += p->made - made;
+            if (one_in (10))
+                expect_as_anew (p);
+        }
+        expect_as_anew (p);
+        cancel_all (p);
+        planner_destroy (p);
+        graph_destroy (g);
     }
-    assert_true (n > 100);
-    expect_as_at_once (p);
-    rack = machine_find (p->g, "/cluster0/rack3");
-    n = 0;
-    do {
-        machine_add (p->g, rack, "node", (int64_t)(1000 + n), 1, 1, 0);
-        planner_changed (p, GRAPH_NONE);
-        assert_true (++n < 100);
-    } while (planner_prepare (p, 10) == -EAGAIN);
-    assert_true (n > 1);
-    expect_as_at_once (p);
-    machine_done (p);
+    assert_true (anew < changes / 3); /* else too little of it happens */
+}
+
+/* Without a rebuild since then; *made: how many there were. */
+static void expect_same_order (struct planner *p, uint64_t *made)
+{
+    assert_int_equal (levels_update (p), 0);
+    assert_int_equal (p->made, *made);
+    expect_as_anew (p);
+    *made = p->made;
+}
+
+/* Many nodes come at one place of the order, and go again: none costs a rebuild, and the
+ * indexes stay small. */
+static void test_crowd (void **state)
+{
+    (void)state;
+    static const char *const policies[] = { "low", "high", "hinode", "bestfit", "first" };
+
+    for (size_t i = 0; i < ARRAY_SIZE (policies); i++) {
+        struct planner *p = machine_planner (machine_of (3, 10), policies[i]);
+        uint32_t node[1000];
+        assert_int_equal (levels_update (p), 0);
+        uint64_t made = p->made;
+        for (int64_t n = 0; n < 1000; n++) {
+            planner_begin_change (p, GRAPH_NONE);
+            node[n] = machine_add (p->g, p->g->root, "node", n % 2 ? 5000 - n : 1000 + n,
+                                   1, 1, 0);
+            planner_end_change (p, node[n]);
+            if (n % 100 == 0)
+                expect_same_order (p, &made);
+        }
+        expect_same_order (p, &made);
+        assert_true (p->upper[0].places < 2 * 1030);
+        for (size_t n = 0; n < 1000; n++) {
+            planner_begin_change (p, node[n]);
+            assert_int_equal (graph_remove (p->g, node[n], NULL), 0);
+            planner_end_change (p, GRAPH_NONE);
+        }
+        expect_same_order (p, &made);
+        machine_done (p);
+    }
 }
 
 /* A cancel in another order than the bookings restores the same bytes. */
@@ -895,10 +978,8 @@ static void test_ordered (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_streams),
-        cmocka_unit_test (test_pieces),
-        cmocka_unit_test (test_changes_all_the_time),
-        cmocka_unit_test (test_cancel_restores),
+        cmocka_unit_test (test_streams), cmocka_unit_test (test_nodes),
+        cmocka_unit_test (test_crowd),   cmocka_unit_test (test_cancel_restores),
         cmocka_unit_test (test_ordered),
     };
     chance_begin ("test_planner_random");

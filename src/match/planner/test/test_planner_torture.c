@@ -93,19 +93,20 @@ static int step_levels (struct world *w)
     return levels_update (w->p);
 }
 
-/* In steps, with jobs that come and go in between. */
-static int step_pieces (struct world *w)
+/* Nodes come, between others and behind all. */
+static int step_nodes (struct world *w)
 {
-    int rc, come = 0;
-
-    while ((rc = planner_prepare (w->p, 5)) == -EAGAIN) {
-        come = planner_update (w->p, 30, w->some, false, NULL);
-        if (come == -ENOMEM)
-            return come;
-        assert_int_equal (come, 0);
-        assert_int_equal (planner_cancel (w->p, 30), 0);
+    for (int i = 0; i < 40; i++) {
+        struct graph_spec spec = {
+            .type = "node", .id = 100 - i, .rank = -1, .uniq = -1
+        };
+        planner_begin_change (w->p, GRAPH_NONE);
+        uint32_t node = graph_add (w->p->g, w->p->g->root, &spec, NULL);
+        planner_end_change (w->p, node);
+        if (node == GRAPH_NONE)
+            return -ENOMEM;
     }
-    return rc;
+    return levels_update (w->p);
 }
 
 static int step_update (struct world *w)
@@ -173,8 +174,8 @@ static void share_whole (struct world *w)
 
 static int step_reserve (struct world *w)
 {
-    return search_match (w->p, SEARCH_ALLOCATE_ORELSE_RESERVE, 30, w->shape, 0, 50,
-                         NULL, NULL);
+    return search_match (w->p, SEARCH_ALLOCATE_ORELSE_RESERVE, 30, w->shape, 0, 50, NULL,
+                         NULL);
 }
 
 /* Operations that cannot fail: they succeed without memory. */
@@ -219,7 +220,7 @@ static void test_levels (void **state)
 {
     (void)state;
     torture (NULL, step_levels, 5);
-    torture (NULL, step_pieces, 5);
+    torture (make_levels, step_nodes, 5);
 }
 
 static void test_update (void **state)

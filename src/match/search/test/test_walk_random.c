@@ -172,10 +172,12 @@ static char *state_of (struct world *w)
     ask_for_property (w);
     strbuf_init (&sb, 1 << 20);
     for (size_t i = 0; i < p->nupper; i++) {
-        for (size_t n = 0; n < p->upper[i].nnodes; n++) {
+        for (size_t n = 0, place = 0; place < p->upper[i].places; place++) {
             struct index_key key;
-            index_get (p->upper[i].index, n, &key);
-            strbuf_addf (&sb, "%zu.%zu: soonest %" PRId64, i, n, key.soonest);
+            if (p->upper[i].nodes[place] == NOWHERE)
+                continue;
+            index_get (p->upper[i].index, place, &key);
+            strbuf_addf (&sb, "%zu.%zu: soonest %" PRId64, i, n++, key.soonest);
             if (!p->policy.first) /* which keeps track of its answers */
                 strbuf_addf (&sb, " measure %" PRId64, key.measure);
             for (unsigned d = 0; d < p->ntypes; d++)

@@ -188,7 +188,7 @@ static const struct {
       "metadata.annotations.container.seccomp.k8s.io/a", "own" },
     { "metadata: {labels: {example.org/a: 1}}", "metadata.labels.example.org/a",
       "in quotes" },
-    { "status: {}", "status", "no part" },
+    { "status: {}", "status", "not part" },
     { "kind: Deployment", "kind", "may not have" },
 };
 

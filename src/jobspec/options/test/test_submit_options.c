@@ -718,7 +718,7 @@ static void test_placement (void **state)
         { "--placement=near", "--placement: 'near' is not one of pack, spread" },
         { "--placement=pack:", "--placement: '' is not a level" },
         { "--placement=pack:a/b", "'a/b' is not a level" },
-        { "--placement=any:rack", "none of pack" },
+        { "--placement=any:rack", "not one of pack" },
         { "--switches=0", "--switches" },
         { "--switches=x@1", "--switches" },
         { "--switches=1@soon", "--switches" },

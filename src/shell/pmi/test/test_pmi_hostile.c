@@ -21,12 +21,12 @@ static void what_is_no_pmi_closes_the_connection (void **state)
         { "cmd=barrier_in\n", 15, "barrier_in before init" },
         { "cmd=finalize\n", 13, "finalize before init" },
         { "cmd=abort\n", 10, "abort before init" },
-        { "mcmd=spawn\n", 11, "no command" },
+        { "mcmd=spawn\n", 11, "not a command" },
         { "cmd=in\0it\n", 10, "a NUL" },
         { "\0", 1, "a NUL" },
-        { "cmd= =x\n", 8, "no command" },
-        { "=\n", 2, "no command" },
-        { "cmd\n", 4, "no command" },
+        { "cmd= =x\n", 8, "not a command" },
+        { "=\n", 2, "not a command" },
+        { "cmd\n", 4, "not a command" },
     };
     (void)state;
 

@@ -49,8 +49,8 @@ static int expect_object (const json_t *o, const char *where, struct error *err)
 
 #define TYPE(name) (1u << JSON_##name)
 
-/* Find the value of key: 1 and *ret; 0: absent and optional; or negative errno. types: the
- * accepted ones, which `expected` names. */
+/* Find the value of key: 1 and *ret; 0: absent and optional; or negative errno. types:
+ * the accepted ones, which `expected` names. */
 static int look_up (const json_t *o, const char *key, unsigned types,
                     const char *expected, json_t **ret, enum json_need need,
                     const char *where, struct error *err)

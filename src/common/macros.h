@@ -1,6 +1,6 @@
-/* macros.h - small helpers that every file may use, with the headers of the C library that
- * nearly every file needs. A file does not repeat an #include of its own header or of a
- * header of common/.
+/* macros.h - small helpers that every file may use, with the headers of the C library
+ * that nearly every file needs. A file does not repeat an #include of its own header or
+ * of a header of common/.
  *
  *   autofree char *text = strbuf_detach (&sb);   // freed at the end of the scope
  *   autoclose int fd = open (...);               // closed when >= 0

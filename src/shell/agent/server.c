@@ -263,8 +263,8 @@ static ssize_t step_http (struct conn *conn, const char *data, size_t len)
     return n < 0 ? (ssize_t)len : n;
 }
 
-/* Handle input, each in one state; other states ignore it. Return the bytes used (> 0), 0:
- * more bytes needed, -EAGAIN: call again; else the connection is broken. */
+/* Handle input, each in one state; other states ignore it. Return the bytes used (> 0),
+ * 0: more bytes needed, -EAGAIN: call again; else the connection is broken. */
 static ssize_t (*const steps[]) (struct conn *conn, const char *data, size_t len) = {
     [CONN_FIRST] = step_first,  [CONN_HELLO] = step_hello,   [CONN_PROOF] = step_proof,
     [CONN_JOINING] = step_join, [CONN_MEMBER] = step_member, [CONN_HTTP] = step_http,

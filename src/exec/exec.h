@@ -160,7 +160,7 @@ struct exec_job {
     double grace;        /* seconds between SIGTERM and SIGKILL */
     /* --no-requeue: must not start again once the user's instructions may have run */
     bool once;
-    uint64_t output_max; /* size limit of the spool in bytes, see spool_gap.h; 0: none */
+    uint64_t output_max; /* size limit of the spool in bytes, see output_limit.h; 0: none */
     struct exec_limits limits;
     json_t *mounts; /* of the job's queue, see mounts.h, or NULL */
     /* The administrator's programs, which run for each rank before and after its tasks;

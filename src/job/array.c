@@ -1,4 +1,4 @@
-/* array.c - see array.h; edges_array.c has the events of arrays */
+/* array.c - see array.h; transitions_array.c has the events of arrays */
 #include "job/array.h"
 
 #define SHOWN_MAX 60 /* bytes of a list of tasks in a sentence */

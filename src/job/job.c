@@ -1,9 +1,9 @@
-/* job.c - the job record; the table of edges applies events */
+/* job.c - the job record; the table of transitions applies events */
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
-#include "job/edges.h"
+#include "job/transitions.h"
 
 struct job *job_create (uint64_t id)
 {
@@ -52,21 +52,22 @@ void job_destroy (struct job *job)
 int job_apply (struct job *job, const struct event *e, unsigned *actions,
                struct error *err)
 {
-    const struct edge *edge = edge_find (job, e->name);
+    const struct transition *transition = transition_find (job, e->name);
     *actions = 0;
-    if (!edge && job->nevents > 0 && edge_is_remark (e->name)) {
+    if (!transition && job->nevents > 0 && transition_is_remark (e->name)) {
         job->nevents++;
         return 0;
     }
-    if (!edge)
+    if (!transition)
         return error_set (err, EPROTO, "event %s may not come %s %s", e->name,
                           job->nevents > 0 ? "in state" : "before",
                           job->nevents > 0 ? job_state_name (job->state) : "submit");
     struct outcome out = {
-        .next = edge->to == EDGE_STAY ? job->state : (enum job_state)edge->to,
-        .actions = edge->actions,
+        .next = transition->to == TRANSITION_STAY ? job->state
+                                                  : (enum job_state)transition->to,
+        .actions = transition->actions,
     };
-    int rc = edge->handle ? edge->handle (job, e, &out, err) : 0;
+    int rc = transition->handle ? transition->handle (job, e, &out, err) : 0;
     if (rc < 0) /* a number out of its range is a bad context, too */
         return rc == -EPROTO || rc == -ENOMEM ? rc : -EINVAL;
     job->state = out.next;

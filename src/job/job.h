@@ -1,4 +1,4 @@
-/* job.h - the job record and its life: states and events (RFC 21), one table of edges
+/* job.h - the job record and its life: states and events (RFC 21), one table of transitions
  *
  *     struct job *job = job_create (id);
  *     unsigned actions;
@@ -17,10 +17,10 @@
  *
  * The event `requeue` (fluxq's own: a failed start is tried again, or a node was lost)
  * leads from RUN to CLEANUP and sets a mark; with the mark, `clean` leads back to
- * PRIORITY instead of INACTIVE. RFC 21 has no such edge: Flux resubmits, but Slurm users
- * expect the job to keep its id. Every event either is an edge, or is allowed without a
- * change of state, or is refused (-EPROTO). Replaying a log always gives the same record.
- * The whole table is in edges.c. Contexts of the events:
+ * PRIORITY instead of INACTIVE. RFC 21 has no such transition: Flux resubmits, but Slurm
+ * users expect the job to keep its id. Every event either is a transition, or is allowed
+ * without a change of state, or is refused (-EPROTO). Replaying a log always gives the
+ * same record. The whole table is in transitions.c. Contexts of the events:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
  *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice;
@@ -152,9 +152,9 @@ struct job {
     char *user, *name, *queue; /* owned; "" when the submit event has none */
     json_t *shown; /* attributes that listings show, by their key in the submit event; or
                     * NULL: it has none (jobspec/options/attributes.h) */
-    double duration;           /* seconds, 0: unlimited; asked, from alloc on granted */
-    int64_t nnodes, ntasks;    /* asked (min) until alloc, then granted */
-    int64_t ncores;            /* in all; asked until alloc, then granted */
+    double duration;        /* seconds, 0: unlimited; asked, from alloc on granted */
+    int64_t nnodes, ntasks; /* asked (min) until alloc, then granted */
+    int64_t ncores;         /* in all; asked until alloc, then granted */
     int64_t cpu_milli; /* ncores in thousandths, if the job has parts of CPUs; else 0 */
     struct {
         int64_t nnodes, ntasks, ncores, cpu_milli;

@@ -2,7 +2,7 @@
  *
  * The folder protocol/ has what the broker, the commands and the agent say to each other
  * and therefore must understand alike: the launch file (launch.h), requests to the agent
- * (this file), the spool that goes back (frame.h, spool_gap.h), connections of step
+ * (this file), the spool that goes back (frame.h, output_limit.h), connections of step
  * clients (step_client.h, session.h, keepalive.h), and texts within these (record.h,
  * stepuse.h, taskmap.h, pattern.h). Places where one program finds another are here too
  * (run_dir.h, agent_path.h). The folder uses only common/ and, but for those two files,

@@ -88,7 +88,7 @@ struct launch {
     uint32_t fanout;           /* most agents that connect to one; 0: the default, 16 */
     char *spool;               /* path of rank 0's spool file */
     uint64_t spool_max;        /* unreleased bytes past which tasks wait; 0: no limit */
-    uint64_t spool_keep;       /* largest size of the spool, see spool_gap.h; 0: no limit */
+    uint64_t spool_keep;       /* largest size of the spool, see output_limit.h; 0: no limit */
     bool serve_until_released; /* after FINISH stay until POST /v1/release (pods) */
     /* The job never starts again once its tasks can have started: tasks start only when
      * READY is on disk or, with serve_until_released, when the broker has released

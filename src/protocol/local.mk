@@ -9,7 +9,7 @@ SHELL_PROTOCOL_SOURCES = \
 	src/protocol/pattern.c \
 	src/protocol/record.c \
 	src/protocol/session.c \
-	src/protocol/spool_gap.c \
+	src/protocol/output_limit.c \
 	src/protocol/step_client.c \
 	src/protocol/stepuse.c \
 	src/protocol/taskmap.c
@@ -24,7 +24,7 @@ PROTOCOL_TESTS = \
 	src/protocol/test/test_frame \
 	src/protocol/test/test_launch \
 	src/protocol/test/test_pattern \
-	src/protocol/test/test_spool_gap \
+	src/protocol/test/test_output_limit \
 	src/protocol/test/test_stepuse \
 	src/protocol/test/test_taskmap
 check_PROGRAMS += $(PROTOCOL_TESTS)
@@ -33,7 +33,7 @@ PROTOCOL_TEST_LIBS = $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 src_protocol_test_test_frame_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_launch_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_pattern_LDADD = $(PROTOCOL_TEST_LIBS)
-src_protocol_test_test_spool_gap_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_output_limit_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_stepuse_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_taskmap_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)

@@ -1,4 +1,8 @@
-/* reason.c - why a job waits, in a sentence, and until when */
+/* reason.c - why a job waits in the queue, in a sentence, and until when
+ *
+ * A job that is not in the queue has the reason of a service of the broker, such as
+ * src/broker/services/depend/depend.c (`reason` of struct broker_service).
+ */
 #include <math.h>
 
 #include "common/parse.h"

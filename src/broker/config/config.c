@@ -10,7 +10,7 @@
 #include "common/parse.h"
 #include "exec/exec.h"
 #include "net/authority.h"
-#include "protocol/spool_gap.h"
+#include "protocol/output_limit.h"
 
 /* "host:port"; an IPv6 host is in brackets. */
 static int set_listen (const struct config_key *key, void *field, json_t *value,

@@ -4,8 +4,9 @@
  *                          --runs---> match_extend() --> event resource-update
  *                                                        --commit--> tell its agent
  *
- * After a restart the events have the limit, and the agent is told again, in case it was
- * not.
+ * The agent of rank 0 ends the job at its limit (src/shell/agent/jobstate.c). After a
+ * restart the events have the limit, and the broker tells the agent again, in case the
+ * agent does not know it.
  */
 #include <errno.h>
 #include <string.h>

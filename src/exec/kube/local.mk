@@ -66,7 +66,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/run/job.c \
 	src/exec/kube/run/jobevents.c \
 	src/exec/kube/run/kjob.c \
-	src/exec/kube/run/losses.c \
+	src/exec/kube/run/lost_nodes.c \
 	src/exec/kube/run/pulls.c \
 	src/exec/kube/run/remove.c \
 	src/exec/kube/run/resize.c \

@@ -6,7 +6,7 @@
 #include "common/userdir.h"
 #include "exec/local/private.h"
 #include "protocol/frame.h"
-#include "protocol/spool_gap.h"
+#include "protocol/output_limit.h"
 
 #define CHUNK (256 * 1024)
 
@@ -87,7 +87,7 @@ void local_read_spool (struct local_job *l)
             used += (size_t)n;
         }
         offset += used;
-        if (n < 0 && spool_gap_parse (buf + used, (size_t)got - used, &next) && next > offset)
+        if (n < 0 && output_gap_parse (buf + used, (size_t)got - used, &next) && next > offset)
             offset = next;
         else if (used == 0)
             return; /* end of the spool, or a cut frame */

@@ -70,10 +70,10 @@ struct job *job_after (const char *events)
 }
 
 const char *const all_events[] = {
-    "submit", "validate", "depend",         "priority",        "urgency", "alloc",
-    "start",  "finish",   "exception",      "requeue",         "release", "free",
-    "clean",  "bogus",    "jobspec-update", "resource-update", "resize",  "resized",
-    NULL,
+    "submit",          "validate", "depend",  "priority",  "urgency",
+    "alloc",           "start",    "finish",  "exception", "requeue",
+    "release",         "free",     "clean",   "bogus",     "jobspec-update",
+    "resource-update", "resize",   "resized", NULL,
 };
 
 void apply_all (struct job *job, const char *const *events, size_t n)

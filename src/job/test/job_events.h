@@ -7,7 +7,7 @@
 
 #include "common/test/unit.h"
 
-#include "job/edges.h"
+#include "job/transitions.h"
 
 #define TO_SCHED "submit validate depend priority"
 #define TO_RUN TO_SCHED " alloc"

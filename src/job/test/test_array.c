@@ -98,8 +98,8 @@ static const struct {
       1, "cancelled" },
     { TO_SCHED START (1) START (3) START (5) CANCEL_ALL, JOB_RUN, JOB_RUNNING, 0, -1,
       NULL },
-    { TO_SCHED START (1) CANCEL_ALL END_BAD (1), JOB_CLEANUP, JOB_CANCELLED, JOB_ACT_CLEAN,
-      1, NULL },
+    { TO_SCHED START (1) CANCEL_ALL END_BAD (1), JOB_CLEANUP, JOB_CANCELLED,
+      JOB_ACT_CLEAN, 1, NULL },
     { TO_SCHED CANCEL_ALL "|clean", JOB_INACTIVE, JOB_CANCELLED, JOB_ACT_INACTIVE, 1,
       "cancelled" },
 };

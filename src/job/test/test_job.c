@@ -90,12 +90,14 @@ static void test_shown (void **state)
     (void)state;
     struct job *job = job_create (1);
     unsigned actions;
-    json_t *context = json_loads (
-        "{\"userid\":7,\"urgency\":16,\"nice\":3,\"comment\":\"words\",\"color\":\"red\"}", 0, NULL);
+    json_t *context = json_loads ("{\"userid\":7,\"urgency\":16,\"nice\":3,\"comment\":"
+                                  "\"words\",\"color\":\"red\"}",
+                                  0, NULL);
 
     assert_int_equal (apply_context (job, "submit", context, &actions), 0);
     assert_int_equal (json_object_size (job->shown), 1);
-    assert_string_equal (json_string_value (json_object_get (job->shown, "comment")), "words");
+    assert_string_equal (json_string_value (json_object_get (job->shown, "comment")),
+                         "words");
     job_destroy (job);
     job = job_after ("submit");
     assert_null (job->shown);
@@ -385,12 +387,12 @@ static void test_names (void **state)
 static void test_groups (void **state)
 {
     static const enum job_group expected[] = {
-        [JOB_PENDING] = JOB_GROUP_PENDING,        [JOB_CONFIGURING] = JOB_GROUP_RUNNING,
-        [JOB_RUNNING] = JOB_GROUP_RUNNING,        [JOB_COMPLETING] = JOB_GROUP_RUNNING,
-        [JOB_COMPLETED] = JOB_GROUP_FINISHED,     [JOB_FAILED] = JOB_GROUP_FINISHED,
-        [JOB_CANCELLED] = JOB_GROUP_FINISHED,     [JOB_TIMEOUT] = JOB_GROUP_FINISHED,
-        [JOB_NODE_FAIL] = JOB_GROUP_FINISHED,     [JOB_OUT_OF_MEMORY] = JOB_GROUP_FINISHED,
-        [JOB_PREEMPTED] = JOB_GROUP_FINISHED,     [JOB_DEADLINE] = JOB_GROUP_FINISHED,
+        [JOB_PENDING] = JOB_GROUP_PENDING,    [JOB_CONFIGURING] = JOB_GROUP_RUNNING,
+        [JOB_RUNNING] = JOB_GROUP_RUNNING,    [JOB_COMPLETING] = JOB_GROUP_RUNNING,
+        [JOB_COMPLETED] = JOB_GROUP_FINISHED, [JOB_FAILED] = JOB_GROUP_FINISHED,
+        [JOB_CANCELLED] = JOB_GROUP_FINISHED, [JOB_TIMEOUT] = JOB_GROUP_FINISHED,
+        [JOB_NODE_FAIL] = JOB_GROUP_FINISHED, [JOB_OUT_OF_MEMORY] = JOB_GROUP_FINISHED,
+        [JOB_PREEMPTED] = JOB_GROUP_FINISHED, [JOB_DEADLINE] = JOB_GROUP_FINISHED,
         [JOB_REQUEUED] = JOB_GROUP_PENDING,
     };
 

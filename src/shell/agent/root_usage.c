@@ -41,7 +41,7 @@ void root_append_use (void *ctx, struct stepuse *use)
 }
 
 /* Repeats all kept frames at the end of a long spool, whose middle may be cut out
- * (spool_gap.h). */
+ * (output_limit.h). */
 static void repeat (struct root *root)
 {
     struct frame frame;

@@ -81,7 +81,7 @@ static int write_whole (struct spool *spool, struct iovec *iov, int niov)
 
 void spool_keep (struct spool *spool, uint64_t max)
 {
-    spool_gap_init (&spool->gap, spool->fd, max);
+    output_limit_init (&spool->gap, spool->fd, max);
 }
 
 /* Writes buf and then the frame, if there is one. */
@@ -97,7 +97,7 @@ static int write_out (struct spool *spool, const struct frame *frame)
     int rc = write_whole (spool, iov, 3);
     spool->buflen = 0;
     spool->len = spool->written;
-    if (rc == 0 && spool_gap_advance (&spool->gap, spool->fd, spool->written) < 0)
+    if (rc == 0 && output_limit_advance (&spool->gap, spool->fd, spool->written) < 0)
         spool->gap.max = 0; /* not what we wrote: cut no more */
     if (rc < 0 && !spool->err)
         spool->err = -rc;

@@ -19,7 +19,7 @@
 
 #include "common/error.h"
 #include "protocol/frame.h"
-#include "protocol/spool_gap.h"
+#include "protocol/output_limit.h"
 
 #define SPOOL_BUFFER (256 * 1024)
 
@@ -34,14 +34,14 @@ struct spool {
     bool no_alloc;     /* the file system cannot allocate ahead */
     int err;           /* errno of the first failure; output is dropped from then on */
     bool finished;     /* has FRAME_FINISH */
-    struct spool_gap gap; /* parts cut out because the spool was too long */
+    struct output_limit gap; /* parts cut out because the spool was too long */
     char *buf;
     size_t buflen;
 };
 
 /* -EEXIST: the file exists already, and is not changed. */
 int spool_create (struct spool *spool, const char *path, uint64_t max, struct error *err);
-/* Limits the bytes kept on disk (see spool_gap.h), for a spool that no reader
+/* Limits the bytes kept on disk (see output_limit.h), for a spool that no reader
  * releases. */
 void spool_keep (struct spool *spool, uint64_t max);
 /* 0, or a negative errno: this frame is lost. After the first failure (spool->err is set)

@@ -23,7 +23,7 @@ static void put_chunk (struct stream *stream, struct outbuf *out, const char *da
 /* Like spool_read(), but skips the part cut out, or fails with -ESTALE within it. */
 static ssize_t read_on (struct stream *stream, const struct spool *spool)
 {
-    const struct spool_gap *gap = &spool->gap;
+    const struct output_limit *gap = &spool->gap;
     size_t size = sizeof (piece);
     if (gap->at && stream->pos >= gap->at && stream->pos < gap->next) {
         if (stream->output)

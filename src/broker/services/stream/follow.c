@@ -3,7 +3,7 @@
  *   read 256 KiB of the spool (worker) --> wanted frames --> stream --> drained --> again
  *         | end of file, job goes on: wait until file changes (inotify) or job ends
  *         | end of file, there is a later attempt: its spool, from the start
- *         | cut out (protocol/spool_gap.h), perhaps while reading: say so, continue after the gap
+ *         | cut out (protocol/output_limit.h), perhaps while reading: say so, continue after the gap
  *
  * With ?positions=1 a line "ATTEMPT OFFSET OPEN TASK LENGTH" precedes each piece of text:
  * the position in the spools of the next piece, whether the last line has no newline yet,
@@ -27,7 +27,7 @@
 #include "common/parse.h"
 #include "common/userdir.h"
 #include "protocol/frame.h"
-#include "protocol/spool_gap.h"
+#include "protocol/output_limit.h"
 
 #define CHUNK (256 * 1024)
 #define TEXT_MAX (16 * CHUNK) /* size of a chunk when each line has a label */
@@ -143,7 +143,7 @@ static int take_frames (struct follower *f)
 static int look_for_cut (struct follower *f)
 {
     uint64_t next;
-    int rc = spool_gap_find (f->fd, &next);
+    int rc = output_limit_find (f->fd, &next);
 
     if (rc == 0 && next <= f->offset)
         rc = -EBADMSG;
@@ -159,10 +159,10 @@ static int read_chunk (struct follower *f)
 
     if (n < 0)
         return -errno;
-    f->got = spool_gap_before_hole (f->fd, f->offset, f->buf, (size_t)n);
+    f->got = output_limit_before_hole (f->fd, f->offset, f->buf, (size_t)n);
     bool hole = f->got < (size_t)n;
     int rc = take_frames (f);
-    if (rc < 0 && spool_gap_parse (f->buf + f->used, f->got - f->used, &next)
+    if (rc < 0 && output_gap_parse (f->buf + f->used, f->got - f->used, &next)
         && next > f->offset + f->used) {
         skip_cut (f, next);
         return 0;

@@ -13,7 +13,7 @@
 #include "exec/kube/files/staging.h"
 #include "exec/kube/files/unprivileged.h"
 #include "exec/mounts.h"
-#include "protocol/spool_gap.h"
+#include "protocol/output_limit.h"
 
 #define KEY_NAME "key"
 #define DELIVERED_MAX (32 << 20)
@@ -38,7 +38,7 @@ struct output {
     int spool;
     uint64_t offset, safe;
     uint64_t max;
-    struct spool_gap gap;
+    struct output_limit gap;
     struct outputfiles *files;
     struct stagefiles *staged;
     char stage_problem[256]; /* the first file that did not arrive; or "" */
@@ -316,9 +316,9 @@ static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint
         *at += (uint64_t)n;
     }
     strbuf_consume (buf, used);
-    if (n == 0 || buf->len < SPOOL_GAP_SIZE)
+    if (n == 0 || buf->len < OUTPUT_GAP_SIZE)
         return 0;
-    if (!spool_gap_parse (buf->buf, buf->len, &next) || next <= *at || next > size)
+    if (!output_gap_parse (buf->buf, buf->len, &next) || next <= *at || next > size)
         return -EBADMSG;
     o->gap.at = *at;
     o->gap.next = *at = next;
@@ -362,7 +362,7 @@ static int open_spool (struct output *o, struct error *err)
         userdir_open_file (o->dir, o->spool_name, O_RDWR | O_CREAT, owner_of (o), err);
     if (o->spool < 0)
         return o->spool;
-    spool_gap_init (&o->gap, o->spool, o->max);
+    output_limit_init (&o->gap, o->spool, o->max);
     o->gap.durable = true;
     return 0;
 }
@@ -530,7 +530,7 @@ int output_checkpoint (struct output *o, struct error *err)
     else
         rc = write_delivered (o, err);
     /* Cuts only what the files have, too. */
-    if (rc == 0 && spool_gap_advance (&o->gap, o->spool, o->safe) < 0)
+    if (rc == 0 && output_limit_advance (&o->gap, o->spool, o->safe) < 0)
         o->gap.max = 0;
     userfile_restore (NULL);
     return rc;

@@ -1,5 +1,7 @@
 /* podspec.h - applies a set of settings (podset.h) to the spec of a pod
  *
+ * The spec itself, with the containers and volumes of a job, is made in objects.c.
+ *
  * With `scheduler`, another scheduler binds the pods, as claims that wait for their
  * first consumer need it. The pods are made with a scheduling gate, which that scheduler
  * respects. To bind a pod we give it a required affinity to its node and remove the

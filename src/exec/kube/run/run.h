@@ -16,7 +16,7 @@
  *     starting.c   until all ranks are ready: stages, clocks, nodes at fault
  *     pulls.c      pods that pull an image, and warnings about late pods
  *     agentio.c    the connection to rank 0's agent, and output to disk
- *     losses.c     a rank of a running job is lost: finds the reason
+ *     lost_nodes.c     a rank of a running job is lost: finds the reason
  *     resize.c     changes the size of a running job
  *     jobevents.c  reports a job's story as Events
  *     remove.c     removes the job's objects
@@ -68,7 +68,7 @@ void agentio_open_link (struct kjob *k);
 void agentio_write (struct kjob *k, bool final);
 bool agentio_is_written (const struct kjob *k);
 
-/* losses.c: while the job runs (K_RUN) */
+/* lost_nodes.c: while the job runs (K_RUN) */
 /* A pod of the job has changed, or has gone (NULL). Remembers the first pod that is
  * evicted or deleted, because the Job controller then deletes the others. */
 void losses_see (struct kjob *k, const struct kpod *pod);

@@ -1,4 +1,4 @@
-/* losses.c - finds out why a rank of a running job is lost, and with which node or pod
+/* lost_nodes.c - finds out why a rank of a running job is lost, and with which node or pod
  * (see run.h)
  *
  * The agents know first that one of them does not answer, or that somebody else told

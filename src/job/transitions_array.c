@@ -1,8 +1,8 @@
-/* edges_array.c - events of the tasks of an array */
+/* transitions_array.c - events of the tasks of an array */
 #include <errno.h>
 #include <string.h>
 
-#include "job/edges.h"
+#include "job/transitions.h"
 
 static int no_array (const struct event *e, struct error *err)
 {
@@ -58,8 +58,8 @@ static int move (struct idset *from, struct idset *to, uint32_t task, struct err
     return 0;
 }
 
-int edge_task_start (struct job *job, const struct event *e, struct outcome *out,
-                     struct error *err)
+int transition_task_start (struct job *job, const struct event *e, struct outcome *out,
+                           struct error *err)
 {
     uint32_t task;
 
@@ -76,8 +76,8 @@ int edge_task_start (struct job *job, const struct event *e, struct outcome *out
     return 0;
 }
 
-int edge_task_end (struct job *job, const struct event *e, struct outcome *out,
-                   struct error *err)
+int transition_task_end (struct job *job, const struct event *e, struct outcome *out,
+                         struct error *err)
 {
     const char *state;
     int64_t code;
@@ -123,8 +123,8 @@ static int withdraw (struct job *job, const struct idset *tasks, struct error *e
     return 0;
 }
 
-int edge_task_cancel (struct job *job, const struct event *e, struct outcome *out,
-                      struct error *err)
+int transition_task_cancel (struct job *job, const struct event *e, struct outcome *out,
+                            struct error *err)
 {
     const char *text;
     struct idset *tasks = NULL;
@@ -151,8 +151,8 @@ int edge_task_cancel (struct job *job, const struct event *e, struct outcome *ou
     return rc;
 }
 
-int edge_array_exception (struct job *job, double now, struct outcome *out,
-                          struct error *err)
+int transition_array_exception (struct job *job, double now, struct outcome *out,
+                                struct error *err)
 {
     enum job_state before = job->state;
     int rc = withdraw (job, job->array->waiting, err);

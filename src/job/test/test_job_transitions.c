@@ -1,4 +1,4 @@
-/* The table of edges. Fails if an event is allowed in a wrong state, if a state or action
+/* The table of transitions. Fails if an event is allowed in a wrong state, if a state or action
  * differs from what the broker relies on, or if a log replays to another state. */
 #include "job/test/job_events.h"
 
@@ -128,19 +128,20 @@ static void test_every_edge_and_no_other (void **state)
     }
 }
 
-/* The rows above cover every edge of the table. */
+/* The rows above cover every transition of the table. */
 static void test_table_is_covered (void **state)
 {
     (void)state;
-    for (size_t k = 0; k < edges_count; k++) {
+    for (size_t k = 0; k < transitions_count; k++) {
         bool found = false;
         for (size_t r = 0; r < ARRAY_SIZE (rows) && !found; r++) {
             struct job *job = job_after (rows[r].events);
-            found = edge_find (job, edges[k].event) == &edges[k];
+            found = transition_find (job, transitions[k].event) == &transitions[k];
             job_destroy (job);
         }
         if (!found)
-            fail_msg ("no test for edge %d %s", edges[k].from, edges[k].event);
+            fail_msg ("no test for transition %d %s", transitions[k].from,
+                      transitions[k].event);
     }
 }
 
@@ -194,8 +195,8 @@ static struct event *random_event (uint64_t *random)
 static struct event *event_again (const struct event *e)
 {
     char *context = event_encode_context (e);
-    struct event *again = event_create (e->timestamp, e->name,
-                                        context[0] ? json_loads (context, 0, NULL) : NULL);
+    struct event *again = event_create (
+        e->timestamp, e->name, context[0] ? json_loads (context, 0, NULL) : NULL);
 
     free (context);
     return again;

@@ -1,7 +1,7 @@
-/* edges.c - the table of events and their effects on a job */
+/* transitions.c - the table of events and their effects on a job */
 #include <math.h>
 
-#include "job/edges.h"
+#include "job/transitions.h"
 #include "jobspec/options/attributes.h"
 
 #define SECONDS_MAX 1e12
@@ -472,7 +472,7 @@ static int on_exception (struct job *job, const struct event *e, struct outcome 
         || (is_cause (job, severity) && (rc = cause_copy (&cause, type, note, err)) < 0))
         return rc;
     if (severity == 0 && job->array
-        && (rc = edge_array_exception (job, e->timestamp, out, err)) < 0) {
+        && (rc = transition_array_exception (job, e->timestamp, out, err)) < 0) {
         free (cause.type);
         free (cause.note);
         return rc;
@@ -605,64 +605,65 @@ static int on_clean (struct job *job, const struct event *e, struct outcome *out
 
 #define WITHDRAW (JOB_ACT_DEQUEUE | JOB_ACT_CLEAN)
 
-const struct edge edges[] = {
-    { EDGE_UNBORN, "submit", JOB_NEW, JOB_ACT_VALIDATE, on_submit },
+const struct transition transitions[] = {
+    { TRANSITION_UNBORN, "submit", JOB_NEW, JOB_ACT_VALIDATE, on_submit },
 
     { JOB_NEW, "validate", JOB_DEPEND, JOB_ACT_DEPEND, NULL },
-    { JOB_NEW, "urgency", EDGE_STAY, 0, on_urgency },
+    { JOB_NEW, "urgency", TRANSITION_STAY, 0, on_urgency },
     { JOB_NEW, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
-    { JOB_DEPEND, "task-cancel", EDGE_STAY, 0, edge_task_cancel },
-    { JOB_DEPEND, "jobspec-update", EDGE_STAY, 0, on_jobspec_update },
+    { JOB_DEPEND, "task-cancel", TRANSITION_STAY, 0, transition_task_cancel },
+    { JOB_DEPEND, "jobspec-update", TRANSITION_STAY, 0, on_jobspec_update },
     { JOB_DEPEND, "depend", JOB_PRIORITY, JOB_ACT_PRIORITY, NULL },
-    { JOB_DEPEND, "urgency", EDGE_STAY, 0, on_urgency },
+    { JOB_DEPEND, "urgency", TRANSITION_STAY, 0, on_urgency },
     { JOB_DEPEND, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
-    { JOB_PRIORITY, "task-cancel", EDGE_STAY, 0, edge_task_cancel },
-    { JOB_PRIORITY, "jobspec-update", EDGE_STAY, 0, on_jobspec_update },
+    { JOB_PRIORITY, "task-cancel", TRANSITION_STAY, 0, transition_task_cancel },
+    { JOB_PRIORITY, "jobspec-update", TRANSITION_STAY, 0, on_jobspec_update },
     { JOB_PRIORITY, "priority", JOB_SCHED, JOB_ACT_ENQUEUE, on_priority },
-    { JOB_PRIORITY, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
+    { JOB_PRIORITY, "urgency", TRANSITION_STAY, JOB_ACT_PRIORITY, on_urgency },
     { JOB_PRIORITY, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
-    { JOB_SCHED, "jobspec-update", EDGE_STAY, JOB_ACT_DEQUEUE | JOB_ACT_ENQUEUE,
+    { JOB_SCHED, "jobspec-update", TRANSITION_STAY, JOB_ACT_DEQUEUE | JOB_ACT_ENQUEUE,
       on_jobspec_update },
     { JOB_SCHED, "alloc", JOB_RUN, JOB_ACT_START, on_alloc },
-    { JOB_SCHED, "priority", EDGE_STAY, JOB_ACT_ENQUEUE, on_priority },
-    { JOB_SCHED, "urgency", EDGE_STAY, JOB_ACT_PRIORITY, on_urgency },
+    { JOB_SCHED, "priority", TRANSITION_STAY, JOB_ACT_ENQUEUE, on_priority },
+    { JOB_SCHED, "urgency", TRANSITION_STAY, JOB_ACT_PRIORITY, on_urgency },
     { JOB_SCHED, "exception", JOB_CLEANUP, WITHDRAW, on_exception },
 
-    { JOB_SCHED, "task-start", EDGE_STAY, JOB_ACT_ENQUEUE, edge_task_start },
-    { JOB_SCHED, "task-end", EDGE_STAY, JOB_ACT_ENQUEUE, edge_task_end },
-    { JOB_SCHED, "task-cancel", EDGE_STAY, JOB_ACT_ENQUEUE, edge_task_cancel },
+    { JOB_SCHED, "task-start", TRANSITION_STAY, JOB_ACT_ENQUEUE, transition_task_start },
+    { JOB_SCHED, "task-end", TRANSITION_STAY, JOB_ACT_ENQUEUE, transition_task_end },
+    { JOB_SCHED, "task-cancel", TRANSITION_STAY, JOB_ACT_ENQUEUE,
+      transition_task_cancel },
 
-    { JOB_RUN, "task-end", EDGE_STAY, 0, edge_task_end },
-    { JOB_RUN, "start", EDGE_STAY, 0, on_start },
-    { JOB_RUN, "resource-update", EDGE_STAY, JOB_ACT_LIMIT, on_resource_update },
-    { JOB_RUN, "resize", EDGE_STAY, JOB_ACT_RESIZE, edge_resize },
-    { JOB_RUN, "resized", EDGE_STAY, 0, edge_resized },
+    { JOB_RUN, "task-end", TRANSITION_STAY, 0, transition_task_end },
+    { JOB_RUN, "start", TRANSITION_STAY, 0, on_start },
+    { JOB_RUN, "resource-update", TRANSITION_STAY, JOB_ACT_LIMIT, on_resource_update },
+    { JOB_RUN, "resize", TRANSITION_STAY, JOB_ACT_RESIZE, transition_resize },
+    { JOB_RUN, "resized", TRANSITION_STAY, 0, transition_resized },
     { JOB_RUN, "finish", JOB_CLEANUP, JOB_ACT_CLEANUP, on_finish },
     { JOB_RUN, "requeue", JOB_CLEANUP, JOB_ACT_CLEANUP, on_requeue },
     { JOB_RUN, "exception", JOB_CLEANUP, JOB_ACT_KILL, on_exception },
 
-    { JOB_CLEANUP, "finish", EDGE_STAY, JOB_ACT_CLEANUP, on_finish },
-    { JOB_CLEANUP, "release", EDGE_STAY, JOB_ACT_FREE, on_release },
-    { JOB_CLEANUP, "free", EDGE_STAY, JOB_ACT_CLEAN, on_free },
+    { JOB_CLEANUP, "finish", TRANSITION_STAY, JOB_ACT_CLEANUP, on_finish },
+    { JOB_CLEANUP, "release", TRANSITION_STAY, JOB_ACT_FREE, on_release },
+    { JOB_CLEANUP, "free", TRANSITION_STAY, JOB_ACT_CLEAN, on_free },
     { JOB_CLEANUP, "clean", JOB_INACTIVE, JOB_ACT_INACTIVE, on_clean },
-    { JOB_CLEANUP, "exception", EDGE_STAY, 0, on_exception },
+    { JOB_CLEANUP, "exception", TRANSITION_STAY, 0, on_exception },
 };
-const size_t edges_count = ARRAY_SIZE (edges);
+const size_t transitions_count = ARRAY_SIZE (transitions);
 
-const struct edge *edge_find (const struct job *job, const char *event)
+const struct transition *transition_find (const struct job *job, const char *event)
 {
-    int from = job->nevents == 0 ? EDGE_UNBORN : (int)job->state;
-    for (size_t i = 0; i < edges_count; i++) {
-        if (edges[i].from == from && strcmp (edges[i].event, event) == 0)
-            return &edges[i];
+    int from = job->nevents == 0 ? TRANSITION_UNBORN : (int)job->state;
+    for (size_t i = 0; i < transitions_count; i++) {
+        if (transitions[i].from == from && strcmp (transitions[i].event, event) == 0)
+            return &transitions[i];
     }
     return NULL;
 }
 
-bool edge_is_remark (const char *event)
+bool transition_is_remark (const char *event)
 {
     return strcmp (event, "memo") == 0 || strcmp (event, "usage") == 0
            || strcmp (event, "fluxq-restart") == 0 || strncmp (event, "debug.", 6) == 0;

@@ -1,4 +1,4 @@
-/* edges_resize.c - events of a malleable job that is resized while it runs
+/* transitions_resize.c - events of a malleable job that is resized while it runs
  *
  *   grow:    `resize` has R: the job holds the new nodes at once; `resized`: they take
  *            part
@@ -10,7 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
-#include "job/edges.h"
+#include "job/transitions.h"
 
 /* The job's resources in an event with R. */
 struct held {
@@ -80,8 +80,8 @@ static int get_generation (const struct event *e, int64_t *ret, struct error *er
                          e->name, err);
 }
 
-int edge_resize (struct job *job, const struct event *e, struct outcome *out,
-                 struct error *err)
+int transition_resize (struct job *job, const struct event *e, struct outcome *out,
+                       struct error *err)
 {
     const struct job_resize *was = &job->resize;
     int64_t generation, nnodes, from;
@@ -142,8 +142,8 @@ static int explain_size (const struct job *job, char **ret_reason, char **ret_te
     return 0;
 }
 
-int edge_resized (struct job *job, const struct event *e, struct outcome *out,
-                  struct error *err)
+int transition_resized (struct job *job, const struct event *e, struct outcome *out,
+                        struct error *err)
 {
     int64_t generation;
     struct held held;

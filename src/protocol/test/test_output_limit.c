@@ -1,4 +1,4 @@
-/* test_spool_gap.c - tests of spool_gap.h: the kept parts of an output that is too
+/* test_output_limit.c - tests of output_limit.h: the kept parts of an output that is too
  * long */
 #include "common/test/unit.h"
 
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "common/macros.h"
-#include "protocol/spool_gap.h"
+#include "protocol/output_limit.h"
 
 #define MAX_BYTES ((uint64_t)2 << 20)
 
@@ -64,11 +64,11 @@ static uint32_t walk (uint32_t *ret_gone)
             size = frame_parse (buf, (size_t)got, &f);
         }
 
-        assert_int_equal (size == -EBADMSG, spool_gap_parse (buf, (size_t)got, &next));
+        assert_int_equal (size == -EBADMSG, output_gap_parse (buf, (size_t)got, &next));
         if (size == -EBADMSG) {
             assert_int_equal (*ret_gone, 0);
             assert_true (next > at && next < end);
-            assert_int_equal (spool_gap_find (fd, &next), 0);
+            assert_int_equal (output_limit_find (fd, &next), 0);
             got = pread (fd, buf, sizeof (buf), (off_t)next);
             assert_true (frame_parse (buf, (size_t)got, &f) > 0);
             *ret_gone = f.task - expected;
@@ -96,11 +96,11 @@ static uint64_t blocks (void)
     return (uint64_t)st.st_blocks * 512;
 }
 
-static void fill (struct spool_gap *c, uint64_t bytes, uint32_t len)
+static void fill (struct output_limit *c, uint64_t bytes, uint32_t len)
 {
     for (uint64_t to = end + bytes; end < to;) {
         add (len);
-        assert_int_equal (spool_gap_advance (c, fd, end), 0);
+        assert_int_equal (output_limit_advance (c, fd, end), 0);
     }
 }
 
@@ -111,11 +111,11 @@ static void test_first_and_newest_stay (void **state)
 
     (void)state;
     for (size_t i = 0; i < ARRAY_SIZE (lens); i++) {
-        struct spool_gap c;
+        struct output_limit c;
 
         tear_down (state);
         set_up (state);
-        spool_gap_init (&c, fd, MAX_BYTES);
+        output_limit_init (&c, fd, MAX_BYTES);
         assert_true (c.max == MAX_BYTES);
         fill (&c, MAX_BYTES - 70000, lens[i]);
         walk (&gone);
@@ -132,11 +132,11 @@ static void test_first_and_newest_stay (void **state)
 /* The smallest limit and the largest frames: the GAP must not cover kept data. */
 static void test_tight (void **state)
 {
-    struct spool_gap c;
+    struct output_limit c;
     uint32_t gone;
 
     (void)state;
-    spool_gap_init (&c, fd, SPOOL_MAX_LEAST);
+    output_limit_init (&c, fd, SPOOL_MAX_LEAST);
     for (int i = 0; i < 200; i++) {
         fill (&c, 1, i % 2 ? 65536 : 3);
         walk (&gone);
@@ -144,7 +144,7 @@ static void test_tight (void **state)
     assert_true (gone > 0);
 }
 
-/* The answer of spool_gap_before_hole() for the present content. */
+/* The answer of output_limit_before_hole() for the present content. */
 static size_t before_hole (uint64_t from, size_t n)
 {
     static char buf[1 << 20];
@@ -154,7 +154,7 @@ static size_t before_hole (uint64_t from, size_t n)
         size_t piece = MIN (n - done, sizeof (buf));
         ssize_t got = pread (fd, buf, piece, (off_t)(from + done));
         assert_int_equal (got, piece);
-        size_t before = spool_gap_before_hole (fd, from + done, buf, piece);
+        size_t before = output_limit_before_hole (fd, from + done, buf, piece);
         done += before;
         if (before < piece)
             break;
@@ -165,18 +165,18 @@ static size_t before_hole (uint64_t from, size_t n)
 /* A reader in the middle learns the place of the hole. */
 static void test_overtaken (void **state)
 {
-    struct spool_gap c;
+    struct output_limit c;
     uint64_t next, middle;
 
     (void)state;
-    spool_gap_init (&c, fd, MAX_BYTES);
+    output_limit_init (&c, fd, MAX_BYTES);
     fill (&c, MAX_BYTES / 2, 1000);
-    assert_int_equal (spool_gap_find (fd, &next), -ENOENT);
+    assert_int_equal (output_limit_find (fd, &next), -ENOENT);
     middle = end;
     assert_int_equal (before_hole (0, end), end);
     fill (&c, 3 * MAX_BYTES, 1000);
     assert_true (before_hole (middle, 1 << 16) < 1 << 16);
-    assert_int_equal (spool_gap_find (fd, &next), 0);
+    assert_int_equal (output_limit_find (fd, &next), 0);
     assert_true (next > middle);
     assert_int_equal (before_hole (next, end - next), end - next);
 }
@@ -195,11 +195,11 @@ static void test_zeros (void **state)
 
 static void test_none (void **state)
 {
-    struct spool_gap c;
+    struct output_limit c;
     uint32_t gone;
 
     (void)state;
-    spool_gap_init (&c, fd, 0);
+    output_limit_init (&c, fd, 0);
     fill (&c, 2 * MAX_BYTES, 60000);
     walk (&gone);
     assert_int_equal (gone, 0);
@@ -208,23 +208,23 @@ static void test_none (void **state)
 /* The user can write anything into the file: no frames, or a GAP to a wrong place. */
 static void test_hostile (void **state)
 {
-    struct spool_gap c;
-    uint8_t buf[SPOOL_GAP_SIZE] = { 0xcc };
+    struct output_limit c;
+    uint8_t buf[OUTPUT_GAP_SIZE] = { 0xcc };
     uint64_t next;
 
     (void)state;
-    spool_gap_init (&c, fd, SPOOL_MAX_LEAST);
+    output_limit_init (&c, fd, SPOOL_MAX_LEAST);
     end = 4 * SPOOL_MAX_LEAST;
     assert_int_equal (ftruncate (fd, (off_t)end), 0);
-    assert_int_equal (spool_gap_advance (&c, fd, end), -EBADMSG);
+    assert_int_equal (output_limit_advance (&c, fd, end), -EBADMSG);
     assert_int_equal (c.at, 0);
-    assert_int_equal (spool_gap_find (fd, &next), -EBADMSG);
+    assert_int_equal (output_limit_find (fd, &next), -EBADMSG);
     assert_int_equal (pwrite (fd, buf, sizeof (buf), 0), sizeof (buf));
-    assert_int_equal (spool_gap_find (fd, &next), -EBADMSG); /* back to itself */
+    assert_int_equal (output_limit_find (fd, &next), -EBADMSG); /* back to itself */
     memset (buf + FRAME_HEAD, 0xff, 8);
-    assert_false (spool_gap_parse (buf, sizeof (buf), &next));
+    assert_false (output_gap_parse (buf, sizeof (buf), &next));
     buf[1] = 1;
-    assert_false (spool_gap_parse (buf, sizeof (buf), &next));
+    assert_false (output_gap_parse (buf, sizeof (buf), &next));
 }
 
 int main (void)

@@ -1,5 +1,5 @@
-/* spool_gap.c - see spool_gap.h */
-#include "protocol/spool_gap.h"
+/* output_limit.c - see output_limit.h */
+#include "protocol/output_limit.h"
 
 #include <fcntl.h>
 
@@ -18,10 +18,10 @@ struct walker {
     uint8_t buf[WINDOW];
 };
 
-/* The bytes at pos. *ret_avail: at least SPOOL_GAP_SIZE, unless the file ends before. */
+/* The bytes at pos. *ret_avail: at least OUTPUT_GAP_SIZE, unless the file ends before. */
 static const uint8_t *look_at (struct walker *w, uint64_t pos, size_t *ret_avail)
 {
-    if (pos < w->base || pos + SPOOL_GAP_SIZE > w->base + w->len) {
+    if (pos < w->base || pos + OUTPUT_GAP_SIZE > w->base + w->len) {
         ssize_t n;
         do {
             n = pread (w->fd, w->buf, sizeof (w->buf), (off_t)pos);
@@ -51,20 +51,20 @@ static int find_frame (int fd, uint64_t from, uint64_t least, uint64_t *ret)
     return 0;
 }
 
-static void encode_gap (uint8_t buf[SPOOL_GAP_SIZE], uint64_t next)
+static void encode_gap (uint8_t buf[OUTPUT_GAP_SIZE], uint64_t next)
 {
-    memset (buf, 0, SPOOL_GAP_SIZE);
+    memset (buf, 0, OUTPUT_GAP_SIZE);
     buf[0] = TYPE_GAP;
     for (int i = 0; i < 8; i++)
         buf[FRAME_HEAD + i] = (uint8_t)(next >> (8 * i));
 }
 
-bool spool_gap_parse (const void *buf, size_t avail, uint64_t *ret_next)
+bool output_gap_parse (const void *buf, size_t avail, uint64_t *ret_next)
 {
     static const uint8_t head[FRAME_HEAD] = { TYPE_GAP };
     const uint8_t *p = buf;
 
-    if (avail < SPOOL_GAP_SIZE || memcmp (p, head, sizeof (head)) != 0)
+    if (avail < OUTPUT_GAP_SIZE || memcmp (p, head, sizeof (head)) != 0)
         return false;
     *ret_next = 0;
     for (int i = 7; i >= 0; i--)
@@ -72,7 +72,7 @@ bool spool_gap_parse (const void *buf, size_t avail, uint64_t *ret_next)
     return *ret_next <= INT64_MAX;
 }
 
-int spool_gap_find (int fd, uint64_t *ret_next)
+int output_limit_find (int fd, uint64_t *ret_next)
 {
     struct walker w = { .fd = fd };
     uint64_t pos = 0;
@@ -81,7 +81,7 @@ int spool_gap_find (int fd, uint64_t *ret_next)
     for (;;) {
         const uint8_t *head = look_at (&w, pos, &avail);
 
-        if (spool_gap_parse (head, avail, ret_next))
+        if (output_gap_parse (head, avail, ret_next))
             return *ret_next > pos ? 0 : -EBADMSG;
         if (avail < FRAME_HEAD)
             return -ENOENT;
@@ -97,7 +97,7 @@ static bool is_zero (const uint8_t *p, size_t n)
     return p[0] == 0 && memcmp (p, p + 1, n - 1) == 0;
 }
 
-size_t spool_gap_before_hole (int fd, uint64_t offset, const void *buf, size_t n)
+size_t output_limit_before_hole (int fd, uint64_t offset, const void *buf, size_t n)
 {
     const uint8_t *p = buf;
     size_t first = (size_t)(-offset % BLOCK);
@@ -120,26 +120,26 @@ static int punch (int fd, uint64_t from, uint64_t to)
                : 0;
 }
 
-void spool_gap_init (struct spool_gap *c, int fd, uint64_t max)
+void output_limit_init (struct output_limit *c, int fd, uint64_t max)
 {
-    *c = (struct spool_gap){ .max = max };
+    *c = (struct output_limit){ .max = max };
     if (max && punch (fd, (uint64_t)1 << 40, ((uint64_t)1 << 40) + BLOCK) < 0)
         c->max = 0;
 }
 
 /* Give back the blocks from the end of the last hole on, which can be within a block. */
-static int give_back (const struct spool_gap *c, int fd, uint64_t from)
+static int give_back (const struct output_limit *c, int fd, uint64_t from)
 {
-    uint64_t least = (c->at + SPOOL_GAP_SIZE + BLOCK - 1) / BLOCK * BLOCK;
+    uint64_t least = (c->at + OUTPUT_GAP_SIZE + BLOCK - 1) / BLOCK * BLOCK;
     uint64_t first = MAX (from / BLOCK * BLOCK, least);
     uint64_t last = c->next / BLOCK * BLOCK;
 
     return last > first ? punch (fd, first, last) : 0;
 }
 
-static int write_gap (const struct spool_gap *c, int fd)
+static int write_gap (const struct output_limit *c, int fd)
 {
-    uint8_t buf[SPOOL_GAP_SIZE];
+    uint8_t buf[OUTPUT_GAP_SIZE];
 
     encode_gap (buf, c->next);
     ssize_t n = pwrite (fd, buf, sizeof (buf), (off_t)c->at);
@@ -148,10 +148,10 @@ static int write_gap (const struct spool_gap *c, int fd)
     return n == sizeof (buf) ? 0 : -EIO;
 }
 
-int spool_gap_advance (struct spool_gap *c, int fd, uint64_t end)
+int output_limit_advance (struct output_limit *c, int fd, uint64_t end)
 {
     uint64_t part = c->max / PARTS;
-    struct spool_gap then = *c;
+    struct output_limit then = *c;
     int rc = 0;
 
     /* Nothing to do while the first part and the newest frames are less than max. */
@@ -160,7 +160,7 @@ int spool_gap_advance (struct spool_gap *c, int fd, uint64_t end)
     if (!c->at)
         rc = find_frame (fd, 0, part, &then.at);
     uint64_t from = c->at ? c->next : then.at;
-    uint64_t newest = MAX (end - (c->max - 2 * part), then.at + SPOOL_GAP_SIZE);
+    uint64_t newest = MAX (end - (c->max - 2 * part), then.at + OUTPUT_GAP_SIZE);
     if (rc == 0)
         rc = find_frame (fd, from, newest, &then.next);
     if (rc == 0)

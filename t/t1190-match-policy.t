@@ -2,7 +2,7 @@
 test_description='a machine of many nodes under another match policy: who submits right then is answered, and jobs run'
 . "$(dirname "$0")/lib.sh"
 
-# Another policy puts all nodes in another order: the first match after the reload makes all indexes anew.
+# Another policy puts all nodes in another order: the first match after the reload rebuilds all indexes.
 printf 'local: {nodes: 50000, cores: 2, memory: 1Gi}\n' >machine.yaml
 policy=lonode
 

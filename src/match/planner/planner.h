@@ -52,14 +52,14 @@ int planner_track (struct planner *p, const char *type);
 /* Reports a change of the graph at or below v; GRAPH_NONE: anywhere. Cheap: the next
  * match does the work. If each change of status, properties or size in one node is
  * reported at once, only that node is updated. After any other change, several changes at
- * once, or an unreported change, all data about nodes is made anew, in O(nodes log
+ * once, or an unreported change, all data about nodes is rebuilt, in O(nodes log
  * nodes). (The planner cannot detect an unreported change that is followed by the report
  * of a vertex that did not change.) */
 void planner_changed (struct planner *p, uint32_t v);
 /* Bracket any changes of the graph in one node, which may also come, go or move. node:
- * the node, GRAPH_NONE: it is not there before (after) the changes. O(log nodes) instead
- * of all anew, also for the next match, unless the first node of a vertex comes or its
- * last one goes. */
+ * the node, GRAPH_NONE: it is not there before (after) the changes. O(log nodes), also for
+ * the next match; all data is rebuilt when a vertex gets its first node or loses its last
+ * one. */
 void planner_begin_change (struct planner *p, uint32_t node);
 void planner_end_change (struct planner *p, uint32_t node);
 

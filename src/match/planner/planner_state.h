@@ -11,7 +11,7 @@
  *     levels_lookup.c   finds nodes and the vertices above them
  *     node_entry.c      a node comes or goes: its entry
  *     places.c          places of nodes in the indexes
- *     rebuild.c         makes everything anew (rebuild_count.c: counts everything first;
+ *     rebuild.c         rebuilds everything (rebuild_count.c: counts everything first;
  *                       nested_nodes.c: nodes in nodes)
  *     sums.c            amounts by dimension: of a subtree, of a booking; sums over time
  *     properties.c      dimensions for properties

@@ -1,4 +1,4 @@
-/* rebuild.c - makes indexes, nodes' entries and the profile anew, from graph and claims
+/* rebuild.c - rebuilds indexes, entries of nodes and the profile from graph and claims
  *
  *     rebuild_count   the number of nodes and of vertices above nodes; types and amounts
  *     set_up          memory

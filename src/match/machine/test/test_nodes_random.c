@@ -1,5 +1,5 @@
 /* Random nodes that come, go, move, and change while jobs run, under each policy. What would be
- * wrong: indexes that are changed node by node answer otherwise than indexes that are made anew. */
+ * wrong: indexes that are changed node by node differ from rebuilt indexes. */
 #include "common/test/unit.h"
 
 #include <errno.h>
@@ -217,13 +217,13 @@ static void expect_equal (const struct world *w, const char *a, const char *b)
 
 static void expect_as_anew (struct world *w)
 {
-    autofree char *changed = settled_answers (w), *anew = NULL;
+    autofree char *changed = settled_answers (w), *rebuilt = NULL;
 
     verify (w);
     planner_changed (w->m->p, GRAPH_NONE);
-    anew = answers (w);
+    rebuilt = answers (w);
     verify (w);
-    expect_equal (w, changed, anew);
+    expect_equal (w, changed, rebuilt);
 }
 
 static void test_policy (const struct match_policy *policy)

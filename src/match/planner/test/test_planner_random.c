@@ -539,7 +539,7 @@ static size_t all_keys (const struct planner *p, struct index_key **ret)
 /* -- change by change -- */
 
 /* By type: a type that is in no node any more keeps its dimension until all is made
- * anew. */
+ * again. */
 static void dump_amounts (const struct planner *p, const int64_t *free,
                           const int64_t *ever, FILE *f)
 {
@@ -598,7 +598,7 @@ static void dump_time (const struct planner *p, int64_t t, FILE *f)
     dump_sums (p, "profile", sums, f);
 }
 
-/* What may only grow until all is made anew (ids, types that had children) is not
+/* What may only grow until all is rebuilt (ids, types that had children) is not
  * compared. */
 static void dump_types (const struct planner *p, FILE *f)
 {
@@ -796,7 +796,7 @@ static void step_node (struct planner *p, int64_t id)
 
 static void expect_as_anew (struct planner *p)
 {
-    autofree char *changed = NULL, *anew = NULL;
+    autofree char *changed = NULL, *rebuilt = NULL;
 
     assert_int_equal (levels_update (p), 0);
     machine_verify (p);
@@ -804,8 +804,8 @@ static void expect_as_anew (struct planner *p)
     planner_changed (p, GRAPH_NONE);
     assert_int_equal (levels_update (p), 0);
     machine_verify (p);
-    anew = dump (p);
-    assert_string_equal (changed, anew);
+    rebuilt = dump (p);
+    assert_string_equal (changed, rebuilt);
 }
 
 static void cancel_all (struct planner *p)
@@ -845,7 +845,7 @@ static void test_streams (void **state)
 static void test_nodes (void **state)
 {
     (void)state;
-    size_t changes = 0, anew = 0;
+    size_t changes = 0, rebuilt = 0;
 
     for (int round = 0; round < 4 * ROUNDS; round++) {
         struct graph *g = random_graph ();
@@ -858,7 +858,7 @@ static void test_nodes (void **state)
             if (one_in (2))
                 assert_int_equal (levels_update (p), 0);
             changes++;
-            anew += p->made - made;
+            rebuilt += p->made - made;
             if (one_in (10))
                 expect_as_anew (p);
         }
@@ -867,7 +867,7 @@ static void test_nodes (void **state)
         planner_destroy (p);
         graph_destroy (g);
     }
-    assert_true (anew < changes / 3); /* else too little of it happens */
+    assert_true (rebuilt < changes / 3); /* else too little of it happens */
 }
 
 /* Without a rebuild since then; *made: how many there were. */

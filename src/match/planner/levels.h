@@ -54,6 +54,9 @@ void levels_measure (struct planner *p, struct level_node *node);
 
 int levels_rebuild (struct planner *p); /* 0; -ENOMEM: p->stale */
 void levels_destroy (struct planner *p);
-/* In rebuild_count.c: notes the types in a node that comes, or whose contents changed.
- * false: a rebuild is necessary. */
+
+/* -- rebuild_count.c: what types there are -- */
+
+/* Notes the types in a node that comes, or whose contents changed. false: a rebuild is
+ * necessary. */
 bool rebuild_knows (struct planner *p, uint32_t v);

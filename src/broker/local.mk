@@ -69,6 +69,7 @@ BROKER_TESTS = src/broker/api/test/test_columns \
 	src/broker/services/depend/test/test_depend \
 	src/broker/services/nodes/test/test_avoid \
 	src/broker/services/nodes/test/test_nodes_come \
+	src/broker/services/nodes/test/test_node_list \
 	src/broker/services/nodes/test/test_nodegroups \
 	src/broker/services/nodes/test/test_nodes \
 	src/broker/services/nodes/test/test_queuenodes \
@@ -92,11 +93,14 @@ BROKER_TESTS = src/broker/api/test/test_columns \
 	src/broker/services/test/test_placing \
 	src/broker/services/test/test_plan \
 	src/broker/services/test/test_priority \
+	src/broker/services/test/test_queues \
 	src/broker/services/test/test_queueusers \
+	src/broker/services/test/test_reasons \
 	src/broker/services/test/test_serialize \
 	src/broker/services/test/test_submit \
 	src/broker/services/test/test_urgency \
-	src/broker/services/test/test_userlimits
+	src/broker/services/test/test_userlimits \
+	src/broker/services/test/test_userusage
 check_PROGRAMS += $(BROKER_TESTS)
 UNIT_TESTS += $(BROKER_TESTS)
 # With a table of its own, in which the example is.
@@ -110,6 +114,14 @@ src/broker/core/test/table.c: $(srcdir)/src/found.mk contrib/gen-table
 	  broker_services broker/core/service.h $(SERVICES) delay >$@.tmp && mv $@.tmp $@
 CLEANFILES += src/broker/core/test/table.c
 src_broker_config_test_test_config_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_services_nodes_test_test_node_list_LDADD = $(SMALL_LIBS)
+src_broker_services_nodes_test_test_node_list_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_queues_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_queues_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_reasons_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_reasons_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_userusage_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_userusage_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_deadline_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_deadline_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_serialize_LDADD = $(SMALL_LIBS)

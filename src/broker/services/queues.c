@@ -78,15 +78,15 @@ static void api_queue_set (struct broker *b, struct http_request *req,
     if (!body || !(action = api_action (req, body, "start", "stop")))
         return;
     bool start = !strcmp (action, "start");
-    broker_config (b)->queues[i].started = start;
-    broker_config (b)->queues[i].operated = true;
-    reserve_queue_set (b, (unsigned)i, start);
-    broker_plan_due (b);
     struct journal_txn *t = journal_txn_create ();
     if (!t) {
         http_reply_problem (req, 503, "busy", "out of memory");
         return;
     }
+    broker_config (b)->queues[i].started = start;
+    broker_config (b)->queues[i].operated = true;
+    reserve_queue_set (b, (unsigned)i, start);
+    broker_plan_due (b);
     snprintf (name, sizeof (name), "queue/%s", path->arg);
     journal_txn_setting (t, name, start ? "started" : "stopped");
     api_commit_setting (b, req, t);

@@ -56,8 +56,10 @@ src_broker_core_test_libsmall_a_SOURCES = \
 	src/broker/core/test/small_submit.c
 SMALL_LIBS = src/broker/core/test/libsmall.a $(BROKER_LIBS) $(CMOCKA_LIBS)
 
-BROKER_TESTS = src/broker/api/test/test_columns \
+BROKER_TESTS = src/broker/api/test/test_admin \
+	src/broker/api/test/test_columns \
 	src/broker/api/test/test_job \
+	src/broker/api/test/test_list \
 	src/broker/api/test/test_routes \
 	src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
@@ -122,6 +124,10 @@ src_broker_services_test_test_reasons_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_reasons_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_userusage_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_userusage_LDFLAGS = $(SMALL_FLAGS)
+src_broker_api_test_test_list_LDADD = $(SMALL_LIBS)
+src_broker_api_test_test_list_LDFLAGS = $(SMALL_FLAGS)
+src_broker_api_test_test_admin_LDADD = $(SMALL_LIBS)
+src_broker_api_test_test_admin_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_deadline_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_deadline_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_serialize_LDADD = $(SMALL_LIBS)

@@ -42,7 +42,7 @@ test_expect_success 'several clients at once have steps of their own' '
     done
 '
 test_expect_success 'when a client is killed its step ends, and the job goes on' '
-    { relay hold $id sleep 97432 >held & } && wait_until 20 says held started && pgrep -f "sleep 97432" >/dev/null &&
+    rm -f held && { relay hold $id sleep 97432 >held & } && wait_until 20 says held started && pgrep -f "sleep 97432" >/dev/null &&
     kill -9 $(pgrep -f "relay.py hold $id sleep 97432") && wait_until 20 gone_from "sleep 97432" &&
     [ "$(job_state $id)" = RUNNING ]
 '
@@ -81,13 +81,13 @@ test_expect_success 'a user may have 128 connections, further ones are told to r
 short=$(fluxq-submit -o none.out -- sleep 97434)
 test_expect_success 'the end of the job closes the connection' '
     wait_job_state $short RUNNING &&
-    { relay hold $short sleep 97435 >held & } && wait_until 20 says held started &&
+    rm -f held && { relay hold $short sleep 97435 >held & } && wait_until 20 says held started &&
     fluxq-cancel $short && wait_job_state $short CANCELLED &&
     printf "started\nclosed\n" >expected && wait_until 20 test_cmp expected held &&
     gone_from "sleep 97435"
 '
 test_expect_success 'when the broker is killed the step ends, the job goes on, and a new broker connects' '
-    { relay hold $id sleep 97436 >held & } && wait_until 20 says held started &&
+    rm -f held && { relay hold $id sleep 97436 >held & } && wait_until 20 says held started &&
     kill_broker &&
     printf "started\nclosed\n" >expected && wait_until 20 test_cmp expected held &&
     wait_until 20 gone_from "sleep 97436" && pgrep -f "sleep 97431" >/dev/null &&
@@ -95,7 +95,7 @@ test_expect_success 'when the broker is killed the step ends, the job goes on, a
     wait_until 20 relay run $id true
 '
 test_expect_success 'when the broker stops connections close, and the job goes on' '
-    { relay hold $id sleep 97437 >held & } && wait_until 20 says held started &&
+    rm -f held && { relay hold $id sleep 97437 >held & } && wait_until 20 says held started &&
     stop_broker &&
     printf "started\nclosed\n" >expected && wait_until 20 test_cmp expected held &&
     wait_until 20 gone_from "sleep 97437" &&

@@ -417,7 +417,7 @@ static int on_resource_update (struct job *job, const struct event *e,
         return rc;
     char *r;
     if ((rc = with_expiration (job->r, expiration, &r, err)) < 0)
-        return error_prefix (err, e->name);
+        return error_prefix (err, "%s", e->name);
     string_set (&job->r, r);
     job->duration = job->asked.duration = duration;
     job->limit_changed = true;

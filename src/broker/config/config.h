@@ -23,7 +23,7 @@
 struct config_layout;
 struct config_place;
 
-/* What `private:` can hide of other users' jobs (api/privacy.h). */
+/* The parts of other users' jobs that `private:` can hide (api/privacy.h). */
 enum private_part {
     PRIVATE_JOBS = 1 << 0,
     PRIVATE_ARGUMENTS = 1 << 1,

@@ -424,7 +424,7 @@ static void test_clients_peer (void **state)
     assert_int_equal (end_agent (&s, pid), 0);
 }
 
-/* Of two pending limits the later applies, also if the agent starts last. */
+/* The later of two pending limits applies, also if the agent starts last. */
 static void run_for_a_while (void)
 {
     for (int i = 0; i < 20; i++) {

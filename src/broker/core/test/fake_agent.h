@@ -29,7 +29,7 @@ struct agent *agent_at (size_t n);
 void agent_accept (struct agent *a);
 void agent_refuse (struct agent *a, int code, const char *text);
 
-/* What the executor's connect() does. NULL: no memory. */
+/* Opens a stream, as the executor's connect() does. NULL: no memory. */
 struct agentstream *fake_agent_open (struct small *s, uint64_t job,
                                      const struct agentstream_events *ev, void *arg,
                                      struct error *err);

@@ -598,8 +598,7 @@ static void dump_time (const struct planner *p, int64_t t, FILE *f)
     dump_sums (p, "profile", sums, f);
 }
 
-/* What may only grow until all is rebuilt (ids, types that had children) is not
- * compared. */
+/* Ids, and types that had children, only grow until a rebuild: they are left out. */
 static void dump_types (const struct planner *p, FILE *f)
 {
     fprintf (f, "any loose %d, nested %d\n", p->any_loose, p->nested);

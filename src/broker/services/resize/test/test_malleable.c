@@ -149,7 +149,7 @@ static void test_not_offered (void **unused)
     small_destroy (s);
 }
 
-/* Of two jobs with the same priority, the newer gives nodes first. */
+/* The newer of two jobs with the same priority gives nodes first. */
 static void test_newest_gives (void **unused)
 {
     struct small *s = small_create (4);

@@ -82,7 +82,8 @@ static void put (int fd, const char *text)
     assert_int_equal (write (fd, text, strlen (text)), strlen (text));
 }
 
-/* What arrives at fd, and "$" for the end of the stream. Valid until the next call. */
+/* Returns the bytes that arrive at fd, and "$" for the end of the stream. The text is
+ * valid until the next call. */
 static const char *get (struct small *s, int fd)
 {
     static char text[1024];
@@ -180,7 +181,7 @@ static size_t drain (struct small *s, int to)
     return sum;
 }
 
-/* Who takes nothing makes the other side wait; all that was sent arrives later. */
+/* A side that takes nothing makes the other side wait; all sent bytes arrive later. */
 static void test_slow_sides (void **unused)
 {
     struct small *s = begin ();
@@ -287,7 +288,8 @@ static struct agent *end_session (struct small *s, size_t n)
     return agent_at (n + 1);
 }
 
-/* What can happen before the agent knows that the client of a session has gone. */
+/* The events that can come before the agent knows that the client of a session has
+ * gone. */
 static void test_session_end_untold (void **unused)
 {
     struct small *s = begin ();

@@ -1,19 +1,13 @@
 /* main.c - the program fluxqd: options, configuration, loop
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 
 #include <config.h>
 
-#include "broker/config/config.h"
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/service.h"
 #include "broker/watchdog.h"
-#include "common/log.h"
 #include "common/option.h"
 #include "common/parse.h"
 #include "protocol/agent_path.h"
@@ -213,9 +207,8 @@ static char *print (const char *fmt, ...) PRINTF_LIKE (1, 2);
 
 static char *print (const char *fmt, ...)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (8192);
     va_list ap;
-    strbuf_init (&sb, 8192);
     va_start (ap, fmt);
     strbuf_vaddf (&sb, fmt, ap);
     va_end (ap);

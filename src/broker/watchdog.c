@@ -1,12 +1,8 @@
 /* watchdog.c - see watchdog.h */
 #include "broker/watchdog.h"
 
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
 #include <sys/un.h>
-#include <unistd.h>
 
 #include "common/log.h"
 #include "common/parse.h"

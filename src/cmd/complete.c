@@ -285,7 +285,7 @@ static char *next_match (const char *text, int state)
 static char **attempt (const char *text, int start, int end)
 {
     struct completion_place place;
-    struct strbuf list;
+    struct strbuf list = STRBUF_INIT (LIST_MAX);
     char **matches;
 
     (void)end;
@@ -293,7 +293,6 @@ static char **attempt (const char *text, int start, int end)
     rl_attempted_completion_over = place.kind != COMPLETE_FILES;
     if (place.kind == COMPLETE_FILES)
         return NULL;
-    strbuf_init (&list, LIST_MAX);
     complete_list (&place, text, the_broker, &list);
     the_next = the_list = strbuf_detach (&list);
     matches = the_list ? rl_completion_matches (text, next_match) : NULL;

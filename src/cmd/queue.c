@@ -143,7 +143,7 @@ static int read_options (struct cmd *c, struct queue *q)
 
 static void build_target (struct queue *q)
 {
-    struct strbuf fields;
+    struct strbuf fields = STRBUF_INIT (4096);
 
     strbuf_adds (&q->target, "/v1/jobs");
     target_add (&q->target, "user", q->user);
@@ -153,7 +153,6 @@ static void build_target (struct queue *q)
     target_add (&q->target, "ids", q->ids.len ? q->ids.buf : NULL);
     if (q->json)
         return;
-    strbuf_init (&fields, 4096);
     format_add_fields (&q->format, &fields);
     strbuf_adds (&q->target, strchr (q->target.buf, '?') ? "&" : "?");
     strbuf_adds (&q->target, "format=tsv&limit=1000000&fields=");

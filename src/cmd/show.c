@@ -142,11 +142,10 @@ static void print_gres (const json_t *gres)
 
 static void print_reservation (const json_t *o)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (128);
 
     if (!*json_text (o, "reservation"))
         return;
-    strbuf_init (&sb, 128);
     strbuf_addf (&sb, "%s%s, from ", json_text (o, "reservation"),
                  answer_flag (o, "maintenance") ? " (maintenance)" : "");
     strbuf_add_time (&sb, answer_number (o, "reservation_start"));
@@ -190,12 +189,10 @@ static void show_node (const json_t *o)
 
 static int show_nodes (struct cmd *c, const struct show *s)
 {
-    struct strbuf target, names;
+    struct strbuf target = STRBUF_INIT (1 << 20), names = STRBUF_INIT (1 << 18);
     json_t *o, *node;
     size_t i;
 
-    strbuf_init (&target, 1 << 20);
-    strbuf_init (&names, 1 << 18);
     for (i = 0; i < s->n; i++)
         strbuf_addf (&names, "%s%s", i ? "," : "", s->names[i]);
     strbuf_adds (&target, "/v1/nodes");
@@ -230,13 +227,12 @@ static void print_limit (const char *label, double seconds)
 /* Prints the names of those who may submit; null: no limit. */
 static void print_names (const char *label, const json_t *names)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (1 << 20);
     const json_t *name;
     size_t i;
 
     if (!json_is_array (names))
         return;
-    strbuf_init (&sb, 1 << 20);
     json_array_foreach (names, i, name) {
         strbuf_addf (&sb, "%s%s", i ? "," : "", json_string_value (name));
     }

@@ -171,12 +171,11 @@ static char *working_directory (void)
 static bool note_missing (struct cmd *c, const char *cwd, const char *name)
 {
     size_t fixed = strcspn (name, "%\\");
-    autostrbuf struct strbuf dir;
+    autostrbuf struct strbuf dir = STRBUF_INIT (16384);
     struct stat st;
 
     while (fixed > 0 && name[fixed - 1] != '/')
         fixed--;
-    strbuf_init (&dir, 16384);
     strbuf_addf (&dir, "%s%s%.*s", name[0] == '/' ? "" : cwd, name[0] == '/' ? "" : "/",
                  (int)fixed, name);
     while (dir.len > 1 && dir.buf[dir.len - 1] == '/')
@@ -299,12 +298,11 @@ static int report_result (struct cmd *c, const struct submit *s, uint64_t id,
 
 static int submit (struct cmd *c, struct submit *s, const json_t *jobspec)
 {
-    autostrbuf struct strbuf target, result;
+    autostrbuf struct strbuf target = STRBUF_INIT (4096);
+    autostrbuf struct strbuf result = STRBUF_INIT (64 * 1024);
     autofree char *body = json_dumps (jobspec, JSON_COMPACT);
     uint64_t id;
 
-    strbuf_init (&target, 4096);
-    strbuf_init (&result, 64 * 1024);
     build_target (s, &target);
     if (!body)
         return cmd_fail (c, "out of memory");

@@ -407,10 +407,9 @@ static size_t encode_run (const struct hostlist *hl, size_t i, struct strbuf *sb
 
 char *hostlist_encode (const struct hostlist *hl)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (2 * (size_t)MAX_BYTES);
     size_t i = 0;
 
-    strbuf_init (&sb, 2 * (size_t)MAX_BYTES);
     while (i < hl->n && !sb.err) {
         if (i > 0)
             strbuf_addch (&sb, ',');

@@ -155,12 +155,11 @@ int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error 
 static int create_temporary (const char *path, char **ret_temp)
 {
     for (int tries = 0; tries < 100; tries++) {
-        struct strbuf sb;
+        struct strbuf sb = STRBUF_INIT (PATH_MAX);
         uint64_t number;
 
         if (getrandom (&number, sizeof (number), 0) != (ssize_t)sizeof (number))
             return -EIO;
-        strbuf_init (&sb, PATH_MAX);
         strbuf_addf (&sb, "%s.%016jx", path, (uintmax_t)number);
         char *temp = strbuf_detach (&sb);
         if (!temp)

@@ -1,6 +1,7 @@
 /* macros.h - small helpers that every file may use, with the headers of the C library
- * that nearly every file needs. A file does not repeat an #include of its own header or
- * of a header of common/.
+ * that nearly every file needs. A file does not repeat an #include of its own header, of
+ * a header of common/, or of the header that a whole folder builds on
+ * (broker/core/broker.h, broker/core/service.h, exec/kube/core/state.h).
  *
  *   autofree char *text = strbuf_detach (&sb);   // freed at the end of the scope
  *   autoclose int fd = open (...);               // closed when >= 0

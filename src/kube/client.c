@@ -12,7 +12,6 @@
 #include <utlist.h>
 
 #include "common/clock.h"
-#include "common/json.h"
 #include "common/log.h"
 #include "common/sha256.h"
 #include "kube/budget.h"

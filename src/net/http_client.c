@@ -359,13 +359,12 @@ static int receive (struct http_client *c, struct exchange *x, struct error *err
 
 static int exchange_once (struct http_client *c, struct exchange *x, struct error *err)
 {
-    struct strbuf head;
+    struct strbuf head = STRBUF_INIT (SEND_HEAD_MAX);
     int rc = ensure_connected (c, &x->wait, err);
 
     x->reached = rc == 0;
     if (rc < 0)
         return rc;
-    strbuf_init (&head, SEND_HEAD_MAX);
     rc = build_head (c, x, &head, err);
     if (rc == 0) {
         rc = send_request (c, x, &head, err);

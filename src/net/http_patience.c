@@ -41,12 +41,11 @@ void http_wait_init (struct http_wait *w, const struct http_patience *patience,
 static void tell (struct http_wait *w, double left, const char *why)
 {
     char text[ERROR_TEXT_MAX];
-    struct strbuf until;
+    struct strbuf until = STRBUF_INIT (64);
 
     w->told = true;
     if (!w->patience->tell)
         return;
-    strbuf_init (&until, 64);
     strbuf_add_time (&until, clock_wall () + left);
     snprintf (text, sizeof (text), "waiting for the broker until %s: %s", until.buf,
               why);

@@ -398,11 +398,9 @@ void http_reply_take (struct http_request *req, int status, const char *content_
 void http_reply_problem (struct http_request *req, int status, const char *code,
                          const char *fmt, ...)
 {
-    struct strbuf detail, body;
+    struct strbuf detail = STRBUF_INIT (4096), body = STRBUF_INIT (32 * 1024);
     va_list ap;
 
-    strbuf_init (&detail, 4096);
-    strbuf_init (&body, 32 * 1024);
     va_start (ap, fmt);
     strbuf_vaddf (&detail, fmt, ap);
     va_end (ap);

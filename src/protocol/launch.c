@@ -264,12 +264,11 @@ static bool is_word_or_empty (const char *s)
 
 int launch_write_node (const struct launch_node *node, struct strbuf *sb)
 {
-    struct strbuf text;
+    struct strbuf text = STRBUF_INIT (LAUNCH_MAX);
 
     if (!node->name || !node->name[0] || !is_word_or_empty (node->cores)
         || !is_word_or_empty (node->gpus))
         return -EINVAL;
-    strbuf_init (&text, LAUNCH_MAX);
     strbuf_addf (&text, "%u %s %s %s", node->ntasks,
                  node->cores && node->cores[0] ? node->cores : "-",
                  node->gpus && node->gpus[0] ? node->gpus : "-", node->name);

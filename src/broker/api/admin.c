@@ -1,17 +1,13 @@
 /* admin.c - requests about the broker itself: status, shutdown, reload
  */
 #include <config.h>
-#include <unistd.h>
 
 #include "broker/api/api.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/reload.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
-#include "common/log.h"
 
 static json_int_t memory_kib (void)
 {

@@ -3,15 +3,8 @@
 #include "broker/api/api.h"
 #include "broker/core/service.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "broker/api/namelist.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "common/hostlist.h"
-#include "common/log.h"
 #include "common/parse.h"
 
 /* Whether path matches pattern; copies the "{}" segment to p. */

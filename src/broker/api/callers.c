@@ -1,12 +1,7 @@
 /* callers.c - users of the HTTP server: privileges, and accounts of subordinate uids
  */
-#include <errno.h>
-
 #include "broker/api/subuid.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/service.h"
-#include "common/log.h"
 
 struct callers {
     struct subuids *subuids; /* or NULL */
@@ -14,11 +9,7 @@ struct callers {
 };
 
 static struct service_place place;
-
-static struct callers *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct callers)
 
 static bool is_privileged (uid_t uid, void *arg)
 {

@@ -4,13 +4,10 @@
  * milliseconds.
  */
 #include <math.h>
-#include <string.h>
 
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
-#include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/thousandths.h"

@@ -3,13 +3,9 @@
  * The records of jobs that are not in memory any more are read from the journal and
  * replayed, so the same code shows them.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/api/job_json.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 

@@ -1,8 +1,5 @@
 /* job_ids.c - parses lists of jobs: "12,20-29,7_[1-3]"
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"

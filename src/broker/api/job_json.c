@@ -2,12 +2,9 @@
  */
 #include "broker/api/job_json.h"
 
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/sizes.h"
@@ -64,10 +61,9 @@ static json_t *describe_jobspec (const struct jobspec *js)
 /* Adds the job's size: requested, granted, and why. */
 static void add_sizes (json_t *o, const struct jobspec *js, const struct job *job)
 {
-    autostrbuf struct strbuf asked, granted;
+    autostrbuf struct strbuf asked = STRBUF_INIT (64 * 1024);
+    autostrbuf struct strbuf granted = STRBUF_INIT (1024);
 
-    strbuf_init (&asked, 64 * 1024);
-    strbuf_init (&granted, 1024);
     if (js)
         sizes_add_asked (&asked, js);
     if (job->r)
@@ -119,8 +115,7 @@ static void add_array (json_t *root, const struct job *job)
                            (json_int_t)a->spec.limit);
 
     for (size_t i = 0; i < ARRAY_SIZE (sets); i++) {
-        autostrbuf struct strbuf text;
-        strbuf_init (&text, JSON_MAX);
+        autostrbuf struct strbuf text = STRBUF_INIT (JSON_MAX);
         array_add_tasks (&text, sets[i].tasks, 0);
         json_object_set_new (o, sets[i].name,
                              json_pack ("{s:I s:s}", "count",
@@ -168,9 +163,8 @@ static json_t *describe_columns (struct broker *b, uid_t viewer, struct entry *e
     const struct column *list[COLUMNS_MAX];
     size_t n;
     const struct column *all = columns_all (&n);
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (JSON_MAX);
 
-    strbuf_init (&sb, JSON_MAX);
     for (size_t i = 0; i < n; i++)
         list[i] = &all[i];
     columns_add_json (b, viewer, e, list, n, &sb);

@@ -1,11 +1,7 @@
 /* list.c - GET /v1/jobs: filters, orders and pages jobs, as JSON or TSV
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "common/clock.h"

@@ -1,11 +1,6 @@
 /* namelist.c - see namelist.h */
 #include "broker/api/namelist.h"
 
-#include <errno.h>
-#include <string.h>
-
-#include "common/macros.h"
-
 static int compare (const void *a, const void *b)
 {
     return strcmp (*(char *const *)a, *(char *const *)b);

@@ -10,9 +10,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-
 #include "common/error.h"
 
 #define NAMELIST_MAX 10000

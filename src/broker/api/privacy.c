@@ -3,9 +3,7 @@
 #include "broker/api/privacy.h"
 
 #include <ctype.h>
-#include <string.h>
 
-#include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "jobspec/options/attributes.h"
@@ -110,9 +108,8 @@ static const char *scrub_numbers (struct broker *b, uid_t viewer, const char *p,
 
 void privacy_scrub (struct broker *b, uid_t viewer, struct strbuf *text)
 {
-    autostrbuf struct strbuf to;
+    autostrbuf struct strbuf to = STRBUF_INIT (TEXT_MAX);
 
-    strbuf_init (&to, TEXT_MAX);
     if (text->len == 0 || !any_private_jobs (b) || broker_is_operator (b, viewer))
         return;
     for (const char *p = text->buf; *p;) {
@@ -131,9 +128,8 @@ void privacy_scrub (struct broker *b, uid_t viewer, struct strbuf *text)
 void privacy_scrub_member (struct broker *b, uid_t viewer, json_t *o, const char *key)
 {
     const char *text = json_string_value (json_object_get (o, key));
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (TEXT_MAX);
 
-    strbuf_init (&sb, TEXT_MAX);
     if (!text)
         return;
     strbuf_adds (&sb, text);

@@ -2,10 +2,7 @@
  */
 #include "broker/api/subuid.h"
 
-#include <errno.h>
 #include <pwd.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "common/io.h"
 #include "common/parse.h"
@@ -88,11 +85,10 @@ static int by_first (const void *a, const void *b)
 struct subuids *subuids_read (const char *path, struct error *err)
 {
     struct subuids *t = calloc (1, sizeof (*t));
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (FILE_MAX);
     char *state, *line;
     int rc = t ? 0 : -ENOMEM;
 
-    strbuf_init (&text, FILE_MAX);
     if (!t || io_read_file (path, &text, FILE_MAX - 1, err) < 0)
         goto fail;
     for (line = strtok_r (text.buf, "\n", &state); line && rc == 0;

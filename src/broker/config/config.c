@@ -3,10 +3,6 @@
 #include "broker/config/config.h"
 #include "broker/config/config_private.h"
 
-#include <errno.h>
-#include <stdint.h>
-#include <string.h>
-
 #include "common/parse.h"
 #include "exec/exec.h"
 #include "net/authority.h"
@@ -33,9 +29,8 @@ static int set_listen (const struct config_key *key, void *field, json_t *value,
 
 static int refuse_policy (const struct config_place *p)
 {
-    autostrbuf struct strbuf names;
+    autostrbuf struct strbuf names = STRBUF_INIT (400);
 
-    strbuf_init (&names, 400);
     for (size_t i = 0; match_policies[i]; i++)
         strbuf_addf (&names, "%s%s", i ? ", " : "", match_policies[i]->name);
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);
@@ -56,9 +51,8 @@ static int set_policy (const struct config_key *key, void *field, json_t *value,
 
 static int refuse_queue_policy (const struct config_place *p)
 {
-    autostrbuf struct strbuf names;
+    autostrbuf struct strbuf names = STRBUF_INIT (400);
 
-    strbuf_init (&names, 400);
     for (size_t i = 0; queue_policies[i]; i++)
         strbuf_addf (&names, "%s%s", i ? ", " : "", queue_policies[i]->name);
     return FAIL (p, "%s: expected one of %s", p->key, names.buf);

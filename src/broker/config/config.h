@@ -11,9 +11,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
 #include "common/log.h"
 #include "common/yaml.h"
 #include "jobspec/attributes/placement.h"

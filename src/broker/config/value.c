@@ -2,8 +2,6 @@
  */
 #include "broker/config/config_private.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "common/parse.h"

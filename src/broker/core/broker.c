@@ -1,6 +1,5 @@
 /* broker.c - creates and destroys the parts of fluxqd
  */
-#include "broker/config/config.h"
 #include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
@@ -8,18 +7,14 @@
 #include "broker/core/reload.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
-#include "broker/core/users.h"
 
-#include <errno.h>
 #include <pwd.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <utlist.h>
 
 #include "common/clock.h"
 #include "common/io.h"
-#include "common/log.h"
 #include "exec/claim.h"
 #include "protocol/agent_api.h"
 
@@ -217,9 +212,8 @@ static int init_plan (struct broker *b, struct error *err)
 static const struct exec_ops *find_executor (const struct config *c, struct error *err)
 {
     const struct exec_ops *ops = exec_find (c->executor);
-    autostrbuf struct strbuf names;
+    autostrbuf struct strbuf names = STRBUF_INIT (400);
 
-    strbuf_init (&names, 400);
     if (ops)
         return ops;
     for (size_t i = 0; executors[i]; i++)

@@ -5,100 +5,39 @@
 
 #include "broker/core/inside.h"
 
-unsigned entry_queue (const struct entry *e)
-{
-    return e->queue;
-}
+/* PART (type, function, member): the function gives this member of the entry; SET_PART
+ * sets it. */
+#define PART(type, function, member)                                                     \
+    type function (const struct entry *e)                                                \
+    {                                                                                    \
+        return e->member;                                                                \
+    }
+#define SET_PART(type, function, member)                                                 \
+    void function (struct entry *e, type value)                                          \
+    {                                                                                    \
+        e->member = value;                                                               \
+    }
 
-struct jobspec *entry_jobspec (const struct entry *e)
-{
-    return e->js;
-}
+PART (unsigned, entry_queue, queue)
+PART (struct jobspec *, entry_jobspec, js)
+PART (struct match_request *, entry_request, req)
+PART (struct rset *, entry_alloc, r)
+PART (struct exec_job *, entry_exec_job, xjob)
+PART (const char *, entry_note, note)
+PART (double, entry_max_wait, max_wait)
+PART (double, entry_time_min, time_min)
+PART (size_t, entry_spec_bytes, spec_bytes)
+PART (bool, entry_is_submitting, submitting)
+PART (bool, entry_is_starting, starting)
+PART (bool, entry_is_result_told, result_told)
+PART (bool, entry_is_waiting, waiting.listed)
 
-struct match_request *entry_request (const struct entry *e)
-{
-    return e->req;
-}
-
-struct rset *entry_alloc (const struct entry *e)
-{
-    return e->r;
-}
-
-struct exec_job *entry_exec_job (const struct entry *e)
-{
-    return e->xjob;
-}
-
-const char *entry_note (const struct entry *e)
-{
-    return e->note;
-}
-
-double entry_max_wait (const struct entry *e)
-{
-    return e->max_wait;
-}
-
-double entry_time_min (const struct entry *e)
-{
-    return e->time_min;
-}
-
-size_t entry_spec_bytes (const struct entry *e)
-{
-    return e->spec_bytes;
-}
-
-bool entry_is_submitting (const struct entry *e)
-{
-    return e->submitting;
-}
-
-bool entry_is_starting (const struct entry *e)
-{
-    return e->starting;
-}
-
-bool entry_is_result_told (const struct entry *e)
-{
-    return e->result_told;
-}
-
-bool entry_is_waiting (const struct entry *e)
-{
-    return e->waiting.listed;
-}
-
-void entry_set_jobspec (struct entry *e, struct jobspec *js)
-{
-    e->js = js;
-}
-
-void entry_set_request (struct entry *e, struct match_request *req)
-{
-    e->req = req;
-}
-
-void entry_set_alloc (struct entry *e, struct rset *r)
-{
-    e->r = r;
-}
-
-void entry_set_queue (struct entry *e, unsigned queue)
-{
-    e->queue = queue;
-}
-
-void entry_set_spec_bytes (struct entry *e, size_t bytes)
-{
-    e->spec_bytes = bytes;
-}
-
-void entry_set_submitting (struct entry *e, bool is)
-{
-    e->submitting = is;
-}
+SET_PART (struct jobspec *, entry_set_jobspec, js)
+SET_PART (struct match_request *, entry_set_request, req)
+SET_PART (struct rset *, entry_set_alloc, r)
+SET_PART (unsigned, entry_set_queue, queue)
+SET_PART (size_t, entry_set_spec_bytes, spec_bytes)
+SET_PART (bool, entry_set_submitting, submitting)
 
 void entry_end_alloc (struct entry *e)
 {

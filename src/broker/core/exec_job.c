@@ -2,12 +2,8 @@
  */
 #include "broker/core/exec_job.h"
 
-#include <errno.h>
-#include <string.h>
-
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
-#include "broker/core/users.h"
 
 void exec_job_free (struct exec_job *x)
 {

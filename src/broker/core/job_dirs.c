@@ -7,11 +7,9 @@
 #include "broker/core/job_dirs.h"
 
 #include <dirent.h>
-#include <string.h>
 
 #include "broker/core/service.h"
 #include "common/io.h"
-#include "common/log.h"
 #include "common/parse.h"
 
 struct state {
@@ -21,11 +19,7 @@ struct state {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct state)
 
 struct removal {
     uv_work_t work;
@@ -39,9 +33,8 @@ struct removal {
 static void remove_one (const struct removal *r, uint64_t id)
 {
     struct error err = { 0 };
-    autostrbuf struct strbuf path;
+    autostrbuf struct strbuf path = STRBUF_INIT (8192);
 
-    strbuf_init (&path, 8192);
     strbuf_addf (&path, "%s/%ju", r->jobs_dir, (uintmax_t)id);
     if (path.err == 0 && io_remove_tree (path.buf, &err) < 0)
         log_warning ("cannot remove %s: %s", path.buf, err.text);

@@ -1,7 +1,5 @@
 /* jobs.c - the table of jobs
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/core/exec_job.h"
@@ -10,8 +8,6 @@
 #include "broker/core/exec_job.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
-#include "broker/core/users.h"
-#include "common/log.h"
 
 #define RETIRE_MAX 64 /* at a time, after a reload lowered keep-finished */
 

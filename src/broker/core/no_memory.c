@@ -1,8 +1,6 @@
 /* no_memory.c - see no_memory.h */
 #include "broker/core/no_memory.h"
 
-#include <stdlib.h>
-
 #include "common/log.h"
 
 void broker_no_memory (const char *what)

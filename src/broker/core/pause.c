@@ -6,15 +6,11 @@
 #include "broker/core/turn.h"
 #include "broker/core/service.h"
 
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <utlist.h>
 
 #include "common/clock.h"
-#include "common/log.h"
-#include "common/parse.h"
 
 #define LOOK_MS 1000
 #define BACKOFF_MIN_MS 250
@@ -310,11 +306,7 @@ struct state {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct state)
 
 void pause_note (struct broker *b, const char *what, int errnum)
 {

@@ -24,7 +24,6 @@
 #pragma once
 
 #include <jansson.h>
-#include <stdbool.h>
 
 #include "common/error.h"
 

@@ -2,14 +2,10 @@
  */
 #include "broker/core/probe.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <sys/mman.h>
 #include <sys/statvfs.h>
-#include <unistd.h>
 
 #include "common/io.h"
 

@@ -7,10 +7,6 @@
  * again and hands them to the executor to pick up, and continues removals. Only then are
  * new jobs placed.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/config/config.h"
 #include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
@@ -19,7 +15,6 @@
 #include "broker/core/sizes.h"
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
-#include "common/log.h"
 #include "common/thousandths.h"
 
 struct loading {

@@ -2,16 +2,11 @@
  *
  * A change that needs a restart is refused by name, and nothing changes.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/config/config.h"
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/reload.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
-#include "common/log.h"
 
 static bool same (const char *a, const char *b)
 {

@@ -6,9 +6,6 @@
  *                       or exception "start-failed"
  *   released, cleaned -> release, free; clean
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
@@ -17,7 +14,6 @@
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
 #include "common/clock.h"
-#include "common/log.h"
 
 static void host_ready (void *arg, uint64_t id)
 {

@@ -2,8 +2,6 @@
 #include "broker/core/inside.h"
 #include "broker/core/service.h"
 
-#include <string.h>
-
 #define SERVICES_MAX 100
 #define ALIGNMENT _Alignof(max_align_t)
 

@@ -3,11 +3,8 @@
  *     struct deadlines { struct due_heap heap; struct broker_timer timer; };   // its state
  *     struct slot { struct due due; };                                  // its slot on a job
  *     static struct service_place place;
- *
- *     static struct deadlines *state_of (const struct broker *b)
- *     {
- *         return service_state (b, &place);
- *     }
+ *     SERVICE_STATE_OF (struct deadlines)                               // state_of (b)
+ *     SERVICE_SLOT_OF (struct slot)                                     // slot_of (e)
  *     ...
  *     const struct broker_service service_deadline = {
  *         .name = "deadline",
@@ -218,6 +215,24 @@ static inline const void *service_settings (const struct config *c,
 {
     return c->settings + place->settings;
 }
+
+/* In a service's file: the functions that give its state, slot and current settings, from
+ * the type of each. */
+#define SERVICE_STATE_OF(type)                                                           \
+    static type *state_of (const struct broker *b)                                       \
+    {                                                                                    \
+        return service_state (b, &place);                                                \
+    }
+#define SERVICE_SLOT_OF(type)                                                            \
+    static type *slot_of (const struct entry *e)                                         \
+    {                                                                                    \
+        return service_slot (e, &place);                                                 \
+    }
+#define SERVICE_SETTINGS_OF(type)                                                        \
+    static const type *settings_of (const struct broker *b)                              \
+    {                                                                                    \
+        return service_settings (broker_config (b), &place);                             \
+    }
 
 /* The services that have the hook (an offset in the structure), in the order of calls;
  * NULL ends the list. */

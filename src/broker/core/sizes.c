@@ -1,9 +1,5 @@
 /* sizes.c - sizes of jobs, requested and granted, in numbers and in words
  */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/config/config.h"
 #include "broker/core/inside.h"
 #include "broker/core/sizes.h"
 #include "common/thousandths.h"
@@ -29,9 +25,8 @@ int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
                       struct error *err)
 {
     struct jobspec_sizes z;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (400);
 
-    strbuf_init (&sb, 400);
     jobspec_get_sizes (js, &z);
     if (!q->max_nodes || z.max_nodes <= q->max_nodes || !jobspec_add_nodes (js, &sb))
         return 0;
@@ -84,9 +79,8 @@ static bool add_count (struct strbuf *sb, const struct jobspec *js,
                        bool (*add) (const struct jobspec *js, struct strbuf *sb),
                        const char *one)
 {
-    autostrbuf struct strbuf count;
+    autostrbuf struct strbuf count = STRBUF_INIT (64 * 1024);
 
-    strbuf_init (&count, 64 * 1024);
     if (!add (js, &count) || count.err)
         return false;
     strbuf_addf (sb, "%s%s %s%s", sb->len ? ", " : "", count.buf, one,
@@ -164,9 +158,8 @@ static int add_parts (json_t *context, int64_t cpu_milli)
 int sizes_to_submit (json_t *context, const struct jobspec *js)
 {
     struct jobspec_sizes z;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
 
-    strbuf_init (&sb, 64 * 1024);
     jobspec_get_sizes (js, &z);
     if (set_number (context, "nnodes", z.min_nodes) < 0
         || set_number (context, "ntasks", jobspec_task_total (js, z.min_slots)) < 0

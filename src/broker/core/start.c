@@ -11,8 +11,6 @@
  * up. A job found running after a restart takes the same way to exec recover, but is
  * never given up here: it may have processes, which only the executor can end.
  */
-#include <errno.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <utlist.h>
@@ -24,10 +22,7 @@
 #include "broker/core/service.h"
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
-#include "broker/core/users.h"
-#include "common/clock.h"
 #include "common/io.h"
-#include "common/log.h"
 
 #define RETRY_SECONDS 2.0
 
@@ -41,16 +36,8 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct state)
+SERVICE_SLOT_OF (struct slot)
 
 /* A look-up for a start; the entry may have gone when the answer comes. */
 struct preparation {

@@ -3,16 +3,12 @@
  * A turn is the result of one round of the loop: events in one transaction, and a list of
  * (job, outer actions, events for watchers) to work off when the transaction is on disk.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "common/clock.h"
-#include "common/log.h"
 
 #define MAX_TOLD 8 /* events of one job in one turn */
 #define TEXT_MAX 65536
@@ -149,9 +145,8 @@ int broker_emit_or_stop (struct broker *b, struct entry *e, const char *name,
 
 json_t *broker_text (const char *text)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (TEXT_MAX);
 
-    strbuf_init (&sb, TEXT_MAX);
     strbuf_add_json (&sb, text ? text : "", SIZE_MAX);
     json_t *value = sb.err ? NULL : json_loadb (sb.buf, sb.len, JSON_DECODE_ANY, NULL);
     return value ? value : json_string ("");

@@ -3,10 +3,8 @@
 #include "broker/core/inside.h"
 #include "broker/core/users.h"
 
-#include <errno.h>
 #include <grp.h>
 #include <pwd.h>
-#include <string.h>
 #include <uthash.h>
 
 #include "common/clock.h"

@@ -12,18 +12,14 @@
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
-#include <string.h>
 
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
-#include "broker/core/users.h"
 #include "broker/services/submit.h"
 #include "broker/core/service.h"
-#include "common/log.h"
 
 #define ADOPT_SECONDS 3
 #define TEXT_MAX 8192
@@ -44,16 +40,8 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct state)
+SERVICE_SLOT_OF (struct slot)
 
 /* An adoption that is not a job yet. */
 struct adoption {

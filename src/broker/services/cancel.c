@@ -4,14 +4,11 @@
  * its agent has delivered the signal, and as failed after SIGNAL_SECONDS without an
  * answer.
  */
-#include <errno.h>
 #include <signal.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -31,11 +28,7 @@ struct state {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct state)
 
 /* A signal sent to a job's agent. */
 struct telling {

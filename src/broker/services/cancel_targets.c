@@ -1,9 +1,5 @@
 /* cancel_targets.c - the jobs and tasks that a POST /v1/cancel selects
  */
-#include <errno.h>
-#include <stdarg.h>
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"

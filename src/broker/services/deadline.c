@@ -5,16 +5,13 @@
  * One timer runs for the first of them. A job with --time-min gets the time that is left
  * until its deadline.
  */
-#include <errno.h>
 #include <math.h>
 
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/parse.h"
 #include "job/deps_due.h"
 
@@ -32,16 +29,8 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct deadlines *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct deadlines)
+SERVICE_SLOT_OF (struct slot)
 
 static double least_time (double duration, double time_min)
 {
@@ -51,11 +40,10 @@ static double least_time (double duration, double time_min)
 static int too_late (const struct jobspec *js, double begin, bool later,
                      struct error *err)
 {
-    autostrbuf struct strbuf by, start, limit;
+    autostrbuf struct strbuf by = STRBUF_INIT (64);
+    autostrbuf struct strbuf start = STRBUF_INIT (64);
+    autostrbuf struct strbuf limit = STRBUF_INIT (64);
 
-    strbuf_init (&by, 64);
-    strbuf_init (&start, 64);
-    strbuf_init (&limit, 64);
     strbuf_add_time (&by, js->deadline);
     strbuf_add_time (&start, begin);
     strbuf_add_duration (&limit, least_time (js->duration, js->time_min));
@@ -93,9 +81,8 @@ double deadline_time_limit (const struct entry *e, double now, double limit)
 static void give_up (struct broker *b, struct entry *e)
 {
     const struct job *job = entry_job (e);
-    autostrbuf struct strbuf note;
+    autostrbuf struct strbuf note = STRBUF_INIT (200);
 
-    strbuf_init (&note, 200);
     strbuf_adds (&note, "it cannot end by ");
     strbuf_add_time (&note, job->t_deadline);
     strbuf_addf (&note, " any more (%s ",

@@ -3,9 +3,6 @@
  * Only the waiting jobs with a planned start are taken into account, so a future time is
  * a lower bound, and the answer gives the number of waiting jobs.
  */
-#include <errno.h>
-
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
 #include "broker/services/foresee.h"

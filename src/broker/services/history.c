@@ -8,13 +8,9 @@
  * again. The journal itself skips jobs with a remembered Idempotency-Key, and arrays that
  * still have tasks.
  */
-#include <errno.h>
-#include <stdlib.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
-#include "broker/config/keys.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/depend/depend.h"
@@ -56,15 +52,8 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .keep = 90 * 86400.0, .jobs = 100000 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_STATE_OF (struct state)
 
 /* The ids that waiting jobs depend on, sorted; NULL: no memory. */
 static uint64_t *list_needed (const struct broker *b, size_t *ret_n)

@@ -8,15 +8,10 @@
  * user can write anything there about his own jobs: the data is bounded here, and no
  * decision depends on it. After a restart the executor reports everything again.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/jobuse.h"
 #include "broker/core/service.h"
-#include "common/log.h"
 #include "protocol/stepuse.h"
 
 #define STEPS_MAX 256   /* of a job; further steps are only counted */
@@ -28,11 +23,7 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_SLOT_OF (struct slot)
 
 static const char *node_of (const struct entry *e, uint32_t rank)
 {

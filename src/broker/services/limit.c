@@ -8,11 +8,7 @@
  * restart the events have the limit, and the broker tells the agent again, in case the
  * agent does not know it.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -20,7 +16,6 @@
 #include "broker/services/reserve/reserve.h"
 #include "broker/services/stream/watch.h"
 #include "common/clock.h"
-#include "jobspec/jobspec.h"
 
 static void tell_executor (struct broker *b, struct entry *e)
 {

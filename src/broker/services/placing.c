@@ -12,9 +12,6 @@
  * attempt.
  */
 #include "broker/api/api.h"
-#include "broker/config/keys.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -23,12 +20,9 @@
 #include "broker/services/placing.h"
 #include "broker/services/reserve/reserve.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/parse.h"
 #include "job/deps_due.h"
 
@@ -42,7 +36,7 @@ struct placing {
     const char *level;           /* the executor's */
     double wait;                 /* seconds to wait for `close`; or INFINITY */
     struct match_request *close; /* the request limited to `most` places; or NULL */
-    struct due due;              /* in waits_of(): the end of the wait */
+    struct due due;              /* in the state: the end of the wait */
 };
 
 struct slot {
@@ -67,21 +61,10 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .switches_wait = 300 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-/* The ends of the waits for a placement: the whole state. */
-static struct due_heap *waits_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+/* The state is the ends of the waits for a placement. */
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_STATE_OF (struct due_heap)
+SERVICE_SLOT_OF (struct slot)
 
 /* -- levels -- */
 
@@ -103,9 +86,8 @@ static bool is_level (const struct broker *b, const char *name)
 static int refuse_level (const struct broker *b, const char *option, const char *name,
                          struct error *err)
 {
-    autostrbuf struct strbuf names;
+    autostrbuf struct strbuf names = STRBUF_INIT (1024);
 
-    strbuf_init (&names, 1024);
     if (!innermost (b))
         return error_set (err, EINVAL,
                           "%s: this broker knows of no racks or zones (the setting "
@@ -271,7 +253,7 @@ static void done (struct broker *b, struct entry *e)
 
     if (!p)
         return;
-    due_remove (waits_of (b), &p->due);
+    due_remove (state_of (b), &p->due);
     match_request_destroy (p->close);
     p->close = NULL;
 }
@@ -317,7 +299,7 @@ const struct match_request *placing_choose (struct broker *b, struct entry *e)
     if (!waits (b, p))
         return entry_request (e);
     if (entry_job (e) && !isinf (p->wait)
-        && due_set (waits_of (b), &p->due, end_of_wait (p)) < 0)
+        && due_set (state_of (b), &p->due, end_of_wait (p)) < 0)
         return entry_request (e); /* no memory: nothing would end the wait */
     return p->close;
 }
@@ -326,9 +308,9 @@ static void pass_begins (struct broker *b)
 {
     struct due *first;
 
-    while ((first = due_first (waits_of (b))) && first->at <= clock_wall ()) {
+    while ((first = due_first (state_of (b))) && first->at <= clock_wall ()) {
         struct entry *e = CONTAINER_OF (first, struct placing, due)->e;
-        due_remove (waits_of (b), first);
+        due_remove (state_of (b), first);
         if (entry_job (e)->state == JOB_SCHED)
             broker_enqueue (b, e);
     }
@@ -336,7 +318,7 @@ static void pass_begins (struct broker *b)
 
 static double wakeup (const struct broker *b)
 {
-    const struct due *first = due_first (waits_of (b));
+    const struct due *first = due_first (state_of (b));
 
     return first ? first->at : 0;
 }
@@ -404,9 +386,8 @@ static bool add_place (struct strbuf *sb, const struct broker *b, const char *no
 static json_t *places_of (const struct broker *b, const struct rset *r, const char *level)
 {
     json_t *set = json_object ();
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (4096);
 
-    strbuf_init (&sb, 4096);
     for (size_t i = 0; set && i < r->nranks; i++)
         if (add_place (&sb, b, r->ranks[i].node, level) && !sb.err)
             json_object_set_new (set, sb.buf, json_null ());
@@ -418,12 +399,11 @@ static int allocates (const struct broker *b, const struct entry *e, json_t *con
     const struct placing *p = slot_of (e)->p;
     const char *level = !p ? NULL : p->most > 0 ? p->level : p->wish.level;
     autojson json_t *set = p ? places_of (b, entry_alloc (e), level) : NULL;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
     const char *name;
     json_t *unused;
     size_t told = 0;
 
-    strbuf_init (&sb, 64 * 1024);
     if (!p || json_object_size (set) == 0)
         return 0;
     add_count (&sb, (int64_t)json_object_size (set), level);
@@ -442,11 +422,10 @@ static void shows_job (struct broker *b, struct entry *e, const struct jobspec *
                        const struct journal_record *rec, json_t *job)
 {
     const char *places = entry_job (e)->places;
-    autostrbuf struct strbuf asked;
+    autostrbuf struct strbuf asked = STRBUF_INIT (1024);
 
     (void)js;
     (void)rec;
-    strbuf_init (&asked, 1024);
     placing_add_asked (&asked, b, e);
     json_object_set_new (job, "placement", api_text_or_null (&asked));
     json_object_set_new (job, "places", places ? json_string (places) : json_null ());
@@ -454,7 +433,7 @@ static void shows_job (struct broker *b, struct entry *e, const struct jobspec *
 
 static void release (struct broker *b)
 {
-    due_release (waits_of (b));
+    due_release (state_of (b));
 }
 
 const struct broker_service service_placing = {

@@ -1,10 +1,7 @@
 /* plan.c - turns the scheduler's decisions into allocations, in bounded pieces
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"
@@ -16,7 +13,6 @@
 #include "broker/services/priority.h"
 #include "broker/services/reserve/reserve.h"
 #include "common/clock.h"
-#include "common/log.h"
 
 /* The time in which a turn's last call may begin. A call takes up to 15 ms on a slow CPU
  * with 4,096 nodes (t/bench/plan); together they hold the loop for at most 20 ms. */
@@ -31,23 +27,19 @@ struct planning {
 };
 
 static struct service_place place;
-
-static struct planning *planning_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct planning)
 
 static int init (struct broker *b, struct error *err)
 {
     (void)err;
-    broker_timer_init (b, &planning_of (b)->next, broker_plan_due);
+    broker_timer_init (b, &state_of (b)->next, broker_plan_due);
     return 0;
 }
 
 /* The work is done at the end of the turn of the loop in which the timer fires. */
 static void plan_in (struct broker *b, double seconds)
 {
-    broker_timer_set (&planning_of (b)->next, seconds);
+    broker_timer_set (&state_of (b)->next, seconds);
 }
 
 static void enqueue (struct broker *b, struct entry *e)
@@ -79,7 +71,7 @@ static void enqueue (struct broker *b, struct entry *e)
         log_error ("job %ju: cannot be queued: %s", (uintmax_t)entry_id (e),
                    strerror (-rc));
     if (rc == -ENOMEM)
-        planning_of (b)->missed = true;
+        state_of (b)->missed = true;
     broker_plan_due (b);
 }
 
@@ -88,9 +80,9 @@ static void enqueue_missed (struct broker *b)
 {
     struct entry *e;
 
-    if (!planning_of (b)->missed)
+    if (!state_of (b)->missed)
         return;
-    planning_of (b)->missed = false;
+    state_of (b)->missed = false;
     entries_each (ENTRIES_WAITING, b, e) {
         if (entry_job (e)->state == JOB_SCHED)
             broker_enqueue (b, e);
@@ -200,7 +192,7 @@ static void plan (struct broker *b)
         else if (rc < 0 && rc != -EAGAIN)
             log_error ("scheduler: %s", strerror (-rc));
         if (rc == -ENOMEM)
-            planning_of (b)->missed = true;
+            state_of (b)->missed = true;
         if ((rc != 1 && rc != -EAGAIN) || !has_time (begin))
             break;
     }
@@ -218,7 +210,7 @@ static void plan (struct broker *b)
         if (own > 0 && (when <= 0 || own < when))
             when = own;
     }
-    if (planning_of (b)->missed)
+    if (state_of (b)->missed)
         plan_in (b, MISSED_SECONDS);
     else if (when > 0 && !pause_reason (b)) /* the end of a pause asks for a pass */
         plan_in (b, MIN (MAX (when - clock_wall (), 0.0), SLEEP_MAX) + 0.001);

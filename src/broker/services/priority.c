@@ -5,15 +5,11 @@
  *                   all waiting jobs again, in slices of a few ms, and gives jobs with a
  *                   changed rank to the scheduler again
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/config/keys.h"
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/services/priority.h"
@@ -70,15 +66,8 @@ static const struct settings defaults = { .weights = PRIORITY_WEIGHTS_DEFAULT,
                                           .interval = 60 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-static struct priorities *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_STATE_OF (struct priorities)
 
 /* -- one job -- */
 

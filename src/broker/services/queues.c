@@ -1,10 +1,6 @@
 /* queues.c - GET /v1/queues, and the start and stop of a queue by an operator
  */
-#include <string.h>
-
 #include "broker/api/api.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"

@@ -1,12 +1,6 @@
 /* queueusers.c - see queueusers.h
  */
-#include "broker/config/config.h"
 #include "broker/services/queueusers.h"
-
-#include <errno.h>
-#include <string.h>
-
-#include "common/strbuf.h"
 
 #define NAMES_MAX 400 /* bytes of names in an error */
 
@@ -27,10 +21,9 @@ static void add_names (struct strbuf *sb, const char *kind, char *const *list)
 int queueusers_check (const struct config_queue *q, const struct exec_user *user,
                       struct error *err)
 {
-    autostrbuf struct strbuf who;
+    autostrbuf struct strbuf who = STRBUF_INIT (NAMES_MAX);
     bool may = (!q->users && !q->groups) || has_name (q->users, user->name);
 
-    strbuf_init (&who, NAMES_MAX);
     for (size_t i = 0; !may && user->group_names && i < user->ngroups; i++)
         may = has_name (q->groups, user->group_names[i]);
     if (may)

@@ -1,9 +1,6 @@
 /* reasons.c - for users: why a job waits, for which jobs, and when it is expected to start
  */
-#include <string.h>
-
 #include "broker/api/columns.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/depend/array.h"

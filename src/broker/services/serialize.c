@@ -5,11 +5,8 @@
  * meanwhile, and the timeouts of its start do not run: they begin with the executor's
  * start(). Jobs start in the order of their allocation, also after a restart.
  */
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/config/keys.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -33,10 +30,7 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { 0 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
 
 static bool is_large (const struct broker *b, const struct entry *e)
 {

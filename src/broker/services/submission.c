@@ -2,7 +2,6 @@
  */
 #include "broker/services/submission.h"
 
-#include <errno.h>
 #include <utlist.h>
 
 #include "broker/core/jobs.h"

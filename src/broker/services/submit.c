@@ -4,23 +4,15 @@
  *
  * This file has the checks; submit_write.c has the rest.
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"
-#include "broker/core/turn.h"
-#include "broker/core/users.h"
 #include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
-#include "broker/services/reserve/reserve.h"
 #include "broker/services/submission.h"
-#include "common/log.h"
 #include "common/parse.h"
 
 #define PENDING_MAX 1000000
@@ -31,11 +23,7 @@ struct submits {
 };
 
 static struct service_place place;
-
-static struct submits *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct submits)
 
 static void client_left (void *aux)
 {

@@ -1,9 +1,4 @@
 /* submit_check.c - whether a new job is admitted: names, queue, limits, feasibility */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
 #include "broker/services/deadline.h"
@@ -26,8 +21,7 @@ static int apply_queue (const struct config *c, struct jobspec *js,
 
     q = js->queue ? config_find_queue (c, js->queue) : config_default_queue (c);
     if (!q) {
-        autostrbuf struct strbuf names;
-        strbuf_init (&names, 400);
+        autostrbuf struct strbuf names = STRBUF_INIT (400);
         for (size_t i = 0; i < c->nqueues; i++)
             strbuf_addf (&names, "%s%s", i ? ", " : "", c->queues[i].name);
         return error_set (err, ENOENT, "queue '%s' does not exist; there is %s",
@@ -45,15 +39,13 @@ static int apply_queue (const struct config *c, struct jobspec *js,
     if (!js->has_duration)
         js->duration = q->default_time > 0 ? q->default_time : q->max_time;
     if (js->time_min > 0 && js->duration > 0 && js->time_min > js->duration) {
-        autostrbuf struct strbuf text;
-        strbuf_init (&text, 64);
+        autostrbuf struct strbuf text = STRBUF_INIT (64);
         strbuf_add_duration (&text, js->duration);
         return error_set (err, EINVAL, "--time-min is more than the time limit of %s",
                           text.buf);
     }
     if (q->max_time > 0 && (js->duration == 0 || js->duration > q->max_time)) {
-        autostrbuf struct strbuf text;
-        strbuf_init (&text, 64);
+        autostrbuf struct strbuf text = STRBUF_INIT (64);
         strbuf_add_duration (&text, q->max_time);
         return error_set (err, EINVAL,
                           "queue %s allows at most %s; ask for less with --time", q->name,

@@ -1,7 +1,6 @@
 /* submit_fresh.c - a new job keeps its jobspec until a pass is over: it may start at once */
 #include <utlist.h>
 
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/submit_fresh.h"
@@ -17,16 +16,8 @@ struct fresh {
 };
 
 static struct service_place place;
-
-static struct fresh *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct fresh)
+SERVICE_SLOT_OF (struct slot)
 
 void submit_fresh_keep (struct broker *b, struct entry *e)
 {

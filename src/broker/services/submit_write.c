@@ -3,12 +3,7 @@
  * The job enters the table only when its transaction is on disk: a failed write leaves
  * nothing behind.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/sizes.h"
@@ -20,7 +15,6 @@
 #include "broker/services/submission.h"
 #include "broker/services/submit_fresh.h"
 #include "broker/services/userlimits.h"
-#include "common/log.h"
 #include "jobspec/options/attributes.h"
 
 static json_t *submit_context (const struct submission *s, const struct exec_user *user)

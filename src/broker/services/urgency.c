@@ -1,10 +1,6 @@
 /* urgency.c - POST /v1/jobs/ID/urgency: holds and releases jobs, moves them up and
  * down */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"

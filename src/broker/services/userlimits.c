@@ -1,6 +1,5 @@
 /* userlimits.c - see userlimits.h
  */
-#include "broker/config/keys.h"
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
@@ -8,18 +7,13 @@
 #include "broker/services/userlimits.h"
 
 #include <dirent.h>
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
-#include "common/io.h"
 #include "common/userdir.h"
 
 #define MEASURE_SECONDS 1.0 /* between two measurements, at least */
@@ -73,15 +67,8 @@ static const struct settings defaults = { .jobs_max = 100000,
                                           .output_max = MIB << 16 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-static struct userlimits *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_STATE_OF (struct userlimits)
 
 static struct tally *tally_of (struct userlimits *u, uid_t uid, bool make)
 {

@@ -7,18 +7,13 @@
  * the jobs: a start reads only the newest ended ones (keep-finished), and with a
  * half-life of days many more count. Running jobs add their usage themselves.
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 #include "broker/services/userusage.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/parse.h"
 
 #define LIMIT_DEFAULT 1000
@@ -30,11 +25,7 @@ struct state {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct state)
 
 struct usage *userusage (const struct broker *b)
 {
@@ -53,10 +44,9 @@ void userusage_set_half_life (struct broker *b, double seconds)
 static void keep (const struct broker *b, const struct job *job, double now,
                   struct journal_txn *t)
 {
-    autostrbuf struct strbuf value;
+    autostrbuf struct strbuf value = STRBUF_INIT (512);
     char name[32];
 
-    strbuf_init (&value, 512);
     snprintf (name, sizeof (name), "usage/%u", (unsigned)job->userid);
     strbuf_addf (&value, "%.6f %.6f %s", usage_past (userusage (b), job->userid, now),
                  now, job->user);

@@ -66,11 +66,10 @@ static struct cell make (struct listing *l, const char *text, size_t len)
 
 static struct cell make_duration (struct listing *l, double seconds)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (MADE_MAX);
 
     if (seconds <= 0)
         return cell_of ("0:00");
-    strbuf_init (&sb, MADE_MAX);
     strbuf_add_duration (&sb, seconds);
     struct cell c = make (l, sb.buf, sb.len);
     strbuf_release (&sb);

@@ -57,7 +57,7 @@ static void print_start (const json_t *o)
 
 static void print_times (const json_t *o)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (128);
     double limit = answer_number (o, "time_limit");
 
     print_time ("Submitted", answer_number (o, "submit_time"));
@@ -67,7 +67,6 @@ static void print_times (const json_t *o)
     print_start (o);
     print_time ("Started", answer_number (o, "start_time"));
     print_time ("Ended", answer_number (o, "end_time"));
-    strbuf_init (&sb, 128);
     strbuf_add_duration (&sb, answer_number (o, "time"));
     strbuf_adds (&sb, " of ");
     if (limit > 0)
@@ -123,14 +122,13 @@ static void print_array (const json_t *o)
     static const char *const sets[] = { "waiting", "running", "completed", "failed",
                                         "cancelled" };
     const json_t *array = json_object_get (o, "array");
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (4 << 20);
 
     if (answer_number (o, "array_job") > 0 && !array)
         print_field ("Array", "task %.0f of %.0f", answer_number (o, "array_task"),
                      answer_number (o, "array_job"));
     if (!array)
         return;
-    strbuf_init (&sb, 4 << 20);
     for (size_t i = 0; i < ARRAY_SIZE (sets); i++) {
         const json_t *set = json_object_get (array, sets[i]);
         if (answer_number (set, "count") > 0)
@@ -195,11 +193,10 @@ static void add_file (struct strbuf *sb, const json_t *o, const char *pattern)
 /* Prints the user's path of the file. */
 static void print_file (const char *label, const json_t *o, const char *pattern)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (64 * 1024);
 
     if (!*pattern)
         return;
-    strbuf_init (&sb, 64 * 1024);
     add_file (&sb, o, pattern);
     print_field (label, "%s", sb.buf);
     strbuf_release (&sb);
@@ -295,12 +292,10 @@ void show_events (const json_t *events)
 {
     static const char *const headings[] = { "TIME", ">OFFSET", "EVENT", "CONTEXT" };
     struct grid g;
-    struct strbuf time, context;
+    struct strbuf time = STRBUF_INIT (64), context = STRBUF_INIT (1 << 20);
     double began = answer_number (json_array_get (events, 0), "timestamp");
 
     grid_init (&g, headings, ARRAY_SIZE (headings));
-    strbuf_init (&time, 64);
-    strbuf_init (&context, 1 << 20);
     for (size_t i = 0; i < json_array_size (events); i++) {
         const json_t *e = json_array_get (events, i);
         double t = answer_number (e, "timestamp");

@@ -52,14 +52,13 @@ static void add_step (struct grid *g, const json_t *step)
 {
     double elapsed = answer_number (step, "end") - answer_number (step, "begin");
     const json_t *peak = json_object_get (step, "peak");
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (128);
 
     grid_add (g, "%s", json_text (step, "step"));
     grid_add (g, "%s", json_text (step, "name"));
     grid_add (g, "%.0f", answer_number (step, "ntasks"));
     grid_add (g, "%.0f", answer_number (step, "nnodes"));
     add_status (g, (int)answer_number (step, "status"));
-    strbuf_init (&sb, 128);
     strbuf_add_duration (&sb, elapsed > 0 ? elapsed : 0);
     grid_add (g, "%s", sb.buf);
     strbuf_release (&sb);

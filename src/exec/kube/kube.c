@@ -21,7 +21,6 @@
 #include "exec/kube/core/gres.h"
 #include "exec/kube/make/calls.h"
 #include "exec/kube/make/endpoints.h"
-#include "exec/kube/make/podmaker.h"
 #include "exec/kube/make/podrights.h"
 #include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/run/run.h"

@@ -7,7 +7,6 @@
 #include "exec/agentkey.h"
 #include "exec/joblaunch.h"
 #include "exec/local/private.h"
-#include "protocol/pattern.h"
 
 #define LAUNCH_BYTES_MAX (64 << 20)
 
@@ -117,11 +116,10 @@ static int set_stages (struct local_job *l, struct launch *launch)
 static int put_launch (struct local_job *l)
 {
     struct launch launch;
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (LAUNCH_BYTES_MAX);
 
     if (joblaunch_fill (l->job, &launch, &l->err) < 0)
         return -ENOMEM;
-    strbuf_init (&sb, LAUNCH_BYTES_MAX);
     int rc = set_texts (l, &launch);
     if (rc == 0)
         rc = set_stages (l, &launch);

@@ -263,14 +263,13 @@ void remains_sweep (struct remains *r, const uint64_t *live, size_t nlive)
 
 static bool is_marked (const struct exec_job *job, pid_t pid)
 {
-    autostrbuf struct strbuf env;
+    autostrbuf struct strbuf env = STRBUF_INIT (8 << 20);
     char path[64], mark[PATH_MAX + 64];
     struct stat st;
 
     snprintf (path, sizeof (path), "/proc/%d/environ", (int)pid);
     snprintf (mark, sizeof (mark), "FLUXQ_AGENT_SOCKET=%s/", job->dir);
     autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
-    strbuf_init (&env, 8 << 20);
     if (fd < 0 || fstat (fd, &st) < 0 || st.st_uid != job->user.uid
         || io_read_fd (fd, &env, 8 << 20) < 0)
         return false;

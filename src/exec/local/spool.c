@@ -5,7 +5,6 @@
 #include "common/log.h"
 #include "common/userdir.h"
 #include "exec/local/private.h"
-#include "protocol/frame.h"
 #include "protocol/output_limit.h"
 
 #define CHUNK (256 * 1024)

@@ -23,7 +23,7 @@ static void add_place (struct strbuf *sb, const struct place *at)
 int jobspec_fail (struct error *err, const struct place *at, const char *fmt, ...)
 {
     enum { PLACE_MAX = 200 };
-    autostrbuf struct strbuf place;
+    autostrbuf struct strbuf place = STRBUF_INIT (16384);
     const char *text;
     char reason[256];
     va_list ap;
@@ -31,7 +31,6 @@ int jobspec_fail (struct error *err, const struct place *at, const char *fmt, ..
     va_start (ap, fmt);
     vsnprintf (reason, sizeof (reason), fmt, ap);
     va_end (ap);
-    strbuf_init (&place, 16384);
     if (at)
         add_place (&place, at);
     /* Keep the end of a deep place, which says more. */

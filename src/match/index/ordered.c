@@ -4,8 +4,6 @@
  */
 #include "match/index/ordered.h"
 
-#include <stdbool.h>
-
 static uint32_t next_rank (struct ordered *o)
 {
     uint32_t x = o->chance ? o->chance : 2463534242u;

@@ -1,10 +1,6 @@
 /* profile.c - see profile.h. An AVL tree by time; point 0 is the empty tree. */
 #include "match/index/profile.h"
 
-#include <errno.h>
-#include <stdbool.h>
-#include <stdlib.h>
-
 #include "common/macros.h"
 
 #define NOTHING (INT64_C (1) << 62) /* more than any sum */

@@ -27,10 +27,6 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/error.h"
 #include "common/gres.h"
 #include "common/idset.h"
 

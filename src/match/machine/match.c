@@ -421,9 +421,8 @@ static bool allows_some (const struct constraint *c, const void *arg)
 static int say_none_allowed (const struct machine *g, const struct constraint *c,
                              struct error *why)
 {
-    autostrbuf struct strbuf term;
+    autostrbuf struct strbuf term = STRBUF_INIT (256);
 
-    strbuf_init (&term, 256);
     constraint_add_why (c, allows_some, g, &term);
     return error_set (why, ENOENT, "its constraints allow none of the %zu nodes%s",
                       g->count, term.err ? "" : term.buf);

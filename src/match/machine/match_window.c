@@ -3,9 +3,7 @@
  * A window is one booking in the planner, reserved from start to end, of the vertices of
  * its nodes. Its name and other data are in a list, sorted by start.
  */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "common/parse.h"
@@ -73,9 +71,8 @@ static const struct booking *in_way (const struct matcher *m, uint32_t v,
 
 static int refuse_window (const struct window_of *w, const char *node, struct error *why)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (128);
 
-    strbuf_init (&sb, 128);
     strbuf_adds (&sb, "from ");
     strbuf_add_time (&sb, w->start);
     strbuf_adds (&sb, " to ");
@@ -86,9 +83,8 @@ static int refuse_window (const struct window_of *w, const char *node, struct er
 
 static int refuse_job (const struct booking *b, const char *node, struct error *why)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (64);
 
-    strbuf_init (&sb, 64);
     strbuf_add_time (&sb, match_seconds (b->end));
     return error_set (why, EBUSY, "job %llu %s %s, maybe until %s",
                       (unsigned long long)b->job,

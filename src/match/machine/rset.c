@@ -1,7 +1,5 @@
 /* rset.c - R version 1: encodes, decodes and checks it */
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 
 #include "common/hostlist.h"
 #include "common/thousandths.h"

@@ -15,13 +15,8 @@
  */
 #pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
-
-#include "common/error.h"
 #include "common/gres.h"
 #include "common/idset.h"
-#include "common/json.h"
 
 struct rset_rank {
     char *node;          /* name */

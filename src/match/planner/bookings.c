@@ -6,9 +6,7 @@
  * so that dropping a booking restores the former state. Memory is reserved first; the
  * rest cannot fail.
  */
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "match/index/profile.h"
@@ -358,9 +356,8 @@ void booking_set_end (struct planner *p, struct booking *b, int64_t end)
 static int refuse_claim (const struct planner *p, const struct claim *c, uint32_t by,
                          const char *what, struct error *why)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (GRAPH_DEPTH_MAX * 512);
 
-    strbuf_init (&sb, GRAPH_DEPTH_MAX * 512);
     graph_path (p->g, c->v, c->unit, &sb);
     if (by == GRAPH_NONE)
         return error_set (why, EBUSY, "%s has less left than the job has of it", sb.buf);
@@ -392,11 +389,10 @@ int booking_check (const struct planner *p, const struct booking *b,
 static int refuse_taken (const struct planner *p, const struct pick *pick, uint32_t by,
                          struct error *why)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (GRAPH_DEPTH_MAX * 512);
     const struct claim *c = &p->claims[by];
     uint32_t v = pick->v, unit = pick->unit;
 
-    strbuf_init (&sb, GRAPH_DEPTH_MAX * 512);
     if (c->v == v)
         unit = MAX (unit, c->unit);
     else if (graph_vertex (p->g, c->v)->depth > graph_vertex (p->g, v)->depth) {
@@ -412,9 +408,8 @@ static int refuse_taken (const struct planner *p, const struct pick *pick, uint3
 static int refuse_pick (const struct planner *p, const struct pick *pick, int errnum,
                         const char *what, struct error *why)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (GRAPH_DEPTH_MAX * 512);
 
-    strbuf_init (&sb, GRAPH_DEPTH_MAX * 512);
     graph_path (p->g, pick->v, pick->unit, &sb);
     return error_set (why, errnum, "%s %s", sb.buf, what);
 }

@@ -9,8 +9,6 @@
  * Allocated units are bits in the vertex itself; the list of claims is searched only for
  * reservations, and for later windows.
  */
-#include <string.h>
-
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
 

@@ -10,9 +10,6 @@
  * updates these nodes, also those that came (node_entry.c); after levels_spoil() and
  * other changes it rebuilds everything (rebuild.c).
  */
-#include <errno.h>
-#include <string.h>
-
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"
 #include "match/planner/nested_nodes.h"

@@ -6,10 +6,6 @@
  * keys say that everything is free, which excludes nothing that fits, and no booking
  * changes them.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "match/planner/levels.h"
 #include "match/planner/nested_nodes.h"
 #include "match/planner/sums.h"

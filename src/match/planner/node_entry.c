@@ -10,9 +10,6 @@
  * leaf, nodes are in nodes, vertices have several parents, or a vertex above the node is
  * booked.
  */
-#include <errno.h>
-#include <stdlib.h>
-
 #include "match/planner/levels.h"
 #include "match/planner/node_entry.h"
 #include "match/planner/places.h"

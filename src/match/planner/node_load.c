@@ -4,8 +4,6 @@
  * has a whole socket for some of its cores, only these count), and the rack with the most
  * nodes that are not taken as a whole. This affects the order only.
  */
-#include <stdlib.h>
-
 #include "match/planner/levels.h"
 #include "match/planner/node_load.h"
 

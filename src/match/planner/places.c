@@ -9,8 +9,6 @@
  * nodes until the same window is spread again. Source: Itai, Konheim, Rodeh, A sparse
  * table implementation of priority queues, 1981.
  */
-#include <errno.h>
-
 #include "match/planner/places.h"
 
 #define LEAST_WINDOW 16

@@ -1,9 +1,7 @@
 /* planner.c - makes, changes and cancels bookings */
 #include "match/planner/planner.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <string.h>
 
 #include "match/index/profile.h"
 #include "match/planner/bookings.h"

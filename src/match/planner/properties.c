@@ -14,14 +14,9 @@
  * dimension, until no node has the property any more; other constraints are checked node
  * by node.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "match/planner/levels.h"
 #include "match/planner/properties.h"
 #include "match/planner/sums.h"
-#include "match/request/constraint.h"
 
 static bool has (const struct planner *p, uint32_t v, const char *name)
 {

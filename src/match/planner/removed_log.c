@@ -3,8 +3,6 @@
  * The search reads the log to skip requests that cannot profit (search/replan.c). The log
  * is bounded: past the bound it only notes that it is incomplete.
  */
-#include <stdlib.h>
-
 #include "match/planner/levels.h"
 #include "match/planner/removed_log.h"
 #include "match/planner/suspend.h"

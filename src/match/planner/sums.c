@@ -10,8 +10,6 @@
  *   - a reservation over other bookings does not count where these have something;
  *   - the amounts of a request are those that are certainly booked, each once.
  */
-#include <string.h>
-
 #include "match/index/profile.h"
 #include "match/planner/claims.h"
 #include "match/planner/levels.h"

@@ -9,9 +9,6 @@
  * node in the root's index. The union over the bookings that overlap a window tells, in a
  * few words of memory, which nodes a walk can skip.
  */
-#include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "match/planner/levels.h"

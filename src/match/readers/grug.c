@@ -328,11 +328,10 @@ static int add_to_graph (struct making *m, uint32_t parent, const struct graph_s
 static int set_path (struct making *m, uint32_t vertex, const struct unit *at,
                      const char *subsystem)
 {
-    struct strbuf path, usual;
+    struct strbuf path = STRBUF_INIT (PATH_LENGTH_MAX);
+    struct strbuf usual = STRBUF_INIT (PATH_LENGTH_MAX);
     int rc;
 
-    strbuf_init (&path, PATH_LENGTH_MAX);
-    strbuf_init (&usual, PATH_LENGTH_MAX);
     rc = grug_plan_path (m->p, vertex, subsystem, m->p->nsteps, &path);
     if (rc == 0 && !strcmp (subsystem, m->subsystem))
         rc = graph_path (m->g, at->v, at->unit, &usual);

@@ -8,10 +8,9 @@
 static int pretty_write (const struct graph *g, const struct selection *s,
                          const struct match_writer_options *opt, struct strbuf *sb)
 {
-    autostrbuf struct strbuf lines;
+    autostrbuf struct strbuf lines = STRBUF_INIT (sb->max);
 
     (void)opt;
-    strbuf_init (&lines, sb->max);
     int rc = lines_add (&lines, g, s, "exclusive", "shared");
     for (size_t end = lines.len; rc == 0 && end > 0;) {
         const char *nl = memrchr (lines.buf, '\n', end - 1);

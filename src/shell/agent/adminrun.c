@@ -12,7 +12,6 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "protocol/agent_api.h"
-#include "shell/agent/jobstate.h"
 #include "shell/io/wait_status.h"
 #include "shell/step/descendants.h"
 

@@ -7,7 +7,6 @@
  */
 
 #include "common/macros.h"
-#include "shell/agent/jobstate.h"
 #include "shell/agent/root.h"
 #include "shell/agent/root_resize.h"
 #include "shell/io/resizefile.h"

@@ -196,12 +196,11 @@ static int merge (struct launch *l, const char *entries, const char *mark)
 static int ask_shell (struct launch *l, struct login *login)
 {
     const char *entries = NULL;
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (OUTPUT_MAX);
     int rc = start_shell (login);
 
     if (rc < 0)
         return rc;
-    strbuf_init (&sb, OUTPUT_MAX);
     rc = read_shell (login, l->user_env, &sb, &entries);
     kill (-login->pid, SIGKILL);
     kill (login->pid, SIGKILL); /* it may not lead its session yet */

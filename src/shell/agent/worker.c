@@ -11,7 +11,6 @@
 #include "shell/agent/agent.h"
 #include "shell/agent/userenv.h"
 #include "shell/io/sock.h"
-#include "shell/io/stderr_line.h"
 #include "shell/step/reap.h"
 
 struct worker {

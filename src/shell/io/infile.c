@@ -40,11 +40,10 @@ int infile_open (const struct launch *l, uint32_t rank, uint32_t task, int cwd,
                  struct error *err)
 {
     const struct pattern_vars vars = launch_pattern_vars (l, rank, task);
-    struct strbuf path;
+    struct strbuf path = STRBUF_INIT (NAME_MAX_BYTES);
 
     if (!l->input || !*l->input)
         return open_path ("/dev/null", cwd, err);
-    strbuf_init (&path, NAME_MAX_BYTES);
     int rc = pattern_expand (l->input, &vars, &path, err);
     rc = rc < 0 ? error_prefix (err, "input file") : open_path (path.buf, cwd, err);
     strbuf_release (&path);

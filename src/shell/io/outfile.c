@@ -179,7 +179,8 @@ static int open_set (struct outfiles *files, int stream, struct error *err)
 {
     struct outset *set = &files->sets[stream];
     const struct outset *other = &files->sets[0];
-    struct strbuf path, theirs;
+    struct strbuf path = STRBUF_INIT (NAME_MAX_BYTES);
+    struct strbuf theirs = STRBUF_INIT (NAME_MAX_BYTES);
     int rc = 0;
     set->per_task = pattern_is_per_task (set->pattern);
     set->per_node = !set->per_task && pattern_is_per_node (set->pattern);
@@ -187,8 +188,6 @@ static int open_set (struct outfiles *files, int stream, struct error *err)
     set->v = calloc (set->n, sizeof (*set->v));
     if (!set->v)
         return error_no_memory (err, NULL);
-    strbuf_init (&path, NAME_MAX_BYTES);
-    strbuf_init (&theirs, NAME_MAX_BYTES);
     for (uint32_t task = 0; task < files->ntasks && rc == 0; task++) {
         size_t unit = unit_of (files, set, task);
         if (set->v[unit])

@@ -356,7 +356,7 @@ static int put_local_ranks (struct pmi *pmi)
 
 static int fill (struct pmi *pmi, const struct pmi_config *config)
 {
-    struct strbuf mapping;
+    struct strbuf mapping = STRBUF_INIT (PMI_MAPPING_MAX);
 
     snprintf (pmi->jobid, sizeof (pmi->jobid), "%s", config->jobid);
     pmi->ntasks = config->ntasks;
@@ -371,7 +371,6 @@ static int fill (struct pmi *pmi, const struct pmi_config *config)
         strbuf_init (&pmi->tasks[i].in, IN_MAX);
         pmi->global[i] = config->global[i];
     }
-    strbuf_init (&mapping, PMI_MAPPING_MAX);
     int rc = pmi_mapping (config->node_of, config->ntasks, &mapping);
     if (rc > 0) {
         pmi->mapping = strbuf_detach (&mapping);

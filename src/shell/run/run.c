@@ -11,7 +11,6 @@
 #include "common/idset.h"
 #include "common/parse.h"
 #include "protocol/taskmap.h"
-#include "shell/io/sock.h"
 #include "shell/io/stderr_line.h"
 #include "shell/io/wait_status.h"
 #include "shell/run/run_link.h"

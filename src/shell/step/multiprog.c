@@ -431,10 +431,9 @@ void multiprog_destroy (struct multiprog *mp)
 /* Returns a word as the task gets it; NULL: no memory. */
 static char *expand (const struct multiprog *mp, const char *word, uint32_t task)
 {
-    struct strbuf sb;
+    struct strbuf sb = STRBUF_INIT (strlen (word) * 10 + 1);
 
     /* A mark of one byte becomes at most ten digits. */
-    strbuf_init (&sb, strlen (word) * 10 + 1);
     for (; *word; word++) {
         if (*word == MARK_TASK)
             strbuf_addf (&sb, "%u", task);

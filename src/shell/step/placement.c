@@ -353,14 +353,13 @@ static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *
 
 static int write_places (const struct choice *c, struct step *step, struct error *err)
 {
-    struct strbuf ranks, map, cores, gpus;
+    struct strbuf ranks = STRBUF_INIT (STEP_SPEC_MAX);
+    struct strbuf map = STRBUF_INIT (STEP_SPEC_MAX);
+    struct strbuf cores = STRBUF_INIT (STEP_SPEC_MAX);
+    struct strbuf gpus = STRBUF_INIT (STEP_SPEC_MAX);
     struct idset *ids = idset_create ();
     int rc = ids ? 0 : -ENOMEM;
 
-    strbuf_init (&ranks, STEP_SPEC_MAX);
-    strbuf_init (&map, STEP_SPEC_MAX);
-    strbuf_init (&cores, STEP_SPEC_MAX);
-    strbuf_init (&gpus, STEP_SPEC_MAX);
     for (uint32_t i = 0; i < step->nnodes && rc == 0; i++) {
         rc = idset_add (ids, step->nodes[i].rank);
         if (i)

@@ -173,7 +173,7 @@ static char **attempt (const char *text, int start, int end)
 {
     enum word_kind kind = complete_kind (rl_line_buffer, (size_t)start);
     autofree char *list_text = NULL;
-    struct strbuf list;
+    struct strbuf list = STRBUF_INIT (LIST_MAX);
     char **matches;
     size_t n = strlen (text);
 
@@ -181,7 +181,6 @@ static char **attempt (const char *text, int start, int end)
     rl_attempted_completion_over = kind != WORD_FILE;
     if (kind == WORD_FILE)
         return NULL;
-    strbuf_init (&list, LIST_MAX);
     complete_list (the_session, rl_line_buffer, (size_t)start, text, &list);
     list_text = strbuf_detach (&list);
     the_next = list_text;

@@ -12,11 +12,10 @@ void do_attach (struct session *s, int argc, char **argv)
 {
     const struct match_reader_options ropt = { .subsystem = s->opt->subsystems[0] };
     const struct match_reader *reader = match_reader_find ("jgf");
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (MATCH_READER_TEXT_MAX);
     struct error err = { 0 };
 
     (void)argc;
-    strbuf_init (&text, MATCH_READER_TEXT_MAX);
     if (io_read_file (argv[1], &text, MATCH_READER_TEXT_MAX, &err) < 0) {
         session_complain ("can't open %s", err.text);
         return;

@@ -78,12 +78,11 @@ void do_stat (struct session *s, int argc, char **argv)
 
 void do_cat (struct session *s, int argc, char **argv)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (JOBSPEC_TEXT_MAX);
     struct error err = { 0 };
 
     (void)s;
     (void)argc;
-    strbuf_init (&text, JOBSPEC_TEXT_MAX);
     if (io_read_file (argv[1], &text, JOBSPEC_TEXT_MAX, &err) < 0) {
         session_complain ("can't open %s", err.text);
         return;

@@ -1,10 +1,7 @@
 /* antecedents.c - the jobs that a job waits for: in memory, or ended and in the journal */
 #include "broker/services/depend/antecedents.h"
 
-#include <errno.h>
-
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 
 /* The result of an ended job. */

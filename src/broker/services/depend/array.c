@@ -9,15 +9,11 @@
  *
  * The submit of the array reserves a job id for each task (job/array.h).
  */
-#include "broker/config/keys.h"
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -25,8 +21,6 @@
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
 #include "broker/services/reserve/reserve.h"
-#include "common/clock.h"
-#include "common/log.h"
 
 #define CANCEL_TEXT_MAX (16 << 20)
 
@@ -60,25 +54,15 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .max = 100000 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
 
 unsigned array_max (const struct broker *b)
 {
     return settings_of (b)->max;
 }
 
-static struct arrays *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct arrays)
+SERVICE_SLOT_OF (struct slot)
 
 static void set_head (struct broker *b, struct entry *e, uint64_t head)
 {
@@ -234,9 +218,8 @@ static void task_ended (struct broker *b, const struct entry *e)
 int array_cancel (struct broker *b, struct entry *e, const struct idset *tasks,
                   uint32_t userid, const char *note)
 {
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (CANCEL_TEXT_MAX);
 
-    strbuf_init (&text, CANCEL_TEXT_MAX);
     array_add_tasks (&text, tasks, 0);
     if (text.err)
         return text.err;

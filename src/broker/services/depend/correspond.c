@@ -4,12 +4,9 @@
  *   task-end, task-cancel of the other --> correspond_event(): a task of this
  *                                          array is ready, or never will be: cancelled
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/core/no_memory.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -17,7 +14,6 @@
 #include "broker/services/depend/array.h"
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
-#include "common/log.h"
 
 #define NOTE_MAX 128
 
@@ -35,11 +31,7 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_SLOT_OF (struct slot)
 
 static void release (struct entry *e)
 {

@@ -13,12 +13,9 @@
  * The journal has no data of this file, only the jobspecs and events of all jobs; a
  * restart derives the same state from them.
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/no_memory.h"
 #include "broker/core/service.h"
@@ -27,7 +24,6 @@
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "job/deps.h"
 
 #define PASS_SECONDS 0.005
@@ -60,16 +56,8 @@ struct depends {
 };
 
 static struct service_place place;
-
-static struct depends *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct depends)
+SERVICE_SLOT_OF (struct slot)
 
 static struct deps *deps_of (const struct broker *b)
 {
@@ -419,10 +407,9 @@ static void shows_job (struct broker *b, struct entry *e, const struct jobspec *
     uint64_t ids[BLOCKERS_MAX];
     size_t n = depend_blockers (b, entry_id (e), ids, ARRAY_SIZE (ids));
     json_t *list = json_array ();
-    autostrbuf struct strbuf text;
+    autostrbuf struct strbuf text = STRBUF_INIT (DEPEND_TEXT_MAX);
 
     (void)rec;
-    strbuf_init (&text, DEPEND_TEXT_MAX);
     if (js)
         dependencies_add_text (&text, &js->depend);
     for (size_t i = 0; i < n; i++)

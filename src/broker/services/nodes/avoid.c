@@ -9,11 +9,8 @@
  * its own request: a node that might fail is better than none. The event lists all nodes
  * to avoid, so a restart knows them.
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -22,8 +19,6 @@
 #include "broker/services/placing.h"
 #include "broker/services/reserve/reserve.h"
 #include "common/clock.h"
-#include "common/hostlist.h"
-#include "common/log.h"
 
 #define SOMEDAY (180 * 86400.0) /* a later start waits for a job without time limit */
 #define AVOID_MAX 4096          /* nodes; further ones are not avoided */
@@ -39,16 +34,8 @@ struct avoidance {
 };
 
 static struct service_place place;
-
-static struct avoidance *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct avoidance)
+SERVICE_SLOT_OF (struct slot)
 
 static void add_names (struct hostlist *to, const char *names)
 {

@@ -1,17 +1,11 @@
 /* node_list.c - GET /v1/nodes: the nodes, their resources, jobs, queues and reservations
  */
-#include <errno.h>
-#include <string.h>
-
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/nodes/queuenodes.h"
 #include "broker/services/reserve/reserve.h"
-#include "common/hostlist.h"
 
 /* Adds the reservation that has the node, or will have it. */
 static void add_reservation (const struct broker *b, json_t *o, const char *node)

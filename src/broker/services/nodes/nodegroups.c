@@ -13,17 +13,14 @@
  * they exist, so no job is placed on a node that does not. The needs are listed again
  * each time, and sent as a whole.
  */
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/nodes/nodegroups.h"
 
-#include <errno.h>
 #include <utlist.h>
 
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/parse.h"
 #include "sched/growth.h"
 
@@ -43,11 +40,7 @@ struct nodegroups {
 };
 
 static struct service_place place;
-
-static struct nodegroups *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct nodegroups)
 
 static void release (struct broker *b)
 {
@@ -281,14 +274,13 @@ void nodegroups_foresee (struct broker *b, const struct entry *e,
     struct growth *g = any_possible (x) ? model (b, true) : NULL;
     struct growth_job job = { UINT64_C (1) << 61, req, entry_jobspec (e)->duration };
     struct growth_need needs[GROWTH_KINDS_MAX];
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (sizeof (why->text));
     double delay = 0;
     bool waits;
     int n = g && plan_front (b, g, NULL) == 0
                 ? growth_plan (g, &job, clock_wall (), needs, &waits)
                 : 0;
 
-    strbuf_init (&sb, sizeof (why->text));
     for (int i = 0; i < n; i++) {
         strbuf_adds (&sb, i == 0 ? "needs " : " and ");
         add_nodes (&sb, needs[i].nodes, x->list[needs[i].kind].name);

@@ -6,11 +6,8 @@
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
-#include <errno.h>
-#include <string.h>
 
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/recover.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -18,7 +15,6 @@
 #include "broker/services/nodes/nodes.h"
 #include "broker/services/nodes/suspects.h"
 #include "broker/services/reserve/reserve.h"
-#include "common/log.h"
 #include "common/printable.h"
 
 struct drain {
@@ -31,11 +27,7 @@ struct nodes {
 };
 
 static struct service_place place;
-
-static struct nodes *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct nodes)
 
 static struct drain *drain_find (struct broker *b, const char *name)
 {

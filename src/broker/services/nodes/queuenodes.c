@@ -5,11 +5,6 @@
  * own constraints. So the planner, its reasons and forecasts treat it as any constraint.
  * Where no queue selects nodes, no job has such a constraint.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/service.h"
 #include "broker/services/nodes/queuenodes.h"
 #include "exec/podset.h"

@@ -10,21 +10,15 @@
  * a fault of the whole cluster (no network). Counts are kept in memory only: a restart
  * counts again, drained nodes stay drained.
  */
-#include "broker/config/keys.h"
 #include "broker/core/no_memory.h"
 
 #include <uthash.h>
-#include <errno.h>
-#include <string.h>
 
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/nodes/nodes.h"
 #include "broker/services/nodes/suspects.h"
-#include "common/hostlist.h"
-#include "common/log.h"
 
 #define REASON_MAX 400 /* as for operators */
 
@@ -61,15 +55,8 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .failures = 3 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_STATE_OF (struct state)
 
 static struct suspect *find (struct broker *b, const char *name)
 {

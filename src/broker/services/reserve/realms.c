@@ -1,5 +1,4 @@
 /* realms.c - all schedulers and matchers: the broker's own, and one of each reservation */
-#include "broker/config/config.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/services/reserve/reserve.h"

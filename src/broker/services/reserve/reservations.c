@@ -2,18 +2,12 @@
  *
  *   body --> name, times, nodes --> users (worker thread) --> plan --> journal --> 201
  */
-#include <errno.h>
 #include <pwd.h>
-#include <string.h>
 
 #include "broker/api/api.h"
-#include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/service.h"
-#include "broker/core/users.h"
 #include "broker/services/reserve/reserve.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/parse.h"
 #include "common/printable.h"
 

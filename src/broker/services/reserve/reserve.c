@@ -1,20 +1,14 @@
 /* reserve.c - begin and end of reservations, and where their jobs are planned */
 #include "broker/services/reserve/reserve.h"
 
-#include <errno.h>
 #include <math.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/config/config.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
-#include "broker/core/no_memory.h"
 #include "broker/core/recover.h"
 #include "broker/core/turn.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "common/parse.h"
 
 #define SETTING "reservation/"
@@ -36,16 +30,8 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct reserve *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct reserve)
+SERVICE_SLOT_OF (struct slot)
 
 struct reservation *reserve_list (const struct broker *b)
 {

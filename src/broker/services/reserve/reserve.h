@@ -20,7 +20,6 @@
 #include <uthash.h>
 
 #include "broker/core/broker.h"
-#include "common/hostlist.h"
 #include "sched/realm.h"
 
 #define RESERVATIONS_MAX 1000

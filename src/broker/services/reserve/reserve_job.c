@@ -1,8 +1,4 @@
 /* reserve_job.c - jobs that name a reservation: admission, and why they wait */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/services/depend/array.h"
@@ -34,9 +30,8 @@ static int check_time (const struct reservation *r, const struct jobspec *js,
 {
     double from = MAX (MAX (r->start, clock_wall ()), js->begin), left = r->end - from;
     double least = js->time_min > 0 ? js->time_min : js->duration;
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (200);
 
-    strbuf_init (&sb, 200);
     if (least > 0 && least <= left)
         return 0;
     if (least > 0) {

@@ -1,7 +1,5 @@
 /* reserve_nodes.c - the nodes of a new reservation: chosen, or given and checked
  */
-#include <errno.h>
-
 #include "broker/core/broker.h"
 #include "broker/services/reserve/reserve.h"
 #include "common/parse.h"
@@ -9,9 +7,8 @@
 static int refuse_overlap (const struct reservation *o, const char *node,
                            struct error *err)
 {
-    autostrbuf struct strbuf sb;
+    autostrbuf struct strbuf sb = STRBUF_INIT (128);
 
-    strbuf_init (&sb, 128);
     strbuf_add_time (&sb, o->start);
     strbuf_adds (&sb, " to ");
     strbuf_add_time (&sb, o->end);

@@ -11,12 +11,8 @@
  * `resize-interval` after its last change, so that nodes do not go back and forth, and
  * none after its user has set its size.
  */
-#include <errno.h>
-#include <string.h>
 #include <utlist.h>
 
-#include "broker/config/keys.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -25,7 +21,6 @@
 #include "broker/services/resize/malleable.h"
 #include "broker/services/resize/resize.h"
 #include "common/clock.h"
-#include "common/log.h"
 #include "sched/giveback.h"
 
 #define FRONT 8
@@ -71,15 +66,8 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .grow = true, .interval = 60 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_STATE_OF (struct state)
 
 struct round {
     struct broker *b;

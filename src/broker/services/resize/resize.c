@@ -9,12 +9,7 @@
  * After a restart the events tell what a job holds and its new size, and the executor is
  * told again. The allocation of a job is one booking, which is renewed when it changes.
  */
-#include <errno.h>
-#include <string.h>
-
-#include "broker/config/keys.h"
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/no_memory.h"
 #include "broker/core/recover.h"
@@ -26,8 +21,6 @@
 #include "broker/services/resize/resize.h"
 #include "broker/services/stream/watch.h"
 #include "common/clock.h"
-#include "common/hostlist.h"
-#include "common/log.h"
 
 #define RETIRED_STEP 8
 /* The executor reports a change once; the next broker asks it again. */
@@ -56,15 +49,8 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .grace = 30 };
 static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
-static const struct settings *settings_of (const struct broker *b)
-{
-    return service_settings (broker_config (b), &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_SETTINGS_OF (struct settings)
+SERVICE_SLOT_OF (struct slot)
 
 /* -- resources that a job holds -- */
 

@@ -14,13 +14,10 @@
  * The spool is in the user's directory: only a regular file of that user (or the
  * broker's) is read.
  */
-#include <errno.h>
 #include <fcntl.h>
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/stream/output_text.h"
@@ -60,11 +57,7 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_SLOT_OF (struct slot)
 
 static void step (struct follower *f);
 

@@ -2,8 +2,6 @@
  */
 #include "broker/services/stream/output_text.h"
 
-#include <string.h>
-
 void output_text_add_line (struct output_text *o, const char *text, size_t len)
 {
     strbuf_addf (&o->text, "%sfluxq: ", o->line_open ? "\n" : "");

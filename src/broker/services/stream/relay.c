@@ -17,17 +17,13 @@
  * got what the client sent, as far as the agent accepted it. When the agent ends, the
  * client still gets what is under way.
  */
-#include <errno.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
-#include "common/log.h"
 #include "exec/agentstream.h"
 #include "protocol/session.h"
 
@@ -75,11 +71,7 @@ struct state {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
+SERVICE_STATE_OF (struct state)
 
 /* -- life -- */
 

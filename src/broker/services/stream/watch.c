@@ -3,12 +3,10 @@
  * The waiter of a request is attached to it as aux; when the client leaves, the waiter
  * goes.
  */
-#include <string.h>
 #include <utlist.h>
 
 #include "broker/api/api.h"
 #include "broker/api/privacy.h"
-#include "broker/core/broker.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -24,16 +22,8 @@ struct slot {
 };
 
 static struct service_place place;
-
-static struct state *state_of (const struct broker *b)
-{
-    return service_state (b, &place);
-}
-
-static struct slot *slot_of (const struct entry *e)
-{
-    return service_slot (e, &place);
-}
+SERVICE_STATE_OF (struct state)
+SERVICE_SLOT_OF (struct slot)
 
 /* -- GET /v1/jobs/ID/wait -- */
 

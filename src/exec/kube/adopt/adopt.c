@@ -4,7 +4,6 @@
 
 #include "common/clock.h"
 #include "common/log.h"
-#include "exec/kube/core/kspace.h"
 
 #define REFUSED_AGAIN 60.0 /* seconds until a refused object is tried again: nodes, users
                             * and queues change */

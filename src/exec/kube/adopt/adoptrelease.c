@@ -21,9 +21,7 @@
 #include <time.h>
 
 #include "common/clock.h"
-#include "common/json.h"
 #include "exec/kube/core/kjob.h"
-#include "exec/kube/core/kspace.h"
 #include "exec/kube/needs/needs.h"
 
 /* Returns what the template lacks: our gate, and the queue's tolerations. */

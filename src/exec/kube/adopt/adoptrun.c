@@ -15,7 +15,6 @@
 #include "common/log.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/knode.h"
-#include "exec/kube/core/kspace.h"
 
 /* time for the Job controller to decide what a lost pod means */
 #define LOST_WAIT 3.0

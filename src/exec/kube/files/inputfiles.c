@@ -51,7 +51,7 @@ static int open_file (const char *cwd, const char *name, struct stat *ret_st,
 static int read_file (struct inputfile *file, const char *cwd, const char *name,
                       size_t max, uint64_t *ret_size, struct error *err)
 {
-    struct strbuf data;
+    struct strbuf data = STRBUF_INIT (max + 1);
     struct stat st;
     autoclose int fd = open_file (cwd, name, &st, err);
     int rc;
@@ -61,7 +61,6 @@ static int read_file (struct inputfile *file, const char *cwd, const char *name,
     *ret_size = (uint64_t)st.st_size;
     file->mode = st.st_mode & 0777;
     file->record = SIZE_MAX;
-    strbuf_init (&data, max + 1);
     rc = io_read_fd (fd, &data, max);
     if (rc < 0)
         error_errno (err, -rc, "%s", name);

@@ -14,7 +14,6 @@
 #include "common/clock.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"
-#include "protocol/launch.h"
 
 #define SURE_FOR 60.0  /* seconds that a policy counts as existing without a request */
 #define AGAIN_AFTER 1.0 /* seconds that a refusal stays the answer */

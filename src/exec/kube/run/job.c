@@ -11,12 +11,10 @@
 
 #include "common/clock.h"
 #include "common/hostlist.h"
-#include "exec/joblaunch.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/files/staging.h"
 #include "exec/kube/make/minicluster.h"
-#include "exec/mounts.h"
 
 /* -- reports to the broker -- */
 

@@ -197,10 +197,9 @@ static int check_names (struct cmd *c, const struct cancel *x)
 static int run (struct cmd *c)
 {
     struct cancel x = { .request = json_object () };
-    int status;
 
     strbuf_init (&x.ids, 128 * 1024);
-    status = read_options (c, &x);
+    int status = read_options (c, &x);
     if (!c->ended)
         status = check_names (c, &x);
     if (!c->ended && status == CMD_OK && (x.ids.len > 0 || x.filtered))

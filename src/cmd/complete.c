@@ -106,14 +106,13 @@ void complete_place (struct completion_place *ret, const char *line, size_t len,
                      const char *word)
 {
     struct words w;
-    bool glued;
 
     *ret = (struct completion_place){ .kind = COMPLETE_NONE };
     /* in a list: the same place as before the list */
     if (len > 0 && line[len - 1] == ',')
         while (len > 0 && !strchr (" \t=", line[len - 1]))
             len--;
-    glued = len > 0 && line[len - 1] == '=';
+    bool glued = len > 0 && line[len - 1] == '=';
     if (words_split (&w, line, len, WORDS_POSIX, NULL) < 0)
         return;
     if (w.argc < 2) {
@@ -286,7 +285,6 @@ static char **attempt (const char *text, int start, int end)
 {
     struct completion_place place;
     struct strbuf list = STRBUF_INIT (LIST_MAX);
-    char **matches;
 
     (void)end;
     complete_place (&place, rl_line_buffer, (size_t)start, text);
@@ -295,7 +293,7 @@ static char **attempt (const char *text, int start, int end)
         return NULL;
     complete_list (&place, text, the_broker, &list);
     the_next = the_list = strbuf_detach (&list);
-    matches = the_list ? rl_completion_matches (text, next_match) : NULL;
+    char **matches = the_list ? rl_completion_matches (text, next_match) : NULL;
     free (the_list);
     the_next = the_list = NULL;
     return matches;

@@ -129,13 +129,12 @@ static int explain_nothing (struct cmd *c, const struct logs *l)
 static int run (struct cmd *c)
 {
     struct logs l = { .rank = -1, .task = -1 };
-    struct follow f;
     autostrbuf struct strbuf target = STRBUF_INIT (1024);
 
     if (read_options (c, &l) != CMD_OK || c->ended)
         return c->status;
     build_target (&l, &target);
-    f = (struct follow){ .target = target.buf };
+    struct follow f = { .target = target.buf };
     int status = l.follow ? check_part (c, &l) : CMD_OK;
     if (status == CMD_OK)
         status = follow_output (c, &f);

@@ -259,11 +259,10 @@ static int run (struct cmd *c)
 {
     struct queue q = { .headings = true };
     size_t rows = 1;
-    int status;
 
     strbuf_init (&q.ids, 128 * 1024);
     strbuf_init (&q.target, 256 * 1024);
-    status = read_options (c, &q);
+    int status = read_options (c, &q);
     if (status == CMD_OK && !c->ended) {
         build_target (&q);
         if ((status = named_users_check (c, q.user)) == CMD_OK

@@ -383,11 +383,10 @@ static int run (struct cmd *c)
 {
     struct submit s = { .urgency = -1 };
     json_t *jobspec = NULL;
-    int status;
 
     submit_options_init (&s.so);
     strbuf_init (&s.script, JOBSPEC_SCRIPT_MAX + 1);
-    status = read_options (c, &s);
+    int status = read_options (c, &s);
     if (!c->ended)
         status = build_jobspec (c, &s, &jobspec);
     if (!c->ended && status == CMD_OK)

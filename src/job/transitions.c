@@ -366,13 +366,12 @@ static int on_jobspec_update (struct job *job, const struct event *e, struct out
                               struct error *err)
 {
     double duration;
-    int rc;
 
     (void)out;
     if (!e->context)
         return error_set (err, EINVAL, "%s: there is no context", e->name);
-    rc = json_get_double (e->context, "attributes.system.duration", 0, SECONDS_MAX,
-                          &duration, JSON_REQUIRED, e->name, err);
+    int rc = json_get_double (e->context, "attributes.system.duration", 0, SECONDS_MAX,
+                              &duration, JSON_REQUIRED, e->name, err);
     if (rc < 0)
         return rc;
     job->duration = job->asked.duration = duration;

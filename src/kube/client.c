@@ -284,14 +284,13 @@ static bool kind_of (const struct kube_request *r, char *buf, size_t size)
 {
     static const char in[] = "/namespaces/";
     const char *s = strstr (r->path, in), *name, *more;
-    int len;
 
     s = s ? strchr (s + sizeof (in) - 1, '/') : NULL;
     if (!s
         || strchr (r->path,
                    '?')) /* the time of these depends on the length of lists */
         return false;
-    len = (int)strcspn (++s, "/");
+    int len = (int)strcspn (++s, "/");
     name = s[len] ? s + len + 1 : "";
     more = strchr (name, '/');
     if (more && strchr (more + 1, '/'))

@@ -431,7 +431,6 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
                                   struct error *err)
 {
     struct httpc_request *r = calloc (1, sizeof (*r));
-    int rc;
 
     ask_guard (h);
     if (!r || !(r->easy = curl_easy_init ())) {
@@ -446,7 +445,7 @@ struct httpc_request *httpc_send (struct httpc *h, const struct httpc_options *o
     r->last = uv_now (h->loop);
     strbuf_init (&r->body, opt->max_body ? opt->max_body : BODY_MAX_DEFAULT);
     DL_APPEND (h->requests, r);
-    rc = set_options (r, opt);
+    int rc = set_options (r, opt);
     if (rc < 0) {
         request_free (r);
         return error_null (error_errno (err, -rc, "%s", opt->url));

@@ -97,8 +97,6 @@ static void set_method (CURL *easy, const struct httpc_options *opt)
 int httpc_set_options (CURL *easy, const struct httpc_options *opt,
                        struct httpc_lists *lists)
 {
-    int rc;
-
     curl_easy_setopt (easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt (easy, CURLOPT_PROTOCOLS_STR, "http,https");
     curl_easy_setopt (easy, CURLOPT_CONNECTTIMEOUT_MS, CONNECT_TIMEOUT_MS);
@@ -125,7 +123,7 @@ int httpc_set_options (CURL *easy, const struct httpc_options *opt,
     if (opt->timeout > 0)
         curl_easy_setopt (easy, CURLOPT_TIMEOUT_MS, (long)(opt->timeout * 1000));
     set_method (easy, opt);
-    rc = set_headers (easy, opt->headers, lists);
+    int rc = set_headers (easy, opt->headers, lists);
     if (rc == 0 && opt->tls)
         rc = set_tls (easy, opt->url, opt->tls, lists);
     return rc;

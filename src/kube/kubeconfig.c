@@ -39,11 +39,10 @@ void kubeconfig_destroy (struct kubeconfig *kc)
 int kubeconfig_refresh (struct kubeconfig *kc, struct error *err)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (TOKEN_MAX + 1);
-    int rc;
 
     if (!kc->token_file)
         return 0;
-    rc = io_read_file (kc->token_file, &sb, TOKEN_MAX, err);
+    int rc = io_read_file (kc->token_file, &sb, TOKEN_MAX, err);
     if (rc < 0)
         return rc;
     sb.buf[strcspn (sb.buf, " \t\r\n")] = 0;
@@ -163,16 +162,14 @@ static int get_pem (const struct source *src, json_t *o, const char *key,
                     const char **ret)
 {
     const char *text;
-    char *data;
-    ssize_t len;
     int rc = get_text (src, o, key, &text);
 
     if (rc < 0 || !text[0])
         return rc;
-    data = calloc (1, BASE64_DECODED (strlen (text)) + 1);
+    char *data = calloc (1, BASE64_DECODED (strlen (text)) + 1);
     if (!data)
         return error_set (src->err, ENOMEM, "out of memory");
-    len = base64_decode (text, strlen (text), data);
+    ssize_t len = base64_decode (text, strlen (text), data);
     if (len >= 0 && strlen (data) == (size_t)len && strstr (data, "-----BEGIN ")) {
         *ret = data;
         return 0;

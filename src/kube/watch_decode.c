@@ -24,8 +24,6 @@ void kube_decoder_release (struct kube_decoder *d)
 static int decode (json_t *line, struct kube_event *e, struct error *err)
 {
     const char *type = json_string_value (json_object_get (line, "type"));
-    const char *version;
-    json_t *meta;
     size_t t = 0;
 
     e->object = json_object_get (line, "object");
@@ -42,8 +40,8 @@ static int decode (json_t *line, struct kube_event *e, struct error *err)
         e->code = (int)json_integer_value (json_object_get (e->object, "code"));
         return 1;
     }
-    meta = json_object_get (e->object, "metadata");
-    version = json_string_value (json_object_get (meta, "resourceVersion"));
+    json_t *meta = json_object_get (e->object, "metadata");
+    const char *version = json_string_value (json_object_get (meta, "resourceVersion"));
     if (!version || strlen (version) > 128)
         return error_set (err, EBADMSG, "an event of the watch has no resourceVersion");
     if (e->type != KUBE_BOOKMARK && !json_is_string (json_object_get (meta, "name")))
@@ -59,11 +57,10 @@ static int on_line (const char *text, size_t len,
     struct error why = { 0 };
     autojson json_t *line = kube_object_parse (text, len, "watch", &why);
     struct kube_event e;
-    int rc;
 
     if (!line)
         return error_set (err, EBADMSG, "%s", why.text);
-    rc = decode (line, &e, err);
+    int rc = decode (line, &e, err);
     return rc > 0 ? fn (&e, arg) : rc;
 }
 

@@ -118,8 +118,6 @@ static const char *munge_credential (struct http_request *req)
 
 void http_request_identify (struct http_request *req)
 {
-    const char *credential;
-
     if (req->listener->path) { /* unix: known since the connection was accepted */
         if (req->uid == (uid_t)-1)
             refuse (req, "unauthenticated",
@@ -128,7 +126,7 @@ void http_request_identify (struct http_request *req)
             http_peer_admit (req);
         return;
     }
-    credential = munge_credential (req);
+    const char *credential = munge_credential (req);
     if (!credential)
         refuse (req, "unauthenticated",
                 "a request over TCP needs a MUNGE credential (Authorization: MUNGE ...)");

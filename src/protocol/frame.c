@@ -115,11 +115,10 @@ int frame_finish_decode (const char *data, size_t len, struct frame_finish *ret)
     struct frame_finish fin = { 0 };
     const char *p = data;
     const char *end = data + len;
-    const char *start;
 
     if (!skip (&p, end, "status="))
         return -EBADMSG;
-    start = p;
+    const char *start = p;
     for (; p < end && *p >= '0' && *p <= '9' && p - start < 6; p++)
         fin.status = fin.status * 10 + (*p - '0');
     if (p == start || fin.status > 0xffff || !skip (&p, end, " reason="))

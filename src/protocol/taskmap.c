@@ -274,7 +274,6 @@ int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
         .text = text, .p = text, .err = err, .map = { .nranks = nranks }
     };
     struct error own = { 0 };
-    int rc;
 
     if (!err)
         r.err = &own; /* error_prefix() returns the code in it */
@@ -282,7 +281,7 @@ int taskmap_decode (const char *text, uint32_t nranks, uint32_t **ret_ranks,
         return error_set (err, ERANGE, "taskmap: %u nodes: from 1 to %u are possible",
                           nranks, TASKMAP_RANKS_MAX);
     skip_blanks (&r);
-    rc = *r.p == '[' || *r.p == '{' ? read_json (&r) : read_raw (&r);
+    int rc = *r.p == '[' || *r.p == '{' ? read_json (&r) : read_raw (&r);
     if (rc < 0) {
         free (r.map.ranks);
         return rc;

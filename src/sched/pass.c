@@ -285,11 +285,9 @@ static int behind (struct sched *s, struct sched_decision *ret)
 
 static int step (struct sched *s, struct sched_decision *ret)
 {
-    int rc;
-
     if (plan_suspend (s))
         return -EAGAIN;
-    rc = front (s, ret);
+    int rc = front (s, ret);
     return rc == 0 ? behind (s, ret) : rc;
 }
 

@@ -304,13 +304,12 @@ static int cmp_uid (const void *a, const void *b)
 
 uint32_t *usage_uids (const struct usage *u, size_t *ret_n)
 {
-    const struct user *user;
     size_t n = 0;
     uint32_t *list = calloc (usage_count (u) + 1, sizeof (*list));
 
     if (!list)
         return NULL;
-    for (user = u->users; user; user = user->hh.next)
+    for (const struct user *user = u->users; user; user = user->hh.next)
         list[n++] = user->uid;
     qsort (list, n, sizeof (*list), cmp_uid);
     *ret_n = n;

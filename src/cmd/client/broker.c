@@ -123,12 +123,11 @@ int cmd_request (struct cmd *c, const char *method, const char *target, const ch
                  size_t len, struct http_response *ret)
 {
     struct error err = { 0 };
-    int rc;
 
     *ret = (struct http_response){ 0 };
     if (cmd_connect (c) != CMD_OK)
         return c->status;
-    rc = http_client_request (c->client, method, target, body, len, NULL, ret, &err);
+    int rc = http_client_request (c->client, method, target, body, len, NULL, ret, &err);
     if (rc == 0 && ret->status >= 200 && ret->status < 300)
         return CMD_OK;
     if (rc == 0)

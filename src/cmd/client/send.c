@@ -96,11 +96,10 @@ static int ask_result (struct cmd *c, const char *target, struct strbuf *result,
                        struct error *err)
 {
     struct http_response r = { 0 };
-    int rc;
 
     strbuf_reset (result);
     *err = (struct error){ 0 };
-    rc = cmd_open (c, err);
+    int rc = cmd_open (c, err);
     if (rc < 0)
         return rc;
     rc = http_client_stream (c->client, "GET", target, add_piece, result, &r, err);

@@ -21,13 +21,12 @@ static int note_change (const char *data, size_t len, void *arg)
 /* The child: reads the stream until it ends or the pipe has no reader. */
 static _Noreturn void read_stream (const struct watch *w, int fd)
 {
-    struct http_client *client;
     struct http_response r = { 0 };
     struct error err = { 0 };
 
     signal (SIGINT, SIG_DFL);
     prctl (PR_SET_PDEATHSIG, SIGKILL);
-    client = http_client_open (w->c->broker, &err);
+    struct http_client *client = http_client_open (w->c->broker, &err);
     if (client)
         http_client_stream (client, "GET", w->target, note_change, &fd, &r, &err);
     _exit (0);

@@ -56,12 +56,11 @@ static int set_environment (const struct step_call *call)
                   { "FLUXQ_JOB_USER", "user" },
                   { "FLUXQ_NODELIST", "nodelist" } };
     char number[32];
-    int rc;
 
     if (!call->job)
         return 0;
     snprintf (number, sizeof (number), "%d", call->fd);
-    rc = setenv (STEP_CLIENT_FD, number, 1);
+    int rc = setenv (STEP_CLIENT_FD, number, 1);
     snprintf (number, sizeof (number), "%.0f", answer_number (call->job, "id"));
     rc |= setenv ("FLUXQ_JOB_ID", number, 1);
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)

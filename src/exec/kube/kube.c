@@ -267,13 +267,12 @@ static int kube_exec_create (const struct exec_host *host, const struct yaml_doc
                              json_t *config, struct exec **ret, struct error *err)
 {
     struct exec *x = calloc (1, sizeof (*x));
-    int rc;
 
     if (!x)
         return error_set (err, ENOMEM, "out of memory");
     x->host = *host;
     x->hooks = &hooks;
-    rc = kube_config_read (doc, config, &x->cfg, err);
+    int rc = kube_config_read (doc, config, &x->cfg, err);
     if (rc < 0 || (rc = agentmap_load (x, err)) < 0
         || (rc = connect_cluster (x, err)) < 0) {
         if (x->http)

@@ -97,10 +97,9 @@ static void micro_time (char ret[40])
     double now = clock_wall ();
     time_t seconds = (time_t)now;
     struct tm tm;
-    size_t n;
 
     gmtime_r (&seconds, &tm);
-    n = strftime (ret, 40, "%Y-%m-%dT%H:%M:%S", &tm);
+    size_t n = strftime (ret, 40, "%Y-%m-%dT%H:%M:%S", &tm);
     snprintf (ret + n, 40 - n, ".%06dZ", (int)((now - (double)seconds) * 1e6));
 }
 

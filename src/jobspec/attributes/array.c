@@ -71,13 +71,12 @@ static int read_item (struct items *items, const char **p, const char *end,
                       int64_t later_step, const char *where, struct error *err)
 {
     int64_t first, last, step = 1;
-    bool range;
     int rc = read_number (p, 0, ARRAY_INDEX_MAX, "task number", where, &first, err);
 
     if (rc < 0)
         return rc;
     last = first;
-    range = **p == '-';
+    bool range = **p == '-';
     if (range) {
         (*p)++;
         rc = read_number (p, 0, ARRAY_INDEX_MAX, "task number", where, &last, err);
@@ -165,7 +164,6 @@ int array_spec_parse (struct array_spec *a, const char *text, const char *where,
 {
     const char *end = text + strcspn (text, "%");
     int64_t step = 0;
-    int rc;
 
     *a = (struct array_spec){ 0 };
     if (strlen (text) > ARRAY_TEXT_MAX)
@@ -173,7 +171,7 @@ int array_spec_parse (struct array_spec *a, const char *text, const char *where,
                           ARRAY_TEXT_MAX);
     if (!(a->text = strdup (text)))
         return error_no_memory (err, where);
-    rc = read_limit (end, &a->limit, &step, where, err);
+    int rc = read_limit (end, &a->limit, &step, where, err);
     if (rc == 0)
         rc = read_tasks (&a->tasks, ARRAY_TASKS_MAX, text, end, step, where, err);
     if (rc < 0)

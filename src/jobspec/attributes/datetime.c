@@ -261,7 +261,6 @@ static bool from_now (const char *p, double now, double *ret)
         { "hours", 3600 }, { "d", 86400 },   { "day", 86400 },   { "days", 86400 },
         { "w", 604800 },   { "wk", 604800 }, { "week", 604800 }, { "weeks", 604800 },
     };
-    size_t n;
     double count = 0;
     int unit;
 
@@ -272,7 +271,7 @@ static bool from_now (const char *p, double now, double *ret)
     if (*p++ != '+')
         return false;
     skip_blanks (&p);
-    n = strspn (p, "0123456789");
+    size_t n = strspn (p, "0123456789");
     if (n == 0 || n > COUNT_DIGITS)
         return false;
     for (; n > 0; n--)

@@ -92,7 +92,6 @@ static int parse_antecedent (struct dependency *one, char *text, const char *whe
     char *plus = strchr (text, '+');
     char place[80];
     int64_t minutes;
-    int rc;
 
     one->delay = 0;
     if (!plus)
@@ -103,7 +102,7 @@ static int parse_antecedent (struct dependency *one, char *text, const char *whe
                           where, text);
     *plus++ = '\0';
     snprintf (place, sizeof (place), "%.60s: minutes", where);
-    rc = parse_int (plus, 0, MINUTES_MAX, &minutes, place, err);
+    int rc = parse_int (plus, 0, MINUTES_MAX, &minutes, place, err);
     if (rc < 0)
         return rc;
     one->delay = (double)minutes * 60;

@@ -433,14 +433,13 @@ int podtemplate_check (const json_t *t, const char *where, struct error *err)
     static const char *const keys[] = { "metadata", "spec", NULL };
     const struct field top = { .where = where, .err = err };
     struct field metadata = key_of (&top, "metadata"), spec = key_of (&top, "spec");
-    int rc;
 
     if (!json_is_object (t) || json_object_size (t) == 0)
         return error_set (err, EINVAL,
                           "%s: expected a Pod, or a pod template: a mapping of metadata "
                           "and spec",
                           where);
-    rc = check_object (&top, t, keys);
+    int rc = check_object (&top, t, keys);
     if (rc == 0 && json_object_get (t, "metadata"))
         rc = check_metadata (&metadata, json_object_get (t, "metadata"));
     if (rc == 0 && json_object_get (t, "spec"))
@@ -457,13 +456,12 @@ static int read_regular (const char *path, struct strbuf *sb, const char *where,
 {
     autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
-    int rc;
 
     if (fd < 0 || fstat (fd, &st) < 0)
         return error_errno (err, errno, "%s: %s", where, path);
     if (!S_ISREG (st.st_mode))
         return error_set (err, EINVAL, "%s: %s is not a file", where, path);
-    rc = io_read_fd (fd, sb, PODTEMPLATE_MAX);
+    int rc = io_read_fd (fd, sb, PODTEMPLATE_MAX);
     if (rc == -EFBIG)
         return error_set (err, EFBIG, "%s: %s: a template may have 64 KiB at most", where,
                           path);
@@ -476,11 +474,10 @@ static json_t *template_of (const json_t *root)
     static const char *const own[] = { "Pod", "PodTemplate", "PodTemplateSpec" };
     const json_t *inner = json_object_get (root, "template");
     const char *kind = json_string_value (json_object_get (root, "kind"));
-    json_t *t;
 
     if (inner && (!kind || strcmp (kind, "PodTemplate") == 0))
         return json_deep_copy (inner);
-    t = json_deep_copy (root);
+    json_t *t = json_deep_copy (root);
     for (size_t i = 0; kind && i < ARRAY_SIZE (own); i++)
         if (strcmp (own[i], kind) == 0)
             json_object_del (t, "kind");

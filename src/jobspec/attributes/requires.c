@@ -187,14 +187,11 @@ static json_t *read_one (struct reader *r)
 /* Whether another element follows without a sign in between. */
 static bool goes_on (struct reader *r)
 {
-    const char *before;
-    bool is_or;
-
     skip_blanks (r);
     if (!*r->p || *r->p == ')' || *r->p == '|')
         return false;
-    before = r->p;
-    is_or = take_word (r, "or");
+    const char *before = r->p;
+    bool is_or = take_word (r, "or");
     r->p = before;
     return !is_or;
 }

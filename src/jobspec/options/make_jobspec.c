@@ -152,10 +152,9 @@ static json_t *script_file (const struct submit_program *prog)
 {
     const size_t encoded = BASE64_ENCODED (prog->script_len);
     json_t *data = NULL;
-    bool text;
     size_t size;
+    bool text = text_is_utf8 (prog->script, prog->script_len, &size) && size <= encoded;
 
-    text = text_is_utf8 (prog->script, prog->script_len, &size) && size <= encoded;
     if (text) {
         data = json_stringn_nocheck (prog->script, prog->script_len);
     } else {
@@ -177,11 +176,10 @@ static void default_name (const struct submit_options *so,
                           const struct submit_program *prog, char *name, size_t size)
 {
     const char *path = prog->script ? "stdin" : prog->args[0];
-    const char *slash;
 
     if (prog->script && so->script_name)
         path = so->script_name;
-    slash = strrchr (path, '/');
+    const char *slash = strrchr (path, '/');
     snprintf (name, size, "%s", slash ? slash + 1 : path);
     if (!text_is_line (name, size) || printable_check (name, "name", NULL) < 0)
         snprintf (name, size, "job");

@@ -247,12 +247,11 @@ int option_set_nodes_per (const struct option_value *v, struct error *err)
 int option_set_pattern (const struct option_value *v, struct error *err)
 {
     const char *text = strcasecmp (v->text, "none") ? v->text : "/dev/null";
-    int rc;
 
     if (!text_is_line (text, 4095))
         return error_set (err, EINVAL, "%s: '%.64s' cannot be the name of a file",
                           v->where, text);
-    rc = pattern_check_home (text, err);
+    int rc = pattern_check_home (text, err);
     if (rc == 0)
         rc = pattern_check (text, err);
     if (rc < 0) {

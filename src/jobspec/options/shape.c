@@ -175,11 +175,10 @@ static int fixed_on_elastic (const struct submit_options *so, struct submit_shap
                              struct error *err)
 {
     int64_t ntasks = so->ntasks.count.min, min = s->nodes.count.min;
-    int rc;
 
     if (is_open (&s->nodes) && ntasks > min)
         s->nodes.count.max = jobspec_count_fit (&s->nodes.count, ntasks);
-    rc = check_tasks (so, s->nodes.count.max, ntasks, err);
+    int rc = check_tasks (so, s->nodes.count.max, ntasks, err);
     if (rc == 0)
         rc = check_tasks (so, min, ntasks, err);
     if (rc < 0)
@@ -447,8 +446,6 @@ static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
 int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
                        struct error *err)
 {
-    int rc;
-
     memset (s, 0, sizeof (*s));
     s->exclusive = so->exclusive;
     /* flux: nodes without a number of slots are whole nodes */
@@ -456,7 +453,7 @@ int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
         && !so->ntasks_per_node
         && submit_source_of (so, "nodes") == SUBMIT_FROM_SCRIPT + 1)
         s->exclusive = true;
-    rc = shape_counts (so, s, err);
+    int rc = shape_counts (so, s, err);
     if (rc == 0)
         rc = shape_gpus (so, s, err);
     if (rc == 0)

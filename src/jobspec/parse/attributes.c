@@ -70,7 +70,6 @@ static int parse_pattern (const json_t *o, const char *kind, const char *stream,
 {
     char where[128];
     json_t *file;
-    int rc;
 
     snprintf (where, sizeof (where), SYSTEM ".shell.options.%s", kind);
     if (below (o, stream, where, &file, err) < 0)
@@ -78,7 +77,7 @@ static int parse_pattern (const json_t *o, const char *kind, const char *stream,
     snprintf (where, sizeof (where), SYSTEM ".shell.options.%s.%s", kind, stream);
     if (!file)
         return 0;
-    rc = attribute_read_line (file, "path", where, 4095, ret, err);
+    int rc = attribute_read_line (file, "path", where, 4095, ret, err);
     if (rc < 0 || !*ret)
         return rc;
     rc = pattern_check (*ret, err);
@@ -149,14 +148,13 @@ static int parse_stages (struct jobspec *js, const json_t *options, struct error
 static int parse_streams (struct jobspec *js, const json_t *system, struct error *err)
 {
     json_t *shell, *options, *output, *input;
-    int rc;
 
     if (below (system, "shell", SYSTEM, &shell, err) < 0
         || below (shell, "options", SYSTEM ".shell", &options, err) < 0
         || below (options, "output", SYSTEM ".shell.options", &output, err) < 0
         || below (options, "input", SYSTEM ".shell.options", &input, err) < 0)
         return -EINVAL;
-    rc = parse_pattern (output, "output", "stdout", &js->output, err);
+    int rc = parse_pattern (output, "output", "stdout", &js->output, err);
     if (rc == 0)
         rc = parse_pattern (output, "output", "stderr", &js->error, err);
     if (rc == 0)
@@ -171,9 +169,7 @@ static int decode_script (struct jobspec *js, const json_t *file, struct error *
 {
     static const char where[] = SYSTEM ".files.script";
     const char *encoding, *data;
-    size_t len;
     ssize_t n;
-    char *script;
 
     if (json_get_string (file, "encoding", &encoding, JSON_REQUIRED, where, err) < 0)
         return -EINVAL;
@@ -182,8 +178,8 @@ static int decode_script (struct jobspec *js, const json_t *file, struct error *
                           where, encoding);
     if (json_get_string (file, "data", &data, JSON_REQUIRED, where, err) < 0)
         return -EINVAL;
-    len = json_string_length (json_object_get (file, "data"));
-    script = malloc (len + 1);
+    size_t len = json_string_length (json_object_get (file, "data"));
+    char *script = malloc (len + 1);
     if (!script)
         return error_no_memory (err, "jobspec");
     js->script = script;
@@ -342,7 +338,6 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
 {
     static const char *const keys[] = { "user", "system", NULL };
     json_t *user, *system;
-    int rc;
 
     js->requeue = JOBSPEC_UNSET;
     job_process_init (&js->process);
@@ -351,7 +346,7 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
     if (!json_is_object (attributes))
         return error_set (err, EINVAL, "jobspec: attributes: expected an object, got %s",
                           json_type_name (attributes));
-    rc = json_only_keys (attributes, keys, "jobspec: attributes", err);
+    int rc = json_only_keys (attributes, keys, "jobspec: attributes", err);
     if (rc == 0)
         rc = below (attributes, "user", "jobspec: attributes", &user, err);
     if (rc >= 0)

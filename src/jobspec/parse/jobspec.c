@@ -79,7 +79,6 @@ static int parse_task_count (struct jobspec *js, const json_t *v,
                              const struct place *task, struct error *err)
 {
     struct place at = { task, "count", 0 };
-    const json_t *n;
 
     if (!json_is_object (v))
         return jobspec_fail (err, &at, "expected an object, got %s",
@@ -87,7 +86,7 @@ static int parse_task_count (struct jobspec *js, const json_t *v,
     if (json_object_get (v, "per_resource"))
         return jobspec_fail (err, &at,
                              "per_resource is not supported by fluxq; use per_slot");
-    n = json_object_get (v, "per_slot");
+    const json_t *n = json_object_get (v, "per_slot");
     js->task_count_kind = n ? JOBSPEC_PER_SLOT : JOBSPEC_TOTAL;
     if (!n)
         n = json_object_get (v, "total");
@@ -204,11 +203,9 @@ static int check_batch (const struct jobspec *js, struct error *err)
 
 static int default_name (struct jobspec *js, struct error *err)
 {
-    const char *slash;
-
     if (js->name)
         return 0;
-    slash = strrchr (js->command[0], '/');
+    const char *slash = strrchr (js->command[0], '/');
     js->name = strndup (slash ? slash + 1 : js->command[0], 255);
     if (!js->name)
         return error_no_memory (err, "jobspec");

@@ -5,13 +5,12 @@
 bool script_next_line (const struct script *s, struct script_line *line)
 {
     const char *begin = s->text;
-    const char *newline;
 
     if (line->text)
         begin = line->text + line->len + 1;
     if (begin >= s->end)
         return false;
-    newline = memchr (begin, '\n', (size_t)(s->end - begin));
+    const char *newline = memchr (begin, '\n', (size_t)(s->end - begin));
     line->text = begin;
     line->len = (size_t)((newline ? newline : s->end) - begin);
     line->number++;

@@ -10,12 +10,10 @@
 static int count_number (const json_t *v, const struct place *at, int64_t *ret,
                          struct error *err)
 {
-    json_int_t n;
-
     if (!json_is_integer (v))
         return jobspec_fail (err, at, "expected a positive integer, got %s",
                              json_type_name (v));
-    n = json_integer_value (v);
+    json_int_t n = json_integer_value (v);
     if (n < 1)
         return jobspec_fail (err, at,
                              "%" JSON_INTEGER_FORMAT " is not a positive integer", n);
@@ -159,14 +157,13 @@ static int count_set (const char *s, struct jobspec_count *c, struct idset **ret
                       struct error *err)
 {
     struct error why = { 0 };
-    struct idset *ids;
 
     if (strlen (s) > JOBSPEC_COUNT_TEXT_MAX)
         return error_set (err, EINVAL,
                           "a list of more than %d characters; write a range with steps, such "
                           "as 2-4096:2",
                           JOBSPEC_COUNT_TEXT_MAX);
-    ids = idset_decode (s, JOBSPEC_COUNT_MAX, &why);
+    struct idset *ids = idset_decode (s, JOBSPEC_COUNT_MAX, &why);
     if (!ids)
         return why.code == ENOMEM
                    ? error_no_memory (err, NULL)
@@ -188,12 +185,10 @@ static int count_set (const char *s, struct jobspec_count *c, struct idset **ret
 int jobspec_count_parse (const char *text, struct jobspec_count *ret,
                          struct idset **ret_sizes, struct error *err)
 {
-    int rc;
-
     *ret = (struct jobspec_count){ .op = '+', .operand = 1 };
     *ret_sizes = NULL;
-    rc = strchr (text, ',') ? count_set (text, ret, ret_sizes, err)
-                            : count_range (text, ret, err);
+    int rc = strchr (text, ',') ? count_set (text, ret, ret_sizes, err)
+                                : count_range (text, ret, err);
     return rc < 0 ? rc : count_check (ret, err);
 }
 

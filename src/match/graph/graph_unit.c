@@ -136,11 +136,10 @@ static uint32_t copy_units (struct graph *g, uint32_t v, uint32_t from)
 static int check (const struct graph *g, uint32_t v, uint32_t unit, struct error *err)
 {
     autostrbuf struct strbuf sb = { 0 };
-    const struct graph_vertex *x;
 
     if (!graph_is_live (g, v) || unit >= graph_vertex (g, v)->n)
         return error_set (err, EINVAL, "there is no unit %u of vertex %u", unit, v);
-    x = graph_vertex (g, v);
+    const struct graph_vertex *x = graph_vertex (g, v);
     if (x->claims == GRAPH_NONE && x->nclaims == 0)
         return 0;
     return error_set (err, EBUSY, "%s is in use, or one of its group",

@@ -60,7 +60,6 @@ static size_t blocks_for (size_t n)
 static int lay_out (struct index *x, size_t room)
 {
     size_t n = room, blocks = 0, lines;
-    char *p;
 
     for (x->nlevels = 0; n > 1 || x->nlevels == 0; n = blocks_for (n)) {
         x->level[x->nlevels++].n = n;
@@ -75,7 +74,7 @@ static int lay_out (struct index *x, size_t room)
     x->memory = malloc (x->bytes);
     if (!x->memory)
         return -ENOMEM;
-    p = (char *)x->memory + LINE_BYTES - (uintptr_t)x->memory % LINE_BYTES;
+    char *p = (char *)x->memory + LINE_BYTES - (uintptr_t)x->memory % LINE_BYTES;
     x->list = (void *)(p + lines * LINE_BYTES);
     uint8_t *dirty = (uint8_t *)(x->list + blocks_for (room));
     memset (dirty, 0, blocks);

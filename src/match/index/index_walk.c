@@ -92,11 +92,10 @@ static unsigned fitting (const struct index *x, unsigned level, size_t block,
 {
     const int64_t *free_lines = line (x, level, block, 0);
     const int64_t *ever_lines = free_lines + x->dims * WIDTH;
-    unsigned fit;
 
     if (a->need->ever)
         return having (ever_lines, a);
-    fit = having (free_lines, a);
+    unsigned fit = having (free_lines, a);
     if (a->need->now || fit == ALL)
         return fit;
     return fit | (having (ever_lines, a) & late (x, free_lines, a));
@@ -156,12 +155,11 @@ static unsigned seek (const struct index *x, const struct index_asked *a, size_t
 ptrdiff_t index_next (const struct index *x, size_t from, const struct index_need *need)
 {
     struct index_asked a;
-    unsigned fit;
 
     ask (x, need, &a);
     if (!root_fits (x, &a))
         return -1;
-    fit = seek (x, &a, &from);
+    unsigned fit = seek (x, &a, &from);
     return fit ? (ptrdiff_t)(from + lowest (fit)) : -1;
 }
 

@@ -405,7 +405,6 @@ int machine_node_report (struct machine *g, int index, const struct machine_repo
 {
     struct machine_node *n = machine_node_at (g, index);
     struct machine_zone *copy;
-    struct node_zones *z;
 
     if (!n)
         return -ENOENT;
@@ -413,7 +412,7 @@ int machine_node_report (struct machine *g, int index, const struct machine_repo
         return -EINVAL;
     if (!n->zones && !(n->zones = calloc (1, sizeof (*n->zones))))
         return -ENOMEM;
-    z = n->zones;
+    struct node_zones *z = n->zones;
     if (!(copy = calloc (MAX (r->nleft, 1), sizeof (*copy))))
         return -ENOMEM;
     for (size_t i = 0; i < r->nleft; i++)

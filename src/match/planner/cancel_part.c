@@ -18,11 +18,9 @@ struct giving {
 
 static bool is_pick (const struct planner *p, const struct pick *pick)
 {
-    const struct graph_vertex *x;
-
     if (!pick->claimed || pick->v >= p->g->nv)
         return false;
-    x = graph_vertex (p->g, pick->v);
+    const struct graph_vertex *x = graph_vertex (p->g, pick->v);
     return pick->count > 0 && pick->unit < x->n && pick->count <= x->n - pick->unit;
 }
 

@@ -83,11 +83,10 @@ static int64_t free_nodes (const struct planner *p, uint32_t v)
 int64_t planner_free (const struct planner *p, uint16_t type)
 {
     uint32_t root = p->g->root;
-    int dim;
 
     if (root == GRAPH_NONE)
         return 0;
-    dim = levels_dim (p, type);
+    int dim = levels_dim (p, type);
     if (!p->stale && p->told == p->g->layout && p->nchanged == 0 && dim >= 0
         && p->nupper > 0)
         return index_sum_free (p->upper[0].index, (unsigned)dim) + p->loose_free[dim];

@@ -256,11 +256,9 @@ void levels_loose (struct planner *p, uint32_t v, int sign)
 
 static bool is_live (const struct planner *p, const struct level_node *node)
 {
-    const struct graph_vertex *x;
-
     if (node->v >= p->g->nv)
         return false;
-    x = graph_vertex (p->g, node->v);
+    const struct graph_vertex *x = graph_vertex (p->g, node->v);
     return x->n > 0 && x->parent == node->parent && levels_node (p, node->v) == node;
 }
 

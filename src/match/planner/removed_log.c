@@ -39,14 +39,13 @@ static bool make_room (struct removed_log *f)
 void removed_log_add (struct planner *p, const struct booking *b)
 {
     struct removed_log *f = &p->removed;
-    struct removed *e;
 
     if (!f->on || f->all)
         return;
     f->all = !make_room (f);
     if (f->all)
         return;
-    e = &f->list[f->n++];
+    struct removed *e = &f->list[f->n++];
     *e = (struct removed){ .start = b->reserved ? booking_start (b) : 0,
                          .end = booking_end (b),
                          .first = (uint32_t)f->nnodes,

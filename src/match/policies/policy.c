@@ -82,7 +82,6 @@ static int next_word (const char **text, char word[static WORD_MAX], const char 
 {
     const char *from = *text + strspn (*text, " \t");
     size_t len = strcspn (from, " \t");
-    char *equals;
 
     if (len == 0)
         return 0;
@@ -92,7 +91,7 @@ static int next_word (const char **text, char word[static WORD_MAX], const char 
     memcpy (word, from, len);
     word[len] = '\0';
     *text = from + len;
-    equals = strchr (word, '=');
+    char *equals = strchr (word, '=');
     if (!equals)
         return error_set (err, EINVAL, "policy: %s: expected KEY=VALUE", word);
     *equals = '\0';

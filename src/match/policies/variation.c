@@ -12,14 +12,13 @@
 static int64_t class_of (const struct match_policy *p, const struct graph *g, uint32_t v,
                          uint32_t unit)
 {
-    const char *text;
     int64_t class;
 
     (void)p;
     if (graph_vertex (g, v)->first == GRAPH_NONE
         && graph_vertex (g, v)->type != GRAPH_NODE)
         return (int64_t)graph_vertex (g, v)->id + (int64_t)unit + 1;
-    text = graph_property (g, v, unit, "perf_class");
+    const char *text = graph_property (g, v, unit, "perf_class");
     if (!text || parse_int (text, 0, CLASS_WORST, &class, "perf_class", NULL) < 0)
         return CLASS_WORST;
     return class;

@@ -330,9 +330,8 @@ static int set_path (struct making *m, uint32_t vertex, const struct unit *at,
 {
     struct strbuf path = STRBUF_INIT (PATH_LENGTH_MAX);
     struct strbuf usual = STRBUF_INIT (PATH_LENGTH_MAX);
-    int rc;
+    int rc = grug_plan_path (m->p, vertex, subsystem, m->p->nsteps, &path);
 
-    rc = grug_plan_path (m->p, vertex, subsystem, m->p->nsteps, &path);
     if (rc == 0 && !strcmp (subsystem, m->subsystem))
         rc = graph_path (m->g, at->v, at->unit, &usual);
     if (rc == 0 && strcmp (path.buf, usual.buf) != 0)
@@ -538,7 +537,6 @@ static int add_edge (struct making *m, const struct grug_edge *e, uint32_t from,
         .subsystem = e->subsystem,
         .type = e->relation[0] ? e->relation : NULL,
     };
-    int rc;
 
     if (!a || !b)
         return 0;
@@ -546,7 +544,7 @@ static int add_edge (struct making *m, const struct grug_edge *e, uint32_t from,
     edge.from_unit = a->unit;
     edge.to = b->v;
     edge.to_unit = b->unit;
-    rc = graph_edge_add (m->g, &edge);
+    int rc = graph_edge_add (m->g, &edge);
     if (rc == 0)
         return 0;
     return error_set (m->err, -rc,

@@ -42,12 +42,11 @@ uint32_t grug_plan_class (const struct grug_plan *p, uint32_t v)
 int64_t grug_plan_id (const struct grug_plan *p, uint32_t v)
 {
     const struct grug_class *c = &p->classes[grug_plan_class (p, v)];
-    const struct grug_edge *e;
     int64_t source, number;
 
     if (c->root)
         return 0;
-    e = p->steps[c->step].edge;
+    const struct grug_edge *e = p->steps[c->step].edge;
     if (e->id_scope < 0)
         return -1;
     source = (v - c->first) / e->scale;
@@ -196,13 +195,12 @@ static int make_root (struct walk *w, uint32_t i)
 {
     const struct grug_node *node = &w->r->nodes[i];
     uint32_t c = 0;
-    int rc;
 
     while (c < w->p->nclasses
            && !(w->p->classes[c].root
                 && !strcmp (w->p->classes[c].node->subsystem, node->subsystem)))
         c++;
-    rc = c < w->p->nclasses ? 0 : add_class (w, node, true, 1, &c);
+    int rc = c < w->p->nclasses ? 0 : add_class (w, node, true, 1, &c);
     if (rc == 0)
         w->made[i] = (struct grug_set){ .n = 1, .first = w->p->classes[c].first };
     return rc;
@@ -250,11 +248,10 @@ static int multiply (struct walk *w, const struct grug_edge *e, struct grug_step
 {
     size_t n = 0;
     uint32_t c;
-    int rc;
 
     if (__builtin_mul_overflow (s->from.n, (size_t)e->scale, &n))
         n = SIZE_MAX - GRUG_VERTICES_MAX;
-    rc = add_class (w, &w->r->nodes[e->target], false, n, &c);
+    int rc = add_class (w, &w->r->nodes[e->target], false, n, &c);
     if (rc < 0)
         return rc;
     s->made = c;
@@ -330,9 +327,8 @@ static int add_prefix (struct prefixes *x, const struct grug_plan *p, uint32_t v
 {
     autostrbuf struct strbuf path = STRBUF_INIT (PATH_LENGTH_MAX);
     size_t len;
-    int rc;
+    int rc = grug_plan_path (p, v, e->at_subsystem, p->nsteps, &path);
 
-    rc = grug_plan_path (p, v, e->at_subsystem, p->nsteps, &path);
     x->at[x->n++] = x->text.len;
     if (rc == 0) {
         len = cut_path (path.buf, path.len, up);

@@ -161,11 +161,10 @@ static int set_attribute (const struct attribute *a, void *item, const char *tex
                           struct error *err)
 {
     void *field = (char *)item + a->offset;
-    int rc;
 
     if (!a->text)
         return parse_int (text, a->min, a->max, field, a->name, err);
-    rc = check_word (text, err);
+    int rc = check_word (text, err);
     if (rc < 0)
         return error_prefix (err, "%s", a->name);
     char *copy = strdup (text);
@@ -271,7 +270,6 @@ static int take_default (struct parse *p, const xmlNode *x, struct key *key)
 static int take_key (struct parse *p, const xmlNode *x)
 {
     autofree char *id = NULL, *name = NULL, *what = NULL;
-    enum owner owner;
     struct key *key;
     int rc = need_xml_attribute (p, x, "id", &id);
 
@@ -281,7 +279,7 @@ static int take_key (struct parse *p, const xmlNode *x)
         rc = need_xml_attribute (p, x, "attr.name", &name);
     if (rc < 0)
         return rc;
-    owner = !strcmp (what, "edge") ? OF_EDGE : OF_NODE;
+    enum owner owner = !strcmp (what, "edge") ? OF_EDGE : OF_NODE;
     if (p->nkeys == KEYS_MAX || find_key (p, id, owner))
         return error_set (p->err, EINVAL, "grug: line %ld: key '%s': %s",
                           xmlGetLineNo (x), id,
@@ -338,11 +336,10 @@ static int take_node (struct parse *p, const xmlNode *x)
     struct grug_node *node = &p->r->nodes[p->r->nnodes];
     autofree char *id = NULL;
     uint32_t other;
-    int rc;
 
     if (p->r->nnodes == GRUG_ITEMS_MAX)
         return too_many (p, x);
-    rc = need_xml_attribute (p, x, "id", &id);
+    int rc = need_xml_attribute (p, x, "id", &id);
     if (rc < 0)
         return rc;
     if (find_node (p, id, &other) == 0)
@@ -401,13 +398,12 @@ static int check_directed (struct parse *p, const xmlNode *x, const char *name,
 static int take_edge (struct parse *p, const xmlNode *x)
 {
     struct grug_edge *edge = &p->r->edges[p->r->nedges];
-    int rc;
 
     if (p->r->nedges == GRUG_ITEMS_MAX)
         return too_many (p, x);
     p->r->nedges++;
     edge->line = xmlGetLineNo (x);
-    rc = get_xml_attribute (p, x, "id", &edge->id);
+    int rc = get_xml_attribute (p, x, "id", &edge->id);
     if (rc == 0 && !edge->id && !(edge->id = strdup ("")))
         rc = error_no_memory (p->err, "grug");
     if (rc == 0)
@@ -502,12 +498,11 @@ static int take_text (struct parse *p, xmlParserCtxt *parser, const char *text,
     static const int options = XML_PARSE_NONET | XML_PARSE_NOERROR | XML_PARSE_NOWARNING
                                | XML_PARSE_NOCDATA | XML_PARSE_COMPACT;
     bool doctype = false;
-    xmlDoc *doc;
     int rc;
 
     parser->_private = &doctype;
     parser->sax->internalSubset = refuse_doctype;
-    doc = xmlCtxtReadMemory (parser, text, (int)len, NULL, NULL, options);
+    xmlDoc *doc = xmlCtxtReadMemory (parser, text, (int)len, NULL, NULL, options);
     if (!doc || doctype || parser->errNo == XML_ERR_NO_MEMORY)
         rc = fail_parser (p, parser, doctype);
     else
@@ -520,15 +515,13 @@ int grug_recipe_parse (struct grug_recipe *r, const char *text, size_t len,
                        struct error *err)
 {
     struct parse p = { .r = r, .err = err };
-    xmlParserCtxt *parser;
-    int rc;
 
     memset (r, 0, sizeof (*r));
     if (len > GRUG_TEXT_MAX)
         return error_set (err, E2BIG, "grug: the text has %zu bytes, more than %u", len,
                           GRUG_TEXT_MAX);
-    parser = xmlNewParserCtxt ();
-    rc = parser ? take_text (&p, parser, text, len) : error_no_memory (p.err, "grug");
+    xmlParserCtxt *parser = xmlNewParserCtxt ();
+    int rc = parser ? take_text (&p, parser, text, len) : error_no_memory (p.err, "grug");
     xmlFreeParserCtxt (parser);
     for (size_t i = 0; i < p.nkeys; i++) {
         free (p.keys[i].id);

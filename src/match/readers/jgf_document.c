@@ -214,10 +214,9 @@ static int get_vertex (struct jgf_vertex *v, const json_t *o, size_t i, struct e
 {
     char where[WHERE_SIZE];
     json_t *metadata = NULL;
-    int rc;
 
     snprintf (where, sizeof (where), "jgf: graph.nodes[%zu]", i);
-    rc = json_get_string (o, "id", &v->id, JSON_REQUIRED, where, err);
+    int rc = json_get_string (o, "id", &v->id, JSON_REQUIRED, where, err);
     if (rc >= 0)
         rc = check_word (v->id, JGF_NAME_MAX, where, "id", err);
     if (rc >= 0)
@@ -260,12 +259,11 @@ static int check_uniq (const struct jgf_document *d, json_t *odd, size_t i,
 {
     char text[24];
     size_t other;
-    int rc;
 
     snprintf (text, sizeof (text), "%" PRId64, d->v[i].uniq);
     if (!strcmp (text, d->v[i].id))
         return 0;
-    rc = remember (odd, text, i, &other);
+    int rc = remember (odd, text, i, &other);
     if (rc == -ENOMEM)
         return error_no_memory (err, "jgf");
     if (rc == 0) {
@@ -325,12 +323,11 @@ static int get_end (const struct jgf_document *d, const json_t *o, const char *k
                     const char *where, uint32_t *ret, struct error *err)
 {
     const char *id;
-    const json_t *index;
     int rc = json_get_string (o, key, &id, JSON_REQUIRED, where, err);
 
     if (rc < 0)
         return rc;
-    index = json_object_get (d->by_id, id);
+    const json_t *index = json_object_get (d->by_id, id);
     if (!index)
         return error_set (err, EINVAL, "%s.%s: there is no vertex with the id '%s'",
                           where, key, id);
@@ -343,11 +340,10 @@ static int get_edge (const struct jgf_document *d, const json_t *o, size_t i,
 {
     char where[WHERE_SIZE];
     json_t *metadata;
-    int rc;
 
     snprintf (where, sizeof (where), "jgf: graph.edges[%zu]", i);
     e->subsystem = "containment";
-    rc = get_end (d, o, "source", where, &e->source, err);
+    int rc = get_end (d, o, "source", where, &e->source, err);
     if (rc >= 0)
         rc = get_end (d, o, "target", where, &e->target, err);
     if (rc >= 0)
@@ -410,8 +406,6 @@ static int get_all (struct jgf_document *d, struct error *err)
 int jgf_document_parse (struct jgf_document *d, const char *text, size_t len,
                         struct error *err)
 {
-    int rc;
-
     struct error unread = { 0 };
 
     memset (d, 0, sizeof (*d));
@@ -422,7 +416,7 @@ int jgf_document_parse (struct jgf_document *d, const char *text, size_t len,
     d->root = json_parse (text, len, "jgf", err);
     if (!d->root)
         return -EINVAL;
-    rc = get_all (d, err);
+    int rc = get_all (d, err);
     if (rc < 0)
         jgf_document_release (d);
     return rc;

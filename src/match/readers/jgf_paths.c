@@ -43,14 +43,13 @@ static int gather (struct jgf_paths *p)
 int jgf_paths_find (struct jgf_paths *p, const char *path, uint32_t *ret_v,
                     uint32_t *ret_unit)
 {
-    const json_t *place;
     int rc = graph_find_path (p->g, path, ret_v, ret_unit), rc2 = 0;
 
     if (rc == 0 && !graph_path_in (p->g, *ret_v, *ret_unit, graph_subsystem (p->g)))
         return 0;
     if (!p->odd)
         rc2 = gather (p);
-    place = json_object_get (p->odd, path);
+    const json_t *place = json_object_get (p->odd, path);
     if (rc2 < 0 || !place)
         return rc2 < 0 ? rc2 : rc;
     if (json_integer_value (place) == TWICE)

@@ -62,13 +62,12 @@ static int find_one (struct choice *c, struct jgf_paths *paths, uint32_t i,
     const struct jgf_vertex *v = &c->d->v[i];
     const char *path = jgf_path (v, graph_subsystem (c->g));
     struct found *f = &c->found[i];
-    int rc;
 
     *f = (struct found){ .v = GRAPH_NONE, .i = i };
     if (!path
         || (c->d->freed && v->rank >= 0 && idset_has (c->d->freed, (uint32_t)v->rank)))
         return 0;
-    rc = jgf_paths_find (paths, path, &f->v, &f->unit);
+    int rc = jgf_paths_find (paths, path, &f->v, &f->unit);
     if (rc == -ENOENT)
         return error_set (err, ENOENT,
                           "jgf: graph.nodes[%u].metadata.paths.%s: there is no vertex %s",

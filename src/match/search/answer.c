@@ -387,10 +387,9 @@ static int gather (struct walker *k, uint32_t parts, struct selection *s)
 {
     struct walk_room *room = &k->p->room;
     struct selection first = { .picks = room->picks, .alloc = room->npicks };
-    int rc;
 
     k->node_pick = WALK_NONE;
-    rc = add_candidates (k, &first, parts, 0);
+    int rc = add_candidates (k, &first, parts, 0);
     if (rc == 0)
         rc = walk_ways_add (k, &first);
     if (rc == 0)
@@ -404,11 +403,10 @@ static int gather (struct walker *k, uint32_t parts, struct selection *s)
 int walk_answer (struct walker *k, uint32_t parts, struct selection **ret)
 {
     struct selection *s = selection_create ();
-    int rc;
 
     if (!s)
         return -ENOMEM;
-    rc = gather (k, parts, s);
+    int rc = gather (k, parts, s);
     if (rc == 0 && k->policy->node_exclusive)
         rc = claim_nodes (k, s);
     if (rc == 0 && k->s->node_memory > 0)

@@ -185,13 +185,11 @@ static bool unknown_type (struct walker *k, uint16_t head)
 
 bool walk_hopeless (struct walker *k)
 {
-    const struct upper *a;
-
     if (unknown_type (k, k->s->top))
         return true;
     if (!(graph_vertex (k->g, k->g->root)->flags & GRAPH_UPPER))
         return false;
-    a = levels_upper (k->p, k->g->root);
+    const struct upper *a = levels_upper (k->p, k->g->root);
     if (k->p->any_loose)
         return false; /* the resources may be beside the nodes */
     for (uint16_t r = k->s->top; r != SHAPE_NONE; r = walk_req (k, r)->next)

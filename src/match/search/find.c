@@ -68,11 +68,9 @@ static void term_destroy (struct term *t)
 
 static struct term *term_create (struct find *f, enum kind kind, struct error *err)
 {
-    struct term *t;
-
     if (++f->nterms > TERMS_MAX)
         return error_null (error_set (err, E2BIG, "more than %d terms", TERMS_MAX));
-    t = calloc (1, sizeof (*t));
+    struct term *t = calloc (1, sizeof (*t));
     if (!t)
         error_set (err, ENOMEM, "no memory");
     else
@@ -88,11 +86,10 @@ static int compare_names (const void *a, const void *b)
 static int set_names (struct term *t, const char *value, struct error *err)
 {
     struct hostlist *hl = hostlist_decode (value, HOSTLIST_MAX, err);
-    size_t n;
 
     if (!hl)
         return -EINVAL;
-    n = hostlist_count (hl);
+    size_t n = hostlist_count (hl);
     t->names = calloc (n ? n : 1, sizeof (*t->names));
     while (t->names && t->nnames < n) {
         t->names[t->nnames] = strdup (hostlist_nth (hl, t->nnames));
@@ -228,13 +225,11 @@ static bool take_word (struct parser *p, const char *word)
 
 static struct term *parse_parenthesis (struct parser *p)
 {
-    struct term *t;
-
     if (++p->depth > DEPTH_MAX)
         return error_null (error_set (
             p->err, EINVAL, "more than %d parentheses in each other", DEPTH_MAX));
     p->at++;
-    t = parse_or (p);
+    struct term *t = parse_or (p);
     p->depth--;
     if (!t)
         return NULL;
@@ -478,14 +473,12 @@ static int find_units (struct run *r, uint32_t v, uint32_t parent,
 static int find_below (struct run *r, uint32_t v, uint32_t parent,
                        const struct about *above)
 {
-    struct about a;
     size_t mine = r->s->n;
-    int rc;
 
     if (graph_vertex (r->g, v)->first == GRAPH_NONE)
         return find_units (r, v, parent, above);
-    a = about_unit (r, v, 0, above);
-    rc = choose (r, v, 0, 1, parent);
+    struct about a = about_unit (r, v, 0, above);
+    int rc = choose (r, v, 0, 1, parent);
     GRAPH_CHILDREN (r->g, v, child)
     {
         if (rc == 0)

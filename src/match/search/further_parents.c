@@ -43,11 +43,9 @@ static bool is_covered (const struct walker *k, uint32_t v)
 
 bool walk_way_is_open (const struct walker *k, uint32_t v, uint32_t via)
 {
-    uint32_t way;
-
     if (!has_ways (k, v))
         return true;
-    way = way_of (k, v)->parent;
+    uint32_t way = way_of (k, v)->parent;
     return (way == GRAPH_NONE || way == via)
            && (via == tree_parent (k, v) || !is_covered (k, v));
 }

@@ -327,11 +327,9 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
 static void walk_gather_by (struct walker *k, uint32_t u, uint32_t via, uint16_t head,
                             uint64_t active, uint64_t deeper, uint32_t base, bool excl)
 {
-    uint64_t before;
-
     if (!walk_way_is_open (k, u, via))
         return;
-    before = walk_found (k, head, base);
+    uint64_t before = walk_found (k, head, base);
     gather (k, u, head, active, deeper, base, excl);
     if (walk_found (k, head, base) > before)
         walk_way_take (k, u, via);

@@ -254,11 +254,9 @@ static bool keeps_its_place (const struct plan *k, int64_t t)
 /* Returns the time at which the search begins; -1. */
 static int64_t begin_at (struct plan *k, struct release_search *ends)
 {
-    int64_t t;
-
     if (goes_on (k))
         return k->search->at;
-    t = first_candidate (k);
+    int64_t t = first_candidate (k);
     if (t >= 0 && k->replan && !k->replan->all && !k->lost && t < k->replan->from)
         return next_candidate (k, ends, k->replan->from);
     return t >= 0 && first_time (k, t) != t ? next_candidate (k, ends, t) : t;
@@ -271,11 +269,10 @@ static int try_later (struct plan *k)
     bool possible =
         goes_on (k) ? k->search->possible : k->replan && k->replan->start != INT64_MAX;
     struct window w;
-    int64_t t;
     int rc;
 
     node_need_of (k->p, k->shape, &need);
-    for (t = begin_at (k, &ends); t >= 0 && window_at (k, t, &w);
+    for (int64_t t = begin_at (k, &ends); t >= 0 && window_at (k, t, &w);
          t = next_candidate (k, &ends, t + 1)) {
         if (keeps_its_place (k, t))
             return 0;

@@ -69,13 +69,12 @@ static int64_t first_start (const struct end *r, uint32_t v, bool below, int64_t
 static int64_t use_of (const struct end *r, const struct claim *c, int64_t use)
 {
     uint32_t node = levels_node_of (r->p, c->v);
-    int64_t first;
 
     if (node == GRAPH_NONE)
         return INT64_MAX; /* outside nodes there is no closer check */
     if (r->need->properties & ~levels_node (r->p, node)->properties)
         return 0;
-    first = first_start (r, node, r->need->only_whole, r->w->at + use);
+    int64_t first = first_start (r, node, r->need->only_whole, r->w->at + use);
     if (first != INT64_MAX)
         return MAX (first - r->w->at, 0);
     if (r->need->only_whole && graph_further_count (r->p->g) == 0)

@@ -19,10 +19,9 @@ void run_terminal_size (uint32_t *ret_rows, uint32_t *ret_cols)
 
 void run_terminal_take (void)
 {
-    struct termios t;
     if (!raw && tcgetattr (STDIN_FILENO, &before) < 0)
         return;
-    t = before;
+    struct termios t = before;
     cfmakeraw (&t);
     raw = tcsetattr (STDIN_FILENO, TCSADRAIN, &t) == 0;
 }

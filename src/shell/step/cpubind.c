@@ -421,7 +421,6 @@ int cpubind_cores (const struct cpubind *bind, const struct cpubind_node *node,
 {
     enum cpubind_kind kind = bind->kind;
     struct idset *set;
-    int rc;
 
     if (kind == CPUBIND_AUTO && cores_wanted (node) == idset_count (node->cores))
         kind = CPUBIND_CORES;
@@ -430,7 +429,7 @@ int cpubind_cores (const struct cpubind *bind, const struct cpubind_node *node,
         return 0;
     if (!(set = idset_create ()))
         return error_no_memory (err, "--cpu-bind");
-    rc = bind_task (bind, kind, node, local, set, err);
+    int rc = bind_task (bind, kind, node, local, set, err);
     if (rc < 0) {
         idset_destroy (set);
         return rc == -ENOMEM ? error_no_memory (err, "--cpu-bind") : rc;

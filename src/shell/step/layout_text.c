@@ -219,14 +219,13 @@ static int read_host_line (struct host_reader *r, const char *p, size_t len,
 {
     autofree char *line = malloc (len + 1);
     struct hostlist *hl;
-    int rc;
 
     if (!line)
         return error_errno (err, ENOMEM, "host file");
     clean_line (line, p, len);
     if (!(hl = hostlist_decode (line, HOSTLIST_MAX, err)))
         return error_prefix (err, "host file: line %zu", r->line);
-    rc = add_hosts (r, hl, err);
+    int rc = add_hosts (r, hl, err);
     hostlist_destroy (hl);
     return rc;
 }

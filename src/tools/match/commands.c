@@ -162,7 +162,6 @@ const struct match_command *command_find_word (const char *word)
 static const struct match_command *command_of_line (const struct session *s,
                                                     const char *line, size_t len)
 {
-    const struct match_command *command;
     char word[32];
     size_t from = 0, n = 0;
 
@@ -171,7 +170,7 @@ static const struct match_command *command_of_line (const struct session *s,
     while (from + n < len && !strchr (" \t\r", line[from + n]))
         n++;
     snprintf (word, sizeof (word), "%.*s", (int)MIN (n, sizeof (word) - 1), line + from);
-    command = command_find_word (word);
+    const struct match_command *command = command_find_word (word);
     if (!command && s->interactive && n > 0 && word[0] != '#')
         session_complain ("%s: no such command; \"help\" lists them", word);
     return command;

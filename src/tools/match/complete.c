@@ -174,7 +174,6 @@ static char **attempt (const char *text, int start, int end)
     enum word_kind kind = complete_kind (rl_line_buffer, (size_t)start);
     autofree char *list_text = NULL;
     struct strbuf list = STRBUF_INIT (LIST_MAX);
-    char **matches;
     size_t n = strlen (text);
 
     (void)end;
@@ -184,7 +183,7 @@ static char **attempt (const char *text, int start, int end)
     complete_list (the_session, rl_line_buffer, (size_t)start, text, &list);
     list_text = strbuf_detach (&list);
     the_next = list_text;
-    matches = list_text ? rl_completion_matches (text, next_match) : NULL;
+    char **matches = list_text ? rl_completion_matches (text, next_match) : NULL;
     the_next = NULL;
     /* Deeper vertices, and values, follow without a blank. */
     if (matches && !matches[1]

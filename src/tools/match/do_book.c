@@ -117,11 +117,10 @@ static bool parse_update (struct session *s, char **argv, struct update *ret)
 static int book (struct session *s, struct update *u)
 {
     struct error err = { 0 };
-    int rc;
 
     u->selection->start = u->at;
     u->selection->end = u->duration < s->end - u->at ? u->at + u->duration : s->end;
-    rc = planner_update (s->planner, u->job, u->selection, u->at > 0, &err);
+    int rc = planner_update (s->planner, u->job, u->selection, u->at > 0, &err);
     if (rc < 0)
         session_complain ("%s: %s", u->file, err.text);
     return rc;
@@ -143,11 +142,10 @@ static enum match_verdict update (struct session *s, struct update *u)
 {
     double began = clock_mono (), parsed, booked;
     bool tells_tree;
-    int rc;
 
     u->selection = read_selection (s, u->reader, u->file, &tells_tree);
     parsed = clock_mono ();
-    rc = u->selection ? book (s, u) : -EINVAL;
+    int rc = u->selection ? book (s, u) : -EINVAL;
     booked = clock_mono ();
     if (rc == 0 && tells_tree)
         show (s, u);
@@ -173,12 +171,11 @@ static void list_job (struct session *s, struct update *u)
 void do_update (struct session *s, int argc, char **argv)
 {
     struct update u = { .at = 0 };
-    enum match_verdict verdict;
 
     (void)argc;
     if (!parse_update (s, argv, &u))
         return;
-    verdict = update (s, &u);
+    enum match_verdict verdict = update (s, &u);
     jobs_note_time (s->jobs, match_times_sum (&u.t));
     output_match (s, u.job, verdict, u.at, &u.t);
     s->next_job = u.job + 1;

@@ -32,14 +32,13 @@ static int encode (struct session *s, const struct find *f, const struct selecti
 {
     struct counts *counts = NULL;
     uint64_t job;
-    int rc;
 
     if (find_wants_counts (f, &job)) {
         counts = counts_create (s, job);
         if (!counts)
             return error_set (err, ENOMEM, "no memory");
     }
-    rc = output_encode (s, found, NULL, counts, sb, err);
+    int rc = output_encode (s, found, NULL, counts, sb, err);
     counts_destroy (counts);
     return rc;
 }
@@ -49,13 +48,12 @@ static int find (struct session *s, const char *expression, struct strbuf *sb,
 {
     struct find *f = find_compile (expression, err);
     autoselection struct selection *found = NULL;
-    int rc;
 
     if (!f) {
         error_prefix (err, "invalid criteria");
         return -EINVAL;
     }
-    rc = find_run (f, s->planner, &found);
+    int rc = find_run (f, s->planner, &found);
     if (rc < 0)
         error_set (err, -rc, "%s", strerror (-rc));
     else

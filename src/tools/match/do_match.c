@@ -195,9 +195,8 @@ static int run_one (struct session *s, enum search_op op, const char *file)
     struct match m = { .s = s, .op = op, .file = file, .job = next_job (s) };
     autostrbuf struct strbuf text = STRBUF_INIT (JOBSPEC_TEXT_MAX);
     struct error err = { 0 };
-    int rc;
+    int rc = io_read_file (file, &text, JOBSPEC_TEXT_MAX, &err);
 
-    rc = io_read_file (file, &text, JOBSPEC_TEXT_MAX, &err);
     if (rc < 0) {
         session_complain ("can't open %s", err.text);
         return rc;

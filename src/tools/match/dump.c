@@ -197,7 +197,6 @@ int dump_graph (const struct session *s, struct error *err)
     bool dot = s->opt->dump_format == DUMP_DOT;
     struct dump d = { .g = s->graph, .s = s };
     autofree char *path = NULL;
-    int rc;
 
     if (asprintf (&path, "%s.%s", s->opt->dump_base, dot ? "dot" : "graphml") < 0)
         return error_set (err, ENOMEM, "no memory");
@@ -208,7 +207,7 @@ int dump_graph (const struct session *s, struct error *err)
         fputs ("digraph G {\n", d.out);
     else
         put_head (d.out);
-    rc = d.g->root == GRAPH_NONE ? 0 : put_graph (&d);
+    int rc = d.g->root == GRAPH_NONE ? 0 : put_graph (&d);
     fputs (dot ? "}\n" : "  </graph>\n</graphml>\n", d.out);
     if (ferror (d.out) || rc < 0)
         rc = error_set (err, rc < 0 ? -rc : EIO, "%s: could not be written", path);

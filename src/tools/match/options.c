@@ -248,10 +248,8 @@ static const struct tool tool = { "fluxq-match", options, print_help, apply };
 
 static int set_defaults (struct options *o, struct error *err)
 {
-    int rc;
-
     *o = (struct options){ .dump_format = DUMP_DOT };
-    rc = set_reader (o, "grug", err);
+    int rc = set_reader (o, "grug", err);
     if (rc == 0)
         rc = set_writer (o, "simple", err);
     if (rc == 0)
@@ -264,11 +262,10 @@ static int set_defaults (struct options *o, struct error *err)
 int options_parse (struct options *o, int argc, char **argv)
 {
     struct error err = { 0 };
-    int rc;
 
     if (set_defaults (o, &err) < 0)
         return tool_usage (&tool, "%s", err.text);
-    rc = tool_options (&tool, o, argc, argv);
+    int rc = tool_options (&tool, o, argc, argv);
     if (rc != TOOL_GO)
         return rc;
     if (!o->load_file)

@@ -23,11 +23,10 @@ int output_encode (const struct session *s, const struct selection *selection,
         .counts = counts ? counts_of : NULL,
         .arg = (void *)(uintptr_t)counts,
     };
-    int rc;
 
     if (selection->n == 0)
         return 0;
-    rc = writer->write (s->graph, selection, &wopt, sb);
+    int rc = writer->write (s->graph, selection, &wopt, sb);
     return rc < 0 ? error_set (err, -rc, "match writer emit: %s: %s", writer->name,
                                strerror (-rc))
                   : 0;

@@ -40,9 +40,8 @@ static int load (struct session *s, struct error *err)
     const struct match_reader *reader = s->opt->reader;
     autostrbuf struct strbuf text = STRBUF_INIT (MATCH_READER_TEXT_MAX);
     double began = clock_mono ();
-    int rc;
+    int rc = io_read_file (s->opt->load_file, &text, MATCH_READER_TEXT_MAX, err);
 
-    rc = io_read_file (s->opt->load_file, &text, MATCH_READER_TEXT_MAX, err);
     if (rc < 0)
         return rc;
     s->graph = graph_create ();
@@ -98,10 +97,8 @@ static int open_results (struct session *s, struct error *err)
 
 int session_open (struct session *s, const struct options *opt, struct error *err)
 {
-    int rc;
-
     *s = (struct session){ .opt = opt, .next_job = 1 };
-    rc = load (s, err);
+    int rc = load (s, err);
     if (rc == 0)
         rc = check_subsystems (s, err);
     if (rc == 0)

@@ -109,12 +109,10 @@ static int print_report (const struct report *r, struct error *err)
 
 static int finish (struct outputs *out, struct report *r, struct error *err)
 {
-    int rc;
-
     if (out->tally.no_memory)
         return error_set (err, ENOMEM, "out of memory");
     tally_figures (&out->tally, r->cluster, &r->figures);
-    rc = write_files (out, r, err);
+    int rc = write_files (out, r, err);
     return rc == 0 ? print_report (r, err) : rc;
 }
 

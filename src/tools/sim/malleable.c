@@ -220,10 +220,9 @@ int malleable_round (struct sim *s)
     struct round x = { .s = s };
     const struct sched_entry *front[FRONT];
     size_t n = sched_front (s->sched, front, FRONT);
-    int rc;
 
     find_jobs (&x);
-    rc = take_back (&x, front, n);
+    int rc = take_back (&x, front, n);
     for (size_t i = x.n; n == 0 && i-- > 0 && rc == 0;)
         if (x.jobs[i]->r->nranks < x.jobs[i]->trace.size.nodes_max)
             rc = offer (&x, x.jobs[i]);

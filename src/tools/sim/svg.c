@@ -123,10 +123,8 @@ void svg_time_axis (struct strbuf *sb, const struct svg_frame *f, double end)
 
 int svg_write (struct strbuf *sb, const char *path, struct error *err)
 {
-    int rc;
-
     strbuf_adds (sb, "</svg>\n");
-    rc = sb->err;
+    int rc = sb->err;
     if (rc < 0)
         error_errno (err, -rc, "%s: the drawing", path);
     else

@@ -121,7 +121,6 @@ static int read_job (const json_t *o, struct trace_job *ret, struct error *err)
                                          "nodes",  "slots", "cores",    "gpus",
                                          "memory", "user",  "priority", "exclusive",
                                          "id",     "name",  NULL };
-    int rc;
 
     if (json_only_keys (o, known, NULL, err) < 0
         || get_time (o, "submit", TRACE_TIME_MAX, JSON_REQUIRED, &ret->submit, err) < 0
@@ -132,7 +131,7 @@ static int read_job (const json_t *o, struct trace_job *ret, struct error *err)
                          JSON_OPTIONAL_KEY, NULL, err)
                < 0)
         return -EINVAL;
-    rc = get_time (o, "limit", TRACE_RUN_MAX, JSON_OPTIONAL_KEY, &ret->limit, err);
+    int rc = get_time (o, "limit", TRACE_RUN_MAX, JSON_OPTIONAL_KEY, &ret->limit, err);
     if (rc == 0)
         ret->limit = MAX (ret->runtime, 1);
     return rc < 0 ? rc : TRACE_JOB;

@@ -184,14 +184,13 @@ static void tell_notice (struct exec *x, const struct knode *n)
 static void on_node_changed (json_t *node, bool is_new, void *arg)
 {
     struct exec *x = arg;
-    bool had_notice;
     struct knode *n =
         knode_get (x, json_text (json_object_get (node, "metadata"), "name"));
 
     (void)is_new;
     if (!n)
         return;
-    had_notice = n->notice;
+    bool had_notice = n->notice;
     if (node_read (x, n, node) == 0)
         knode_changed (x, n);
     groups_see (x, n, node);

@@ -41,12 +41,11 @@ bool object_is_anothers (const struct exec_job *job, const char *submitted)
 json_t *object_bytes (const void *data, size_t len)
 {
     char *text = malloc (BASE64_ENCODED (len) + 1);
-    json_t *v;
 
     if (!text)
         return NULL;
     base64_encode (data, len, text);
-    v = json_string (text);
+    json_t *v = json_string (text);
     secret_wipe (text, strlen (text));
     free (text);
     return v;

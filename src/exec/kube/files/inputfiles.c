@@ -54,14 +54,13 @@ static int read_file (struct inputfile *file, const char *cwd, const char *name,
     struct strbuf data = STRBUF_INIT (max + 1);
     struct stat st;
     autoclose int fd = open_file (cwd, name, &st, err);
-    int rc;
 
     if (fd < 0)
         return fd;
     *ret_size = (uint64_t)st.st_size;
     file->mode = st.st_mode & 0777;
     file->record = SIZE_MAX;
-    rc = io_read_fd (fd, &data, max);
+    int rc = io_read_fd (fd, &data, max);
     if (rc < 0)
         error_errno (err, -rc, "%s", name);
     file->len = data.len;
@@ -95,9 +94,8 @@ static int read_unit (struct inputfiles *in, const struct launch *l, const char 
     struct inputfile *file = &in->v[in->n];
     autostrbuf struct strbuf name = STRBUF_INIT (PATH_TEXT_MAX);
     uint64_t size;
-    int rc;
+    int rc = pattern_expand (pattern, &vars, &name, err);
 
-    rc = pattern_expand (pattern, &vars, &name, err);
     if (rc < 0)
         return error_prefix (err, "input file");
     if (pattern_is_per_task (pattern))
@@ -152,7 +150,6 @@ int inputfiles_read (struct inputfiles *in, const struct launch *l, const char *
                      size_t max, struct error *err)
 {
     size_t units = count_units (l, pattern);
-    int rc;
 
     *in = (struct inputfiles){ 0 };
     if (units > INPUTFILES_MAX)
@@ -162,8 +159,8 @@ int inputfiles_read (struct inputfiles *in, const struct launch *l, const char *
             "sent to the pods",
             pattern, units, INPUTFILES_MAX);
     in->v = calloc (units, sizeof (in->v[0]));
-    rc = in->v ? read_units (in, l, pattern, max, err)
-               : error_set (err, ENOMEM, "out of memory");
+    int rc = in->v ? read_units (in, l, pattern, max, err)
+                   : error_set (err, ENOMEM, "out of memory");
     if (rc < 0)
         inputfiles_release (in);
     return rc;

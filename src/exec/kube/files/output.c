@@ -187,9 +187,8 @@ static int read_delivered (struct output *o, json_t **ret_sizes, json_t **ret_st
     int64_t offset = 0, by_agent = 0;
     json_t *sizes = NULL, *staged = NULL;
     const char *problem = "";
-    int rc;
+    int rc = userdir_read (o->dir, o->delivered, owner_of (o), &sb, DELIVERED_MAX, err);
 
-    rc = userdir_read (o->dir, o->delivered, owner_of (o), &sb, DELIVERED_MAX, err);
     if (rc < 0)
         return rc == -ENOENT ? 0 : rc;
     root = json_parse (sb.buf, sb.len, o->delivered, err);
@@ -229,11 +228,10 @@ static int write_delivered (struct output *o, struct error *err)
                < 0)
         return error_set (err, ENOMEM, "out of memory");
     autofree char *text = root ? json_dumps (root, JSON_COMPACT) : NULL;
-    int rc;
 
     if (!text)
         return error_set (err, ENOMEM, "out of memory");
-    rc = put_file (o, o->delivered, text, err);
+    int rc = put_file (o, o->delivered, text, err);
     if (rc == 0)
         o->safe = o->offset;
     return rc;

@@ -119,7 +119,6 @@ struct outputfiles *outputfiles_create (const struct launch *launch, const char 
                                         const char *error, struct error *err)
 {
     struct outputfiles *f = calloc (1, sizeof (*f));
-    int rc;
 
     if (!f)
         return error_null (error_set (err, ENOMEM, "out of memory"));
@@ -128,7 +127,7 @@ struct outputfiles *outputfiles_create (const struct launch *launch, const char 
     f->counted = clock_mono ();
     f->sets[0].pattern = output && output[0] ? output : NULL;
     f->sets[1].pattern = error && error[0] ? error : error ? NULL : f->sets[0].pattern;
-    rc = map_tasks (f);
+    int rc = map_tasks (f);
     for (int i = 0; i < 2 && rc == 0; i++)
         if (f->sets[i].pattern)
             rc = name_set (f, &f->sets[i], err);

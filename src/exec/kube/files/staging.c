@@ -115,9 +115,8 @@ static int read_one (struct inputfiles *in, const struct stage_list *list, size_
         launch_pattern_vars (l, rank, launch_first_task (l, rank));
     struct inputfile *file = &in->v[in->n];
     autostrbuf struct strbuf name = STRBUF_INIT (PATH_TEXT_MAX);
-    int rc;
+    int rc = pattern_expand (list->v[entry].from, &vars, &name, err);
 
-    rc = pattern_expand (list->v[entry].from, &vars, &name, err);
     if (rc == 0)
         rc = inputfiles_read_staged (file, l->cwd, name.buf, *max, err);
     if (rc < 0)

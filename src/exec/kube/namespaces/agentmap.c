@@ -27,10 +27,9 @@ int agentmap_load (struct exec *x, struct error *err)
 {
     struct sha256 ctx;
     uint8_t hash[SHA256_SIZE];
-    int rc;
 
     strbuf_init (&x->agent, AGENT_MAX + 1);
-    rc = io_read_file (x->host.shell_path, &x->agent, AGENT_MAX, err);
+    int rc = io_read_file (x->host.shell_path, &x->agent, AGENT_MAX, err);
     if (rc < 0)
         return error_prefix (err, "the agent");
     sha256_init (&ctx);

@@ -82,8 +82,6 @@ static int tell_agent_files (struct kjob *k)
 
 static void step_open (struct kjob *k)
 {
-    const struct frame_finish *fin;
-
     if (k->work.busy)
         return;
     if (!k->work.open) {
@@ -104,7 +102,7 @@ static void step_open (struct kjob *k)
     }
     staging_set_modes (&k->launch, output_inputs (k->out));
     k->ready_seen = output_was_ready (k->out) || k->job->started > 0;
-    fin = output_finish (k->out);
+    const struct frame_finish *fin = output_finish (k->out);
     if (fin) {
         tell_ready (k);
         k->have_fin = true;

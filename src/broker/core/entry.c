@@ -1,43 +1,27 @@
 /* entry.c - the parts of a job that services see and set
  */
-#include <stdlib.h>
-#include <string.h>
-
 #include "broker/core/inside.h"
 
-/* PART (type, function, member): the function gives this member of the entry; SET_PART
- * sets it. */
-#define PART(type, function, member)                                                     \
-    type function (const struct entry *e)                                                \
-    {                                                                                    \
-        return e->member;                                                                \
-    }
-#define SET_PART(type, function, member)                                                 \
-    void function (struct entry *e, type value)                                          \
-    {                                                                                    \
-        e->member = value;                                                               \
-    }
+PART (entry, unsigned, entry_queue, queue)
+PART (entry, struct jobspec *, entry_jobspec, js)
+PART (entry, struct match_request *, entry_request, req)
+PART (entry, struct rset *, entry_alloc, r)
+PART (entry, struct exec_job *, entry_exec_job, xjob)
+PART (entry, const char *, entry_note, note)
+PART (entry, double, entry_max_wait, max_wait)
+PART (entry, double, entry_time_min, time_min)
+PART (entry, size_t, entry_spec_bytes, spec_bytes)
+PART (entry, bool, entry_is_submitting, submitting)
+PART (entry, bool, entry_is_starting, starting)
+PART (entry, bool, entry_is_result_told, result_told)
+PART (entry, bool, entry_is_waiting, waiting.listed)
 
-PART (unsigned, entry_queue, queue)
-PART (struct jobspec *, entry_jobspec, js)
-PART (struct match_request *, entry_request, req)
-PART (struct rset *, entry_alloc, r)
-PART (struct exec_job *, entry_exec_job, xjob)
-PART (const char *, entry_note, note)
-PART (double, entry_max_wait, max_wait)
-PART (double, entry_time_min, time_min)
-PART (size_t, entry_spec_bytes, spec_bytes)
-PART (bool, entry_is_submitting, submitting)
-PART (bool, entry_is_starting, starting)
-PART (bool, entry_is_result_told, result_told)
-PART (bool, entry_is_waiting, waiting.listed)
-
-SET_PART (struct jobspec *, entry_set_jobspec, js)
-SET_PART (struct match_request *, entry_set_request, req)
-SET_PART (struct rset *, entry_set_alloc, r)
-SET_PART (unsigned, entry_set_queue, queue)
-SET_PART (size_t, entry_set_spec_bytes, spec_bytes)
-SET_PART (bool, entry_set_submitting, submitting)
+SET_PART (entry, struct jobspec *, entry_set_jobspec, js)
+SET_PART (entry, struct match_request *, entry_set_request, req)
+SET_PART (entry, struct rset *, entry_set_alloc, r)
+SET_PART (entry, unsigned, entry_set_queue, queue)
+SET_PART (entry, size_t, entry_set_spec_bytes, spec_bytes)
+SET_PART (entry, bool, entry_set_submitting, submitting)
 
 void entry_end_alloc (struct entry *e)
 {

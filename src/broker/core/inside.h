@@ -93,3 +93,16 @@ struct broker {
     bool stopping;
     bool dead; /* broker_destroy() runs: callbacks only free */
 };
+
+/* PART (object, type, function, member): defines the function that gives this member of a
+ * struct entry or struct broker to services; SET_PART, the function that sets it. */
+#define PART(object, type, function, member)                                             \
+    type function (const struct object *of)                                              \
+    {                                                                                    \
+        return of->member;                                                               \
+    }
+#define SET_PART(object, type, function, member)                                         \
+    void function (struct object *of, type value)                                        \
+    {                                                                                    \
+        of->member = value;                                                              \
+    }

@@ -49,6 +49,25 @@ static inline int compare_u64 (const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Makes room for `need` elements of `size` bytes in an array that doubles as it grows, and
+ * that its owner frees. array: the address of the pointer to it. *alloc: number of elements
+ * with room. -ENOMEM: the array is unchanged.
+ *
+ *   if (array_reserve (&list->v, &list->alloc, list->n + 1, sizeof (*list->v)) < 0) ... */
+static inline int array_reserve (void *array, size_t *alloc, size_t need, size_t size)
+{
+    if (need <= *alloc)
+        return 0;
+    size_t more = MAX (2 * *alloc, MAX (need, 8));
+    void *p;
+    memcpy (&p, array, sizeof (p)); /* a pointer of any type */
+    if (!(p = realloc (p, more * size)))
+        return -ENOMEM;
+    memcpy (array, &p, sizeof (p));
+    *alloc = more;
+    return 0;
+}
+
 #define autofree __attribute__ ((cleanup (macros_freep)))
 #define autoclose __attribute__ ((cleanup (macros_closep)))
 #define autofclose __attribute__ ((cleanup (macros_fclosep)))

@@ -2,8 +2,7 @@
  */
 #include "job/deps_due.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "common/macros.h"
 
 static void put (struct due_heap *h, struct due *d, size_t place)
 {
@@ -34,23 +33,10 @@ static void sift_down (struct due_heap *h, struct due *d)
     put (h, d, place);
 }
 
-static int make_room (struct due_heap *h)
-{
-    if (h->n < h->alloc)
-        return 0;
-    size_t alloc = h->alloc ? 2 * h->alloc : 16;
-    struct due **list = realloc (h->list, alloc * sizeof (struct due *));
-    if (!list)
-        return -ENOMEM;
-    h->list = list;
-    h->alloc = alloc;
-    return 0;
-}
-
 int due_set (struct due_heap *h, struct due *d, double at)
 {
     if (!d->place) {
-        if (make_room (h) < 0)
+        if (array_reserve (&h->list, &h->alloc, h->n + 1, sizeof (struct due *)) < 0)
             return -ENOMEM;
         put (h, d, ++h->n);
     }

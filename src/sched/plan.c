@@ -155,14 +155,8 @@ void plan_take_out (struct sched *s, struct pending *p)
 
 int plan_add (struct sched *s, struct pending *p, double start, const char *why)
 {
-    if (s->nplan == s->plan_alloc) {
-        size_t alloc = s->plan_alloc ? 2 * s->plan_alloc : 16;
-        struct planned *plan = realloc (s->plan, alloc * sizeof (*plan));
-        if (!plan)
-            return -ENOMEM;
-        s->plan = plan;
-        s->plan_alloc = alloc;
-    }
+    if (array_reserve (&s->plan, &s->plan_alloc, s->nplan + 1, sizeof (*s->plan)) < 0)
+        return -ENOMEM;
     memmove (&s->plan[s->checked + 1], &s->plan[s->checked],
              (s->nplan - s->checked) * sizeof (*s->plan));
     s->nplan++;

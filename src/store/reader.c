@@ -80,15 +80,10 @@ struct placed_events {
 
 static int read_event (sqlite3_stmt *st, struct strbuf *sb, struct placed_events *events)
 {
-    if (events->n == events->alloc) {
-        size_t alloc = events->alloc ? 2 * events->alloc : 16;
-        struct placed_event *more =
-            reallocarray (events->list, alloc, sizeof (*events->list));
-        if (!more)
-            return -ENOMEM;
-        events->list = more;
-        events->alloc = alloc;
-    }
+    if (array_reserve (&events->list, &events->alloc, events->n + 1,
+                       sizeof (*events->list))
+        < 0)
+        return -ENOMEM;
     struct placed_event *e = &events->list[events->n++];
     e->timestamp = sqlite3_column_double (st, 0);
     e->name = add_column (sb, st, 1);

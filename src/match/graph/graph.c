@@ -85,10 +85,8 @@ int vertex_reserve (struct graph *g)
     size_t alloc = g->alloc;
     if (g->p->vacant != GRAPH_NONE || g->nv < g->alloc)
         return 0;
-    struct graph_vertex *v = graph_reserve (g->v, &alloc, g->nv + 1, sizeof (*v));
-    if (!v)
+    if (array_reserve (&g->v, &alloc, g->nv + 1, sizeof (*g->v)) < 0)
         return -ENOMEM;
-    g->v = v;
     g->alloc = (uint32_t)MIN (alloc, GRAPH_VERTICES_MAX);
     return 0;
 }

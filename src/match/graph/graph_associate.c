@@ -273,11 +273,10 @@ static int check_ends (const struct graph *g, uint32_t parent, uint32_t v,
 static int further_add (struct graph *g, uint32_t parent, uint32_t v, const char *type)
 {
     struct graph_private *p = g->p;
-    struct further *list =
-        graph_reserve (p->further, &p->further_alloc, p->nfurther + 1, sizeof (*list));
-    if (!list)
+    if (array_reserve (&p->further, &p->further_alloc, p->nfurther + 1,
+                       sizeof (*p->further))
+        < 0)
         return -ENOMEM;
-    p->further = list;
     struct junction *up = junction_get (g, parent), *down = junction_get (g, v);
     uint32_t text = up && down ? text_get (p, type) : GRAPH_NONE;
     if (text == GRAPH_NONE) {
@@ -285,7 +284,7 @@ static int further_add (struct graph *g, uint32_t parent, uint32_t v, const char
         junction_tidy (g, v);
         return -ENOMEM;
     }
-    list[p->nfurther] = (struct further){ .type = text, .parent = parent, .v = v };
+    p->further[p->nfurther] = (struct further){ .type = text, .parent = parent, .v = v };
     further_link (g, up, down, (uint32_t)p->nfurther++);
     return 0;
 }

@@ -29,12 +29,8 @@ int type_make (struct graph_private *p, const char *name)
 {
     if (p->ntypes >= GRAPH_TYPES_MAX)
         return -E2BIG;
-    struct graph_type *types =
-        graph_reserve (p->types, &p->types_alloc, p->ntypes + 1, sizeof (*types));
-    if (!types)
-        return -ENOMEM;
-    p->types = types;
-    if (table_reserve (&p->type_names, 1) < 0)
+    if (array_reserve (&p->types, &p->types_alloc, p->ntypes + 1, sizeof (*p->types)) < 0
+        || table_reserve (&p->type_names, 1) < 0)
         return -ENOMEM;
     char *copy = strdup (name);
     if (!copy)

@@ -70,14 +70,12 @@ int graph_edge_add (struct graph *g, const struct graph_edge *e)
         return -ENOMEM;
     if (l->n >= GRAPH_VERTICES_MAX)
         return -E2BIG;
-    struct edge *edges = graph_reserve (l->edges, &l->alloc, l->n + 1, sizeof (*edges));
-    if (!edges)
+    if (array_reserve (&l->edges, &l->alloc, l->n + 1, sizeof (*l->edges)) < 0)
         return -ENOMEM;
-    l->edges = edges;
     uint32_t type = text_get (p, e->type);
     if (type == GRAPH_NONE)
         return -ENOMEM;
-    edges[l->n++] = (struct edge){ type, e->from, e->from_unit, e->to, e->to_unit };
+    l->edges[l->n++] = (struct edge){ type, e->from, e->from_unit, e->to, e->to_unit };
     graph_vertex (g, e->from)->flags |= GRAPH_OWN_EDGES;
     graph_vertex (g, e->to)->flags |= GRAPH_OWN_EDGES;
     return 0;

@@ -190,13 +190,12 @@ int own_set_put (struct graph *g, uint32_t v, uint32_t unit, uint32_t set)
         own->sets[i].properties = set;
         return 0;
     }
-    struct own_set *sets =
-        graph_reserve (own->sets, &own->sets_alloc, own->nsets + 1, sizeof (*sets));
-    if (!sets) {
+    if (array_reserve (&own->sets, &own->sets_alloc, own->nsets + 1, sizeof (*own->sets))
+        < 0) {
         own_tidy (g, v);
         return -ENOMEM;
     }
-    own->sets = sets;
+    struct own_set *sets = own->sets;
     memmove (sets + i + 1, sets + i, (own->nsets++ - i) * sizeof (*sets));
     sets[i] = (struct own_set){ unit, set };
     return 0;
@@ -259,16 +258,16 @@ static int path_put (struct graph *g, uint32_t v, uint32_t unit, uint32_t text,
         text_put (g->p, text); /* the entry has a reference */
         return 0;
     }
-    struct own_path *paths = own ? graph_reserve (own->paths, &own->paths_alloc,
-                                                  own->npaths + 1, sizeof (*paths))
-                                 : NULL;
-    if (!paths) {
+    if (!own
+        || array_reserve (&own->paths, &own->paths_alloc, own->npaths + 1,
+                          sizeof (*own->paths))
+               < 0) {
         text_put (g->p, text);
         free (copy);
         own_tidy (g, v);
         return -ENOMEM;
     }
-    own->paths = paths;
+    struct own_path *paths = own->paths;
     memmove (paths + i + 1, paths + i, (own->npaths++ - i) * sizeof (*paths));
     paths[i] = (struct own_path){ unit, text, copy };
     return 0;

@@ -199,10 +199,6 @@ struct graph_private {
     struct own *own;            /* hash by v */
 };
 
-/* Makes room for `need` elements and returns the array, which may have moved; NULL: no
- * memory, the array is unchanged. */
-void *graph_reserve (void *array, size_t *alloc, size_t need, size_t size);
-
 /* Texts. GRAPH_NONE: no memory; text_get() of NULL is 0 and text_of (0) is NULL. */
 uint32_t text_get (struct graph_private *p, const char *s);
 uint32_t text_find (const struct graph_private *p, const char *s); /* 0: unknown */

@@ -9,17 +9,6 @@
 
 #include "match/graph/graph_private.h"
 
-void *graph_reserve (void *array, size_t *alloc, size_t need, size_t size)
-{
-    if (need <= *alloc)
-        return array;
-    size_t more = MAX (2 * *alloc, MAX (need, 8));
-    void *p = realloc (array, more * size);
-    if (p)
-        *alloc = more;
-    return p;
-}
-
 /* -- shelves -- */
 
 /* Makes room for one more thing. */
@@ -30,11 +19,8 @@ static int shelf_reserve (struct shelf *s)
     if (s->vacant || s->n < s->alloc)
         return 0;
     size_t alloc = s->alloc;
-    struct shared *items =
-        graph_reserve (s->items, &alloc, MAX (s->n, 1) + 1, sizeof (*items));
-    if (!items)
+    if (array_reserve (&s->items, &alloc, MAX (s->n, 1) + 1, sizeof (*s->items)) < 0)
         return -ENOMEM;
-    s->items = items;
     s->alloc = (uint32_t)MIN (alloc, UINT32_MAX);
     s->n = MAX (s->n, 1);
     return 0;

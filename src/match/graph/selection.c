@@ -22,23 +22,10 @@ void selection_destroy (struct selection *s)
     free (s);
 }
 
-static int reserve (struct selection *s, size_t need)
-{
-    if (need <= s->alloc)
-        return 0;
-    size_t alloc = MAX (2 * s->alloc, MAX (need, 16));
-    struct pick *picks = realloc (s->picks, alloc * sizeof (*picks));
-    if (!picks)
-        return -ENOMEM;
-    s->picks = picks;
-    s->alloc = alloc;
-    return 0;
-}
-
 struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t v,
                             uint32_t unit, uint32_t count, uint32_t parent)
 {
-    if (reserve (s, s->n + 1) < 0)
+    if (array_reserve (&s->picks, &s->alloc, s->n + 1, sizeof (*s->picks)) < 0)
         return NULL;
     struct pick *p = &s->picks[s->n++];
     *p = (struct pick){ .v = v,
@@ -51,14 +38,8 @@ struct pick *selection_add (struct selection *s, const struct graph *g, uint32_t
 
 int selection_add_way (struct selection *s, uint32_t v, uint32_t via)
 {
-    if (s->nways == s->ways_alloc) {
-        size_t alloc = MAX (2 * s->ways_alloc, 4);
-        struct selection_way *ways = realloc (s->ways, alloc * sizeof (*ways));
-        if (!ways)
-            return -ENOMEM;
-        s->ways = ways;
-        s->ways_alloc = alloc;
-    }
+    if (array_reserve (&s->ways, &s->ways_alloc, s->nways + 1, sizeof (*s->ways)) < 0)
+        return -ENOMEM;
     s->ways[s->nways++] = (struct selection_way){ v, via };
     return 0;
 }
@@ -226,7 +207,9 @@ struct stream {
 static struct pick *stream_append (struct stream *st, const struct pick *from,
                                    unsigned depth)
 {
-    if (reserve (&st->out, st->out.n + 1) < 0)
+    if (array_reserve (&st->out.picks, &st->out.alloc, st->out.n + 1,
+                       sizeof (*st->out.picks))
+        < 0)
         return NULL;
     struct pick *p = &st->out.picks[st->out.n];
     *p = *from;
@@ -565,7 +548,9 @@ static int complete (const struct selection *s, const struct course *c,
                      struct selection *out)
 {
     struct stream st = { .c = *c };
-    int rc = reserve (&st.out, s->n + s->n / 8 + 8); /* ways may be missing */
+    /* ways may be missing */
+    int rc = array_reserve (&st.out.picks, &st.out.alloc, s->n + s->n / 8 + 8,
+                            sizeof (*s->picks));
     bool in_order = true;
     for (size_t i = 0; i < s->n && rc >= 0 && in_order; i++) {
         rc = stream_put (&st, &s->picks[i]);

@@ -157,15 +157,8 @@ static int index_reserve (struct machine *g)
     size_t i = g->vacant;
     if (i >= NODES_MAX)
         return -ENOMEM;
-    if (i >= g->alloc) {
-        size_t more = MAX (2 * g->alloc, 16);
-        struct machine_node **nodes =
-            realloc (g->nodes, more * sizeof (struct machine_node *));
-        if (!nodes)
-            return -ENOMEM;
-        g->nodes = nodes;
-        g->alloc = more;
-    }
+    if (array_reserve (&g->nodes, &g->alloc, i + 1, sizeof (struct machine_node *)) < 0)
+        return -ENOMEM;
     return (int)i;
 }
 

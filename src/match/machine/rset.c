@@ -309,14 +309,8 @@ static int lite_decode_ids (struct rset *r, size_t *alloc, const struct idset *i
     {
         if (r->nranks == RANKS_MAX)
             return error_set (err, EINVAL, "R: more than %d ranks", RANKS_MAX);
-        if (r->nranks == *alloc) {
-            size_t more = 2 * *alloc + 8;
-            struct rset_rank *ranks = realloc (r->ranks, more * sizeof (*ranks));
-            if (!ranks)
-                return error_set (err, ENOMEM, "R: out of memory");
-            r->ranks = ranks;
-            *alloc = more;
-        }
+        if (array_reserve (&r->ranks, alloc, r->nranks + 1, sizeof (*r->ranks)) < 0)
+            return error_set (err, ENOMEM, "R: out of memory");
         struct rset_rank *rank = &r->ranks[r->nranks++];
         *rank = (struct rset_rank){ .node_index = (int)id, .slots = 1 };
         rank->cores = idset_copy (cores);

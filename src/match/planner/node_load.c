@@ -35,14 +35,8 @@ static struct node_load *load_of (struct booking *b, size_t *alloc, uint32_t nod
 {
     if (b->nload > 0 && b->load[b->nload - 1].node == node)
         return &b->load[b->nload - 1];
-    if (b->nload == *alloc) {
-        size_t more = 2 * *alloc + 4;
-        struct node_load *again = realloc (b->load, more * sizeof (*again));
-        if (!again)
-            return NULL; /* only the order suffers */
-        b->load = again;
-        *alloc = more;
-    }
+    if (array_reserve (&b->load, alloc, b->nload + 1, sizeof (*b->load)) < 0)
+        return NULL; /* only the order suffers */
     b->load[b->nload] = (struct node_load){ .node = node };
     return &b->load[b->nload++];
 }

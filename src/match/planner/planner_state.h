@@ -227,7 +227,7 @@ struct search {  /* for the earliest time, a piece per call, see plan.c */
 
 struct walk_room {                /* memory that one walk leaves to the next */
     struct candidate *candidates; /* see walk_private.h */
-    uint32_t ncandidates, norder;
+    size_t ncandidates, norder;
     uint32_t *order;
     size_t bytes; /* of candidates and order */
     struct pick *picks;

@@ -226,19 +226,6 @@ static bool collect (struct ordered_link *l, void *arg)
     return false;
 }
 
-static bool grow (void **field, size_t *room, size_t need, size_t size)
-{
-    void *more;
-
-    if (need <= *room)
-        return true;
-    if (!(more = realloc (*field, need * size)))
-        return false;
-    *field = more;
-    *room = need;
-    return true;
-}
-
 static bool make_blocks (struct planner *p, size_t words)
 {
     struct window_nodes *o = &p->window_nodes;
@@ -247,13 +234,14 @@ static bool make_blocks (struct planner *p, size_t words)
     o->runs = UINT64_MAX;
     o->nrunning = 0;
     o->latest = INT64_MIN;
-    if (!grow ((void **)&o->running, &o->running_room, p->ids.n, sizeof (*o->running)))
+    if (array_reserve (&o->running, &o->running_room, p->ids.n, sizeof (struct booking *))
+        < 0)
         return false;
     ordered_from (&p->ends, 0, collect, o);
     o->block = MAX (o->nrunning / BLOCKS + 1, FEW);
     size_t n = (o->nrunning + o->block - 1) / o->block;
-    if (!grow ((void **)&o->after, &o->after_room, 2 * words * (n + 1),
-               sizeof (*o->after)))
+    if (array_reserve (&o->after, &o->after_room, 2 * words * (n + 1), sizeof (*o->after))
+        < 0)
         return false;
     memset (o->after + 2 * words * n, 0, 2 * words * sizeof (*o->after));
     for (size_t k = n; k-- > 0;) {

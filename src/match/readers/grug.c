@@ -439,14 +439,8 @@ static bool hangs_here (const struct making *m, uint32_t vertex, size_t step, ui
 
 static int add_extra (struct making *m, uint32_t from, uint32_t to, size_t step)
 {
-    if (m->nextra == m->extra_alloc) {
-        size_t alloc = MAX (2 * m->extra_alloc, 64);
-        struct pair *extra = realloc (m->extra, alloc * sizeof (*extra));
-        if (!extra)
-            return error_no_memory (m->err, "grug");
-        m->extra = extra;
-        m->extra_alloc = alloc;
-    }
+    if (array_reserve (&m->extra, &m->extra_alloc, m->nextra + 1, sizeof (*m->extra)) < 0)
+        return error_no_memory (m->err, "grug");
     m->extra[m->nextra++] = (struct pair){ from, to, step };
     return 0;
 }

@@ -7,14 +7,8 @@ static int gather_one (struct jgf_paths *p, const char *path, uint32_t v, uint32
 {
     json_int_t place = json_object_get (p->odd, path) ? TWICE : (json_int_t)p->n;
 
-    if (p->n == p->alloc) {
-        size_t alloc = MAX (2 * p->alloc, 16);
-        struct jgf_unit *units = realloc (p->units, alloc * sizeof (*units));
-        if (!units)
-            return -ENOMEM;
-        p->units = units;
-        p->alloc = alloc;
-    }
+    if (array_reserve (&p->units, &p->alloc, p->n + 1, sizeof (*p->units)) < 0)
+        return -ENOMEM;
     if (json_object_set_new_nocheck (p->odd, path, json_integer (place)) < 0)
         return -ENOMEM;
     p->units[p->n++] = (struct jgf_unit){ v, unit };

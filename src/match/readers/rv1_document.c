@@ -17,13 +17,8 @@ static int kind_fill (struct rv1_kind *k, const struct idset *ids)
             k->ranges[k->nranges - 1].last = id;
             continue;
         }
-        if (k->nranges == alloc) {
-            alloc = alloc ? 2 * alloc : 2;
-            struct rv1_range *r = realloc (k->ranges, alloc * sizeof (*r));
-            if (!r)
-                return -ENOMEM;
-            k->ranges = r;
-        }
+        if (array_reserve (&k->ranges, &alloc, k->nranges + 1, sizeof (*k->ranges)) < 0)
+            return -ENOMEM;
         k->ranges[k->nranges++] = (struct rv1_range){ id, id };
     }
     return 0;

@@ -29,14 +29,8 @@ struct pickup {
 
 static int met_push (struct pickup *p, struct met met)
 {
-    if (p->nmet == p->met_alloc) {
-        size_t alloc = p->met_alloc ? 2 * p->met_alloc : 16;
-        struct met *m = realloc (p->met, alloc * sizeof (*m));
-        if (!m)
-            return -ENOMEM;
-        p->met = m;
-        p->met_alloc = alloc;
-    }
+    if (array_reserve (&p->met, &p->met_alloc, p->nmet + 1, sizeof (*p->met)) < 0)
+        return -ENOMEM;
     p->met[p->nmet++] = met;
     return 0;
 }

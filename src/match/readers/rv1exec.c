@@ -34,14 +34,8 @@ static int tags_push (struct tags *tags, size_t index, const char *key, struct e
 {
     if (tags->n == TAGS_MAX)
         return error_set (err, E2BIG, "more than %u ranks in all", TAGS_MAX);
-    if (tags->n == tags->alloc) {
-        size_t alloc = tags->alloc ? 2 * tags->alloc : 64;
-        struct tag *t = realloc (tags->t, alloc * sizeof (*t));
-        if (!t)
-            return error_errno (err, ENOMEM, "properties");
-        tags->t = t;
-        tags->alloc = alloc;
-    }
+    if (array_reserve (&tags->t, &tags->alloc, tags->n + 1, sizeof (*tags->t)) < 0)
+        return error_errno (err, ENOMEM, "properties");
     tags->t[tags->n++] = (struct tag){ (uint32_t)index, key };
     return 0;
 }

@@ -63,14 +63,8 @@ static uint64_t hash_of (const char *text)
 
 static int add_word (struct compiler *cc, struct constraint *c, const char *word)
 {
-    if (c->nwords == c->alloc) {
-        size_t more = c->alloc ? 2 * c->alloc : 4;
-        struct word *words = realloc (c->words, more * sizeof (*words));
-        if (!words)
-            return error_set (cc->err, ENOMEM, "constraints: out of memory");
-        c->words = words;
-        c->alloc = more;
-    }
+    if (array_reserve (&c->words, &c->alloc, c->nwords + 1, sizeof (*c->words)) < 0)
+        return error_set (cc->err, ENOMEM, "constraints: out of memory");
     char *text = strdup (word);
     if (!text)
         return error_set (cc->err, ENOMEM, "constraints: out of memory");

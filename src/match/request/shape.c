@@ -209,14 +209,10 @@ static int add_part (struct compiler *cc)
     if (store->nparts == SHAPE_VERTICES_MAX)
         return error_set (cc->err, E2BIG, "resources: more than %d in all",
                           SHAPE_VERTICES_MAX);
-    if (store->nparts == store->alloc) {
-        size_t more = store->alloc ? 2 * store->alloc : 8;
-        struct part *parts = realloc (store->parts, more * sizeof (*parts));
-        if (!parts)
-            return error_no_memory (cc->err, "resources");
-        store->parts = parts;
-        store->alloc = more;
-    }
+    if (array_reserve (&store->parts, &store->alloc, store->nparts + 1,
+                       sizeof (*store->parts))
+        < 0)
+        return error_no_memory (cc->err, "resources");
     store->parts[store->nparts] =
         (struct part){ .first = SHAPE_NONE, .next = SHAPE_NONE, .variants = 1 };
     return (int)store->nparts++;

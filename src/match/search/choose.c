@@ -22,15 +22,9 @@ uint32_t walk_push (struct walker *k, uint16_t head)
 {
     uint32_t base = k->nf, n = walk_siblings (k, head);
 
-    if (base + n > k->af) {
-        uint32_t alloc = (base + n) * 2 + 16;
-        struct found *f = realloc (k->f, alloc * sizeof (*f));
-        if (!f) {
-            k->failed = true;
-            return WALK_NONE;
-        }
-        k->f = f;
-        k->af = alloc;
+    if (array_reserve (&k->f, &k->af, base + n, sizeof (*k->f)) < 0) {
+        k->failed = true;
+        return WALK_NONE;
     }
     for (uint32_t i = base; i < base + n; i++)
         k->f[i] = (struct found){ .head = WALK_NONE, .tail = WALK_NONE, .sorted = true };
@@ -52,15 +46,9 @@ void walk_pop (struct walker *k, uint32_t base)
 
 static uint32_t new_candidate (struct walker *k, const struct candidate *c)
 {
-    if (k->nc == k->ac) {
-        uint32_t alloc = k->ac * 2 + 64;
-        struct candidate *again = realloc (k->c, alloc * sizeof (*again));
-        if (!again) {
-            k->failed = true;
-            return WALK_NONE;
-        }
-        k->c = again;
-        k->ac = alloc;
+    if (array_reserve (&k->c, &k->ac, k->nc + 1, sizeof (*k->c)) < 0) {
+        k->failed = true;
+        return WALK_NONE;
     }
     k->c[k->nc] = *c;
     return k->nc++;
@@ -116,16 +104,10 @@ bool walk_add (struct walker *k, uint32_t found, const struct candidate *c)
 
 static bool order_room (struct walker *k, uint32_t n)
 {
-    if (2 * n <= k->aorder)
+    if (array_reserve (&k->order, &k->aorder, 2 * (size_t)n, sizeof (*k->order)) == 0)
         return true;
-    uint32_t *again = realloc (k->order, 2 * (size_t)n * sizeof (*again));
-    if (!again) {
-        k->failed = true;
-        return false;
-    }
-    k->order = again;
-    k->aorder = 2 * n;
-    return true;
+    k->failed = true;
+    return false;
 }
 
 /* Sorts k->order[0..n) by score (merge sort), with the upper half of k->order as

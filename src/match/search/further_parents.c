@@ -65,15 +65,9 @@ void walk_way_take (struct walker *k, uint32_t v, uint32_t via)
 
     if (!has_ways (k, v) || (way = way_of (k, v))->parent != GRAPH_NONE)
         return;
-    if (k->nways == k->aways) {
-        uint32_t alloc = k->aways * 2 + 16;
-        uint32_t *again = realloc (k->ways, alloc * sizeof (*again));
-        if (!again) {
-            k->failed = true;
-            return;
-        }
-        k->ways = again;
-        k->aways = alloc;
+    if (array_reserve (&k->ways, &k->aways, k->nways + 1, sizeof (*k->ways)) < 0) {
+        k->failed = true;
+        return;
     }
     way->parent = via;
     way->number = k->nways;

@@ -60,15 +60,9 @@ static bool add_group (struct groups *x, const struct upper *a)
     const struct match_policy *policy = x->k->policy;
     int64_t score = match_policy_score (policy, x->k->g, a->v, 0);
 
-    if (x->n == x->alloc) {
-        size_t more = 2 * x->alloc + 32;
-        struct group *list = realloc (x->list, more * sizeof (*list));
-        if (!list) {
-            x->k->failed = true;
-            return false;
-        }
-        x->list = list;
-        x->alloc = more;
+    if (array_reserve (&x->list, &x->alloc, x->n + 1, sizeof (*x->list)) < 0) {
+        x->k->failed = true;
+        return false;
     }
     x->list[x->n] = (struct group){ .v = a->v,
                                     .base = WALK_NONE,

@@ -98,15 +98,9 @@ bool walk_tangled (const struct walker *k, uint16_t head)
 
 static void hold_one (struct walker *k, const struct candidate *c)
 {
-    if (k->nheld == k->aheld) {
-        uint32_t alloc = k->aheld * 2 + 16;
-        struct unit_hold *again = realloc (k->held, alloc * sizeof (*again));
-        if (!again) {
-            k->failed = true;
-            return;
-        }
-        k->held = again;
-        k->aheld = alloc;
+    if (array_reserve (&k->held, &k->aheld, k->nheld + 1, sizeof (*k->held)) < 0) {
+        k->failed = true;
+        return;
     }
     k->held[k->nheld++] = (struct unit_hold){ c->v, c->unit, c->count, c->amount };
 }

@@ -95,17 +95,21 @@ struct walker {
     bool span;          /* slots may have parts of several vertices of a node */
     bool failed;        /* no memory */
     struct candidate *c;
-    uint32_t nc, ac;
+    uint32_t nc;
+    size_t ac;
     struct found *f;
-    uint32_t nf, af;
+    uint32_t nf;
+    size_t af;
     uint32_t *order; /* buffer for sorting */
-    uint32_t aorder;
+    size_t aorder;
     struct unit_hold *held;
-    uint32_t nheld, aheld;
+    uint32_t nheld;
+    size_t aheld;
     bool has_ways; /* there are vertices with several parents */
     /* vertices with further parents in which something was found */
     uint32_t *ways;
-    uint32_t nways, aways;
+    uint32_t nways;
+    size_t aways;
     uint32_t twin;              /* the last whole node that served twin_req; GRAPH_NONE */
     uint16_t twin_req;          /* SHAPE_NONE: none yet */
     uint32_t twin_slots;        /* slots in that node */

@@ -52,14 +52,8 @@ struct rlite {
 
 static int ids_push (struct ids *ids, int64_t first, int64_t last)
 {
-    if (ids->n == ids->alloc) {
-        size_t alloc = ids->alloc ? 2 * ids->alloc : 8;
-        struct range *r = realloc (ids->r, alloc * sizeof (*r));
-        if (!r)
-            return -ENOMEM;
-        ids->r = r;
-        ids->alloc = alloc;
-    }
+    if (array_reserve (&ids->r, &ids->alloc, ids->n + 1, sizeof (*ids->r)) < 0)
+        return -ENOMEM;
     ids->r[ids->n++] = (struct range){ first, last };
     return 0;
 }
@@ -154,14 +148,8 @@ static bool is_rank (const struct graph *g, uint32_t v)
 
 static int host_add (struct rlite *r, const struct pick *p)
 {
-    if (r->nhosts == r->hosts_alloc) {
-        size_t alloc = r->hosts_alloc ? 2 * r->hosts_alloc : 16;
-        struct host *h = realloc (r->hosts, alloc * sizeof (*h));
-        if (!h)
-            return -ENOMEM;
-        r->hosts = h;
-        r->hosts_alloc = alloc;
-    }
+    if (array_reserve (&r->hosts, &r->hosts_alloc, r->nhosts + 1, sizeof (*r->hosts)) < 0)
+        return -ENOMEM;
     r->hosts[r->nhosts] =
         (struct host){ graph_vertex (r->g, p->v)->rank, p->v, p->unit, r->nhosts };
     r->nhosts++;

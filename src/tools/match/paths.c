@@ -11,14 +11,8 @@ void paths_release (struct paths *p)
 
 static int add (struct paths *p, uint32_t v, uint32_t unit)
 {
-    if (p->n == p->alloc) {
-        size_t alloc = p->alloc ? 2 * p->alloc : 4;
-        struct path_place *found = realloc (p->found, alloc * sizeof (*found));
-        if (!found)
-            return -ENOMEM;
-        p->found = found;
-        p->alloc = alloc;
-    }
+    if (array_reserve (&p->found, &p->alloc, p->n + 1, sizeof (*p->found)) < 0)
+        return -ENOMEM;
     p->found[p->n++] = (struct path_place){ v, unit };
     return 0;
 }

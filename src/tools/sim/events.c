@@ -1,8 +1,7 @@
 /* events.c - see events.h */
 #include "tools/sim/events.h"
 
-#include <errno.h>
-#include <stdlib.h>
+#include "common/macros.h"
 
 static bool before (const struct event_item *a, const struct event_item *b)
 {
@@ -14,14 +13,8 @@ int events_add (struct events *q, double when, uint64_t id)
     const struct event_item item = { when, id };
     size_t i = q->n;
 
-    if (q->n == q->alloc) {
-        size_t alloc = q->alloc ? q->alloc * 2 : 64;
-        struct event_item *heap = realloc (q->heap, alloc * sizeof (*heap));
-        if (!heap)
-            return -ENOMEM;
-        q->heap = heap;
-        q->alloc = alloc;
-    }
+    if (array_reserve (&q->heap, &q->alloc, q->n + 1, sizeof (*q->heap)) < 0)
+        return -ENOMEM;
     q->n++;
     for (; i > 0 && before (&item, &q->heap[(i - 1) / 2]); i = (i - 1) / 2)
         q->heap[i] = q->heap[(i - 1) / 2];

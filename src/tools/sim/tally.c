@@ -7,15 +7,9 @@ enum { CORES, GPUS, MEMORY, NODES };
 
 static void add_wait (struct tally *t, double wait)
 {
-    if (t->n == t->alloc) {
-        size_t alloc = t->alloc ? t->alloc * 2 : 1024;
-        double *waits = realloc (t->waits, alloc * sizeof (*waits));
-        if (!waits) {
-            t->no_memory = true;
-            return;
-        }
-        t->waits = waits;
-        t->alloc = alloc;
+    if (array_reserve (&t->waits, &t->alloc, t->n + 1, sizeof (*t->waits)) < 0) {
+        t->no_memory = true;
+        return;
     }
     t->waits[t->n++] = wait;
 }

@@ -71,14 +71,8 @@ static int add_job (struct trace *t, const struct trace_job *job, struct error *
 {
     if (t->njobs == TRACE_JOBS_MAX)
         return error_set (err, E2BIG, "more than %d jobs", TRACE_JOBS_MAX);
-    if (t->njobs == t->alloc) {
-        size_t alloc = t->alloc ? t->alloc * 2 : 1024;
-        struct trace_job *jobs = realloc (t->jobs, alloc * sizeof (*jobs));
-        if (!jobs)
-            return error_set (err, ENOMEM, "out of memory");
-        t->jobs = jobs;
-        t->alloc = alloc;
-    }
+    if (array_reserve (&t->jobs, &t->alloc, t->njobs + 1, sizeof (*t->jobs)) < 0)
+        return error_set (err, ENOMEM, "out of memory");
     t->jobs[t->njobs++] = *job;
     return 0;
 }

@@ -372,21 +372,6 @@ int match_allocate (struct matcher *m, uint64_t job, const struct match_request 
     return rc;
 }
 
-static int largest_shape (const struct match_request *req, struct shape *ret)
-{
-    struct spread_run run;
-    struct shape s;
-    int64_t limit = INT64_MAX;
-
-    if (req->spread.tasks == 0 || !spread_next (req, &limit, &run))
-        return sized_shape (req->shape, true, ret);
-    if (spread_shape (req, &run, &s) < 0)
-        return -ENOMEM;
-    int rc = sized_shape (&s, true, ret);
-    free (s.v);
-    return rc;
-}
-
 int match_allocate_largest (struct matcher *m, uint64_t job,
                             const struct match_request *req, double now, double duration,
                             struct rset **ret, struct error *why)
@@ -394,7 +379,7 @@ int match_allocate_largest (struct matcher *m, uint64_t job,
     struct match_request largest = *req;
     struct shape most;
 
-    if (largest_shape (req, &most) < 0)
+    if (match_sized_shape (m, req, true, &most) < 0)
         return error_no_memory (why, NULL);
     largest.spread.tasks = 0;
     most.elastic = false;
@@ -476,7 +461,7 @@ static int ask_ever_spread (struct matcher *m, const struct match_request *req,
     return rc == -ENOMEM ? rc : found;
 }
 
-int match_least_shape (struct matcher *m, const struct match_request *req,
+int match_sized_shape (struct matcher *m, const struct match_request *req, bool most,
                        struct shape *ret)
 {
     struct spread_run run;
@@ -484,11 +469,11 @@ int match_least_shape (struct matcher *m, const struct match_request *req,
     int64_t limit = INT64_MAX;
 
     if (req->spread.tasks == 0 || !spread_next (req, &limit, &run))
-        return sized_shape (req->shape, false, ret);
-    if (ask_ever_spread (m, req, &run, NULL) == -ENOMEM
+        return sized_shape (req->shape, most, ret);
+    if ((!most && ask_ever_spread (m, req, &run, NULL) == -ENOMEM)
         || spread_shape (req, &run, &s) < 0)
         return -ENOMEM;
-    int rc = sized_shape (&s, false, ret);
+    int rc = sized_shape (&s, most, ret);
     free (s.v);
     return rc;
 }

@@ -44,10 +44,10 @@ int64_t match_ticks (double seconds);
 /* 0 (no limit), and any longer duration, becomes a year. */
 int64_t match_ticks_of_duration (double seconds);
 double match_seconds (int64_t ticks);
-/* Makes the request's shape with all counts at their least (with spread tasks: the least
- * that the machine could ever serve). *ret borrows everything but v, which the caller
- * frees. 0 or -ENOMEM. */
-int match_least_shape (struct matcher *m, const struct match_request *req,
+/* Makes the request's shape with all counts at their largest, or at their least (with
+ * spread tasks: the least that the machine could ever serve). *ret borrows everything but
+ * v, which the caller frees. 0 or -ENOMEM. */
+int match_sized_shape (struct matcher *m, const struct match_request *req, bool most,
                        struct shape *ret);
 
 /* -- spread.c -- */

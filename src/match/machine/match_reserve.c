@@ -25,7 +25,7 @@ static int plan (struct matcher *m, enum search_op op, uint64_t job,
     const struct shape *shape = req->shape;
 
     if (shape->elastic) {
-        if (match_least_shape (m, req, &least) < 0)
+        if (match_sized_shape (m, req, false, &least) < 0)
             return error_set (why, ENOMEM, "out of memory");
         shape = &least;
     }
@@ -163,7 +163,7 @@ int match_resume (struct matcher *m, uint64_t job, const struct match_request *r
     }
     if (!b)
         return -EBUSY;
-    if (req->shape->elastic && match_least_shape (m, req, &least) < 0)
+    if (req->shape->elastic && match_sized_shape (m, req, false, &least) < 0)
         return -ENOMEM;
     booking_unlist_suspended (m->p);
     rc = find_again (m, b, job, req->shape->elastic ? &least : req->shape, &replan, lost);

@@ -267,10 +267,8 @@ static struct match_request *create (const struct jobspec *js, bool divided,
 {
     struct match_request *req = calloc (1, sizeof (*req));
 
-    if (!req) {
-        error_set (err, ENOMEM, "resources: out of memory");
-        return NULL;
-    }
+    if (!req)
+        return error_null (error_no_memory (err, "resources"));
     if (!(req->shape = compile (js, divided, err))) {
         free (req);
         return NULL;

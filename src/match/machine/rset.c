@@ -150,8 +150,8 @@ static json_t *lite_to_json (const struct rset_rank *const *sorted, size_t n)
     return lite;
 }
 
-enum field { FIELD_MEMORY, FIELD_SLOTS, FIELD_EXCLUSIVE };
-static const char *const field_keys[] = { "memory", "slots", "exclusive" };
+enum field { FIELD_MEMORY, FIELD_SLOTS, FIELD_EXCLUSIVE, FIELD_GRES };
+static const char *const field_keys[] = { "memory", "slots", "exclusive", "gres" };
 
 static int64_t field_get (const struct rset_rank *rank, enum field f)
 {
@@ -160,18 +160,30 @@ static int64_t field_get (const struct rset_rank *rank, enum field f)
                               : rank->exclusive;
 }
 
-/* One number if all ranks agree, else an array in job order. */
+static bool field_equal (const struct rset_rank *a, const struct rset_rank *b,
+                         enum field f)
+{
+    return f == FIELD_GRES ? gres_equal (&a->gres, &b->gres)
+                           : field_get (a, f) == field_get (b, f);
+}
+
+static json_t *value_to_json (const struct rset_rank *rank, enum field f)
+{
+    return f == FIELD_GRES ? gres_to_json (&rank->gres)
+                           : json_integer (field_get (rank, f));
+}
+
+/* One value if all ranks agree, else an array in job order. */
 static json_t *field_to_json (const struct rset *r, enum field f)
 {
     bool same = true;
     for (size_t i = 1; i < r->nranks && same; i++)
-        same = field_get (&r->ranks[i], f) == field_get (&r->ranks[0], f);
+        same = field_equal (&r->ranks[i], &r->ranks[0], f);
     if (same)
-        return json_integer (field_get (&r->ranks[0], f));
+        return value_to_json (&r->ranks[0], f);
     json_t *list = json_array ();
     for (size_t i = 0; list && i < r->nranks; i++) {
-        if (json_array_append_new (list, json_integer (field_get (&r->ranks[i], f)))
-            < 0) {
+        if (json_array_append_new (list, value_to_json (&r->ranks[i], f)) < 0) {
             json_decref (list);
             return NULL;
         }
@@ -179,38 +191,23 @@ static json_t *field_to_json (const struct rset *r, enum field f)
     return list;
 }
 
-/* Adds {"license": 2} for all ranks, or an array of such in job order; nothing if no rank
- * has any. */
-static int add_gres (const struct rset *r, json_t *ours)
+/* Generic resources are left out if no rank has any. */
+static bool has_field (const struct rset *r, enum field f)
 {
-    bool same = true, any = false;
+    bool any = f != FIELD_GRES;
 
-    for (size_t i = 0; i < r->nranks; i++) {
-        same = same && gres_equal (&r->ranks[i].gres, &r->ranks[0].gres);
-        any = any || r->ranks[i].gres.n > 0;
-    }
-    if (!any)
-        return 0;
-    if (same)
-        return json_object_set_new (ours, "gres", gres_to_json (&r->ranks[0].gres));
-    json_t *list = json_array ();
-    for (size_t i = 0; list && i < r->nranks; i++) {
-        if (json_array_append_new (list, gres_to_json (&r->ranks[i].gres)) < 0) {
-            json_decref (list);
-            return -1;
-        }
-    }
-    return json_object_set_new (ours, "gres", list);
+    for (size_t i = 0; i < r->nranks && !any; i++)
+        any = r->ranks[i].gres.n > 0;
+    return any;
 }
 
 static json_t *scheduling_to_json (const struct rset *r, bool in_order)
 {
     json_t *ours = json_object ();
     bool ok = ours != NULL;
-    for (size_t f = 0; ok && f < ARRAY_SIZE (field_keys); f++)
-        ok = json_object_set_new (ours, field_keys[f], field_to_json (r, (enum field)f))
-             == 0;
-    ok = ok && add_gres (r, ours) == 0;
+    for (enum field f = 0; ok && f < ARRAY_SIZE (field_keys); f++)
+        ok = !has_field (r, f)
+             || json_object_set_new (ours, field_keys[f], field_to_json (r, f)) == 0;
     if (ok && !in_order) {
         autofree char *order = rset_nodelist (r);
         ok = order && json_object_set_new (ours, "nodelist", json_string (order)) == 0;
@@ -479,6 +476,8 @@ static int order_decode (struct rset *r, const char *text, struct error *err)
 static int field_set (struct rset_rank *rank, enum field f, const json_t *v,
                       struct error *err)
 {
+    if (f == FIELD_GRES)
+        return gres_from_json (v, &rank->gres, "R.scheduling.fluxq.gres", err);
     int64_t n = json_is_integer (v) ? json_integer_value (v) : -1;
     int64_t max = f == FIELD_MEMORY  ? INT64_C (1) << 50
                   : f == FIELD_SLOTS ? INT32_MAX
@@ -496,20 +495,6 @@ static int field_set (struct rset_rank *rank, enum field f, const json_t *v,
     return 0;
 }
 
-static int gres_decode (struct rset *r, const json_t *v, struct error *err)
-{
-    int rc = 0;
-
-    if (json_is_array (v) && json_array_size (v) != r->nranks)
-        return error_set (err, EINVAL,
-                          "R.scheduling.fluxq.gres: %zu values for %zu ranks",
-                          json_array_size (v), r->nranks);
-    for (size_t i = 0; v && i < r->nranks && rc == 0; i++)
-        rc = gres_from_json (json_is_array (v) ? json_array_get (v, i) : v,
-                             &r->ranks[i].gres, "R.scheduling.fluxq.gres", err);
-    return rc;
-}
-
 static int scheduling_decode (struct rset *r, const json_t *ours, struct error *err)
 {
     const char *order = NULL;
@@ -518,7 +503,7 @@ static int scheduling_decode (struct rset *r, const json_t *ours, struct error *
                   : 0;
     if (rc < 0 || (rc = order_decode (r, order, err)) < 0)
         return rc;
-    for (size_t f = 0; f < ARRAY_SIZE (field_keys); f++) {
+    for (enum field f = 0; f < ARRAY_SIZE (field_keys); f++) {
         const json_t *v = ours ? json_object_get (ours, field_keys[f]) : NULL;
         if (json_is_array (v) && json_array_size (v) != r->nranks)
             return error_set (err, EINVAL,
@@ -526,11 +511,11 @@ static int scheduling_decode (struct rset *r, const json_t *ours, struct error *
                               field_keys[f], json_array_size (v), r->nranks);
         for (size_t i = 0; v && i < r->nranks; i++) {
             const json_t *one = json_is_array (v) ? json_array_get (v, i) : v;
-            if ((rc = field_set (&r->ranks[i], (enum field)f, one, err)) < 0)
+            if ((rc = field_set (&r->ranks[i], f, one, err)) < 0)
                 return rc;
         }
     }
-    return gres_decode (r, ours ? json_object_get (ours, "gres") : NULL, err);
+    return 0;
 }
 
 static int root_decode (struct rset *r, const json_t *root, struct error *err)
@@ -569,10 +554,8 @@ static int root_decode (struct rset *r, const json_t *root, struct error *err)
 struct rset *rset_from_json (const json_t *root, struct error *err)
 {
     struct rset *r = rset_create (0);
-    if (!r) {
-        error_set (err, ENOMEM, "R: out of memory");
-        return NULL;
-    }
+    if (!r)
+        return error_null (error_no_memory (err, "R"));
     if (root_decode (r, root, err) < 0) {
         rset_destroy (r);
         return NULL;

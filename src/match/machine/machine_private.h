@@ -186,10 +186,10 @@ uint32_t node_pool (const struct machine_node *n, const char *name);
 /* Amount of a divisible vertex (or GRAPH_NONE) that is booked, and that can be booked. */
 int64_t pool_used (const struct graph *g, uint32_t v);
 int64_t pool_free (const struct graph *g, uint32_t v);
-/* Withhold an amount of one group of units (the highest free ones), or of one pool; 0 or
+/* Withholds amounts of groups of units (the highest free ones) and of memory; 0 or
  * -ENOMEM. */
-int leaf_withhold_units (struct machine *g, uint32_t v, uint32_t foreign);
-int leaf_withhold_pool (struct machine *g, uint32_t v, int64_t foreign);
+int leaves_withhold (struct machine *g, const struct node_leaves *l,
+                     const struct machine_amounts *foreign);
 /* Units that are not booked and stay in the graph, withheld or not. */
 uint32_t leaf_unbooked (const struct graph *g, uint32_t v);
 /* Withholds the foreign use, and bookings beyond the node's size, from what is free now.

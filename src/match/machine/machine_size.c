@@ -335,7 +335,7 @@ static int flag_units (struct machine *g, uint32_t v, uint32_t i, uint64_t chang
     return 0;
 }
 
-int leaf_withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
+static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
 {
     uint32_t words = words_of (g->graph, v);
     uint64_t left = foreign;
@@ -358,7 +358,7 @@ int leaf_withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
     return 0;
 }
 
-int leaf_withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
+static int withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
 {
     if (v == GRAPH_NONE || graph_is_leaving (g->graph, v))
         return 0;
@@ -373,6 +373,16 @@ int leaf_withhold_pool (struct machine *g, uint32_t v, int64_t foreign)
     else
         machine_changed (g, v);
     return rc;
+}
+
+int leaves_withhold (struct machine *g, const struct node_leaves *l,
+                     const struct machine_amounts *foreign)
+{
+    int rc = withhold_units (g, l->core, foreign->cores);
+
+    if (rc == 0)
+        rc = withhold_units (g, l->gpu, foreign->gpus);
+    return rc == 0 ? withhold_pool (g, l->memory, foreign->memory) : rc;
 }
 
 /* True if units are kept that were to be removed. */
@@ -390,15 +400,11 @@ int node_withhold (struct machine *g, struct machine_node *n)
     if (!any && !n->withheld && !zones_are_there (n))
         return 0;
     n->withheld = true;
-    int rc = leaf_withhold_units (g, n->core, n->foreign.cores);
-
-    if (rc == 0)
-        rc = leaf_withhold_units (g, n->gpu, n->foreign.gpus);
-    if (rc == 0)
-        rc = leaf_withhold_pool (g, n->memory, n->foreign.memory);
+    struct node_leaves own = { n->core, n->gpu, n->memory };
+    int rc = leaves_withhold (g, &own, &n->foreign);
     for (size_t i = 0; i < n->npools && rc == 0; i++)
-        rc = leaf_withhold_pool (g, n->pools[i].v,
-                                 gres_get (&n->gres_foreign, n->pools[i].name));
+        rc = withhold_pool (g, n->pools[i].v,
+                            gres_get (&n->gres_foreign, n->pools[i].name));
     if (rc == 0)
         rc = zones_withhold (g, n);
     if (rc == 0)

@@ -513,18 +513,6 @@ static void take_foreign (struct balance *b, size_t n, const struct machine_amou
     }
 }
 
-static int withhold_in (struct machine *g, const struct balance *b)
-{
-    const struct node_leaves *l = &b->zone->leaves;
-    int rc = leaf_withhold_units (g, l->core, b->withheld.cores);
-
-    if (rc == 0)
-        rc = leaf_withhold_units (g, l->gpu, b->withheld.gpus);
-    if (rc == 0)
-        rc = leaf_withhold_pool (g, l->memory, b->withheld.memory);
-    return rc;
-}
-
 int zones_withhold (struct machine *g, struct machine_node *n)
 {
     const struct node_zones *z = n->zones;
@@ -545,6 +533,6 @@ int zones_withhold (struct machine *g, struct machine_node *n)
         b[i].withheld = minus (b[i].unbooked, told[i].left);
     take_foreign (b, z->n, &n->foreign);
     for (size_t i = 0; i < z->n && rc == 0; i++)
-        rc = withhold_in (g, &b[i]);
+        rc = leaves_withhold (g, &b[i].zone->leaves, &b[i].withheld);
     return rc;
 }

@@ -143,11 +143,6 @@ int index_reserve (struct index *x, size_t places)
     return 0;
 }
 
-size_t index_places (const struct index *x)
-{
-    return x->places;
-}
-
 size_t index_memory (const struct index *x)
 {
     return sizeof (*x) + x->bytes;

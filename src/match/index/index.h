@@ -57,8 +57,7 @@ struct index *index_create (unsigned dims);
 void index_destroy (struct index *x);
 int index_reserve (struct index *x,
                    size_t places); /* 0 or -ENOMEM; new places are vacant */
-size_t index_places (const struct index *x);
-/* place < index_places(), here and below. */
+/* place: below the number of reserved places, here and below. */
 void index_set (struct index *x, size_t place, const struct index_key *key);
 /* As index_set(), for an unchanged key->ever, which is not read. */
 void index_set_free (struct index *x, size_t place, const struct index_key *key);

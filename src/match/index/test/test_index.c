@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "common/macros.h"
-#include "match/index/index.h"
+#include "match/index/index_private.h"
 #include "match/test/chance.h"
 
 #define PLACES_MAX 6000
@@ -195,7 +195,7 @@ static void reserve_more (struct index *x)
     assert_int_equal (index_reserve (x, more), 0);
     for (; nkeys < more; nkeys++)
         set_vacant (&keys[nkeys]);
-    assert_int_equal (index_places (x), nkeys);
+    assert_int_equal (x->places, nkeys);
 }
 
 static void set_several (struct index *x)
@@ -318,7 +318,7 @@ static void test_empty (void **state)
 
     (void)state;
     struct index *x = index_create (2);
-    assert_int_equal (index_places (x), 0);
+    assert_int_equal (x->places, 0);
     assert_int_equal (index_next (x, 0, &need), -1);
     assert_int_equal (index_prev (x, 0, &need), -1);
     assert_int_equal (index_most_free (x, 1), 0);
@@ -370,7 +370,7 @@ static void test_extremes (void **state)
     assert_int_equal (index_prev (x, 18, &need), -1);
     assert_int_equal (index_reserve (x, SIZE_MAX), -ENOMEM);
     assert_int_equal (index_reserve (x, (size_t)UINT32_MAX + 1), -ENOMEM);
-    assert_int_equal (index_places (x), 20);
+    assert_int_equal (x->places, 20);
     assert_int_equal (index_next (x, 4, &need), 19);
     index_destroy (x);
 }

@@ -10,7 +10,7 @@
 #include <stdbool.h>
 
 #include "common/test/torture.h"
-#include "match/index/index.h"
+#include "match/index/index_private.h"
 #include "match/index/profile.h"
 
 /* Lets the first, the second, ... allocation of the step fail, until the step needs
@@ -51,7 +51,7 @@ static void step_index_grows (void)
                 struct index_key key = key_of (places + 1);
                 index_set (x, (size_t)places, &key);
             }
-        assert_int_equal (index_places (x), places);
+        assert_int_equal (x->places, places);
         assert_int_equal (index_sum_free (x, 0), places * (places + 1) / 2);
         assert_int_equal (index_prev (x, SIZE_MAX, &need), places - 1);
     }
@@ -77,7 +77,7 @@ static void step_walk (void)
         measure = key.measure;
     }
     assert_int_equal (index_walk_next (&w), -1);
-    assert_true (w.failed ? n < index_places (scattered) : n == index_places (scattered));
+    assert_true (w.failed ? n < scattered->places : n == scattered->places);
     index_walk_end (&w);
 }
 

@@ -351,8 +351,3 @@ size_t sched_pending (const struct sched *s)
 {
     return HASH_COUNT (s->by_id);
 }
-
-uint64_t sched_tries (const struct sched *s)
-{
-    return s->tries;
-}

@@ -147,5 +147,3 @@ size_t sched_front (const struct sched *s, const struct sched_entry **list, size
  * start. */
 bool sched_may_pass (const struct sched *s, const struct sched_entry *job);
 size_t sched_pending (const struct sched *s);
-/* Number of matches so far, the main cost of a pass. */
-uint64_t sched_tries (const struct sched *s);

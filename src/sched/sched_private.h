@@ -96,7 +96,7 @@ struct sched {
     double now;         /* of the last pass */
     double renewed;     /* last time the plan was renewed because a start had come */
     uint64_t generation, layout; /* of the matcher, for which all this is valid */
-    uint64_t tries;
+    uint64_t tries;              /* matches so far, the main cost of a pass: for tests */
     uint64_t starts; /* jobs that started */
     char text[REASON_MAX];
 };

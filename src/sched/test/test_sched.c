@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "match/test/build.h"
-#include "sched/sched.h"
+#include "sched/sched_private.h"
 
 struct fixture {
     struct machine *g;
@@ -233,13 +233,13 @@ static void test_cost (void **state)
     for (uint64_t id = 1; id <= 3000; id++)
         add (f, id, 16, id % 2 ? f->node : f->one);
     expect_starts (f, 1, "1 2 4 6 8");
-    uint64_t tries = sched_tries (f->s);
+    uint64_t tries = f->s->tries;
     assert_true (tries <= 7);
     expect_starts (f, 1, "");
-    assert_int_equal (sched_tries (f->s), tries);
+    assert_int_equal (f->s->tries, tries);
     assert_int_equal (match_cancel (f->m, 8), 0);
     expect_starts (f, 1, "10");
-    assert_true (sched_tries (f->s) <= tries + 3);
+    assert_true (f->s->tries <= tries + 3);
 }
 
 /* A bounded call continues where the last one stopped. */
@@ -499,9 +499,9 @@ static void test_size_is_explained (void **state)
     add_elastic (f, 2, 0, f->both);
     add_timed (f, 3, 100, f->one);
     expect_starts (f, 2, "");
-    uint64_t tries = sched_tries (f->s);
+    uint64_t tries = f->s->tries;
     expect_starts (f, 2.1, "");
-    assert_int_equal (sched_tries (f->s), tries);
+    assert_int_equal (f->s->tries, tries);
     assert_int_equal (match_cancel (f->m, 1), 0);
     add_timed (f, 4, 100, f->node);
     assert_int_equal (sched_next (f->s, 3, 0, &d), 1);

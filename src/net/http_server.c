@@ -167,18 +167,6 @@ static void listener_stop (struct http_listener *l)
     l->fd = -1;
 }
 
-/* Serves l->fd. On failure l is a stopped listener. */
-static int listener_start (struct http_listener *l, struct error *err)
-{
-    int rc = start_daemon (l, err);
-
-    if (rc == 0)
-        rc = watch_daemon (l, err);
-    if (rc < 0)
-        listener_stop (l);
-    return rc;
-}
-
 static struct http_listener *listener_create (struct http_server *s, struct error *err)
 {
     struct http_listener *l = calloc (1, sizeof (*l));
@@ -199,6 +187,22 @@ static void listener_free (struct http_listener *l)
     free (l);
 }
 
+/* Serves fd; if that is an error, frees l. On another failure l is a stopped listener. */
+static int listener_start (struct http_listener *l, int fd, struct error *err)
+{
+    if (fd < 0) {
+        listener_free (l);
+        return fd;
+    }
+    l->fd = fd;
+    int rc = start_daemon (l, err);
+    if (rc == 0)
+        rc = watch_daemon (l, err);
+    if (rc < 0)
+        listener_stop (l);
+    return rc;
+}
+
 int http_server_listen_unix (struct http_server *s, const char *path, mode_t mode,
                              struct error *err)
 {
@@ -209,12 +213,7 @@ int http_server_listen_unix (struct http_server *s, const char *path, mode_t mod
     l->path = strdup (path);
     int fd = l->path ? http_listen_unix (path, mode, &l->dev, &l->ino, err)
                      : error_no_memory (err, NULL);
-    if (fd < 0) {
-        listener_free (l);
-        return fd;
-    }
-    l->fd = fd;
-    return listener_start (l, err);
+    return listener_start (l, fd, err);
 }
 
 int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t port,
@@ -227,12 +226,7 @@ int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t po
     l->host = strdup (host);
     int fd = l->host ? http_listen_tcp (host, port, &l->port, err)
                      : error_no_memory (err, NULL);
-    if (fd < 0) {
-        listener_free (l);
-        return fd;
-    }
-    l->fd = fd;
-    return listener_start (l, err);
+    return listener_start (l, fd, err);
 }
 
 uint16_t http_server_port (const struct http_server *s)
@@ -301,10 +295,8 @@ int http_server_set_munge_socket (struct http_server *s, const char *path)
 
 static void server_free (struct http_server *s)
 {
-    while (s->listeners) {
-        struct http_listener *l = s->listeners;
-        listener_free (l);
-    }
+    while (s->listeners)
+        listener_free (s->listeners);
     free (s->munge_socket);
     free (s);
 }

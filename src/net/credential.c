@@ -143,8 +143,7 @@ int credential_decode (const char *munge_socket, const char *cred, struct creden
 
     if (!ctx)
         return -ENOMEM;
-    munge_err_t mrc =
-        munge_decode (cred, ctx, &payload, &payload_len, &ret->uid, &ret->gid);
+    munge_err_t mrc = munge_decode (cred, ctx, &payload, &payload_len, &ret->uid, NULL);
     if (mrc != EMUNGE_SUCCESS)
         rc = explain (ctx, mrc, err);
     munge_ctx_destroy (ctx);

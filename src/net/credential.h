@@ -36,7 +36,6 @@ struct credential {
     char authority[AUTHORITY_SIZE]; /* of the broker; "": none, from older clients */
     char machine[MACHINE_SIZE];     /* the broker's machine, for localhost names */
     uid_t uid;                      /* the sender */
-    gid_t gid;
 };
 
 /* Returns the credential as text, which the caller frees; NULL with a reason (munged is

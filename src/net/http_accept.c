@@ -29,7 +29,6 @@ static void identify (struct http_conn *conn)
         || len != sizeof (cred))
         return;
     conn->uid = cred.uid;
-    conn->gid = cred.gid;
     http_peer_join (conn, conn->uid);
     if (conn->peer
         && conn->peer->connections
@@ -50,7 +49,6 @@ static void connection_opened (struct http_listener *l, struct MHD_Connection *m
     conn->listener = l;
     conn->fd = info->connect_fd;
     conn->uid = (uid_t)-1;
-    conn->gid = (gid_t)-1;
     conn->since = uv_now (l->server->loop);
     DL_APPEND (l->server->conns, conn);
     l->server->nconns++;

@@ -56,7 +56,6 @@ static void on_worker (uv_work_t *work)
 static void admit (struct http_request *req, const struct credential *credential)
 {
     req->uid = credential->uid;
-    req->gid = credential->gid;
     http_peer_join (req->conn, req->uid);
     if (http_peer_admit (req))
         http_request_resume (req);

@@ -96,7 +96,6 @@ struct http_conn { /* MHD's socket context */
     uint64_t since; /* ms of the loop: connected, or a request began or ended */
     struct http_peer *peer; /* NULL: a TCP connection before its first request */
     uid_t uid;              /* unix, else -1 */
-    gid_t gid;
     bool refused; /* the account has too many connections */
 };
 
@@ -143,7 +142,6 @@ struct http_request {
     struct strbuf body;
     size_t discarded;
     uid_t uid;
-    gid_t gid;
     void *aux;
     void (*aux_free) (void *);
 

@@ -28,7 +28,6 @@ void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mh
     l->idle_turns = 0; /* requests that arrive together do not make idle turns */
     req->mhd = mhd;
     req->uid = (uid_t)-1;
-    req->gid = (gid_t)-1;
     strbuf_init (&req->body, HTTP_BODY_MAX);
     DL_APPEND (l->server->requests, req);
     return req;
@@ -183,7 +182,6 @@ static void begin (struct http_request *req, const char *method)
     conn->since = uv_now (req->server->loop);
     req->fd = conn->fd;
     req->uid = conn->uid;
-    req->gid = conn->gid;
     snprintf (req->method, sizeof (req->method), "%s", method);
     bool local = req->listener->path;
     int rc = http_request_parse_target (req);
@@ -314,20 +312,10 @@ uid_t http_request_uid (const struct http_request *req)
     return req->uid;
 }
 
-gid_t http_request_gid (const struct http_request *req)
-{
-    return req->gid;
-}
-
 void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *))
 {
     req->aux = aux;
     req->aux_free = free_fn;
-}
-
-void *http_request_aux (const struct http_request *req)
-{
-    return req->aux;
 }
 
 /* -- replies -- */

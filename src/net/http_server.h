@@ -113,10 +113,8 @@ const char *http_request_header (const struct http_request *req, const char *nam
 /* NUL-terminated, may contain any bytes; "" without a body. */
 const char *http_request_body (const struct http_request *req, size_t *ret_len);
 uid_t http_request_uid (const struct http_request *req);
-gid_t http_request_gid (const struct http_request *req);
 /* Attaches the handler's own state to the request; free_fn runs when the request ends. */
 void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *));
-void *http_request_aux (const struct http_request *req);
 
 /* Replies, once; copies body. content_type NULL: application/json. Closes the connection
  * when there is no memory for the reply. */

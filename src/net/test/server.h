@@ -21,7 +21,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/strbuf.h"
-#include "net/http_server.h"
+#include "net/http_private.h"
 
 #define DEADLINE 30.0 /* seconds; a wait that takes longer has failed */
 
@@ -56,9 +56,8 @@ static inline void test_echo (struct http_request *req)
     const char *q = http_request_query (req, "q");
 
     strbuf_init (&sb, 16 * 1024 * 1024);
-    strbuf_addf (&sb, "%s %s uid=%u gid=%u q=%s body=", http_request_method (req),
-                 http_request_path (req), (unsigned)http_request_uid (req),
-                 (unsigned)http_request_gid (req), q ? q : "-");
+    strbuf_addf (&sb, "%s %s uid=%u q=%s body=", http_request_method (req),
+                 http_request_path (req), (unsigned)http_request_uid (req), q ? q : "-");
     strbuf_add (&sb, body, len);
     size_t n = sb.len;
     http_reply_header (req, "X-Test", "yes");
@@ -146,7 +145,7 @@ static inline void test_on_drain (struct http_request *req, void *arg)
 {
     static char piece[300000];
     struct test_server *s = arg;
-    struct test_drain *d = http_request_aux (req);
+    struct test_drain *d = req->aux;
 
     s->drains++;
     assert_int_equal (http_stream_unsent (req), 0);

@@ -220,13 +220,6 @@ static int64_t ids_around (const struct walk *w, const struct grug_edge *e)
     return MAX (around, 1);
 }
 
-static int compare_places (const void *a, const void *b)
-{
-    uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Places by (value, place). */
 static int sort_list (struct walk *w, const uint32_t *values, size_t n, uint32_t **ret)
 {
@@ -238,7 +231,7 @@ static int sort_list (struct walk *w, const uint32_t *values, size_t n, uint32_t
         return error_no_memory (w->err, "grug");
     for (size_t k = 0; k < n; k++)
         both[k] = (uint64_t)values[k] << 32 | k;
-    qsort (both, n, sizeof (*both), compare_places);
+    qsort (both, n, sizeof (*both), compare_u64);
     for (size_t k = 0; k < n; k++)
         by[k] = (uint32_t)both[k];
     return 0;

@@ -42,6 +42,21 @@ static void string_set (char **field, char *value)
     *field = value;
 }
 
+int texts_set (struct text *list, size_t n, struct error *err)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < n && ok; i++)
+        ok = !list[i].value || (list[i].copy = strdup (list[i].value));
+    for (size_t i = 0; i < n; i++) {
+        if (ok)
+            string_set (list[i].field, list[i].copy);
+        else
+            free (list[i].copy);
+    }
+    return ok ? 0 : error_no_memory (err, NULL);
+}
+
 /* -- submit -- */
 
 struct submit {
@@ -141,20 +156,17 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     if (s.array && !array)
         return error_set (err, why.code == ENOMEM ? ENOMEM : EINVAL, "%s", why.text);
     json_t *shown = NULL;
-    rc = attributes_of_event (e->context, &shown);
-    char *user = strdup (s.user), *name = strdup (s.name), *queue = strdup (s.queue);
-    char *nodes = s.nodes ? strdup (s.nodes) : NULL;
-    char *adopted = s.adopted ? strdup (s.adopted) : NULL;
-    char *key = s.adopted_key ? strdup (s.adopted_key) : NULL;
-    if (!user || !name || !queue || (s.nodes && !nodes) || (s.adopted && !adopted)
-        || (s.adopted_key && !key) || rc < 0) {
+    struct text texts[] = {
+        { .field = &job->asked_nodes, .value = s.nodes },
+        { .field = &job->adopted, .value = s.adopted },
+        { .field = &job->adopted_key, .value = s.adopted_key },
+        { .field = &job->user, .value = s.user },
+        { .field = &job->name, .value = s.name },
+        { .field = &job->queue, .value = s.queue },
+    };
+    if (attributes_of_event (e->context, &shown) < 0
+        || texts_set (texts, ARRAY_SIZE (texts), err) < 0) {
         json_decref (shown);
-        free (user);
-        free (name);
-        free (queue);
-        free (nodes);
-        free (adopted);
-        free (key);
         job_array_destroy (array);
         return error_no_memory (err, NULL);
     }
@@ -162,12 +174,6 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->shown = shown;
     job->array_job = (uint64_t)s.array_job;
     job->array_task = (uint32_t)s.array_index;
-    string_set (&job->asked_nodes, nodes);
-    string_set (&job->adopted, adopted);
-    string_set (&job->adopted_key, key);
-    string_set (&job->user, user);
-    string_set (&job->name, name);
-    string_set (&job->queue, queue);
     job->userid = (uint32_t)s.userid;
     job->groupid = (uint32_t)s.groupid;
     job->urgency = (int)s.urgency;
@@ -234,31 +240,19 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
 
 /* -- running -- */
 
-/* Copy the strings of {"reason": "fitted", "text": "..."}; both NULL if the event has no
+/* The strings of {"reason": "fitted", "text": "..."}; unchanged if the event has no
  * size. */
-static int size_read (const struct event *e, char **reason, char **text,
+static int size_read (const struct event *e, const char **reason, const char **text,
                       struct error *err)
 {
-    const char *words = NULL, *sentence = NULL;
+    static const char where[] = "alloc.size";
     json_t *size = NULL;
     int rc = json_get_object (e->context, "size", &size, JSON_OPTIONAL_KEY, e->name, err);
 
-    *reason = *text = NULL;
     if (rc < 0 || !size)
         return rc;
-    if ((rc = json_get_string (size, "reason", &words, JSON_REQUIRED, "alloc.size", err))
-            < 0
-        || (rc = json_get_string (size, "text", &sentence, JSON_REQUIRED, "alloc.size",
-                                  err))
-               < 0)
-        return rc;
-    *reason = strdup (words);
-    *text = strdup (sentence);
-    if (*reason && *text)
-        return 0;
-    free (*reason);
-    free (*text);
-    return error_no_memory (err, NULL);
+    rc = json_get_string (size, "reason", reason, JSON_REQUIRED, where, err);
+    return rc < 0 ? rc : json_get_string (size, "text", text, JSON_REQUIRED, where, err);
 }
 
 static int on_alloc (struct job *job, const struct event *e, struct outcome *out,
@@ -267,6 +261,7 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
     (void)out;
     json_t *r = NULL;
     const char *nodelist = NULL, *places = NULL, *space = NULL;
+    const char *reason = NULL, *why = NULL;
     int64_t nnodes = job->nnodes, ntasks = job->ntasks, ncores = job->ncores, milli = 0;
     double duration = job->duration;
     int rc;
@@ -284,30 +279,22 @@ static int on_alloc (struct job *job, const struct event *e, struct outcome *out
         || (rc = get_int (e, "ncores", 0, INT64_MAX, &ncores, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "cpu_milli", 0, INT64_MAX, &milli, JSON_OPTIONAL_KEY, err))
                < 0
-        || (rc = get_seconds (e, "duration", &duration, err)) < 0)
+        || (rc = get_seconds (e, "duration", &duration, err)) < 0
+        || (rc = size_read (e, &reason, &why, err)) < 0)
         return rc;
-    char *reason, *why;
-    if ((rc = size_read (e, &reason, &why, err)) < 0)
-        return rc;
+    struct text texts[] = {
+        { .field = &job->size_reason, .value = reason },
+        { .field = &job->size_text, .value = why },
+        { .field = &job->nodelist, .value = nodelist },
+        { .field = &job->places, .value = places },
+        { .field = &job->namespace_, .value = space },
+    };
     char *text = json_dumps (r, JSON_COMPACT | JSON_REAL_PRECISION (16));
-    char *list = nodelist ? strdup (nodelist) : NULL;
-    char *where = places ? strdup (places) : NULL;
-    char *in = space ? strdup (space) : NULL;
-    if (!text || (nodelist && !list) || (places && !where) || (space && !in)) {
+    if (!text || texts_set (texts, ARRAY_SIZE (texts), err) < 0) {
         free (text);
-        free (list);
-        free (where);
-        free (in);
-        free (reason);
-        free (why);
         return error_no_memory (err, NULL);
     }
-    string_set (&job->size_reason, reason);
-    string_set (&job->size_text, why);
     string_set (&job->r, text);
-    string_set (&job->nodelist, list);
-    string_set (&job->places, where);
-    string_set (&job->namespace_, in);
     job->nnodes = nnodes;
     job->ntasks = ntasks;
     job->ncores = ncores;
@@ -512,14 +499,10 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     if (!last && strcmp (order, "old") != 0)
         return error_set (err, EINVAL, "requeue.order: '%.16s' is neither old nor end",
                           order);
-    char *copy = strdup (reason), *nodes = avoid ? strdup (avoid) : NULL;
-    if (!copy || (avoid && !nodes)) {
-        free (copy);
-        free (nodes);
-        return error_no_memory (err, NULL);
-    }
-    string_set (&job->requeue_reason, copy);
-    string_set (&job->avoid, nodes);
+    struct text texts[] = { { .field = &job->requeue_reason, .value = reason },
+                            { .field = &job->avoid, .value = avoid } };
+    if (texts_set (texts, ARRAY_SIZE (texts), err) < 0)
+        return -ENOMEM;
     job->t_begin = begin;
     if (last) {
         job->t_age = e->timestamp;

@@ -26,6 +26,15 @@ struct transition {
 
 enum { TRANSITION_UNBORN = -1 /* before submit */, TRANSITION_STAY = -2 };
 
+struct text { /* of the job */
+    char **field;
+    const char *value; /* NULL: none */
+    char *copy;        /* of texts_set() */
+};
+
+/* Sets all of the texts; without memory for the copies, none. */
+int texts_set (struct text *list, size_t n, struct error *err);
+
 extern const struct transition transitions[];
 extern const size_t transitions_count;
 const struct transition *transition_find (const struct job *job, const char *event);

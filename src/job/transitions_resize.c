@@ -47,23 +47,29 @@ static int read_held (const struct job *job, const struct event *e, struct held 
     return get_count (e, "cpu_milli", &h->cpu_milli, err);
 }
 
-/* The job holds these resources from now on; does nothing if the event has no R. */
-static int take_held (struct job *job, const struct held *h, double now,
+/* The job holds these resources from now on; the same as before if the event has no R.
+ * why: the sentence for its size, or NULL. */
+static int take_held (struct job *job, const struct held *h, const char *why, double now,
                       struct error *err)
 {
+    char *text = h->r ? json_dumps (h->r, JSON_COMPACT | JSON_REAL_PRECISION (16)) : NULL;
+    struct text texts[3];
+    size_t n = 0;
+
+    if (h->r)
+        texts[n++] = (struct text){ .field = &job->nodelist, .value = h->nodelist };
+    if (why) {
+        texts[n++] = (struct text){ .field = &job->size_reason, .value = "resized" };
+        texts[n++] = (struct text){ .field = &job->size_text, .value = why };
+    }
+    if ((h->r && !text) || texts_set (texts, n, err) < 0) {
+        free (text);
+        return error_no_memory (err, NULL);
+    }
     if (!h->r)
         return 0;
-    char *text = json_dumps (h->r, JSON_COMPACT | JSON_REAL_PRECISION (16));
-    char *list = h->nodelist ? strdup (h->nodelist) : NULL;
-    if (!text || (h->nodelist && !list)) {
-        free (text);
-        free (list);
-        return error_set (err, ENOMEM, "out of memory");
-    }
     free (job->r);
-    free (job->nodelist);
     job->r = text;
-    job->nodelist = list;
     job->nnodes = h->nnodes;
     job->ntasks = h->ntasks;
     job->ncores = h->ncores;
@@ -111,7 +117,7 @@ int transition_resize (struct job *job, const struct event *e, struct outcome *o
     if ((nnodes > from) != (held.r != NULL) || nnodes == from)
         return error_set (err, EINVAL,
                           "resize: R is for growing only, and required there");
-    if ((rc = take_held (job, &held, e->timestamp, err)) < 0)
+    if ((rc = take_held (job, &held, NULL, e->timestamp, err)) < 0)
         return rc;
     const bool by_user = was->by_user || !strcmp (by, "user");
     job->resize = (struct job_resize){ .generation = (uint32_t)generation,
@@ -124,29 +130,12 @@ int transition_resize (struct job *job, const struct event *e, struct outcome *o
     return 0;
 }
 
-/* The reason why the job has its size, and the sentence; the caller frees both. */
-static int explain_size (const struct job *job, char **ret_reason, char **ret_text,
-                         struct error *err)
-{
-    char *reason = strdup ("resized"), *text = NULL;
-
-    if (!reason
-        || asprintf (&text, "it had %jd node%s before", (intmax_t)job->resize.from,
-                     job->resize.from == 1 ? "" : "s")
-               < 0) {
-        free (reason);
-        return error_set (err, ENOMEM, "out of memory");
-    }
-    *ret_reason = reason;
-    *ret_text = text;
-    return 0;
-}
-
 int transition_resized (struct job *job, const struct event *e, struct outcome *out,
                         struct error *err)
 {
     int64_t generation;
     struct held held;
+    char why[64];
     int rc = get_generation (e, &generation, err);
 
     (void)out;
@@ -158,18 +147,10 @@ int transition_resized (struct job *job, const struct event *e, struct outcome *
     if ((job->resize.nnodes < job->resize.from) != (held.r != NULL))
         return error_set (err, EINVAL,
                           "resized: R is for shrinking only, and required there");
-    char *reason = NULL, *text = NULL;
-    if ((rc = explain_size (job, &reason, &text, err)) < 0)
+    snprintf (why, sizeof (why), "it had %jd node%s before", (intmax_t)job->resize.from,
+              job->resize.from == 1 ? "" : "s");
+    if ((rc = take_held (job, &held, why, e->timestamp, err)) < 0)
         return rc;
-    if ((rc = take_held (job, &held, e->timestamp, err)) < 0) {
-        free (reason);
-        free (text);
-        return rc;
-    }
-    free (job->size_reason);
-    free (job->size_text);
-    job->size_reason = reason;
-    job->size_text = text;
     job->resize.active = false;
     job->resize.at = e->timestamp;
     return 0;

@@ -41,7 +41,14 @@ static inline void macros_fclosep (FILE **f)
         fclose (*f);
 }
 
-/* For qsort() and bsearch() of uint64_t. */
+/* For qsort() and bsearch(). */
+static inline int compare_u32 (const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
+}
+
 static inline int compare_u64 (const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

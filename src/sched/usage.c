@@ -296,12 +296,6 @@ bool usage_look (struct usage *u, uint32_t uid, double now, struct usage_user *r
     return true;
 }
 
-static int cmp_uid (const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 uint32_t *usage_uids (const struct usage *u, size_t *ret_n)
 {
     size_t n = 0;
@@ -311,7 +305,7 @@ uint32_t *usage_uids (const struct usage *u, size_t *ret_n)
         return NULL;
     for (const struct user *user = u->users; user; user = user->hh.next)
         list[n++] = user->uid;
-    qsort (list, n, sizeof (*list), cmp_uid);
+    qsort (list, n, sizeof (*list), compare_u32);
     *ret_n = n;
     return list;
 }

@@ -114,12 +114,6 @@ static int entries_parse (struct rv1_document *d, json_t *lite, struct error *er
 
 /* -- ranks and hosts -- */
 
-static int compare_ranks (const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 static int ranks_list (struct rv1_document *d, struct error *err)
 {
     uint64_t total = 0;
@@ -134,7 +128,7 @@ static int ranks_list (struct rv1_document *d, struct error *err)
         IDSET_FOREACH (d->entries[i].ranks, rank)
         d->ranks[d->nranks++] = rank;
     }
-    qsort (d->ranks, d->nranks, sizeof (*d->ranks), compare_ranks);
+    qsort (d->ranks, d->nranks, sizeof (*d->ranks), compare_u32);
     for (size_t i = 1; i < d->nranks; i++) {
         if (d->ranks[i] == d->ranks[i - 1])
             return error_set (err, EINVAL, "R_lite: rank %u is there twice", d->ranks[i]);

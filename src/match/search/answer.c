@@ -195,12 +195,6 @@ static void cover (const struct walker *k, struct selection *s)
     }
 }
 
-static int by_handle (const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-    return (x > y) - (x < y);
-}
-
 /* Further children are covered if all above them in the tree is claimed, too: one of its
  * boxes by a rack and by a pool that both go as a whole. */
 static int cover_further (const struct walker *k, struct selection *s)
@@ -214,13 +208,13 @@ static int cover_further (const struct walker *k, struct selection *s)
         if (s->picks[i].claimed
             && graph_vertex (k->g, s->picks[i].v)->first != GRAPH_NONE)
             claimed[n++] = s->picks[i].v;
-    qsort (claimed, n, sizeof (*claimed), by_handle);
+    qsort (claimed, n, sizeof (*claimed), compare_u32);
     for (size_t i = 0; i < s->n && n > 0; i++) {
         struct pick *p = &s->picks[i];
         uint32_t v = selection_is_further (s, k->g, p) ? p->v : GRAPH_NONE;
         while (p->claimed && v != GRAPH_NONE) {
             v = graph_vertex (k->g, v)->parent;
-            if (bsearch (&v, claimed, n, sizeof (*claimed), by_handle))
+            if (bsearch (&v, claimed, n, sizeof (*claimed), compare_u32))
                 p->claimed = false;
         }
     }

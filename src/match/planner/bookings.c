@@ -19,25 +19,17 @@
 #include "match/planner/window_nodes.h"
 
 #define CLAIMS_MAX (UINT32_MAX - 1)
+#define BOOKINGS_MAX (UINT32_MAX - 1)
 
 /* -- numbers -- */
 
 int claims_reserve (struct planner *p, size_t more)
 {
-    size_t need = p->claims_live + more, alloc;
-    struct claim *claims;
+    size_t need = p->claims_live + more;
 
-    if (need <= p->claims_alloc)
-        return 0;
-    if (need > CLAIMS_MAX)
-        return -ENOMEM;
-    alloc = MIN (MAX (need, (size_t)p->claims_alloc * 2), CLAIMS_MAX);
-    claims = realloc (p->claims, alloc * sizeof (*claims));
-    if (!claims)
-        return -ENOMEM;
-    p->claims = claims;
-    p->claims_alloc = (uint32_t)alloc;
-    return 0;
+    return need > CLAIMS_MAX
+               ? -ENOMEM
+               : array_reserve (&p->claims, &p->claims_alloc, need, sizeof (*p->claims));
 }
 
 static uint32_t number_take (struct planner *p)
@@ -251,18 +243,15 @@ struct booking *booking_find (const struct planner *p, uint64_t job)
 /* Returns a vacant booking, which stays vacant until it is entered; NULL: no memory. */
 static struct booking *booking_vacant (struct planner *p)
 {
-    struct booking *b, **all;
-    size_t alloc = (size_t)p->bookings_alloc * 2 + 16;
+    struct booking *b;
 
     if (p->bookings_free != GRAPH_NONE)
         return p->bookings[p->bookings_free];
-    if (p->nbookings == p->bookings_alloc) {
-        if (alloc >= UINT32_MAX || !(all = realloc (p->bookings, alloc * sizeof (*all))))
-            return NULL;
-        p->bookings = all;
-        p->bookings_alloc = (uint32_t)alloc;
-    }
-    if (!(b = calloc (1, sizeof (*b))))
+    if (p->nbookings >= BOOKINGS_MAX
+        || array_reserve (&p->bookings, &p->bookings_alloc, p->nbookings + 1,
+                          sizeof (struct booking *))
+               < 0
+        || !(b = calloc (1, sizeof (*b))))
         return NULL;
     b->number = p->nbookings++;
     b->first = GRAPH_NONE; /* of a vacant one: the next vacant one */

@@ -238,12 +238,12 @@ struct planner {
     struct graph *g;
     struct match_policy policy;
     struct planner_options opt;
-    struct claim *claims;                        /* by number */
-    uint32_t nclaims, claims_alloc, claims_free; /* free ones are a list, linked by
-                                                  * next */
-    struct booking *by_job;                      /* hash */
-    struct booking **bookings;                   /* by number */
-    uint32_t nbookings, bookings_alloc, bookings_free;
+    struct claim *claims;          /* by number */
+    uint32_t nclaims, claims_free; /* free ones are a list, linked by next */
+    struct booking *by_job;        /* hash */
+    struct booking **bookings;     /* by number */
+    uint32_t nbookings, bookings_free;
+    size_t claims_alloc, bookings_alloc;
     uint16_t dims[TYPE_DIMS]; /* type of each dimension; dims[0] is GRAPH_NODE: whole
                                * nodes */
     unsigned ntypes;          /* dimensions of types; those of properties follow */

@@ -355,10 +355,7 @@ static int refuse_move (const struct graph *g, uint32_t v, uint32_t parent, int 
 static uint32_t booked_above (const struct graph *g, uint32_t v, uint32_t other)
 {
     for (; v != GRAPH_NONE; v = graph_vertex (g, v)->parent) {
-        uint32_t up = other;
-        while (up != GRAPH_NONE && up != v)
-            up = graph_vertex (g, up)->parent;
-        if (up == v)
+        if (graph_is_in (g, other, v))
             return GRAPH_NONE;
         if (graph_vertex (g, v)->nclaims > 0)
             return v;

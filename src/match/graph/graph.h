@@ -101,6 +101,20 @@ static inline struct graph_vertex *graph_vertex (const struct graph *g, uint32_t
     return &g->v[v];
 }
 
+/* True if v is top, or is below top in the tree. */
+static inline bool graph_is_in (const struct graph *g, uint32_t v, uint32_t top)
+{
+    while (v != GRAPH_NONE && v != top)
+        v = graph_vertex (g, v)->parent;
+    return v == top;
+}
+
+/* Returns word i (units 64 i .. 64 i + 63) of the units that are allocated. */
+static inline uint64_t graph_busy_word (const struct graph_vertex *x, uint32_t i)
+{
+    return x->n <= 64 ? x->busy.bits : x->busy.map[i];
+}
+
 #define GRAPH_CHILDREN(g, parent, c)                                                     \
     for (uint32_t c = (g)->v[parent].first; c != GRAPH_NONE; c = (g)->v[c].next)
 

@@ -221,11 +221,6 @@ int node_set_gres (struct machine *g, struct machine_node *n,
 
 /* -- units, 64 at a time -- */
 
-static uint64_t busy_word (const struct graph_vertex *x, uint32_t i)
-{
-    return x->n <= 64 ? x->busy.bits : x->busy.map[i];
-}
-
 static uint32_t count_bits (uint64_t word)
 {
     return (uint32_t)__builtin_popcountll (word);
@@ -241,7 +236,7 @@ static uint32_t units_used (const struct graph *g, uint32_t v)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < words_of (g, v); i++)
-        n += count_bits (busy_word (graph_vertex (g, v), i));
+        n += count_bits (graph_busy_word (graph_vertex (g, v), i));
     return n;
 }
 
@@ -251,7 +246,7 @@ static uint32_t units_free (const struct graph *g, uint32_t v)
 
     for (uint32_t i = 0; i < words_of (g, v); i++)
         n += count_bits (graph_ever_word (g, v, i) & ~graph_down_word (g, v, i)
-                         & ~busy_word (graph_vertex (g, v), i));
+                         & ~graph_busy_word (graph_vertex (g, v), i));
     return n;
 }
 
@@ -265,7 +260,8 @@ uint32_t leaf_unbooked (const struct graph *g, uint32_t v)
     uint32_t n = 0;
 
     for (uint32_t i = 0; i < words_of (g, v); i++)
-        n += count_bits (graph_ever_word (g, v, i) & ~busy_word (graph_vertex (g, v), i));
+        n += count_bits (graph_ever_word (g, v, i)
+                         & ~graph_busy_word (graph_vertex (g, v), i));
     return n;
 }
 
@@ -343,11 +339,11 @@ static int withhold_units (struct machine *g, uint32_t v, uint32_t foreign)
     if (words == 0 || graph_is_leaving (g->graph, v))
         return 0;
     for (uint32_t i = 0; i < words; i++)
-        left += count_bits (busy_word (graph_vertex (g->graph, v), i)
+        left += count_bits (graph_busy_word (graph_vertex (g->graph, v), i)
                             & ~graph_ever_word (g->graph, v, i));
     for (uint32_t i = words; i-- > 0;) {
         uint64_t ever = graph_ever_word (g->graph, v, i);
-        uint64_t free = ever & ~busy_word (graph_vertex (g->graph, v), i);
+        uint64_t free = ever & ~graph_busy_word (graph_vertex (g->graph, v), i);
         uint64_t want = highest (free, (uint32_t)MIN (left, 64));
         uint64_t have = graph_down_word (g->graph, v, i) & ever;
         int rc = flag_units (g, v, i, want ^ have, want);

@@ -146,13 +146,6 @@ static void give_units (const struct giving *w, const struct pick *pick)
         cut (w, c, pick);
 }
 
-static bool is_below (const struct planner *p, uint32_t v, uint32_t top)
-{
-    while (v != GRAPH_NONE && v != top)
-        v = graph_vertex (p->g, v)->parent;
-    return v == top;
-}
-
 /* Gives back everything that the job has below v, in a node. */
 static void give_below (const struct giving *w, uint32_t v)
 {
@@ -182,7 +175,7 @@ static void give (const struct giving *w, const struct pick *pick)
     for (uint32_t c = w->b->first; c != GRAPH_NONE; c = next) {
         const struct claim *claim = &w->p->claims[c];
         next = claim->next_of_job;
-        if (claim->count > 0 && is_below (w->p, claim->v, pick->v))
+        if (claim->count > 0 && graph_is_in (w->p->g, claim->v, pick->v))
             claims_shrink (w->p, c, 0, 0, 0);
     }
 }

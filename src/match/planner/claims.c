@@ -42,11 +42,6 @@ uint64_t claims_run_word (uint32_t unit, uint32_t count, uint32_t i)
     return bits_between (unit, (uint64_t)unit + count, i);
 }
 
-static uint64_t busy_word (const struct graph_vertex *x, uint32_t i)
-{
-    return x->n <= 64 ? x->busy.bits : x->busy.map[i];
-}
-
 uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
                            const struct window *w)
 {
@@ -59,7 +54,7 @@ uint64_t claims_free_word (const struct planner *p, uint32_t v, uint32_t i,
     if (x->nclaims == 0)
         return free;
     if (w->now) {
-        free &= ~busy_word (x, i);
+        free &= ~graph_busy_word (x, i);
         if (x->nreserved == 0)
             return free;
     }

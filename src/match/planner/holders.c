@@ -25,13 +25,6 @@ static bool is_held (const struct planner *p, uint32_t v, uint32_t unit, bool re
     return false;
 }
 
-static bool is_below (const struct planner *p, uint32_t v, uint32_t top)
-{
-    while (v != GRAPH_NONE && v != top)
-        v = graph_vertex (p->g, v)->parent;
-    return v == top;
-}
-
 bool planner_has (const struct planner *p, uint64_t job, uint32_t v, uint32_t unit,
                   bool below)
 {
@@ -45,7 +38,7 @@ bool planner_has (const struct planner *p, uint64_t job, uint32_t v, uint32_t un
         return false;
     CLAIMS_OF_JOB (p, b, c)
     {
-        if (is_below (p, p->claims[c].v, v))
+        if (graph_is_in (p->g, p->claims[c].v, v))
             return true;
     }
     return false;

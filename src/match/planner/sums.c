@@ -43,7 +43,7 @@ static int64_t units_of (const struct planner *p, uint32_t v, uint32_t first,
         word &= what == SUMS_EVER ? graph_ever_word (p->g, v, i)
                                   : ~graph_down_word (p->g, v, i);
         if (what == SUMS_FREE)
-            word &= ~(x->n <= 64 ? x->busy.bits : x->busy.map[i]);
+            word &= ~graph_busy_word (x, i);
         n += __builtin_popcountll (word);
     }
     return n;

@@ -262,8 +262,8 @@ static bool is_live (const struct planner *p, const struct level_node *node)
     return x->n > 0 && x->parent == node->parent && levels_node (p, node->v) == node;
 }
 
-/* Corrects the bookings with claims below v, each once per round. */
-static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
+/* Corrects the bookings with claims on v, each once per round. */
+static void rebook_at (struct planner *p, uint32_t v, uint64_t round)
 {
     CLAIMS (p, v, c)
     {
@@ -272,6 +272,12 @@ static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
             sums_rebook (p, b);
         b->stamp = round;
     }
+}
+
+/* Corrects those with claims on v and below it. */
+static void rebook_below (struct planner *p, uint32_t v, uint64_t round)
+{
+    rebook_at (p, v, round);
     GRAPH_CHILDREN (p->g, v, child)
     {
         rebook_below (p, child, round);
@@ -283,15 +289,8 @@ static void rebook (struct planner *p, uint32_t node, uint64_t round)
 {
     rebook_below (p, node, round);
     for (uint32_t v = graph_vertex (p->g, node)->parent; v != GRAPH_NONE;
-         v = graph_vertex (p->g, v)->parent) {
-        CLAIMS (p, v, c)
-        {
-            struct booking *b = claims_booking (p, &p->claims[c]);
-            if (b->stamp != round)
-                sums_rebook (p, b);
-            b->stamp = round;
-        }
-    }
+         v = graph_vertex (p->g, v)->parent)
+        rebook_at (p, v, round);
 }
 
 /* Updates a node that has changed in itself; its bookings are not corrected yet. false:

@@ -121,38 +121,22 @@ void complete_list (struct session *s, const char *line, size_t len, const char 
     static const char *const bools[] = { "true", "false", NULL };
     static const char *const bookings[] = { "allocate", "reserve", NULL };
 
-    switch (complete_kind (line, len)) {
-    case WORD_COMMAND:
+    static const char *const *const lists[WORD_COMMAND + 1] = {
+        [WORD_OP] = match_ops, [WORD_TERM] = find_terms,  [WORD_STATUS] = statuses,
+        [WORD_BOOL] = bools,   [WORD_BOOKING] = bookings,
+    };
+    enum word_kind kind = complete_kind (line, len);
+
+    if (lists[kind])
+        offer_all (list, word, lists[kind]);
+    else if (kind == WORD_COMMAND)
         offer_commands (list, word);
-        break;
-    case WORD_OP:
-        offer_all (list, word, match_ops);
-        break;
-    case WORD_TERM:
-        offer_all (list, word, find_terms);
-        break;
-    case WORD_STATUS:
-        offer_all (list, word, statuses);
-        break;
-    case WORD_BOOL:
-        offer_all (list, word, bools);
-        break;
-    case WORD_BOOKING:
-        offer_all (list, word, bookings);
-        break;
-    case WORD_READER:
+    else if (kind == WORD_READER)
         offer_readers (list, word);
-        break;
-    case WORD_JOB:
+    else if (kind == WORD_JOB)
         offer_jobs (s, list, word);
-        break;
-    case WORD_PATH:
+    else if (kind == WORD_PATH)
         offer_paths (s, list, word);
-        break;
-    case WORD_NONE:
-    case WORD_FILE:
-        break;
-    }
 }
 
 /* -- for readline, which gives its callbacks no place for their own -- */

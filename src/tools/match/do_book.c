@@ -155,19 +155,6 @@ static enum match_verdict update (struct session *s, struct update *u)
     return rc < 0 ? MATCH_NONE : MATCH_BOOKED;
 }
 
-static void list_job (struct session *s, struct update *u)
-{
-    struct job_info *job = jobs_add (s->jobs, u->job, u->file, &u->selection);
-
-    if (!job) {
-        session_complain ("no memory to list job %" PRIu64, u->job);
-        return;
-    }
-    job->state = u->at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
-    job->at = u->at;
-    job->elapsed = match_times_sum (&u->t);
-}
-
 void do_update (struct session *s, int argc, char **argv)
 {
     struct update u = { .at = 0 };
@@ -180,7 +167,7 @@ void do_update (struct session *s, int argc, char **argv)
     output_match (s, u.job, verdict, u.at, &u.t);
     s->next_job = u.job + 1;
     if (verdict == MATCH_BOOKED)
-        list_job (s, &u);
+        session_list_job (s, u.job, u.file, u.at, match_times_sum (&u.t), &u.selection);
     selection_destroy (u.selection);
 }
 

@@ -112,20 +112,6 @@ static int write_found (struct match *m, struct error *err)
 
 /* -- answer -- */
 
-static void list_job (struct match *m)
-{
-    int64_t at = m->found->start;
-    struct job_info *job = jobs_add (m->s->jobs, m->job, m->file, &m->found);
-
-    if (!job) {
-        session_complain ("no memory to list job %" PRIu64, m->job);
-        return;
-    }
-    job->state = at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
-    job->at = at;
-    job->elapsed = match_times_sum (&m->t);
-}
-
 static void answer (struct match *m, enum match_verdict verdict)
 {
     fwrite (m->text.buf, 1, m->text.len, m->s->out);
@@ -174,7 +160,8 @@ static int run_text (struct match *m, const struct strbuf *text)
     jobs_note_time (m->s->jobs, match_times_sum (&m->t));
     answer (m, verdict);
     if (verdict == MATCH_BOOKED)
-        list_job (m);
+        session_list_job (m->s, m->job, m->file, m->found->start, match_times_sum (&m->t),
+                          &m->found);
     if (books (m->op))
         m->s->next_job++;
     return rc;

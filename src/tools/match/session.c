@@ -1,6 +1,8 @@
 /* session.c - see session.h */
 #include "tools/match/session.h"
 
+#include <inttypes.h>
+
 #include "common/clock.h"
 #include "common/io.h"
 
@@ -14,6 +16,20 @@ void session_complain (const char *fmt, ...)
     vfprintf (stderr, fmt, ap);
     fputc ('\n', stderr);
     va_end (ap);
+}
+
+void session_list_job (struct session *s, uint64_t id, const char *file, int64_t at,
+                       double elapsed, struct selection **given)
+{
+    struct job_info *job = jobs_add (s->jobs, id, file, given);
+
+    if (!job) {
+        session_complain ("no memory to list job %" PRIu64, id);
+        return;
+    }
+    job->state = at == 0 ? JOB_ALLOCATED : JOB_RESERVED;
+    job->at = at;
+    job->elapsed = elapsed;
 }
 
 /* -- the graph's life -- */

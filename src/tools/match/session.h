@@ -35,5 +35,8 @@ struct session {
 int session_open (struct session *s, const struct options *opt, struct error *err);
 /* -errno: the results could not all be written. */
 int session_close (struct session *s, struct error *err);
+/* Lists a job that was booked from `at` on; takes over *given. elapsed: see job_info. */
+void session_list_job (struct session *s, uint64_t id, const char *file, int64_t at,
+                       double elapsed, struct selection **given);
 /* Prints "ERROR: text" on stderr. */
 void session_complain (const char *fmt, ...) PRINTF_LIKE (1, 2);

@@ -319,12 +319,10 @@ void journal_compact (struct journal *j)
 
 int64_t journal_bytes (const struct journal *j)
 {
-    autofree char *log = NULL;
+    autofree char *log = schema_beside (j, "-wal");
     struct stat st;
     int64_t bytes = stat (j->path, &st) == 0 ? st.st_size : 0;
 
-    if (asprintf (&log, "%s-wal", j->path) < 0)
-        log = NULL;
     return bytes + (log && stat (log, &st) == 0 ? st.st_size : 0);
 }
 
@@ -386,7 +384,7 @@ struct journal *journal_open (const char *path, void (*wake) (void *arg), void *
     return j;
 }
 
-static void discard_all (struct item *list)
+void items_discard (struct item *list)
 {
     while (list) {
         struct item *item = list;
@@ -409,9 +407,9 @@ void journal_close (struct journal *j)
     if (j->reader_runs)
         pthread_join (j->reader, NULL);
     schema_close (j);
-    discard_all (j->queue);
-    discard_all (j->reads);
-    discard_all (j->done);
+    items_discard (j->queue);
+    items_discard (j->reads);
+    items_discard (j->done);
     while (j->keys)
         key_remove (j, j->keys);
     if (j->head_fd >= 0)

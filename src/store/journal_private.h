@@ -164,6 +164,8 @@ struct journal {
  * last_id. */
 int schema_open (struct journal *j, struct error *err);
 void schema_close (struct journal *j);
+/* The path with a suffix; the caller frees it. NULL: no memory. */
+char *schema_beside (const struct journal *j, const char *suffix);
 /* Takes the flock on PATH-lock. */
 int schema_lock (struct journal *j, struct error *err);
 int schema_open_db (const struct journal *j, int flags, sqlite3 **ret, struct error *err);
@@ -210,3 +212,4 @@ void read_request_discard (struct item *item);
 /* journal.c */
 /* Passes a completion to journal_dispatch(); takes j->lock itself. */
 void journal_post (struct journal *j, struct item *item);
+void items_discard (struct item *list);

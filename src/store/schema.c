@@ -142,15 +142,20 @@ int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *er
 
 /* -- one broker at a time -- */
 
+char *schema_beside (const struct journal *j, const char *suffix)
+{
+    char *path = NULL;
+
+    return asprintf (&path, "%s%s", j->path, suffix) < 0 ? NULL : path;
+}
+
 int schema_lock (struct journal *j, struct error *err)
 {
-    autofree char *path = NULL;
+    autofree char *path = schema_beside (j, "-lock");
     char pid[32] = "";
 
-    if (asprintf (&path, "%s-lock", j->path) < 0) {
-        path = NULL;
-        return error_set (err, ENOMEM, "journal: out of memory");
-    }
+    if (!path)
+        return error_no_memory (err, "journal");
     j->lock_fd = open (path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (j->lock_fd < 0)
         return error_errno (err, errno, "journal: %s", path);
@@ -359,19 +364,12 @@ static int find_clock (struct journal *j, struct error *err)
 
 /* -- state outside of the data base -- */
 
-static char *beside (const struct journal *j, const char *suffix)
-{
-    char *path = NULL;
-
-    return asprintf (&path, "%s%s", j->path, suffix) < 0 ? NULL : path;
-}
-
 /* Called before sqlite sees the log, since sqlite would drop the part behind the
  * damage. */
 static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
 {
-    autofree char *log = beside (j, "-wal");
-    autofree char *head = beside (j, "-head");
+    autofree char *log = schema_beside (j, "-wal");
+    autofree char *head = schema_beside (j, "-head");
 
     if (!log || !head)
         return error_set (err, ENOMEM, "journal: out of memory");

@@ -170,8 +170,7 @@ static int write_op (struct journal *j, const struct op *op)
     case OP_JOB_OF:
         return write_job (j, op);
     case OP_KEEP_IDS:
-        sqlite3_bind_int64 (j->stmts[STMT_KEEP_IDS], 1, (int64_t)op->id);
-        return run (j, STMT_KEEP_IDS);
+        return run_for (j, STMT_KEEP_IDS, op->id);
     case OP_EVENT:
         return write_event (j, op);
     case OP_INACTIVE:
@@ -596,10 +595,6 @@ void *journal_writer (void *arg)
         log_error (
             "journal: %s: closed without %zu transactions that could not be written",
             j->path, w.count);
-    while (w.batch) {
-        struct item *item = w.batch;
-        DL_DELETE (w.batch, item);
-        item->discard (item);
-    }
+    items_discard (w.batch);
     return NULL;
 }

@@ -22,7 +22,8 @@ uint32_t walk_push (struct walker *k, uint16_t head)
 {
     uint32_t base = k->nf, n = walk_siblings (k, head);
 
-    if (array_reserve (&k->f, &k->af, base + n, sizeof (*k->f)) < 0) {
+    if (base + n > k->af /* here, too: walks spend much of their time in these two */
+        && array_reserve (&k->f, &k->af, base + n, sizeof (*k->f)) < 0) {
         k->failed = true;
         return WALK_NONE;
     }
@@ -46,7 +47,7 @@ void walk_pop (struct walker *k, uint32_t base)
 
 static uint32_t new_candidate (struct walker *k, const struct candidate *c)
 {
-    if (array_reserve (&k->c, &k->ac, k->nc + 1, sizeof (*k->c)) < 0) {
+    if (k->nc == k->ac && array_reserve (&k->c, &k->ac, k->nc + 1, sizeof (*k->c)) < 0) {
         k->failed = true;
         return WALK_NONE;
     }

@@ -10,7 +10,6 @@
  * parents have in addition is visited after that, vertex by vertex.
  */
 #include <errno.h>
-#include <stdlib.h>
 
 #include "match/planner/claims.h"
 #include "match/search/walk_private.h"

@@ -6,8 +6,6 @@
  * These are gathered one after the other, and what was chosen for one is held during the
  * search for the next ones, as if it were booked.
  */
-#include <stdlib.h>
-
 #include "match/planner/claims.h"
 #include "match/search/walk_private.h"
 

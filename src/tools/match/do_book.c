@@ -1,6 +1,4 @@
 /* do_book.c - update, cancel, partial-cancel: bookings changed without a match */
-#include <inttypes.h>
-
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/json.h"

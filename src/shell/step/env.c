@@ -80,7 +80,7 @@ static int add_variable (const struct env_context *ctx, struct envlist *list,
         return 0;
     autostrbuf struct strbuf sb = STRBUF_INIT (VALUE_MAX);
     strbuf_addf (&sb, "%s=", v->name);
-    int rc = v->value (ctx, &sb);
+    int rc = env_add_value (v, ctx, &sb);
     if (rc <= 0)
         return rc;
     char *text = strbuf_detach (&sb);

@@ -39,54 +39,9 @@ static int job_id (const struct env_context *ctx, struct strbuf *sb)
     return add_number (sb, ctx->launch->job_id);
 }
 
-static int array_number (const struct env_context *ctx, struct strbuf *sb, uint64_t n)
-{
-    return ctx->launch->array_job ? add_number (sb, n) : 0;
-}
-
 static int array_job (const struct env_context *ctx, struct strbuf *sb)
 {
-    return array_number (ctx, sb, ctx->launch->array_job);
-}
-
-static int array_task (const struct env_context *ctx, struct strbuf *sb)
-{
-    return array_number (ctx, sb, ctx->launch->array_task);
-}
-
-static int array_count (const struct env_context *ctx, struct strbuf *sb)
-{
-    return array_number (ctx, sb, ctx->launch->array_count);
-}
-
-static int array_min (const struct env_context *ctx, struct strbuf *sb)
-{
-    return array_number (ctx, sb, ctx->launch->array_min);
-}
-
-static int array_max (const struct env_context *ctx, struct strbuf *sb)
-{
-    return array_number (ctx, sb, ctx->launch->array_max);
-}
-
-static int array_step (const struct env_context *ctx, struct strbuf *sb)
-{
-    return array_number (ctx, sb, ctx->launch->array_step);
-}
-
-static int job_name (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_text (sb, ctx->launch->job_name);
-}
-
-static int queue (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_text (sb, ctx->launch->queue);
-}
-
-static int user (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_text (sb, ctx->launch->user);
+    return ctx->launch->array_job ? add_number (sb, ctx->launch->array_job) : 0;
 }
 
 static int submit_dir (const struct env_context *ctx, struct strbuf *sb)
@@ -109,11 +64,6 @@ static int job_nnodes (const struct env_context *ctx, struct strbuf *sb)
 static int nnodes (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->step ? add_number (sb, ctx->step->nnodes) : job_nnodes (ctx, sb);
-}
-
-static int nodes_requested (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_text (sb, ctx->launch->nodes_requested);
 }
 
 static int ntasks (const struct env_context *ctx, struct strbuf *sb)
@@ -298,26 +248,6 @@ static int resize_file (const struct env_context *ctx, struct strbuf *sb)
     return ctx->launch->max_nodes > 0 ? add_text (sb, path) : 0;
 }
 
-static int remote_shell (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->rank == 0 ? add_text (sb, ENV_RUN_NAME " --rsh") : 0;
-}
-
-static int remote_stays (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->rank == 0 ? add_text (sb, "1") : 0;
-}
-
-static int remote_kind (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->rank == 0 ? add_text (sb, "rsh") : 0;
-}
-
-static int not_slurm (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->rank == 0 ? add_text (sb, "^slurm") : 0;
-}
-
 static int not_flux (const struct env_context *ctx, struct strbuf *sb)
 {
     (void)ctx;
@@ -492,95 +422,111 @@ static int cores_per_node (const struct env_context *ctx, struct strbuf *sb)
 }
 
 const struct env_variable env_variables[] = {
-    { "FLUXQ_JOB_ID", job_id },
-    { "FLUXQ_JOB_NAME", job_name },
-    { "FLUXQ_JOB_QUEUE", queue },
-    { "FLUXQ_JOB_USER", user },
-    { "FLUXQ_JOB_END_TIME", end_time },
-    { "FLUXQ_ARRAY_JOB_ID", array_job },
-    { "FLUXQ_ARRAY_TASK_ID", array_task },
-    { "FLUXQ_ARRAY_TASK_COUNT", array_count },
-    { "FLUXQ_ARRAY_TASK_MIN", array_min },
-    { "FLUXQ_ARRAY_TASK_MAX", array_max },
-    { "FLUXQ_ARRAY_TASK_STEP", array_step },
-    { "FLUXQ_NNODES", nnodes },
-    { "FLUXQ_NODES_REQUESTED", nodes_requested },
-    { "FLUXQ_NTASKS", ntasks },
-    { "FLUXQ_NODELIST", nodelist },
-    { "FLUXQ_NODEID", node_id },
-    { "FLUXQ_NODENAME", node_name },
-    { "FLUXQ_PROCID", task_id },
-    { "FLUXQ_LOCALID", local_id },
-    { "FLUXQ_CORES", cores },
-    { "FLUXQ_GPUS", gpus },
-    { "FLUXQ_JOB_GRES", job_gres },
-    { "FLUXQ_CPUS_PER_TASK", cores_per_task },
-    { "FLUXQ_CPU_MILLI_PER_TASK", cpu_milli_per_task },
-    { "FLUXQ_SUBMIT_DIR", submit_dir },
-    { "FLUXQ_STEP_ID", step_id },
-    { "FLUXQ_STEP_NODELIST", step_nodelist },
-    { "FLUXQ_STEP_NNODES", step_nnodes },
-    { "FLUXQ_STEP_NTASKS", step_ntasks },
-    { "FLUXQ_STEP_TASKS_PER_NODE", step_tasks_per_node },
-    { "FLUXQ_STEP_TASKMAP", step_taskmap },
-    { CLIENT_SOCKET_VARIABLE, agent_socket },
-    { "FLUXQ_SHELL", agent_program },
-    { "SLURM_JOB_ID", job_id },
-    { "SLURM_JOBID", job_id },
-    { "SLURM_JOB_NAME", job_name },
-    { "SLURM_JOB_PARTITION", queue },
-    { "SLURM_JOB_USER", user },
-    { "SLURM_JOB_END_TIME", end_time },
-    { "SLURM_ARRAY_JOB_ID", array_job },
-    { "SLURM_ARRAY_TASK_ID", array_task },
-    { "SLURM_ARRAY_TASK_COUNT", array_count },
-    { "SLURM_ARRAY_TASK_MIN", array_min },
-    { "SLURM_ARRAY_TASK_MAX", array_max },
-    { "SLURM_ARRAY_TASK_STEP", array_step },
-    { "SLURM_NNODES", nnodes },
-    { "SLURM_JOB_NUM_NODES", job_nnodes },
-    { "SLURM_NTASKS", ntasks },
-    { "SLURM_NPROCS", ntasks },
-    { "SLURM_JOB_NODELIST", hostlist },
-    { "SLURM_NODELIST", hostlist },
-    { "SLURM_NODEID", node_id },
-    { "SLURMD_NODENAME", host_name },
-    { "SLURM_PROCID", task_id },
-    { "SLURM_LOCALID", local_id },
-    { "SLURM_CPUS_PER_TASK", cores_per_task },
-    { "SLURM_CPUS_ON_NODE", cores_here },
-    { "SLURM_TASKS_PER_NODE", tasks_per_node },
-    { "SLURM_JOB_CPUS_PER_NODE", cores_per_node },
-    { "SLURM_SUBMIT_DIR", submit_dir },
-    { "SLURM_STEP_ID", step_id },
-    { "SLURM_STEPID", step_id },
-    { "SLURM_NTASKS_PER_NODE", step_ntasks_per_node },
-    { "SLURM_STEP_NODELIST", step_hostlist },
-    { "SLURM_STEP_NUM_NODES", step_nnodes },
-    { "SLURM_STEP_NUM_TASKS", step_ntasks },
-    { "SLURM_STEP_TASKS_PER_NODE", step_tasks_per_node },
-    { "FLUX_JOB_ID", job_id },
-    { "FLUX_JOB_SIZE", ntasks },
-    { "FLUX_JOB_NNODES", nnodes },
-    { "FLUX_TASK_RANK", task_id },
-    { "FLUX_TASK_LOCAL_ID", local_id },
-    { "FLUXQ_RESIZE_FILE", resize_file },
-    { "FLUXQ_HOSTFILE", hostfile },
-    { "FLUXQ_MASTER_ADDR", master_address },
-    { "OMPI_MCA_orte_default_hostfile", mpi_hostfile },
-    { "OMPI_MCA_plm", remote_kind },
-    { "OMPI_MCA_plm_rsh_agent", remote_shell },
-    { "OMPI_MCA_ras", not_slurm },
-    { "OMPI_MCA_pmix", not_flux },
-    { "OMPI_MCA_btl_vader_single_copy_mechanism", single_copy },
-    { "OMPI_MCA_orte_leave_session_attached", remote_stays },
-    { "PRTE_MCA_prte_default_hostfile", mpi_hostfile },
-    { "PRTE_MCA_plm_ssh_agent", remote_shell },
-    { "PRTE_MCA_ras", not_slurm },
-    { "CUDA_VISIBLE_DEVICES", cuda_devices },
-    { "PWD", working_dir },
-    { NULL, NULL },
+    { "FLUXQ_JOB_ID", .value = job_id },
+    { "FLUXQ_JOB_NAME", .text = offsetof (struct launch, job_name) },
+    { "FLUXQ_JOB_QUEUE", .text = offsetof (struct launch, queue) },
+    { "FLUXQ_JOB_USER", .text = offsetof (struct launch, user) },
+    { "FLUXQ_JOB_END_TIME", .value = end_time },
+    { "FLUXQ_ARRAY_JOB_ID", .value = array_job },
+    { "FLUXQ_ARRAY_TASK_ID", .of_array = offsetof (struct launch, array_task) },
+    { "FLUXQ_ARRAY_TASK_COUNT", .of_array = offsetof (struct launch, array_count) },
+    { "FLUXQ_ARRAY_TASK_MIN", .of_array = offsetof (struct launch, array_min) },
+    { "FLUXQ_ARRAY_TASK_MAX", .of_array = offsetof (struct launch, array_max) },
+    { "FLUXQ_ARRAY_TASK_STEP", .of_array = offsetof (struct launch, array_step) },
+    { "FLUXQ_NNODES", .value = nnodes },
+    { "FLUXQ_NODES_REQUESTED", .text = offsetof (struct launch, nodes_requested) },
+    { "FLUXQ_NTASKS", .value = ntasks },
+    { "FLUXQ_NODELIST", .value = nodelist },
+    { "FLUXQ_NODEID", .value = node_id },
+    { "FLUXQ_NODENAME", .value = node_name },
+    { "FLUXQ_PROCID", .value = task_id },
+    { "FLUXQ_LOCALID", .value = local_id },
+    { "FLUXQ_CORES", .value = cores },
+    { "FLUXQ_GPUS", .value = gpus },
+    { "FLUXQ_JOB_GRES", .value = job_gres },
+    { "FLUXQ_CPUS_PER_TASK", .value = cores_per_task },
+    { "FLUXQ_CPU_MILLI_PER_TASK", .value = cpu_milli_per_task },
+    { "FLUXQ_SUBMIT_DIR", .value = submit_dir },
+    { "FLUXQ_STEP_ID", .value = step_id },
+    { "FLUXQ_STEP_NODELIST", .value = step_nodelist },
+    { "FLUXQ_STEP_NNODES", .value = step_nnodes },
+    { "FLUXQ_STEP_NTASKS", .value = step_ntasks },
+    { "FLUXQ_STEP_TASKS_PER_NODE", .value = step_tasks_per_node },
+    { "FLUXQ_STEP_TASKMAP", .value = step_taskmap },
+    { CLIENT_SOCKET_VARIABLE, .value = agent_socket },
+    { "FLUXQ_SHELL", .value = agent_program },
+    { "SLURM_JOB_ID", .value = job_id },
+    { "SLURM_JOBID", .value = job_id },
+    { "SLURM_JOB_NAME", .text = offsetof (struct launch, job_name) },
+    { "SLURM_JOB_PARTITION", .text = offsetof (struct launch, queue) },
+    { "SLURM_JOB_USER", .text = offsetof (struct launch, user) },
+    { "SLURM_JOB_END_TIME", .value = end_time },
+    { "SLURM_ARRAY_JOB_ID", .value = array_job },
+    { "SLURM_ARRAY_TASK_ID", .of_array = offsetof (struct launch, array_task) },
+    { "SLURM_ARRAY_TASK_COUNT", .of_array = offsetof (struct launch, array_count) },
+    { "SLURM_ARRAY_TASK_MIN", .of_array = offsetof (struct launch, array_min) },
+    { "SLURM_ARRAY_TASK_MAX", .of_array = offsetof (struct launch, array_max) },
+    { "SLURM_ARRAY_TASK_STEP", .of_array = offsetof (struct launch, array_step) },
+    { "SLURM_NNODES", .value = nnodes },
+    { "SLURM_JOB_NUM_NODES", .value = job_nnodes },
+    { "SLURM_NTASKS", .value = ntasks },
+    { "SLURM_NPROCS", .value = ntasks },
+    { "SLURM_JOB_NODELIST", .value = hostlist },
+    { "SLURM_NODELIST", .value = hostlist },
+    { "SLURM_NODEID", .value = node_id },
+    { "SLURMD_NODENAME", .value = host_name },
+    { "SLURM_PROCID", .value = task_id },
+    { "SLURM_LOCALID", .value = local_id },
+    { "SLURM_CPUS_PER_TASK", .value = cores_per_task },
+    { "SLURM_CPUS_ON_NODE", .value = cores_here },
+    { "SLURM_TASKS_PER_NODE", .value = tasks_per_node },
+    { "SLURM_JOB_CPUS_PER_NODE", .value = cores_per_node },
+    { "SLURM_SUBMIT_DIR", .value = submit_dir },
+    { "SLURM_STEP_ID", .value = step_id },
+    { "SLURM_STEPID", .value = step_id },
+    { "SLURM_NTASKS_PER_NODE", .value = step_ntasks_per_node },
+    { "SLURM_STEP_NODELIST", .value = step_hostlist },
+    { "SLURM_STEP_NUM_NODES", .value = step_nnodes },
+    { "SLURM_STEP_NUM_TASKS", .value = step_ntasks },
+    { "SLURM_STEP_TASKS_PER_NODE", .value = step_tasks_per_node },
+    { "FLUX_JOB_ID", .value = job_id },
+    { "FLUX_JOB_SIZE", .value = ntasks },
+    { "FLUX_JOB_NNODES", .value = nnodes },
+    { "FLUX_TASK_RANK", .value = task_id },
+    { "FLUX_TASK_LOCAL_ID", .value = local_id },
+    { "FLUXQ_RESIZE_FILE", .value = resize_file },
+    { "FLUXQ_HOSTFILE", .value = hostfile },
+    { "FLUXQ_MASTER_ADDR", .value = master_address },
+    { "OMPI_MCA_orte_default_hostfile", .value = mpi_hostfile },
+    { "OMPI_MCA_plm", .on_root = "rsh" },
+    { "OMPI_MCA_plm_rsh_agent", .on_root = ENV_RUN_NAME " --rsh" },
+    { "OMPI_MCA_ras", .on_root = "^slurm" },
+    { "OMPI_MCA_pmix", .value = not_flux },
+    { "OMPI_MCA_btl_vader_single_copy_mechanism", .value = single_copy },
+    { "OMPI_MCA_orte_leave_session_attached", .on_root = "1" },
+    { "PRTE_MCA_prte_default_hostfile", .value = mpi_hostfile },
+    { "PRTE_MCA_plm_ssh_agent", .on_root = ENV_RUN_NAME " --rsh" },
+    { "PRTE_MCA_ras", .on_root = "^slurm" },
+    { "CUDA_VISIBLE_DEVICES", .value = cuda_devices },
+    { "PWD", .value = working_dir },
+    { .name = NULL },
 };
+
+int env_add_value (const struct env_variable *v, const struct env_context *ctx,
+                   struct strbuf *sb)
+{
+    const char *launch = (const char *)ctx->launch;
+
+    if (v->value)
+        return v->value (ctx, sb);
+    if (v->on_root)
+        return ctx->rank == 0 ? add_text (sb, v->on_root) : 0;
+    if (v->text)
+        return add_text (sb, *(char *const *)(launch + v->text));
+    if (ctx->launch->array_job == 0)
+        return 0;
+    return add_number (sb, *(const uint32_t *)(launch + v->of_array));
+}
 
 bool env_is_of_flux (const char *name)
 {

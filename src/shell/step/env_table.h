@@ -11,13 +11,19 @@
 
 struct env_variable {
     const char *name;
-    /* Appends the value. 1: appended; 0: the variable does not apply to this job;
-     * negative errno. */
+    /* See env_add_value(). NULL: the value is one of the following. */
     int (*value) (const struct env_context *ctx, struct strbuf *sb);
+    const char *on_root; /* this text, on rank 0 */
+    size_t text;         /* offset of a text in struct launch */
+    size_t of_array;     /* offset of a uint32_t in struct launch, for tasks of arrays */
 };
 
 /* The last has name NULL. */
 extern const struct env_variable env_variables[];
+/* Appends the value. 1: appended; 0: the variable does not apply to this job; negative
+ * errno. */
+int env_add_value (const struct env_variable *v, const struct env_context *ctx,
+                   struct strbuf *sb);
 
 /* Whether a name, or NAME=VALUE, is one that Flux sets. */
 bool env_is_of_flux (const char *name);

@@ -20,7 +20,6 @@ struct step_spec;
 struct env_step {                 /* for a task of a step */
     const struct step_spec *spec; /* spec->env replaces the submission's environment */
     uint32_t node;                /* number of the node in the step */
-    uint32_t nlocal;              /* tasks of the step on this node */
     uint32_t ntasks;
     const uint32_t *rank_of; /* [ntasks] number in the step of each task's node */
     const uint32_t *ranks;   /* [nnodes] rank of each node in the job */

@@ -248,7 +248,6 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
     const struct step_task *t = &s->own[local];
     struct env_step step = { .spec = &s->spec,
                              .node = s->node,
-                             .nlocal = s->nown,
                              .ntasks = s->ntasks,
                              .rank_of = s->rank_of,
                              .ranks = s->ranks,

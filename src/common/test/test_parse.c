@@ -249,6 +249,7 @@ static void test_print_duration (void **state)
     check_duration (7.9, "0:07");
     check_duration (184, "3:04");
     check_duration (7384, "2:03:04");
+    check_duration (36061, "10:01:01");
     check_duration (93784, "1-02:03:04");
     check_duration (-5, "0:00");
     check_duration (NAN, "0:00");

@@ -4,23 +4,9 @@
 #include <signal.h>
 #include <sys/wait.h>
 
-#include "common/macros.h"
+#include "common/parse.h"
 #include "protocol/agent_api.h"
 #include "shell/io/wait_status.h"
-
-void duration_text (double seconds, char *buf, size_t size)
-{
-    uint64_t s = (uint64_t)(seconds + 0.5);
-    uint64_t days = s / 86400, hours = s / 3600 % 24, minutes = s / 60 % 60;
-    if (days > 0)
-        snprintf (buf, size, "%ju-%02ju:%02ju:%02ju", (uintmax_t)days, (uintmax_t)hours,
-                  (uintmax_t)minutes, (uintmax_t)(s % 60));
-    else if (hours > 0)
-        snprintf (buf, size, "%ju:%02ju:%02ju", (uintmax_t)hours, (uintmax_t)minutes,
-                  (uintmax_t)(s % 60));
-    else
-        snprintf (buf, size, "%ju:%02ju", (uintmax_t)minutes, (uintmax_t)(s % 60));
-}
 
 int jobstate_init (struct jobstate *js, uint32_t nranks, uint32_t ntasks,
                    double join_timeout, double time_limit, double grace, double now)
@@ -320,16 +306,16 @@ double jobstate_joining (const struct jobstate *js, double now)
 
 static unsigned run_time (struct jobstate *js, double now)
 {
-    char limit[32];
-    char text[80];
+    autostrbuf struct strbuf text = STRBUF_INIT (80);
     if (now < js->started + js->time_limit) {
         js->warned = true;
         set_run_deadline (js);
         return JOB_DO_WARN;
     }
-    duration_text (js->time_limit, limit, sizeof (limit));
-    snprintf (text, sizeof (text), "time limit of %s reached", limit);
-    return jobstate_terminate (js, "timeout", text, js->grace, now);
+    strbuf_adds (&text, "time limit of ");
+    strbuf_add_duration (&text, js->time_limit + 0.5); /* rounded */
+    strbuf_adds (&text, " reached");
+    return jobstate_terminate (js, "timeout", text.buf, js->grace, now);
 }
 
 unsigned jobstate_time (struct jobstate *js, const char *join_text, double now)

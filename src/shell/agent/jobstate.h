@@ -127,6 +127,3 @@ bool jobstate_ended_by_itself (const struct jobstate *js);
 double jobstate_joining (const struct jobstate *js, double now);
 /* Call when js->deadline has passed. text: the reason if the join timeout was reached. */
 unsigned jobstate_time (struct jobstate *js, const char *join_text, double now);
-
-/* "1-02:03:04", "1:00", "0:05": the form in which batch users read a time limit. */
-void duration_text (double seconds, char *buf, size_t size);

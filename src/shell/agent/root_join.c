@@ -1,6 +1,7 @@
 /* root_join.c - rank 0: reports the ranks that have not joined in time */
 
 #include "common/hostlist.h"
+#include "common/parse.h"
 #include "shell/agent/root.h"
 
 /* Whether a rank has not joined although its parent has, so that its own node is at
@@ -27,12 +28,12 @@ static char *absent_names (const struct root *root, bool missing)
 /* "3 of 8 nodes did not join within 1:00: node1; behind them: node[4-5]" */
 static void join_timeout_text (const struct root *root, char *text, size_t size)
 {
-    char limit[32];
+    autostrbuf struct strbuf limit = STRBUF_INIT (32);
     autofree char *missing = absent_names (root, true);
     autofree char *behind = absent_names (root, false);
-    duration_text (jobstate_joining (&root->js, loop_now ()), limit, sizeof (limit));
+    strbuf_add_duration (&limit, jobstate_joining (&root->js, loop_now ()) + 0.5);
     snprintf (text, size, "%u of %u nodes did not join within %s: %s%s%s",
-              root->js.nranks - root->js.njoined, root->js.nranks, limit,
+              root->js.nranks - root->js.njoined, root->js.nranks, limit.buf,
               missing ? missing : "", behind ? "; behind them: " : "",
               behind ? behind : "");
 }

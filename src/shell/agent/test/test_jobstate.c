@@ -42,21 +42,6 @@ static void a_signal_is_worse_than_any_exit_code (void **state)
     assert_int_equal (wait_status_worst (0, 0), 0);
 }
 
-static void a_limit_reads_as_users_write_it (void **state)
-{
-    (void)state;
-    static const struct {
-        double seconds;
-        const char *text;
-    } cases[] = { { 5, "0:05" },         { 60, "1:00" },          { 3600, "1:00:00" },
-                  { 36061, "10:01:01" }, { 93784, "1-02:03:04" }, { 0.4, "0:00" } };
-    char buf[32];
-    for (size_t i = 0; i < sizeof (cases) / sizeof (cases[0]); i++) {
-        duration_text (cases[i].seconds, buf, sizeof (buf));
-        assert_string_equal (buf, cases[i].text);
-    }
-}
-
 static void a_job_runs_to_its_end (void **state)
 {
     (void)state;
@@ -557,7 +542,6 @@ int main (void)
         cmocka_unit_test (who_confirms_is_waited_for),
         cmocka_unit_test (who_is_not_confirmed_has_not_begun),
         cmocka_unit_test (a_signal_is_worse_than_any_exit_code),
-        cmocka_unit_test (a_limit_reads_as_users_write_it),
         cmocka_unit_test (a_job_runs_to_its_end),
         cmocka_unit_test (one_failed_task_does_not_end_the_others),
         cmocka_unit_test (lack_of_memory_is_the_reason_when_the_job_ends_by_itself),

@@ -24,9 +24,11 @@ static int wait_for (int fd, short events)
     return 0;
 }
 
-/* poll(2) for as long as *ms allows. */
+/* Wait to write for as long as *ms allows; ms NULL: forever. */
 static int wait_within (int fd, int *ms)
 {
+    if (!ms)
+        return wait_for (fd, POLLOUT);
     struct pollfd p = { .fd = fd, .events = POLLOUT };
     double start = clock_mono ();
     int n = *ms > 0 ? poll (&p, 1, *ms) : 0;
@@ -60,21 +62,7 @@ int io_write_within (int fd, const void *data, size_t len, int *ms)
 
 int io_write_all (int fd, const void *data, size_t len)
 {
-    const char *p = data;
-
-    while (len > 0) {
-        ssize_t n = write (fd, p, len);
-        if (n >= 0) {
-            p += n;
-            len -= (size_t)n;
-        } else if (errno == EAGAIN) {
-            int rc = wait_for (fd, POLLOUT);
-            if (rc < 0)
-                return rc;
-        } else if (errno != EINTR)
-            return -errno;
-    }
-    return 0;
+    return io_write_within (fd, data, len, NULL);
 }
 
 /* read(2) through EINTR and EAGAIN. */
@@ -150,29 +138,19 @@ int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error 
     return 0;
 }
 
-/* Create a new file beside path; *ret_temp is its name. A descriptor or negative
- * errno. */
-static int create_temporary (const char *path, char **ret_temp)
+/* Create a new file beside path; temp gets its name. A descriptor or negative errno. */
+static int create_temporary (const char *path, char temp[PATH_MAX])
 {
     for (int tries = 0; tries < 100; tries++) {
-        struct strbuf sb = STRBUF_INIT (PATH_MAX);
         uint64_t number;
 
         if (getrandom (&number, sizeof (number), 0) != (ssize_t)sizeof (number))
             return -EIO;
-        strbuf_addf (&sb, "%s.%016jx", path, (uintmax_t)number);
-        char *temp = strbuf_detach (&sb);
-        if (!temp)
-            return sb.err == -E2BIG ? -ENAMETOOLONG : sb.err;
+        if (snprintf (temp, PATH_MAX, "%s.%016jx", path, (uintmax_t)number) >= PATH_MAX)
+            return -ENAMETOOLONG;
         int fd = open (temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-        if (fd >= 0) {
-            *ret_temp = temp;
-            return fd;
-        }
-        int rc = -errno;
-        free (temp);
-        if (rc != -EEXIST)
-            return rc;
+        if (fd >= 0 || errno != EEXIST)
+            return fd >= 0 ? fd : -errno;
     }
     return -EEXIST;
 }
@@ -200,8 +178,8 @@ static int sync_directory_of (const char *path)
 int io_write_file_atomic (const char *path, const void *data, size_t len, mode_t mode,
                           struct error *err)
 {
-    autofree char *temp = NULL;
-    int fd = create_temporary (path, &temp);
+    char temp[PATH_MAX];
+    int fd = create_temporary (path, temp);
 
     if (fd < 0)
         return error_errno (err, -fd, "%s", path);

@@ -1,6 +1,6 @@
 /* yaml.c - see yaml.h. Each event of libyaml becomes a jansson value; open mappings and
  * sequences are on a stack of fixed depth. The place of each value and key is noted on
- * the way, and the places are sorted at the end, for a binary search in yaml_where().
+ * the way, and the places are sorted at the end, for a binary search in yaml_error().
  */
 #include "common/yaml.h"
 
@@ -76,21 +76,6 @@ static int compare_places (const void *a, const void *b)
     if (!x->key || !y->key)
         return (x->key != NULL) - (y->key != NULL);
     return strcmp (x->key, y->key);
-}
-
-int yaml_where (const struct yaml_doc *doc, const json_t *value, const char *key,
-                int *line, int *column)
-{
-    struct place wanted = { .value = value, .key = (char *)key };
-    const struct place *p = NULL;
-
-    if (doc->nplaces > 0)
-        p = bsearch (&wanted, doc->places, doc->nplaces, sizeof (wanted), compare_places);
-    if (!p)
-        return -ENOENT;
-    *line = p->line;
-    *column = p->column;
-    return 0;
 }
 
 /* -- scalars (YAML 1.2 core schema, chapter 10.3) -- */
@@ -444,15 +429,18 @@ json_t *yaml_root (const struct yaml_doc *doc)
 int yaml_error (const struct yaml_doc *doc, const json_t *value, const char *key,
                 struct error *err, const char *fmt, ...)
 {
+    struct place wanted = { .value = value, .key = (char *)key };
+    const struct place *p = NULL;
     char text[ERROR_TEXT_MAX];
-    int line, column;
     va_list ap;
 
     va_start (ap, fmt);
     if (vsnprintf (text, sizeof (text), fmt, ap) < 0)
         text[0] = '\0';
     va_end (ap);
-    if (yaml_where (doc, value, key, &line, &column) < 0)
+    if (doc->nplaces > 0)
+        p = bsearch (&wanted, doc->places, doc->nplaces, sizeof (wanted), compare_places);
+    if (!p)
         return error_set (err, EINVAL, "%s: %s", doc->name, text);
-    return error_set (err, EINVAL, "%s:%d:%d: %s", doc->name, line, column, text);
+    return error_set (err, EINVAL, "%s:%d:%d: %s", doc->name, p->line, p->column, text);
 }

@@ -2,7 +2,7 @@
  *
  *     struct yaml_doc *doc = yaml_load (text, len, "fluxq.yaml", &err);
  *     json_t *root = yaml_root (doc);                        // borrowed
- *     yaml_where (doc, json_object_get (root, "queues"), &line, &col);
+ *     return yaml_error (doc, json_object_get (root, "queues"), NULL, err, "no list");
  *
  * One document, of at most 4 MiB, 64 levels and 1,000,000 nodes. Anchors and aliases (no
  * bombs), tags and duplicate keys are refused. Plain scalars follow the YAML 1.2 core
@@ -21,12 +21,10 @@ struct yaml_doc *yaml_load (const char *text, size_t len, const char *name,
 struct yaml_doc *yaml_load_file (const char *path, struct error *err);
 void yaml_destroy (struct yaml_doc *doc);
 json_t *yaml_root (const struct yaml_doc *doc); /* borrowed */
-/* The place where the value (a reference of the tree itself) begins, or where the key
- * stands in that object (key NULL: the value itself). Line and column are 1-based.
- * -ENOENT: the value is not in this document, or it is null, true or false, which jansson
- * shares: ask for these by key. */
-int yaml_where (const struct yaml_doc *doc, const json_t *value, const char *key,
-                int *line, int *column);
-/* error_set with "NAME:LINE:COLUMN: " before the text. Returns -EINVAL. */
+/* error_set with "NAME:LINE:COLUMN: " before the text: the place where the value (a
+ * reference of the tree itself) begins, or where the key stands in that object (key NULL:
+ * the value itself). Line and column are 1-based. "NAME: ": the value is not in this
+ * document, or it is null, true or false, which jansson shares: name these by key.
+ * Returns -EINVAL. */
 int yaml_error (const struct yaml_doc *doc, const json_t *value, const char *key,
                 struct error *err, const char *fmt, ...) PRINTF_LIKE (5, 6);

@@ -180,16 +180,14 @@ static int read_entry (char *entry, struct gres_list *ret, const char *where,
                           entry);
     if (ret->n == GRES_LIST_MAX)
         return error_set (err, ERANGE, "%s: more than %d names", where, GRES_LIST_MAX);
-    return gres_set (ret, entry, count) < 0
-               ? error_set (err, ENOMEM, "%s: out of memory", where)
-               : 0;
+    return gres_set (ret, entry, count) < 0 ? error_no_memory (err, where) : 0;
 }
 
 int gres_parse (const char *text, struct gres_list *ret, const char *where,
                 struct error *err)
 {
     autofree char *copy = strdup (text);
-    int rc = copy ? 0 : error_set (err, ENOMEM, "%s: out of memory", where);
+    int rc = copy ? 0 : error_no_memory (err, where);
 
     *ret = (struct gres_list){ 0 };
     if (rc == 0 && !strcmp (text, "none"))
@@ -247,7 +245,7 @@ int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
                               "to %d",
                               where, name, GRES_COUNT_MAX);
         if (gres_set (ret, name, n) < 0)
-            return error_set (err, ENOMEM, "%s: out of memory", where);
+            return error_no_memory (err, where);
     }
     return 0;
 }

@@ -120,9 +120,7 @@ static int read_node (struct launch *l, struct value v, struct error *err)
     else if (parse_int (ntasks_text, 0, MAX_TASKS, &ntasks, "launch file: node", err) < 0)
         rc = -EINVAL;
     if (rc < 0) {
-        free (node.name);
-        free (node.cores);
-        free (node.gpus);
+        launch_node_release (&node);
         return rc;
     }
     node.ntasks = (uint32_t)ntasks;

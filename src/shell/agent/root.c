@@ -22,11 +22,6 @@ static void append_exit (struct root *root, uint32_t rank, uint32_t task, int st
                                         status, loop_now ()));
 }
 
-static size_t own_room (void *ctx)
-{
-    return root_room (ctx);
-}
-
 static void own_output (void *ctx, uint32_t task, int stream, const char *data,
                         size_t len)
 {
@@ -51,7 +46,7 @@ static void own_killed (void *ctx)
     root_carry_out (root, jobstate_done (&root->js, 0, loop_now ()));
 }
 
-static const struct task_events own_events = { own_room, own_output, own_exited,
+static const struct task_events own_events = { root_room, own_output, own_exited,
                                                own_killed, NULL };
 
 /* -- actions of jobstate.h -- */
@@ -98,8 +93,9 @@ static void on_fail (struct root *root, uint32_t rank, const struct frame *msg)
 
 /* The agent of rank is lost, and with it the connection to all ranks below it: agents
  * there notice the loss too and end. Only the first lost rank is named. */
-static void lose_rank (struct root *root, uint32_t rank, const char *why)
+static void on_lost (void *ctx, uint32_t rank, const char *why)
 {
+    struct root *root = ctx;
     char text[256];
     unsigned todo = 0;
     bool named = false;
@@ -169,16 +165,11 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         return true;
     case WIRE_LOST:
         snprintf (text, sizeof (text), "%.*s", (int)MIN (msg->len, 120u), msg->data);
-        lose_rank (root, rank, text);
+        on_lost (root, rank, text);
         return true;
     default:
         return msg->type >= WIRE_RUN_KEEPALIVE && steps_message (root->steps, rank, msg);
     }
-}
-
-static void on_closed (void *ctx, uint32_t rank, const char *why)
-{
-    lose_rank (ctx, rank, why);
 }
 
 static void on_log (void *ctx, const char *text)
@@ -198,7 +189,7 @@ static void on_upgraded (void *ctx, int fd, struct outbuf *out, const char *data
 
 static const struct server_events server_events = { .join = on_join,
                                                     .message = on_message,
-                                                    .closed = on_closed,
+                                                    .closed = on_lost,
                                                     .request = api_request,
                                                     .upgraded = on_upgraded,
                                                     .log = on_log };

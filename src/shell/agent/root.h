@@ -176,12 +176,12 @@ void root_note (struct root *root, uint32_t rank, const char *text);
 /* Writes output of a task to the spool and the user's files. */
 void root_append_output (struct root *root, uint32_t rank, uint32_t task, int stream,
                          const char *data, size_t len);
-/* Bytes that may be put into the spool now. */
-size_t root_room (struct root *root);
+/* Bytes that may be put into the spool now; ctx is the root. */
+size_t root_room (void *ctx);
 /* Counts bytes of a rank that were put into the spool. */
 void root_took (struct root *root, uint32_t rank, uint32_t len);
-/* There may be room again: resumes the writers that wait. */
-void root_output_resume (struct root *root);
+/* There may be room again: resumes the writers that wait; ctx is the root. */
+void root_output_resume (void *ctx);
 bool root_output_waits (const struct root *root);
 /* Gives up the output that waits. */
 void root_output_give_up (struct root *root);

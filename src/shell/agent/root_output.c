@@ -149,8 +149,7 @@ static void give_credit (struct root *root, uint32_t rank, uint32_t least)
     m->consumed = 0;
 }
 
-/* There may be room again: resumes the writers that wait. */
-static void on_room (void *ctx)
+void root_output_resume (void *ctx)
 {
     struct root *root = ctx;
     if (!root->was_full || is_full (root))
@@ -177,11 +176,12 @@ static void on_room_timer (struct loop_timer *timer)
         out->len -= (size_t)n;
     }
     outbuf_release (out);
-    on_room (root);
+    root_output_resume (root);
 }
 
-size_t root_room (struct root *root)
+size_t root_room (void *ctx)
 {
+    struct root *root = ctx;
     if (!is_full (root))
         return FRAME_DATA_MAX;
     root->was_full = true;
@@ -235,17 +235,13 @@ int root_output_create (struct root *root, struct error *err)
 void root_output_open (struct root *root, struct error *err)
 {
     static const struct launch no_output = { 0 };
-    struct agent *agent = root->agent;
-    root->files = outfiles_open (&agent->launch, &agent->loop, on_room, root, err);
+    struct loop *loop = &root->agent->loop;
+    root->files =
+        outfiles_open (&root->agent->launch, loop, root_output_resume, root, err);
     if (!root->files)
-        root->files = outfiles_open (&no_output, &agent->loop, on_room, root, NULL);
+        root->files = outfiles_open (&no_output, loop, root_output_resume, root, NULL);
     if (!root->files)
         abort ();
-}
-
-void root_output_resume (struct root *root)
-{
-    on_room (root);
 }
 
 void root_output_result (struct root *root)

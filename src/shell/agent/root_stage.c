@@ -11,11 +11,6 @@ static void tell_problem (struct root *root, uint32_t rank, const char *text)
     jobstate_stage_failed (&root->js, text);
 }
 
-static size_t own_room (void *ctx)
-{
-    return root_room (ctx);
-}
-
 static void own_send (void *ctx, const struct frame *frame)
 {
     root_append (ctx, frame);
@@ -42,7 +37,7 @@ static void own_done (void *ctx, const struct error *err)
     }
 }
 
-static const struct stage_events own_events = { own_room, own_send, own_problem,
+static const struct stage_events own_events = { root_room, own_send, own_problem,
                                                 own_done };
 
 int root_stage_create (struct root *root)

@@ -52,7 +52,16 @@ static void refuse (struct conn *conn, const struct error *err)
 {
     char text[ERROR_TEXT_MAX + 2];
     snprintf (text, sizeof (text), "%s\n", err->text);
-    server_reply (conn, 400, TEXT, text);
+    server_reply (conn, err->code == EBUSY ? 409 : 400, TEXT, text);
+}
+
+/* The request is carried out, unless err is set. */
+static void finish (struct conn *conn, const struct error *err)
+{
+    if (err->code)
+        refuse (conn, err);
+    else
+        server_reply (conn, 204, NULL, NULL);
 }
 
 /* Reads an integer parameter. 1; 0: absent; negative: invalid, with the reason. */
@@ -167,13 +176,6 @@ static void do_signal (struct root *root, struct conn *conn,
     }
 }
 
-static void refuse_change (struct conn *conn, int rc, const struct error *err)
-{
-    char text[ERROR_TEXT_MAX + 2];
-    snprintf (text, sizeof (text), "%s\n", err->text);
-    server_reply (conn, rc == -EBUSY ? 409 : 400, TEXT, text);
-}
-
 static char *query_copy (const struct http_request *req, const char *name)
 {
     char value[HTTP_TARGET_MAX];
@@ -195,12 +197,9 @@ static void do_node (struct root *root, struct conn *conn, const struct http_req
         rc = error_set (&err, EINVAL, "rank, ntasks and name are needed");
     node.ntasks = (uint32_t)ntasks;
     if (rc > 0)
-        rc = root_resize_node (root, (uint32_t)rank, &node, &err);
+        root_resize_node (root, (uint32_t)rank, &node, &err);
     launch_node_release (&node); /* unless root_resize_node() has kept it */
-    if (rc < 0)
-        refuse_change (conn, rc, &err);
-    else
-        server_reply (conn, 204, NULL, NULL);
+    finish (conn, &err);
 }
 
 static void do_resize (struct root *root, struct conn *conn,
@@ -218,11 +217,8 @@ static void do_resize (struct root *root, struct conn *conn,
     if (rc > 0 && http_query (req, "grace", value, sizeof (value)) == 1)
         rc = parse_fsd (value, &grace, "grace", &err);
     if (rc >= 0)
-        rc = root_resize (root, (uint32_t)generation, (uint32_t)nodes, grace, &err);
-    if (rc < 0)
-        refuse_change (conn, rc, &err);
-    else
-        server_reply (conn, 204, NULL, NULL);
+        root_resize (root, (uint32_t)generation, (uint32_t)nodes, grace, &err);
+    finish (conn, &err);
 }
 
 static void do_cancel (struct root *root, struct conn *conn,
@@ -309,13 +305,11 @@ static void do_release (struct root *root, struct conn *conn,
     int rc = get_int (req, "offset", 0, INT64_MAX, &offset, &err);
     if (rc == 0) {
         need (conn, "offset");
-    } else if (rc > 0 && root_release (root, (uint64_t)offset) == 0) {
-        server_reply (conn, 204, NULL, NULL);
-    } else {
-        if (rc > 0)
-            error_set (&err, EINVAL, "offset: %" PRId64 " is past the end", offset);
-        refuse (conn, &err);
+        return;
     }
+    if (rc > 0 && root_release (root, (uint64_t)offset) < 0)
+        error_set (&err, EINVAL, "offset: %" PRId64 " is past the end", offset);
+    finish (conn, &err);
 }
 
 static void do_client (struct root *root, struct conn *conn,
@@ -346,9 +340,8 @@ static const struct {
     { "GET", "/v1/stream", do_stream },    { "GET", "/v1/status", do_status },
     { "POST", "/v1/signal", do_signal },   { "POST", "/v1/terminate", do_terminate },
     { "POST", "/v1/release", do_release }, { "GET", "/v1/client", do_client },
-    { "POST", "/v1/release", do_release }, { "POST", "/v1/limit", do_limit },
-    { "POST", "/v1/cancel", do_cancel },   { "POST", "/v1/node", do_node },
-    { "POST", "/v1/resize", do_resize },
+    { "POST", "/v1/limit", do_limit },     { "POST", "/v1/cancel", do_cancel },
+    { "POST", "/v1/node", do_node },       { "POST", "/v1/resize", do_resize },
 };
 
 void api_request (void *ctx, struct conn *conn, const struct http_request *req)

@@ -98,7 +98,7 @@ static void number_block (struct deal *d)
             d->rank[task++] = rank;
 }
 
-/* Assigns blocks of the plane's size in turn; uses up the counts. */
+/* Assigns blocks of the plane's size in turn; uses up the counts, and counts again. */
 static void number_plane (struct deal *d)
 {
     uint32_t n = d->req->nranks, task = 0;
@@ -118,6 +118,8 @@ static void number_plane (struct deal *d)
         }
         n = kept;
     }
+    for (task = 0; task < d->req->ntasks; task++)
+        d->count[d->rank[task]]++;
 }
 
 static int deal_by_room (struct deal *d, enum layout_kind kind, struct error *err)
@@ -217,37 +219,22 @@ int layout_make (const struct layout_request *req, struct layout *l, struct erro
     if (rc < 0)
         return rc;
     autofree uint32_t *rank = malloc (req->ntasks * sizeof (*rank));
-    autofree uint32_t *local = malloc (req->ntasks * sizeof (*local));
     autofree uint32_t *count = calloc (req->nranks, sizeof (*count));
     autofree uint32_t *active = malloc (req->nranks * sizeof (*active));
     struct deal d = { .req = req, .rank = rank, .count = count, .active = active };
-    struct taskmap_index index;
 
-    if (!rank || !local || !count || !active)
+    if (!rank || !count || !active)
         return error_errno (err, ENOMEM, "the layout of %u tasks", req->ntasks);
     if ((rc = deal_tasks (&d, err)) < 0)
         return rc;
-    if ((rc = taskmap_index (&index, rank, req->ntasks, req->nranks)) < 0)
-        return error_errno (err, ENOMEM, "the layout of %u tasks", req->ntasks);
-    for (uint32_t r = 0; r < req->nranks; r++)
-        for (uint32_t i = index.first[r]; i < index.first[r + 1]; i++)
-            local[index.tasks[i]] = i - index.first[r];
-    *l = (struct layout){
-        .ntasks = req->ntasks, .rank = rank, .local = local, .index = index
-    };
-    rank = local = NULL;
+    *l = (struct layout){ .ntasks = req->ntasks, .rank = rank, .count = count };
+    rank = count = NULL;
     return 0;
 }
 
 void layout_release (struct layout *l)
 {
     free (l->rank);
-    free (l->local);
-    taskmap_index_release (&l->index);
+    free (l->count);
     *l = (struct layout){ 0 };
-}
-
-uint32_t layout_count (const struct layout *l, uint32_t rank)
-{
-    return l->index.first[rank + 1] - l->index.first[rank];
 }

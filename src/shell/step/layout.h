@@ -6,7 +6,7 @@
  *                                   .kind = opt.kind, .plane = opt.plane };
  *     struct layout l;
  *     if (layout_make (&req, &l, &err) < 0) ...  // "8 tasks need room on 3 nodes, ..."
- *     l.rank[5]; l.local[5];                     // where task 5 goes
+ *     l.rank[5];                                 // where task 5 goes
  *     layout_release (&l);
  *
  * Block, cyclic and plane give each rank the same number of tasks: one task to each rank
@@ -70,17 +70,14 @@ struct layout_request {
 
 struct layout {
     uint32_t ntasks;
-    uint32_t *rank;             /* [ntasks] */
-    uint32_t *local;            /* [ntasks] number of the task within its rank */
-    struct taskmap_index index; /* tasks of each rank */
+    uint32_t *rank;  /* [ntasks] */
+    uint32_t *count; /* [nranks] tasks of each rank */
 };
 
 /* 0; -ENOSPC: not enough room; -EINVAL: impossible numbers, a rank that does not exist,
  * or a task map that does not fit; -ERANGE and -ENOMEM. Fills l only on success. */
 int layout_make (const struct layout_request *req, struct layout *l, struct error *err);
 void layout_release (struct layout *l);
-/* Number of tasks on a rank. */
-uint32_t layout_count (const struct layout *l, uint32_t rank);
 
 /* Reads the text of a host file (SLURM_HOSTFILE) for LAYOUT_ARBITRARY: names and host
  * lists (RFC 29) separated by newlines or commas, one name for each task in order; '#'

@@ -300,7 +300,7 @@ static int take_node (struct choice *c, struct step *step, uint32_t i)
     struct place *p = &c->steps->places[c->ranks[i]];
 
     node->rank = c->ranks[i];
-    node->left = layout_count (&step->layout, i);
+    node->left = step->layout.count[i];
     strbuf_init (&node->puts, STEP_PUTS_MAX);
     if (node->left == 0)
         node->cores = idset_create ();

@@ -91,10 +91,8 @@ void outbuf_release (struct outbuf *out)
 
 void wire_put (struct outbuf *out, const struct frame *msg)
 {
-    uint8_t head[FRAME_HEAD] = { msg->type, msg->stream };
-    wire_put_u32 (head + 4, msg->rank);
-    wire_put_u32 (head + 8, msg->task);
-    wire_put_u32 (head + 12, msg->len);
+    uint8_t head[FRAME_HEAD];
+    frame_encode_head (msg, head);
     outbuf_reserve (out, sizeof (head) + msg->len);
     outbuf_add (out, head, sizeof (head));
     outbuf_add (out, msg->data, msg->len);

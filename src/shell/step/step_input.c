@@ -16,11 +16,6 @@ int stepinput_check (const struct step_spec *spec, struct error *err)
     return 0;
 }
 
-void stepinput_release (struct step_flow *flow)
-{
-    free (flow->open);
-}
-
 /* -- a stream for each task -- */
 
 static uint32_t *open_of (struct step *step, uint32_t task)

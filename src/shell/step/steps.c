@@ -104,7 +104,7 @@ static void free_step (struct steps *steps, struct step *step)
     free (step->nodes);
     layout_release (&step->layout);
     stepuse_release (&step->use);
-    stepinput_release (&step->input);
+    free (step->input.open);
     strbuf_release (&step->text);
     step_spec_release (&step->spec);
     free (step);

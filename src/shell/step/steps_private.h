@@ -111,7 +111,6 @@ bool stepinput_taken (struct steps *steps, struct step *step, struct step_node *
                       const struct frame *msg);
 /* All tasks of a node have ended, so the node reads no more input. */
 void stepinput_node_ended (struct steps *steps, struct step *step);
-void stepinput_release (struct step_flow *flow);
 
 /* -- keepalive.c -- */
 

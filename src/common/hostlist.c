@@ -77,14 +77,8 @@ static int append (struct hostlist *hl, const char *name, size_t len)
         return -EINVAL;
     if (hl->n == HOSTLIST_MAX)
         return -ERANGE;
-    if (hl->n == hl->alloc) {
-        size_t alloc = hl->alloc ? 2 * hl->alloc : 8;
-        uint32_t *p = realloc (hl->offset, alloc * sizeof (*p));
-        if (!p)
-            return -ENOMEM;
-        hl->offset = p;
-        hl->alloc = alloc;
-    }
+    if (array_reserve (&hl->offset, &hl->alloc, hl->n + 1, sizeof (*hl->offset)) < 0)
+        return -ENOMEM;
     size_t start = hl->names.len;
     if (strbuf_reserve (&hl->names, len + 1) < 0) {
         int rc = hl->names.err == -E2BIG ? -ERANGE : hl->names.err;

@@ -78,14 +78,8 @@ static size_t find (const struct idset *s, uint32_t id)
 /* Make room for one range at index i. */
 static int insert_range (struct idset *s, size_t i, struct range r)
 {
-    if (s->n == s->alloc) {
-        size_t alloc = s->alloc ? 2 * s->alloc : 4;
-        struct range *p = realloc (s->ranges, alloc * sizeof (*p));
-        if (!p)
-            return -ENOMEM;
-        s->ranges = p;
-        s->alloc = alloc;
-    }
+    if (array_reserve (&s->ranges, &s->alloc, s->n + 1, sizeof (r)) < 0)
+        return -ENOMEM;
     memmove (s->ranges + i + 1, s->ranges + i, (s->n - i) * sizeof (r));
     s->ranges[i] = r;
     s->n++;

@@ -55,14 +55,8 @@ static int fail_at (struct loader *l, const yaml_mark_t *mark, const char *probl
 
 static int note_place (struct yaml_doc *doc, struct place place)
 {
-    if (doc->nplaces == doc->alloc) {
-        size_t alloc = doc->alloc ? 2 * doc->alloc : 64;
-        struct place *p = realloc (doc->places, alloc * sizeof (*p));
-        if (!p)
-            return -ENOMEM;
-        doc->places = p;
-        doc->alloc = alloc;
-    }
+    if (array_reserve (&doc->places, &doc->alloc, doc->nplaces + 1, sizeof (place)) < 0)
+        return -ENOMEM;
     doc->places[doc->nplaces++] = place;
     return 0;
 }

@@ -87,14 +87,8 @@ static int grow_slots (struct kvs *kvs)
 /* Makes room for one more pair. */
 static int grow (struct kvs *kvs)
 {
-    if (kvs->npairs == kvs->alloc) {
-        size_t n = kvs->alloc ? kvs->alloc * 2 : SLOTS_FIRST / 2;
-        struct kvs_pair *pairs = realloc (kvs->pairs, n * sizeof (*pairs));
-        if (!pairs)
-            return -ENOMEM;
-        kvs->pairs = pairs;
-        kvs->alloc = n;
-    }
+    if (array_reserve (&kvs->pairs, &kvs->alloc, kvs->npairs + 1, sizeof (*kvs->pairs)) < 0)
+        return -ENOMEM;
     return kvs->npairs * 2 >= kvs->nslots ? grow_slots (kvs) : 0;
 }
 

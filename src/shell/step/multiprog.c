@@ -41,22 +41,6 @@ struct parser {
     struct error *err;
 };
 
-/* Makes room for one more element in an array that doubles. */
-static int grow (void *array, size_t n, size_t *alloc, size_t size)
-{
-    void **a = array;
-
-    if (n < *alloc)
-        return 0;
-    size_t more = *alloc ? 2 * *alloc : 16;
-    void *p = realloc (*a, more * size);
-    if (!p)
-        return -ENOMEM;
-    *a = p;
-    *alloc = more;
-    return 0;
-}
-
 /* -- the tasks of a line -- */
 
 static int bad_tasks (const struct parser *ps, const char *list, size_t len)
@@ -248,7 +232,7 @@ static int read_word (struct parser *ps)
 {
     struct multiprog *mp = ps->mp;
 
-    if (grow (&mp->words, mp->n_words, &mp->words_alloc, sizeof (*mp->words)) < 0)
+    if (array_reserve (&mp->words, &mp->words_alloc, mp->n_words + 1, sizeof (*mp->words)) < 0)
         return error_no_memory (ps->err, ps->name);
     mp->words[mp->n_words++] = mp->text.len;
     while (ps->p < ps->end && !is_blank (*ps->p) && *ps->p != '\n') {
@@ -288,7 +272,7 @@ static int read_line (struct parser *ps)
     size_t number = ps->number;
     int rc;
 
-    if (grow (&mp->lines, mp->n_lines, &mp->lines_alloc, sizeof (*mp->lines)) < 0)
+    if (array_reserve (&mp->lines, &mp->lines_alloc, mp->n_lines + 1, sizeof (*mp->lines)) < 0)
         return error_no_memory (ps->err, ps->name);
     mp->lines[mp->n_lines++] =
         (struct line){ .first = (uint32_t)mp->n_words, .number = number };

@@ -51,11 +51,10 @@ int root_create_steps (struct root *root, struct error *err)
 {
     struct agent *agent = root->agent;
     const struct launch *l = &agent->launch;
-    root->steps = steps_create (&agent->loop, l, step_send, root);
+    root->steps = steps_create (&agent->loop, l, step_send, root_append_use, root);
     root->stepd = stepd_create (&agent->loop, l, root->tasks, 0, step_up, root);
     if (!root->steps || !root->stepd)
         return error_no_memory (err, NULL);
     root->listener = client_listener_create (&agent->loop, l, 0, step_up, root, err);
-    steps_set_record (root->steps, root_append_use);
     return root->listener ? hostfile_write (l, err) : -EIO;
 }

@@ -145,11 +145,6 @@ void steps_record_rest (struct steps *steps)
     steps->record = NULL;
 }
 
-void steps_set_record (struct steps *steps, steps_record_fn fn)
-{
-    steps->record = fn;
-}
-
 void steps_end (struct steps *steps, struct step *step)
 {
     record (steps, step);
@@ -484,7 +479,7 @@ bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg)
 /* -- all -- */
 
 struct steps *steps_create (struct loop *loop, const struct launch *launch,
-                            steps_send_fn send, void *ctx)
+                            steps_send_fn send, steps_record_fn record_fn, void *ctx)
 {
     struct steps *steps = calloc (1, sizeof (*steps));
     if (!steps)
@@ -492,6 +487,7 @@ struct steps *steps_create (struct loop *loop, const struct launch *launch,
     steps->loop = loop;
     steps->launch = launch;
     steps->send = send;
+    steps->record = record_fn;
     steps->ctx = ctx;
     steps->timer.fire = on_timer;
     if (placement_create (steps) < 0) {

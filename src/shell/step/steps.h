@@ -9,7 +9,7 @@
  *     READING --whole--> WAITING --cores are free--> RUNNING --all tasks ended--> gone
  *                           +--can never fit------------------------------------^
  *
- *     struct steps *steps = steps_create (&loop, &launch, send, ctx);
+ *     struct steps *steps = steps_create (&loop, &launch, send, record, ctx);
  *     steps_message (steps, rank, &msg);       // WIRE_RUN... and WIRE_STEP... upwards
  *
  * A client (fluxq-run) is a connection to the agent of its rank (client_listener.h) and
@@ -50,9 +50,9 @@ typedef void (*steps_send_fn) (void *ctx, uint32_t rank, const struct frame *msg
  * has. */
 typedef void (*steps_record_fn) (void *ctx, struct stepuse *use);
 
-/* NULL: no memory. launch must outlive the steps. */
+/* NULL: no memory. launch must outlive the steps. record can be NULL. */
 struct steps *steps_create (struct loop *loop, const struct launch *launch,
-                            steps_send_fn send, void *ctx);
+                            steps_send_fn send, steps_record_fn record, void *ctx);
 void steps_destroy (struct steps *steps);
 /* Handles a message from a rank. False: the message is invalid, the rank cannot be
  * trusted. */
@@ -66,7 +66,6 @@ bool steps_run (const struct steps *steps);
  * SIGKILL after the job's grace. -ENOENT. */
 int steps_signal (struct steps *steps, uint32_t id, int sig);
 int steps_cancel (struct steps *steps, uint32_t id);
-void steps_set_record (struct steps *steps, steps_record_fn record);
 /* The job is over: also records the steps of which a task did not report its end because
  * its rank is lost. Call nothing else for the steps after this. */
 void steps_record_rest (struct steps *steps);

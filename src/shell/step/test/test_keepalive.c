@@ -47,7 +47,7 @@ static int set_up (void **state)
     f = (struct fixture){ .launch = { .job_id = 1, .nodes = &node, .nnodes = 1 } };
     if (loop_init (&f.loop) < 0)
         return -1;
-    f.steps = steps_create (&f.loop, &f.launch, take, &f.told);
+    f.steps = steps_create (&f.loop, &f.launch, take, NULL, &f.told);
     *state = &f;
     return f.steps ? 0 : -1;
 }

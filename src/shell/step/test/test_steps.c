@@ -60,7 +60,7 @@ static int set_up (void **state)
     f.one.nnodes = 1;
     if (loop_init (&f.loop) < 0)
         return -1;
-    f.steps = steps_create (&f.loop, &f.two, send_down, &f);
+    f.steps = steps_create (&f.loop, &f.two, send_down, NULL, &f);
     f.stepd = stepd_create (&f.loop, &f.one, NULL, 0, send_up, &f);
     *state = &f;
     return f.steps && f.stepd ? 0 : -1;

@@ -120,21 +120,12 @@ void tasks_resume (struct tasks *tasks)
         taskset_resume (tasks->own);
 }
 
-static struct task *find_task (struct tasks *tasks, pid_t pid)
+/* Finds the task of this process, or the task that leads this session: dead ones too. */
+static struct task *find_task (struct tasks *tasks, pid_t pid, bool dead_too)
 {
     for (struct taskset *set = tasks->sets; set; set = set->next)
         for (uint32_t i = 0; i < set->n; i++)
-            if (set->v[i].pid == pid && !set->v[i].dead)
-                return &set->v[i];
-    return NULL;
-}
-
-/* Finds the task that leads this session. */
-static struct task *find_leader (struct tasks *tasks, pid_t session)
-{
-    for (struct taskset *set = tasks->sets; set && session > 0; set = set->next)
-        for (uint32_t i = 0; i < set->n; i++)
-            if (set->v[i].pid == session)
+            if (set->v[i].pid == pid && (dead_too || !set->v[i].dead))
                 return &set->v[i];
     return NULL;
 }
@@ -143,13 +134,13 @@ static struct task *find_leader (struct tasks *tasks, pid_t session)
  * task's. */
 static void count_orphan (struct tasks *tasks, const struct reaped *dead)
 {
-    struct task *task = find_leader (tasks, dead->session);
+    struct task *task = find_task (tasks, dead->session, true);
     use_join (task ? &task->use : &tasks->ended, &dead->use);
 }
 
 static void on_reaped (void *arg, const struct reaped *dead)
 {
-    struct task *task = find_task (arg, dead->pid);
+    struct task *task = find_task (arg, dead->pid, false);
     if (!task) {
         count_orphan (arg, dead);
         return;

@@ -24,6 +24,11 @@ struct hostlist;
 
 struct hostlist *hostlist_create (void);
 void hostlist_destroy (struct hostlist *hl);
+static inline void hostlist_destroyp (struct hostlist **hl)
+{
+    hostlist_destroy (*hl);
+}
+#define autohostlist __attribute__ ((cleanup (hostlist_destroyp)))
 /* NULL and EINVAL, ERANGE (more names than limit) or ENOMEM in err; "" is an empty
  * list. */
 struct hostlist *hostlist_decode (const char *text, size_t limit, struct error *err);

@@ -22,6 +22,11 @@ struct idset;
 
 struct idset *idset_create (void);
 void idset_destroy (struct idset *s);
+static inline void idset_destroyp (struct idset **s)
+{
+    idset_destroy (*s);
+}
+#define autoidset __attribute__ ((cleanup (idset_destroyp)))
 struct idset *idset_copy (const struct idset *s);
 /* NULL and EINVAL, ERANGE (an id of 2^31 or more, more ids than limit) or ENOMEM in err;
  * "" and "[]" are empty sets. */

@@ -229,19 +229,18 @@ static int add_task (struct map *m, uint32_t task, uint32_t rank, struct error *
 static int read_raw_node (struct reader *r, size_t len, uint32_t rank)
 {
     autofree char *text = strndup (r->p, len);
-    struct idset *s;
     int rc = 0;
 
     if (!text)
         return error_errno (r->err, ENOMEM, "taskmap");
     if (text[0] == '[')
         return expected (r, "a task");
-    if (!(s = idset_decode (text, TASKMAP_TASKS_MAX, r->err)))
+    autoidset struct idset *s = idset_decode (text, TASKMAP_TASKS_MAX, r->err);
+    if (!s)
         return error_prefix (r->err, "taskmap: node %u", rank);
     for (uint32_t id = idset_first (s); rc == 0 && id != IDSET_END;
          id = idset_next (s, id))
         rc = add_task (&r->map, id, rank, r->err);
-    idset_destroy (s);
     return rc;
 }
 

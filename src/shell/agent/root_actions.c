@@ -12,13 +12,12 @@
 /* "directory /x is not there on node[1-3]: the tasks start in /" */
 static void note_fallback (struct root *root)
 {
-    struct hostlist *hl = hostlist_create ();
+    autohostlist struct hostlist *hl = hostlist_create ();
     char text[512];
     for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
         if (root->members[rank].fell_back)
             hostlist_append (hl, root_node (root, rank));
     autofree char *names = hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
     if (!names)
         return;
     snprintf (text, sizeof (text),

@@ -16,13 +16,11 @@ static bool is_missing (const struct root *root, uint32_t rank)
 /* "node[4-6]": the missing ranks, or the ranks behind them. NULL: none, no memory. */
 static char *absent_names (const struct root *root, bool missing)
 {
-    struct hostlist *hl = hostlist_create ();
+    autohostlist struct hostlist *hl = hostlist_create ();
     for (uint32_t rank = 0; hl && rank < root->js.nranks; rank++)
         if (root->js.ranks[rank] == RANK_ABSENT && is_missing (root, rank) == missing)
             hostlist_append (hl, root_node (root, rank));
-    char *names = hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
-    return names;
+    return hl && hostlist_count (hl) > 0 ? hostlist_encode (hl) : NULL;
 }
 
 /* "3 of 8 nodes did not join within 1:00: node1; behind them: node[4-5]" */

@@ -213,13 +213,12 @@ void root_resize_failed (struct root *root, uint32_t rank, const char *text)
 static void join_is_over (struct root *root)
 {
     struct root_resize *x = &root->resize;
-    struct hostlist *hl = hostlist_create ();
+    autohostlist struct hostlist *hl = hostlist_create ();
     char text[256];
     for (uint32_t rank = x->from; hl && rank < x->target; rank++)
         if (root->js.ranks[rank] != RANK_JOINED)
             hostlist_append (hl, root_node (root, rank));
     autofree char *missing = hl ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
     snprintf (text, sizeof (text), "new nodes did not join in time: %.200s",
               missing ? missing : "");
     fail (root, text);

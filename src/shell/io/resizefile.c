@@ -17,13 +17,11 @@ char *resizefile_path (const struct launch *launch, uint32_t rank)
 /* Names of the first n nodes. */
 static char *names (const struct launch *launch, uint32_t n)
 {
-    struct hostlist *hl = hostlist_create ();
+    autohostlist struct hostlist *hl = hostlist_create ();
     int rc = hl ? 0 : -ENOMEM;
     for (uint32_t rank = 0; rank < n && rc == 0; rank++)
         rc = hostlist_append (hl, launch->nodes[rank].name);
-    char *text = rc == 0 ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
-    return text;
+    return rc == 0 ? hostlist_encode (hl) : NULL;
 }
 
 char *resizefile_text (const struct launch *launch, const struct wire_resize *r)

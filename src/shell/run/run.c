@@ -119,7 +119,7 @@ static void tell_ends (struct run *r)
         struct task_state *first = &r->tasks[i];
         if (!first->ended || first->told || first->status == 0)
             continue;
-        struct idset *ids = idset_create ();
+        autoidset struct idset *ids = idset_create ();
         for (uint32_t j = i; ids && j < r->ntasks; j++) {
             struct task_state *t = &r->tasks[j];
             if (!t->ended || t->told || t->status != first->status)
@@ -129,7 +129,6 @@ static void tell_ends (struct run *r)
         }
         if (ids)
             tell_end (r, ids, first->status);
-        idset_destroy (ids);
     }
 }
 
@@ -141,12 +140,11 @@ static void on_tell (struct loop_timer *timer)
 /* After ctrl-C: "interrupt: 2 of 4 tasks run (1,3)". */
 static void tell_running (const struct run *r)
 {
-    struct idset *ids = idset_create ();
+    autoidset struct idset *ids = idset_create ();
     for (uint32_t i = 0; ids && i < r->ntasks; i++)
         if (!r->tasks[i].ended)
             idset_add (ids, i);
     autofree char *list = ids ? idset_encode (ids) : NULL;
-    idset_destroy (ids);
     stderr_line (RUN_PROGRAM,
                  "interrupt: %u of %u tasks run (%s); once more within 1 second ends "
                  "them",
@@ -219,9 +217,10 @@ static void on_signal (struct loop_io *io, uint32_t events)
 static int keep_places (struct run *r, struct error *err)
 {
     const char *text = r->step.ranks ? r->step.ranks : "";
-    struct idset *ranks = idset_decode (text, TASKMAP_RANKS_MAX, err);
+    autoidset struct idset *ranks = idset_decode (text, TASKMAP_RANKS_MAX, err);
     const char *list = getenv ("FLUXQ_NODELIST");
-    struct hostlist *job = hostlist_decode (list ? list : "", HOSTLIST_MAX, NULL);
+    autohostlist struct hostlist *job =
+        hostlist_decode (list ? list : "", HOSTLIST_MAX, NULL);
     uint32_t n = ranks ? idset_count (ranks) : 0, i = 0;
     int rc = n > 0 ? 0 : -EINVAL;
     r->hosts = hostlist_create ();
@@ -237,8 +236,6 @@ static int keep_places (struct run *r, struct error *err)
     }
     for (; i < n && rc == 0; i++)
         r->names[i] = hostlist_nth (r->hosts, i);
-    idset_destroy (ranks);
-    hostlist_destroy (job);
     if (rc < 0)
         return error_errno (err, -rc, "the agent's report on the step");
     return taskmap_decode (r->step.taskmap ? r->step.taskmap : "", n, &r->node_of,

@@ -350,7 +350,7 @@ static int bind_cores (const struct cpubind_node *node, uint32_t local, struct i
 static int bind_sockets (const struct cpubind_node *node, uint32_t local,
                          struct idset *set)
 {
-    struct idset *dealt = idset_create ();
+    autoidset struct idset *dealt = idset_create ();
     int rc = dealt ? bind_cores (node, local, dealt) : -ENOMEM;
 
     for (uint32_t core = idset_first (node->cores); rc == 0 && core != IDSET_END;
@@ -362,7 +362,6 @@ static int bind_sockets (const struct cpubind_node *node, uint32_t local,
             shared = socket_of (node, mine) == s;
         rc = shared ? idset_add (set, core) : 0;
     }
-    idset_destroy (dealt);
     return rc;
 }
 
@@ -420,20 +419,17 @@ int cpubind_cores (const struct cpubind *bind, const struct cpubind_node *node,
                    uint32_t local, struct idset **ret, struct error *err)
 {
     enum cpubind_kind kind = bind->kind;
-    struct idset *set;
 
     if (kind == CPUBIND_AUTO && cores_wanted (node) == idset_count (node->cores))
         kind = CPUBIND_CORES;
     *ret = NULL;
     if (kind == CPUBIND_AUTO || kind == CPUBIND_NONE || idset_count (node->cores) == 0)
         return 0;
-    if (!(set = idset_create ()))
-        return error_no_memory (err, "--cpu-bind");
-    int rc = bind_task (bind, kind, node, local, set, err);
-    if (rc < 0) {
-        idset_destroy (set);
+    autoidset struct idset *set = idset_create ();
+    int rc = set ? bind_task (bind, kind, node, local, set, err) : -ENOMEM;
+    if (rc < 0)
         return rc == -ENOMEM ? error_no_memory (err, "--cpu-bind") : rc;
-    }
     *ret = set;
+    set = NULL;
     return 0;
 }

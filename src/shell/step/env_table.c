@@ -148,14 +148,13 @@ static const char *name_of (const struct env_context *ctx, size_t i)
 
 static int add_names (const struct env_context *ctx, struct strbuf *sb, size_t n)
 {
-    struct hostlist *hl = hostlist_create ();
+    autohostlist struct hostlist *hl = hostlist_create ();
     if (!hl)
         return -ENOMEM;
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = hostlist_append (hl, name_of (ctx, i));
     autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
-    hostlist_destroy (hl);
     return text ? add_text (sb, text) : -ENOMEM;
 }
 
@@ -329,7 +328,7 @@ static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
     autofree char *text = gpus_here (ctx);
     if (!text || !*text)
         return 0;
-    struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
+    autoidset struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
     if (!ids)
         return -EINVAL;
     const char *comma = "";
@@ -338,7 +337,6 @@ static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
         strbuf_addf (sb, "%s%" PRIu32, comma, id);
         comma = ",";
     }
-    idset_destroy (ids);
     return sb->err ? sb->err : 1;
 }
 
@@ -355,14 +353,10 @@ static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
 static uint32_t cores_on (const struct env_context *ctx, size_t rank)
 {
     const struct launch_node *node = &ctx->launch->nodes[rank];
-    struct idset *ids = node->cores && *node->cores
-                            ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
-                            : NULL;
-    if (!ids)
-        return cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
-    uint32_t n = idset_count (ids);
-    idset_destroy (ids);
-    return n;
+    autoidset struct idset *ids = node->cores && *node->cores
+                                      ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
+                                      : NULL;
+    return ids ? idset_count (ids) : cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
 }
 
 static uint32_t tasks_on (const struct env_context *ctx, size_t rank)

@@ -96,7 +96,8 @@ static int mark_hosts (const struct choice *c, const struct hostlist *job,
                        struct error *err)
 {
     struct error why = { 0 };
-    struct hostlist *hl = hostlist_decode (text, c->steps->launch->nnodes, &why);
+    autohostlist struct hostlist *hl =
+        hostlist_decode (text, c->steps->launch->nnodes, &why);
     int rc = 0;
 
     if (!hl)
@@ -111,7 +112,6 @@ static int mark_hosts (const struct choice *c, const struct hostlist *job,
         else
             marks[r] = 1;
     }
-    hostlist_destroy (hl);
     return rc;
 }
 
@@ -220,7 +220,6 @@ static int lay_out (const struct choice *c, const uint32_t *room,
                     const struct hostlist *job, struct layout *ret, struct error *err)
 {
     struct layout_option opt = { 0 };
-    struct hostlist *hl = NULL;
     autofree uint32_t *arbitrary = NULL;
     int rc = 0;
 
@@ -228,12 +227,11 @@ static int lay_out (const struct choice *c, const uint32_t *room,
         rc = layout_option_parse (c->spec->distribution, &opt, err);
     if (rc == 0 && c->spec->hostfile) {
         opt.kind = LAYOUT_ARBITRARY;
-        hl = hostlist_create ();
+        autohostlist struct hostlist *hl = hostlist_create ();
         for (uint32_t i = 0; hl && i < c->n; i++)
             hostlist_append (hl, hostlist_nth (job, c->ranks[i]));
         rc = hl ? layout_read_hosts (c->spec->hostfile, hl, c->ntasks, &arbitrary, err)
                 : error_no_memory (err, NULL);
-        hostlist_destroy (hl);
     } else if (rc == 0 && opt.kind == LAYOUT_ARBITRARY) {
         rc = error_set (err, EINVAL,
                         "--distribution=arbitrary needs a list of nodes in "
@@ -334,16 +332,14 @@ static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *
 
     for (uint32_t i = 0; i < c->n; i++) {
         const char *text = c->steps->launch->nodes[c->ranks[i]].gpus;
-        struct idset *ids =
+        autoidset struct idset *ids =
             text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
-        struct idset *own = ids && c->spec->gpus ? first_of (ids, left) : NULL;
+        autoidset struct idset *own = ids && c->spec->gpus ? first_of (ids, left) : NULL;
         if (i)
             strbuf_addch (sb, ';');
         if (c->spec->gpus ? own != NULL : ids != NULL)
             strbuf_add_idset (sb, own ? own : ids);
         left -= own ? idset_count (own) : 0;
-        idset_destroy (ids);
-        idset_destroy (own);
     }
     if (left > 0)
         return error_set (err, ENOSPC, "%u GPUs are requested, its nodes have %u",
@@ -357,7 +353,7 @@ static int write_places (const struct choice *c, struct step *step, struct error
     struct strbuf map = STRBUF_INIT (STEP_SPEC_MAX);
     struct strbuf cores = STRBUF_INIT (STEP_SPEC_MAX);
     struct strbuf gpus = STRBUF_INIT (STEP_SPEC_MAX);
-    struct idset *ids = idset_create ();
+    autoidset struct idset *ids = idset_create ();
     int rc = ids ? 0 : -ENOMEM;
 
     for (uint32_t i = 0; i < step->nnodes && rc == 0; i++) {
@@ -369,7 +365,6 @@ static int write_places (const struct choice *c, struct step *step, struct error
     if (rc == 0)
         strbuf_add_idset (&ranks, ids);
     strbuf_add_taskmap (&map, step->layout.rank, step->layout.ntasks);
-    idset_destroy (ids);
     step->spec.ranks = strbuf_detach (&ranks);
     step->spec.taskmap = strbuf_detach (&map);
     step->spec.cores = strbuf_detach (&cores);
@@ -428,13 +423,11 @@ int placement_take (struct steps *steps, struct step *step, struct error *err)
     autofree uint32_t *ranks = calloc (n, sizeof (*ranks));
     autofree uint32_t *room = calloc (n, sizeof (*room));
     autofree uint32_t *most = calloc (n, sizeof (*most));
-    struct hostlist *job = job_hosts (steps->launch);
+    autohostlist struct hostlist *job = job_hosts (steps->launch);
     struct choice c = {
         .steps = steps, .spec = &step->spec, .ranks = ranks, .room = room, .most = most
     };
-    int rc = ranks && room && most && job ? choose (&c, step, job, err)
-                                          : error_no_memory (err, NULL);
 
-    hostlist_destroy (job);
-    return rc;
+    return ranks && room && most && job ? choose (&c, step, job, err)
+                                        : error_no_memory (err, NULL);
 }

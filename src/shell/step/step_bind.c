@@ -62,11 +62,10 @@ static int fill (struct rank_step *s, struct stepbind *b, const struct idset *jo
                                  .cores_per_task = MAX (s->spec.cores_per_task, 1u),
                                  .order = opt.order };
     for (uint32_t i = 0; i < s->nown && rc == 0; i++) {
-        struct idset *cores = NULL;
+        autoidset struct idset *cores = NULL;
         rc = cpubind_cores (&b->bind, &node, i, &cores, err);
         if (rc == 0 && cores && !(b->cores[i] = to_cpus (cores, job, cpus)))
             rc = error_no_memory (err, NULL);
-        idset_destroy (cores);
     }
     cpubind_sockets_release (&sockets);
     return rc;
@@ -75,8 +74,9 @@ static int fill (struct rank_step *s, struct stepbind *b, const struct idset *jo
 int stepbind_create (struct rank_step *s, struct error *err)
 {
     const char *text = s->d->launch->nodes[s->d->rank].cores;
-    struct idset *job = text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
-    struct idset *cpus = job ? cpus_of (s->d, job) : NULL;
+    autoidset struct idset *job =
+        text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
+    autoidset struct idset *cpus = job ? cpus_of (s->d, job) : NULL;
     struct stepbind *b = cpus ? calloc (1, sizeof (*b)) : NULL;
     int rc = 0;
 
@@ -88,8 +88,6 @@ int stepbind_create (struct rank_step *s, struct error *err)
         b->cores = calloc (b->n, sizeof (struct idset *));
         rc = b->cores ? fill (s, b, job, cpus, err) : error_no_memory (err, NULL);
     }
-    idset_destroy (job);
-    idset_destroy (cpus);
     return rc;
 }
 

@@ -163,12 +163,11 @@ static const struct task_events task_events = { on_room, on_output, on_exited, N
 /* Finds the nodes of the step. -ENOENT: this node is not one of them. */
 static int find_nodes (struct rank_step *s, struct error *err)
 {
-    struct idset *ids =
+    autoidset struct idset *ids =
         s->spec.ranks ? idset_decode (s->spec.ranks, s->d->launch->nnodes, err) : NULL;
     uint32_t n = 0;
     if (!ids)
         return error_set (err, EINVAL, "step: ranks: missing, or no idset");
-    bool here = idset_has (ids, s->d->rank);
     s->node = idset_rank (ids, s->d->rank);
     s->nnodes = idset_count (ids);
     s->ranks = calloc (s->nnodes + 1, sizeof (*s->ranks));
@@ -178,11 +177,11 @@ static int find_nodes (struct rank_step *s, struct error *err)
             s->ranks[n++] = id;
         }
     }
-    bool known = n > 0 && s->ranks[n - 1] < s->d->launch->nnodes;
-    idset_destroy (ids);
-    if (!here)
+    if (!idset_has (ids, s->d->rank))
         return -ENOENT;
-    return known ? 0 : error_set (err, EINVAL, "step: ranks: more than the job has");
+    if (n > 0 && s->ranks[n - 1] < s->d->launch->nnodes)
+        return 0;
+    return error_set (err, EINVAL, "step: ranks: more than the job has");
 }
 
 /* Finds the tasks of this node. -ENOENT: none. */

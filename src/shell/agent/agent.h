@@ -32,6 +32,10 @@
  * of agents below it. */
 #define AGENT_LEAVE_GRACE 1.0
 
+struct server;
+struct server_events;
+struct spool;
+
 struct agent_options {
     const char *launch_path;
     const char *key_path;
@@ -57,6 +61,12 @@ int agent_work (const struct agent_options *options, int guardian_fd);
 
 int root_run (struct agent *agent);
 int member_run (struct agent *agent);
+
+/* Creates the server of this rank at its address of launch.listen, which the caller
+ * frees; spool can be NULL. NULL with the reason. */
+struct server *agent_listen (struct agent *agent, const struct spool *spool,
+                             const struct server_events *events, void *ctx,
+                             char **ret_address, struct error *err);
 
 /* Whether a child's WIRE_JOIN comes from the node in the launch file. False: *ret_why
  * gets the reason for the refusal. */

@@ -402,31 +402,6 @@ static const struct server_events server_events = { .join = child_join,
                                                     .request = child_request,
                                                     .log = child_log };
 
-static int listen_to_children (struct member *m, struct error *err)
-{
-    struct agent *agent = m->agent;
-    struct server_config config = { .key = agent->key,
-                                    .job_id = agent->launch.job_id,
-                                    .tree = &agent->tree,
-                                    .rank = agent->rank };
-    if (tree_nchildren (&agent->tree, agent->rank) == 0)
-        return 0;
-    autofree char *address = sock_of_rank (agent->launch.listen, agent->rank);
-    if (!address)
-        return error_no_memory (err, NULL);
-    config.fd = sock_listen (address, err);
-    if (config.fd < 0)
-        return config.fd;
-    m->server = server_create (&agent->loop, &config, &server_events, m);
-    if (!m->server) {
-        close (config.fd);
-        return error_no_memory (err, NULL);
-    }
-    m->listen = address;
-    address = NULL;
-    return 0;
-}
-
 /* -- the agent's own events -- */
 
 static void on_timer (struct loop_timer *timer)
@@ -501,7 +476,9 @@ int member_run (struct agent *agent)
                                                  agent->rank, step_up, &m, &m.problem);
         if (!m.problem.code)
             write_hostfile (&m, &m.problem);
-        if (listen_to_children (&m, &err) < 0 && !m.problem.code)
+        if (tree_nchildren (&agent->tree, agent->rank) > 0)
+            m.server = agent_listen (agent, NULL, &server_events, &m, &m.listen, &err);
+        if (err.code && !m.problem.code)
             m.problem = err; /* rank 0 shall report it */
         if (!begin_staging (&m))
             uplink_start (m.up);

@@ -278,26 +278,6 @@ static void on_round (void *arg)
 
 /* -- start -- */
 
-static int listen_to_all (struct root *root, struct error *err)
-{
-    struct agent *agent = root->agent;
-    struct server_config config = { .key = agent->key,
-                                    .job_id = agent->launch.job_id,
-                                    .tree = &agent->tree,
-                                    .spool = &root->spool };
-    root->listen = sock_of_rank (agent->launch.listen, 0);
-    if (!root->listen)
-        return error_no_memory (err, NULL);
-    config.fd = sock_listen (root->listen, err);
-    if (config.fd < 0)
-        return config.fd;
-    root->server = server_create (&agent->loop, &config, &server_events, root);
-    if (root->server)
-        return 0;
-    close (config.fd);
-    return error_no_memory (err, NULL);
-}
-
 static int create_parts (struct root *root, struct error *err)
 {
     struct agent *agent = root->agent;
@@ -317,8 +297,9 @@ static int create_parts (struct root *root, struct error *err)
     root->js.confirms = l->once && l->serve_until_released;
     if (root_stage_create (root) < 0)
         return error_no_memory (err, NULL);
-    int rc = listen_to_all (root, err);
-    return rc < 0 ? rc : root_create_steps (root, err);
+    root->server =
+        agent_listen (agent, &root->spool, &server_events, root, &root->listen, err);
+    return root->server ? root_create_steps (root, err) : -EIO;
 }
 
 /* Checks the conditions for the start. A failure here ends the job with "startfail". */

@@ -49,6 +49,14 @@ static inline int compare_u32 (const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
+/* Frees a list of strings that ends with NULL; NULL: none. */
+static inline void free_strings (char **list)
+{
+    for (size_t i = 0; list && list[i]; i++)
+        free (list[i]);
+    free (list);
+}
+
 static inline int compare_u64 (const void *a, const void *b)
 {
     uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;

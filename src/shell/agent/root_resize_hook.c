@@ -125,7 +125,7 @@ static int start (struct root *root, const char *program,
                                                                 .pass_fd = -1 },
                                           err)
                          : error_no_memory (err, NULL);
-    env_free (env);
+    free_strings (env);
     return rc;
 }
 

@@ -197,13 +197,6 @@ char **env_make (const struct env_context *ctx, struct error *err)
         return list.v;
     if (err && !err->code)
         error_errno (err, -rc, "environment");
-    env_free (list.v);
+    free_strings (list.v);
     return NULL;
-}
-
-void env_free (char **envp)
-{
-    for (size_t i = 0; envp && envp[i]; i++)
-        free (envp[i]);
-    free (envp);
 }

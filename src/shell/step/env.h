@@ -2,7 +2,7 @@
  *
  *     struct env_context ctx = { .launch = &l, .rank = 0, .task = 0, .cwd = "/home/a" };
  *     char **envp = env_make (&ctx, &err);
- *     ... env_free (envp);
+ *     ... free_strings (envp);
  *
  * Order of precedence: the table in env_table.c (FLUXQ_*, the SLURM_* names that scripts read,
  * FLUX_*), then the environment of the submission, then defaults for HOME, USER, LOGNAME,
@@ -38,6 +38,5 @@ struct env_context {
     const struct env_step *step; /* NULL: a task of the job itself */
 };
 
-/* NULL-terminated NAME=VALUE strings, freed by env_free(); NULL and err on failure. */
+/* NULL-terminated NAME=VALUE strings, freed by free_strings(); NULL and err on failure. */
 char **env_make (const struct env_context *ctx, struct error *err);
-void env_free (char **envp);

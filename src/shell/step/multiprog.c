@@ -437,16 +437,9 @@ char **multiprog_argv (const struct multiprog *mp, uint32_t task)
     for (uint32_t i = 0; argv && i < l->n; i++) {
         argv[i] = expand (mp, mp->text.buf + mp->words[l->first + i], task);
         if (!argv[i]) {
-            multiprog_free_argv (argv);
+            free_strings (argv);
             return NULL;
         }
     }
     return argv;
-}
-
-void multiprog_free_argv (char **argv)
-{
-    for (size_t i = 0; argv && argv[i]; i++)
-        free (argv[i]);
-    free (argv);
 }

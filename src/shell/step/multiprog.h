@@ -2,7 +2,7 @@
  *
  *     struct multiprog *mp = multiprog_parse (text, len, "conf", ntasks, &err);
  *     char **argv = multiprog_argv (mp, task); // NULL-terminated
- *     multiprog_free_argv (argv);
+ *     free_strings (argv);
  *     multiprog_destroy (mp);
  *
  * A line is TASKS PROGRAM ARGUMENT...; TASKS is a list of numbers and ranges, "0,4-7", in
@@ -28,7 +28,6 @@ struct multiprog;
 struct multiprog *multiprog_parse (const char *text, size_t len, const char *name,
                                    uint32_t ntasks, struct error *err);
 void multiprog_destroy (struct multiprog *mp);
-/* The program and arguments of a task (< ntasks); free with multiprog_free_argv(). NULL:
+/* The program and arguments of a task (< ntasks); free with free_strings(). NULL:
  * no memory. */
 char **multiprog_argv (const struct multiprog *mp, uint32_t task);
-void multiprog_free_argv (char **argv);

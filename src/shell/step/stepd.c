@@ -282,9 +282,9 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
         rc = taskset_start (s->set, &how, err);
     if (s->pmi)
         steppmi_started (s->pmi, local);
-    env_free (env);
+    free_strings (env);
     if (s->programs)
-        multiprog_free_argv (argv);
+        free_strings (argv);
     return rc;
 }
 

@@ -282,7 +282,7 @@ static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint3
         rc = taskset_start (tasks->own, &how, err);
     if (how.in_fd >= 0)
         close (how.in_fd);
-    env_free (how.env);
+    free_strings (how.env);
     return rc;
 }
 

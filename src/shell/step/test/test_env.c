@@ -78,7 +78,7 @@ static void scripts_find_the_names_that_they_read (void **state)
     expect (envp, "FLUX_JOB_NNODES", "3");
     expect (envp, "FLUXQ_SUBMIT_DIR", "/home/ann");
     expect (envp, "PWD", "/");
-    env_free (envp);
+    free_strings (envp);
 }
 
 static void what_does_not_apply_is_not_set (void **state)
@@ -89,13 +89,13 @@ static void what_does_not_apply_is_not_set (void **state)
     char **envp = env_make (&ctx, NULL);
     expect (envp, "CUDA_VISIBLE_DEVICES", NULL);
     expect (envp, "FLUXQ_JOB_END_TIME", NULL);
-    env_free (envp);
+    free_strings (envp);
     ctx.rank = 1;
     ctx.end_time = 1700000000;
     envp = env_make (&ctx, NULL);
     expect (envp, "CUDA_VISIBLE_DEVICES", "0,2,3");
     expect (envp, "FLUXQ_JOB_END_TIME", "1700000000");
-    env_free (envp);
+    free_strings (envp);
 }
 
 static void fluxq_wins_over_the_user_and_the_user_over_defaults (void **state)
@@ -120,7 +120,7 @@ static void fluxq_wins_over_the_user_and_the_user_over_defaults (void **state)
     expect (envp, "PATH", "/bin");
     expect (envp, "USER", "root");
     expect (envp, "SHELL", "/bin/bash");
-    env_free (envp);
+    free_strings (envp);
 }
 
 static void a_user_unknown_here_still_gets_the_basics (void **state)
@@ -136,7 +136,7 @@ static void a_user_unknown_here_still_gets_the_basics (void **state)
     expect (envp, "SHELL", "/bin/sh");
     expect (envp, "LOGNAME", "no-such-user-here");
     expect (envp, "PATH", "/image/bin");
-    env_free (envp);
+    free_strings (envp);
 }
 
 static void in_a_flux_instance_its_own_names_hold (void **state)
@@ -156,13 +156,13 @@ static void in_a_flux_instance_its_own_names_hold (void **state)
     expect (envp, "OMPI_MCA_pmix", NULL);
     expect (envp, "FLUXQ_JOB_ID", "42");
     expect (envp, "PATH", "/bin:/view/bin");
-    env_free (envp);
+    free_strings (envp);
     l.flux = false; /* elsewhere the agent's own environment does not count */
     envp = env_make (&ctx, NULL);
     expect (envp, "FLUX_URI", "local:///of/the/login/node");
     expect (envp, "FLUX_JOB_ID", "42");
     expect (envp, "PATH", "/bin");
-    env_free (envp);
+    free_strings (envp);
     unsetenv ("FLUX_URI");
 }
 
@@ -175,7 +175,7 @@ static void an_account_without_login_gets_a_shell_that_works (void **state)
     ctx.launch = &l;
     char **envp = env_make (&ctx, NULL);
     expect (envp, "SHELL", "/bin/sh");
-    env_free (envp);
+    free_strings (envp);
 }
 
 /* JAX, Lightning and torchrun scripts connect to the first of these names. */
@@ -197,7 +197,7 @@ static void in_pods_names_can_be_resolved (void **state)
     expect (envp, "FLUXQ_MASTER_ADDR", "j-0.j.ns.svc.c");
     expect (envp, "FLUXQ_HOSTFILE", "/run/hostfile");
     expect (envp, "OMPI_MCA_orte_default_hostfile", NULL);
-    env_free (envp);
+    free_strings (envp);
 }
 
 int main (void)

@@ -34,7 +34,7 @@ static void check_argv (const struct multiprog *mp, uint32_t task, const char *w
     if (strcmp (sb.buf, want) != 0)
         fail_msg ("task %u: %s, not %s", task, sb.buf, want);
     strbuf_release (&sb);
-    multiprog_free_argv (argv);
+    free_strings (argv);
 }
 
 static void test_tasks (void **state)
@@ -203,7 +203,7 @@ static void test_bounds (void **state)
     assert_non_null (mp);
     char **argv = multiprog_argv (mp, 0);
     assert_int_equal (strlen (argv[1]), MULTIPROG_TEXT_MAX - 4);
-    multiprog_free_argv (argv);
+    free_strings (argv);
     multiprog_destroy (mp);
     for (size_t i = 4; i < MULTIPROG_TEXT_MAX; i += 2)
         memcpy (text + i, "%t", 2);
@@ -211,7 +211,7 @@ static void test_bounds (void **state)
     assert_non_null (mp);
     argv = multiprog_argv (mp, TASKMAP_TASKS_MAX - 1);
     assert_int_equal (strlen (argv[1]), (MULTIPROG_TEXT_MAX - 4) / 2 * 7);
-    multiprog_free_argv (argv);
+    free_strings (argv);
     multiprog_destroy (mp);
     for (size_t i = 4; i < MULTIPROG_TEXT_MAX; i += 2)
         memcpy (text + i, " x", 2);
@@ -242,7 +242,7 @@ static void test_no_memory (void **state)
             assert_int_equal (err.code, ENOMEM);
         else
             check_argv (mp, 8, "d|e f|");
-        multiprog_free_argv (argv);
+        free_strings (argv);
         multiprog_destroy (mp);
     }
 }

@@ -11,7 +11,6 @@
 #include <pwd.h>
 #include <sys/stat.h>
 #include <time.h>
-#include <utlist.h>
 
 #include "common/clock.h"
 #include "common/io.h"
@@ -87,8 +86,7 @@ static void sweep_cb (uv_timer_t *h)
 
     if (!live || b->recovering)
         return;
-    DL_FOREACH2 (b->table.active, e, active.next)
-    {
+    entries_each (ENTRIES_ACTIVE, b, e) {
         live[n++] = entry_id (e);
         if (is_late (b, e))
             b->ops->terminate (b->exec, e->xjob, "timeout", broker_config (b)->grace);

@@ -14,7 +14,7 @@ PART (entry, size_t, entry_spec_bytes, spec_bytes)
 PART (entry, bool, entry_is_submitting, submitting)
 PART (entry, bool, entry_is_starting, starting)
 PART (entry, bool, entry_is_result_told, result_told)
-PART (entry, bool, entry_is_waiting, waiting.listed)
+PART (entry, bool, entry_is_waiting, links[ENTRIES_WAITING].listed)
 
 SET_PART (entry, struct jobspec *, entry_set_jobspec, js)
 SET_PART (entry, struct match_request *, entry_set_request, req)

@@ -22,12 +22,8 @@ struct job_table {
     struct entry *all; /* by id */
     uint64_t next_id;
     size_t npending, nrunning, nfinished;
-    struct entry *active; /* list of the nrunning jobs */
-    /* list of the npending jobs, in the order in which they began to wait */
-    struct entry *waiting;
-    struct entry *arrays; /* list of all arrays in memory, ended ones too */
-    size_t nwhole;        /* arrays in nrunning; their tasks are jobs themselves */
-    struct entry *done;   /* list of finished jobs, oldest first */
+    struct entry *lists[ENTRIES_LISTS]; /* the first job of each; ENTRIES_ALL: unused */
+    size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */
 };
 
 /* A job in the broker: its record, and the data of its present stage. */
@@ -52,10 +48,7 @@ struct entry {
     bool recovered;
     bool result_told;          /* the waiters have been answered */
     char *note;                /* the executor's latest note ("pulling image"), or NULL */
-    struct entry_links done;   /* list of finished jobs, oldest first */
-    struct entry_links active; /* list of jobs in RUN or CLEANUP */
-    struct entry_links waiting; /* list of jobs before RUN */
-    struct entry_links array;   /* list of arrays */
+    struct entry_links links[ENTRIES_LISTS];
 };
 
 struct broker {

@@ -5,7 +5,6 @@
 #include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
 #include "broker/core/job_dirs.h"
-#include "broker/core/exec_job.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 
@@ -13,22 +12,12 @@
 
 struct entry *entries_first (const struct broker *b, enum entries list)
 {
-    struct entry *const first[] = {
-        [ENTRIES_ALL] = b->table.all,
-        [ENTRIES_ACTIVE] = b->table.active,
-        [ENTRIES_WAITING] = b->table.waiting,
-        [ENTRIES_ARRAYS] = b->table.arrays,
-    };
-    return first[list];
+    return list == ENTRIES_ALL ? b->table.all : b->table.lists[list];
 }
 
 struct entry *entries_next (const struct entry *e, enum entries list)
 {
-    if (list == ENTRIES_ALL)
-        return e->hh.next;
-    return list == ENTRIES_ACTIVE    ? e->active.next
-           : list == ENTRIES_WAITING ? e->waiting.next
-                                     : e->array.next;
+    return list == ENTRIES_ALL ? e->hh.next : e->links[list].next;
 }
 
 struct entries_count entries_count (const struct broker *b)
@@ -134,51 +123,22 @@ int entry_cmp (const struct entry *a, const struct entry *b)
     return entry_id (a) < entry_id (b) ? -1 : entry_id (a) > entry_id (b);
 }
 
-static void list_active (struct broker *b, struct entry *e, bool is)
+/* Puts e at the end of the list, or takes e out. */
+static void set_listed (struct broker *b, struct entry *e, enum entries list, bool is)
 {
-    if (is && !e->active.listed)
-        DL_APPEND2 (b->table.active, e, active.prev, active.next);
-    else if (!is && e->active.listed)
-        DL_DELETE2 (b->table.active, e, active.prev, active.next);
-    e->active.listed = is;
-}
-
-static void list_array (struct broker *b, struct entry *e, bool is)
-{
-    is = is && entry_job (e)->array;
-    if (is && !e->array.listed)
-        DL_APPEND2 (b->table.arrays, e, array.prev, array.next);
-    else if (!is && e->array.listed)
-        DL_DELETE2 (b->table.arrays, e, array.prev, array.next);
-    e->array.listed = is;
-}
-
-static void list_waiting (struct broker *b, struct entry *e, bool is)
-{
-    if (is && !e->waiting.listed)
-        DL_APPEND2 (b->table.waiting, e, waiting.prev, waiting.next);
-    else if (!is && e->waiting.listed)
-        DL_DELETE2 (b->table.waiting, e, waiting.prev, waiting.next);
-    e->waiting.listed = is;
-}
-
-static void list_done (struct broker *b, struct entry *e, bool is)
-{
-    if (is && !e->done.listed)
-        DL_APPEND2 (b->table.done, e, done.prev, done.next);
-    else if (!is && e->done.listed)
-        DL_DELETE2 (b->table.done, e, done.prev, done.next);
-    e->done.listed = is;
+    if (is && !e->links[list].listed)
+        DL_APPEND2 (b->table.lists[list], e, links[list].prev, links[list].next);
+    else if (!is && e->links[list].listed)
+        DL_DELETE2 (b->table.lists[list], e, links[list].prev, links[list].next);
+    e->links[list].listed = is;
 }
 
 void entry_remove (struct broker *b, struct entry *e)
 {
     services_call (goes, b, e);
     HASH_DELETE (hh, b->table.all, e);
-    list_active (b, e, false);
-    list_waiting (b, e, false);
-    list_array (b, e, false);
-    list_done (b, e, false);
+    for (enum entries list = ENTRIES_ALL + 1; list < ENTRIES_LISTS; list++)
+        set_listed (b, e, list, false);
     entry_destroy (e);
 }
 
@@ -186,8 +146,7 @@ struct entry *entry_array_of (const struct broker *b, uint64_t id, uint32_t *ret
 {
     struct entry *e;
 
-    DL_FOREACH2 (b->table.arrays, e, array.next)
-    {
+    entries_each (ENTRIES_ARRAYS, b, e) {
         uint32_t task = job_array_task_of (entry_job (e)->array, entry_id (e), id);
         if (task != IDSET_END) {
             *ret_task = task;
@@ -223,10 +182,10 @@ static void count (struct broker *b, struct entry *e, enum job_state before)
     ++*counter (b, entry_job (e)->state);
     b->table.nwhole += is_active_array (entry_job (e), entry_job (e)->state);
     services_call (moved, b, e, before);
-    list_active (b, e,
-                 entry_job (e)->state == JOB_RUN || entry_job (e)->state == JOB_CLEANUP);
-    list_waiting (b, e, entry_job (e)->state < JOB_RUN);
-    list_array (b, e, true);
+    set_listed (b, e, ENTRIES_ACTIVE,
+                entry_job (e)->state == JOB_RUN || entry_job (e)->state == JOB_CLEANUP);
+    set_listed (b, e, ENTRIES_WAITING, entry_job (e)->state < JOB_RUN);
+    set_listed (b, e, ENTRIES_ARRAYS, entry_job (e)->array);
 }
 
 void entry_count (struct broker *b, struct entry *e)
@@ -247,10 +206,10 @@ void entry_retire (struct broker *b, struct entry *e)
 {
     struct entry *old;
 
-    list_done (b, e, true);
+    set_listed (b, e, ENTRIES_DONE, true);
     for (int i = 0;
          i < RETIRE_MAX && b->table.nfinished > broker_config (b)->keep_finished
-         && (old = b->table.done) && old->result_told;
+         && (old = b->table.lists[ENTRIES_DONE]) && old->result_told;
          i++) {
         b->table.nfinished--;
         job_dirs_remove (b, entry_id (old));

@@ -87,6 +87,8 @@ enum entries {
     ENTRIES_ACTIVE,  /* jobs in RUN or CLEANUP */
     ENTRIES_WAITING, /* jobs before RUN, in the order in which they began to wait */
     ENTRIES_ARRAYS,  /* all arrays in memory, ended ones too */
+    ENTRIES_DONE,    /* finished jobs, oldest first */
+    ENTRIES_LISTS    /* the number of lists */
 };
 
 struct entry *entries_first (const struct broker *b, enum entries list);

@@ -13,7 +13,6 @@
  */
 #include <sys/stat.h>
 #include <sys/wait.h>
-#include <utlist.h>
 
 #include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
@@ -202,10 +201,9 @@ static void postpone (struct broker *b, struct entry *e, const char *text)
 
 static void retry_due (struct broker *b)
 {
-    struct entry *e, *next;
+    struct entry *e;
 
-    DL_FOREACH_SAFE2 (b->table.active, e, next, active.next)
-    {
+    entries_each (ENTRIES_ACTIVE, b, e) {
         if (!slot_of (e)->again)
             continue;
         slot_of (e)->again = false;

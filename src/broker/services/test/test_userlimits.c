@@ -164,7 +164,7 @@ static void scenario (struct small *s)
     small_advance (s, 2);
     long countdown = small_spare ();
     HASH_ITER (hh, s->b->table.all, e, next)
-        waiting += e->waiting.listed;
+        waiting += entry_is_waiting (e);
     assert_int_equal (number (s, USER, "jobs"), waiting);
     check (s, USER, 1, 0);
     small_resume (countdown);

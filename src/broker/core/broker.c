@@ -270,6 +270,14 @@ static int init_exec (struct broker *b, struct error *err)
                            err);
 }
 
+void broker_init_timers (struct broker *b)
+{
+    for (const struct broker_service **s = SERVICES_WITH (on_timer); *s; s++)
+        broker_timer_init (b,
+                           (void *)((char *)service_state (b, (*s)->place) + (*s)->timer),
+                           (*s)->on_timer);
+}
+
 /* The hooks `init`, `load` or `begin` of all services. */
 static int init_services (struct broker *b, size_t hook, struct error *err)
 {
@@ -416,6 +424,7 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
     b->started = clock_wall ();
     b->recovering = true;
     init_handles (b);
+    broker_init_timers (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
         || init_services (b, offsetof (struct broker_service, init), err) < 0

@@ -87,6 +87,9 @@ struct broker {
     bool dead; /* broker_destroy() runs: callbacks only free */
 };
 
+/* Prepares the timers of all services. */
+void broker_init_timers (struct broker *b);
+
 /* PART (object, type, function, member): defines the function that gives this member of a
  * struct entry or struct broker to services; SET_PART, the function that sets it. */
 #define PART(object, type, function, member)                                             \

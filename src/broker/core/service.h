@@ -11,7 +11,8 @@
  *         .place = &place,
  *         .state_size = sizeof (struct deadlines),
  *         .slot_size = sizeof (struct slot),
- *         .init = init,
+ *         .timer = offsetof (struct deadlines, timer),
+ *         .on_timer = pass,
  *         .moved = moved,
  *         .release = release,
  *     };
@@ -73,10 +74,12 @@ struct broker_service {
     int order; /* SERVICE_FIRST, 0, SERVICE_AFTER; the reason beside it */
     struct service_place *place;
     size_t state_size, slot_size;
+    size_t timer;                        /* offset of a timer in the state, */
+    void (*on_timer) (struct broker *b); /* ... which calls this; NULL: none */
     const struct config_part *settings; /* its keys in fluxq.yaml */
 
     /* -- life of the broker -- */
-    /* Before the journal is open. */
+    /* Before the journal is open; the timer can be set. */
     int (*init) (struct broker *b, struct error *err);
     /* The journal is open and the graph exists; no job is known. */
     int (*load) (struct broker *b, struct error *err);
@@ -248,7 +251,8 @@ const struct broker_service **services_with (size_t hook);
 
 /* -- timers -- */
 
-/* A timer of a service; a member of its state. The core ends it with the broker. */
+/* A timer of a service; a member of its state. The core ends it with the broker. A second
+ * timer of a service needs broker_timer_init(). */
 struct broker_timer {
     uv_timer_t uv;
     struct broker *b;

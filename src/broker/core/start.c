@@ -418,13 +418,6 @@ static void clean_up (struct broker *b, struct entry *e)
         start_close_attempt (b, e);
 }
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->retry, retry_due);
-    return 0;
-}
-
 static const struct service_act acts[] = {
     { JOB_ACT_START, broker_start },
     { JOB_ACT_CLEANUP, clean_up },
@@ -437,7 +430,8 @@ const struct broker_service service_start = {
     .place = &place,
     .state_size = sizeof (struct state),
     .slot_size = sizeof (struct slot),
-    .init = init,
+    .timer = offsetof (struct state, retry),
+    .on_timer = retry_due,
     .acts = acts,
     .starts_due = starts_due,
 };

@@ -302,13 +302,6 @@ static void host_adopt_gone (void *arg, uint64_t id, const char *text)
     broker_exception (b, e, "cancel", broker_uid (b), text);
 }
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->timer, tick);
-    return 0;
-}
-
 static void host_init (struct broker *b, struct exec_host *host)
 {
     (void)b;
@@ -335,7 +328,8 @@ const struct broker_service service_adopt = {
     .place = &place,
     .state_size = sizeof (struct state),
     .slot_size = sizeof (struct slot),
-    .init = init,
+    .timer = offsetof (struct state, timer),
+    .on_timer = tick,
     .host = host_init,
     .comes = insert,
     .goes = leave,

@@ -134,13 +134,6 @@ static void signals_overdue (struct broker *b)
         broker_timer_set (&state->overdue, state->signalling->until - now);
 }
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->overdue, signals_overdue);
-    return 0;
-}
-
 /* All targets have been worked off: answers now, or when the agents have answered. */
 static void conclude (struct cancelling *c)
 {
@@ -386,7 +379,8 @@ const struct broker_service service_cancel = {
     .name = "cancel",
     .place = &place,
     .state_size = sizeof (struct state),
-    .init = init,
+    .timer = offsetof (struct state, overdue),
+    .on_timer = signals_overdue,
     .stop = stop,
     .routes = routes,
 };

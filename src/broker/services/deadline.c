@@ -142,13 +142,6 @@ static void leave (struct broker *b, struct entry *e)
     deadline_watch (b, e, false);
 }
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->timer, pass);
-    return 0;
-}
-
 static void release (struct broker *b)
 {
     due_release (&state_of (b)->heap);
@@ -159,7 +152,8 @@ const struct broker_service service_deadline = {
     .place = &place,
     .state_size = sizeof (struct deadlines),
     .slot_size = sizeof (struct slot),
-    .init = init,
+    .timer = offsetof (struct deadlines, timer),
+    .on_timer = pass,
     .moved = moved,
     .goes = leave,
     .release = release,

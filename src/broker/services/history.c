@@ -157,11 +157,8 @@ static void on_timer (struct broker *b)
 
 static int begin (struct broker *b, struct error *err)
 {
-    struct broker_timer *timer = &state_of (b)->timer;
-
     (void)err;
-    broker_timer_init (b, timer, on_timer);
-    broker_timer_set (timer, FIRST_SECONDS);
+    broker_timer_set (&state_of (b)->timer, FIRST_SECONDS);
     return 0;
 }
 
@@ -221,6 +218,8 @@ const struct broker_service service_history = {
     .place = &place,
     .state_size = sizeof (struct state),
     .settings = &settings,
+    .timer = offsetof (struct state, timer),
+    .on_timer = on_timer,
     .begin = begin,
     .routes = routes,
     .shows_status = shows_status,

@@ -29,13 +29,6 @@ struct planning {
 static struct service_place place;
 SERVICE_STATE_OF (struct planning)
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->next, broker_plan_due);
-    return 0;
-}
-
 /* The work is done at the end of the turn of the loop in which the timer fires. */
 static void plan_in (struct broker *b, double seconds)
 {
@@ -244,7 +237,8 @@ const struct broker_service service_plan = {
     .name = "plan",
     .place = &place,
     .state_size = sizeof (struct planning),
-    .init = init,
+    .timer = offsetof (struct planning, next),
+    .on_timer = broker_plan_due,
     .enqueue = enqueue,
     .acts = acts,
     .end_of_turn = plan,

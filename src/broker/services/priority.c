@@ -223,7 +223,6 @@ static void round_due (struct broker *b)
 static int init (struct broker *b, struct error *err)
 {
     (void)err;
-    broker_timer_init (b, &state_of (b)->timer, slice);
     userusage_set_half_life (b, settings_of (b)->half_life);
     return 0;
 }
@@ -399,6 +398,8 @@ const struct broker_service service_priority = {
     .place = &place,
     .state_size = sizeof (struct priorities),
     .settings = &settings,
+    .timer = offsetof (struct priorities, timer),
+    .on_timer = slice,
     .init = init,
     .reloaded = reloaded,
     .moved = moved,

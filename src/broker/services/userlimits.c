@@ -285,7 +285,6 @@ static int init (struct broker *b, struct error *err)
 
     (void)err;
     u->b = b;
-    broker_timer_init (b, &u->timer, measure);
     measure_soon (b);
     return 0;
 }
@@ -336,6 +335,8 @@ const struct broker_service service_userlimits = {
     .place = &place,
     .state_size = sizeof (struct userlimits),
     .settings = &settings,
+    .timer = offsetof (struct userlimits, timer),
+    .on_timer = measure,
     .init = init,
     .release = release,
     .moved = moved,

@@ -63,6 +63,7 @@ static void call_init (struct broker *b)
 {
     struct error err = { 0 };
 
+    broker_init_timers (b);
     for (const struct broker_service **s = SERVICES_WITH (init); *s; s++)
         assert_int_equal ((*s)->init (b, &err), 0);
     services_call (host, b, &b->host);

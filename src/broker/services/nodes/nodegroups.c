@@ -180,13 +180,6 @@ static void look (struct broker *b)
     broker_ops (b)->needs (broker_exec (b), x->needs, x->nneeds);
 }
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->timer, look);
-    return 0;
-}
-
 static void pass_ends (struct broker *b)
 {
     struct nodegroups *x = state_of (b);
@@ -298,7 +291,8 @@ const struct broker_service service_nodegroups = {
     .name = "nodegroups",
     .place = &place,
     .state_size = sizeof (struct nodegroups),
-    .init = init,
+    .timer = offsetof (struct nodegroups, timer),
+    .on_timer = look,
     .release = release,
     .host = host_init,
     .pass_ends = pass_ends,

@@ -294,7 +294,6 @@ static int load_setting (const char *name, const char *value, void *arg)
 
 static int load (struct broker *b, struct error *err)
 {
-    broker_timer_init (b, &state_of (b)->timer, on_timer);
     return journal_load_settings (broker_journal (b), load_setting, b, err);
 }
 
@@ -464,6 +463,8 @@ const struct broker_service service_reserve = {
     .place = &place,
     .state_size = sizeof (struct reserve),
     .slot_size = sizeof (struct slot),
+    .timer = offsetof (struct reserve, timer),
+    .on_timer = on_timer,
     .load = load,
     .release = release,
     .reloaded = reserve_reloaded,

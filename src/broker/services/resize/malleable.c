@@ -307,13 +307,6 @@ static void round_due (struct broker *b)
         again_in (state, 0);
 }
 
-static int init (struct broker *b, struct error *err)
-{
-    (void)err;
-    broker_timer_init (b, &state_of (b)->timer, on_timer);
-    return 0;
-}
-
 /* -- in words -- */
 
 void malleable_add_reason (const struct broker *b, const struct entry *e,
@@ -338,6 +331,7 @@ const struct broker_service service_malleable = {
     .place = &place,
     .state_size = sizeof (struct state),
     .settings = &settings,
-    .init = init,
+    .timer = offsetof (struct state, timer),
+    .on_timer = on_timer,
     .pass_ends = round_due,
 };

@@ -61,8 +61,10 @@ struct hostlist *api_hosts (struct broker *b, const char *text, struct error *er
 /* -- job.c: jobs that may be in the journal alone -- */
 
 struct api_look;
-/* Answers the request; rec has the job's jobspec and events. */
-typedef void (*api_answer_f) (struct api_look *l, const struct journal_record *rec);
+/* Answers the request; e: the job in the table, else made from rec, which has its jobspec and
+ * events. */
+typedef void (*api_answer_f) (struct api_look *l, struct entry *e,
+                              const struct journal_record *rec);
 /* A look-up of a job in the journal, for a request. */
 struct api_look {
     struct broker *b;

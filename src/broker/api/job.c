@@ -18,17 +18,13 @@ static void record_read (int rc, const struct journal_record *rec, void *arg);
 
 /* Continues with the job of the array's task, or with the array if the task has not
  * become a job. -ENOENT: no such task; -EAGAIN, -ENOMEM. */
-static int go_on_with_task (struct api_look *l, const struct journal_record *rec)
+static int go_on_with_task (struct api_look *l, const struct entry *e)
 {
-    struct entry *e = entry_replay (rec);
-    if (!e)
-        return -ENOMEM;
     const struct job_array *a = entry_job (e)->array;
     bool known = a && idset_has (a->spec.tasks, l->task);
 
     if (known && !idset_has (a->waiting, l->task) && !idset_has (a->cancelled, l->task))
         l->id = job_array_task_id (a, l->id, l->task);
-    entry_destroy (e);
     l->task = IDSET_END;
     int rc = known ? journal_read (broker_journal (l->b), l->id,
                                    JOURNAL_JOBSPEC | JOURNAL_EVENTS, record_read, l)
@@ -38,10 +34,11 @@ static int go_on_with_task (struct api_look *l, const struct journal_record *rec
     return rc;
 }
 
-/* Whether the client may see the job, in memory or replayed: 0, -ENOENT or -ENOMEM. */
-static int check_seen (struct api_look *l, const struct journal_record *rec)
+/* Answers, if the client may see the job; 1: the job of a task is read first. */
+static int answer_record (struct api_look *l, const struct journal_record *rec)
 {
     struct entry *e = entry_find (l->b, rec->id), *old = NULL;
+    int rc = 0;
 
     if (!rec->jobspec)
         return -ENOENT;
@@ -49,9 +46,17 @@ static int check_seen (struct api_look *l, const struct journal_record *rec)
         return -ENOMEM;
     if (old)
         entry_find_queue (l->b, e);
-    bool seen = privacy_sees (l->b, http_request_uid (l->req), e, PRIVATE_JOBS);
+    if (!privacy_sees (l->b, http_request_uid (l->req), e, PRIVATE_JOBS)) {
+        rc = -ENOENT;
+    } else if (l->task != IDSET_END && !broker_is_dead (l->b)) {
+        rc = go_on_with_task (l, e);
+        rc = rc == 0 ? 1 : rc;
+    } else {
+        http_request_set_aux (l->req, NULL, NULL);
+        l->answer (l, e, rec);
+    }
     entry_destroy (old);
-    return seen ? 0 : -ENOENT;
+    return rc;
 }
 
 static void record_read (int rc, const struct journal_record *rec, void *arg)
@@ -60,21 +65,17 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
 
     broker_work_ends (l->b);
     if (rc == 0 && !l->gone)
-        rc = check_seen (l, rec);
-    if (rc == 0 && l->task != IDSET_END && !l->gone && !broker_is_dead (l->b)) {
-        if ((rc = go_on_with_task (l, rec)) == 0)
-            return;
-    }
-    if (!l->gone) {
+        rc = answer_record (l, rec);
+    if (rc == 1)
+        return;
+    if (rc < 0 && !l->gone) {
         http_request_set_aux (l->req, NULL, NULL);
         if (rc == -ENOENT)
             http_reply_problem (l->req, 404, "unknown-job", "there is no job %ju",
                                 (uintmax_t)l->id);
-        else if (rc < 0)
+        else
             http_reply_problem (l->req, 503, "journal", "job %ju cannot be read: %s",
                                 (uintmax_t)l->id, strerror (-rc));
-        else
-            l->answer (l, rec);
     }
     free (l);
 }
@@ -109,15 +110,10 @@ void api_look_up (struct broker *b, struct http_request *req, const struct api_p
 
 /* -- GET /v1/jobs/ID -- */
 
-static void answer_job (struct api_look *l, const struct journal_record *rec)
+static void answer_job (struct api_look *l, struct entry *e,
+                        const struct journal_record *rec)
 {
-    struct entry *e = entry_find (l->b, l->id), *old = NULL;
-
-    if (!e && (e = old = entry_replay (rec)))
-        entry_find_queue (l->b, e);
-    json_t *o = e ? job_json (l->b, http_request_uid (l->req), e, rec) : NULL;
-    entry_destroy (old);
-    api_reply_json (l->req, 200, o);
+    api_reply_json (l->req, 200, job_json (l->b, http_request_uid (l->req), e, rec));
 }
 
 static void api_job (struct broker *b, struct http_request *req,
@@ -128,14 +124,12 @@ static void api_job (struct broker *b, struct http_request *req,
 
 /* -- GET /v1/jobs/ID/events -- */
 
-static void answer_events (struct api_look *l, const struct journal_record *rec)
+static void answer_events (struct api_look *l, struct entry *e,
+                           const struct journal_record *rec)
 {
     json_t *list = json_array ();
-    struct entry *e = entry_find (l->b, l->id), *old = NULL;
 
-    if (!e && (e = old = entry_replay (rec)))
-        entry_find_queue (l->b, e);
-    for (size_t i = 0; e && i < rec->nevents; i++) {
+    for (size_t i = 0; i < rec->nevents; i++) {
         json_t *ev = json_pack ("{s:f s:s}", "timestamp", rec->events[i].timestamp,
                                 "name", rec->events[i].name);
         if (rec->events[i].context)
@@ -145,12 +139,7 @@ static void answer_events (struct api_look *l, const struct journal_record *rec)
                             json_object_get (ev, "context"));
         json_array_append_new (list, ev);
     }
-    if (!e) {
-        json_decref (list);
-        list = NULL;
-    }
-    entry_destroy (old);
-    api_reply_json (l->req, 200, list ? json_pack ("{s:o}", "events", list) : NULL);
+    api_reply_json (l->req, 200, json_pack ("{s:o}", "events", list));
 }
 
 static void api_job_events (struct broker *b, struct http_request *req,
@@ -161,8 +150,10 @@ static void api_job_events (struct broker *b, struct http_request *req,
 
 /* -- GET /v1/jobs/ID/jobspec -- */
 
-static void answer_jobspec (struct api_look *l, const struct journal_record *rec)
+static void answer_jobspec (struct api_look *l, struct entry *e,
+                            const struct journal_record *rec)
 {
+    (void)e;
     if (http_request_uid (l->req) != rec->uid && !api_is_operator (l->b, l->req))
         http_reply_problem (l->req, 403, "not-owner", "job %ju is not yours",
                             (uintmax_t)l->id);

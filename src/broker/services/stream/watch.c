@@ -53,8 +53,8 @@ static void waiter_left (struct http_request *req, void *arg)
     free (w);
 }
 
-static void answer_result (const struct broker *b, struct http_request *req,
-                           const struct entry *e)
+static void write_result (const struct broker *b, struct http_request *req,
+                          const struct entry *e)
 {
     json_t *value = result_json (b, req, e);
     autofree char *text = value ? json_dumps (value, JSON_COMPACT) : NULL;
@@ -62,7 +62,6 @@ static void answer_result (const struct broker *b, struct http_request *req,
     json_decref (value);
     if (text)
         http_stream_write (req, text, strlen (text));
-    http_stream_end (req);
 }
 
 /* The answer is a stream, so that the broker notices when the client goes. It ends empty
@@ -85,22 +84,18 @@ static void wait_for_result (struct broker *b, struct entry *e, struct http_requ
     http_stream_begin (req, "application/json", waiter_left, w);
 }
 
-static void answer_wait (struct api_look *l, const struct journal_record *rec)
+static void answer_wait (struct api_look *l, struct entry *e,
+                         const struct journal_record *rec)
 {
-    struct entry *e = entry_find (l->b, l->id);
-    if (e) { /* the job entered the table after its record was on disk */
+    (void)rec;
+    if (entry_find (l->b, l->id)) { /* after its record was on disk */
         wait_for_result (l->b, e, l->req);
-    } else if ((e = entry_replay (rec)) && entry_job (e)->state != JOB_INACTIVE) {
-        entry_destroy (e);
+    } else if (entry_job (e)->state != JOB_INACTIVE) {
         http_reply_header (l->req, "Retry-After", "1");
         http_reply_problem (l->req, 503, "busy", "job %ju is being accepted",
                             (uintmax_t)l->id);
-    } else if (e) { /* the job ended long ago */
-        entry_find_queue (l->b, e);
+    } else { /* the job ended long ago */
         api_reply_json (l->req, 200, result_json (l->b, l->req, e));
-        entry_destroy (e);
-    } else {
-        http_reply_problem (l->req, 503, "busy", "out of memory");
     }
 }
 
@@ -120,7 +115,9 @@ static void api_job_wait (struct broker *b, struct http_request *req,
         api_look_up (b, req, path, answer_wait);
 }
 
-static void tell_result (struct broker *b, struct entry *e)
+/* The job has its result. Or it leaves the table without one, or the broker stops: then the
+ * clients ask again. */
+static void end_waiters (struct broker *b, struct entry *e)
 {
     struct slot *slot = slot_of (e);
     struct waiter *w, *next;
@@ -128,7 +125,9 @@ static void tell_result (struct broker *b, struct entry *e)
     DL_FOREACH_SAFE (slot->waiters, w, next)
     {
         DL_DELETE (slot->waiters, w);
-        answer_result (b, w->req, e);
+        if (entry_is_result_told (e))
+            write_result (b, w->req, e);
+        http_stream_end (w->req);
         free (w);
     }
 }
@@ -202,22 +201,6 @@ void watch_event (struct broker *b, const struct entry *e, const char *name)
     }
 }
 
-/* The job leaves the table without a result, or the broker stops: the clients ask
- * again. */
-static void end_waiters (struct broker *b, struct entry *e)
-{
-    struct slot *slot = slot_of (e);
-    struct waiter *w, *next;
-
-    (void)b;
-    DL_FOREACH_SAFE (slot->waiters, w, next)
-    {
-        DL_DELETE (slot->waiters, w);
-        http_stream_end (w->req);
-        free (w);
-    }
-}
-
 /* The broker stops: ends all streams. */
 static void stop (struct broker *b)
 {
@@ -287,7 +270,7 @@ static void committed (struct broker *b, struct entry *e,
         watch_event (b, e, names[i]);
 }
 
-static const struct service_act acts[] = { { BROKER_ACT_RESULT, tell_result },
+static const struct service_act acts[] = { { BROKER_ACT_RESULT, end_waiters },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {

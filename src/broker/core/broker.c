@@ -229,7 +229,7 @@ int exec_check_config (const struct config *c, struct error *err)
             : -EINVAL;
 
     services_arrange ();
-    return rc < 0 ? rc : services_check_config (c, err);
+    return rc < 0 ? rc : services_try (check_config, c, err);
 }
 
 static json_t *exec_section (const struct broker *b)
@@ -244,7 +244,7 @@ static int find_exec (struct broker *b, struct error *err)
                           b->ops->topology, &b->topology, err)
                < 0)
         return -EINVAL;
-    return services_check_config (broker_config (b), err);
+    return services_try (check_config, broker_config (b), err);
 }
 
 /* Sets what executors learn about the broker, and claims the executor's resources: from
@@ -276,17 +276,6 @@ void broker_init_timers (struct broker *b)
         broker_timer_init (b,
                            (void *)((char *)service_state (b, (*s)->place) + (*s)->timer),
                            (*s)->on_timer);
-}
-
-/* The hooks `init`, `load` or `begin` of all services. */
-static int init_services (struct broker *b, size_t hook, struct error *err)
-{
-    typedef int hook_f (struct broker *b, struct error *err);
-    int rc = 0;
-
-    for (const struct broker_service **s = services_with (hook); *s && rc == 0; s++)
-        rc = (*(hook_f *const *)((const char *)*s + hook)) (b, err);
-    return rc;
 }
 
 static char *join (const char *dir, const char *name)
@@ -427,12 +416,11 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
     broker_init_timers (b);
     if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
         || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
-        || init_services (b, offsetof (struct broker_service, init), err) < 0
-        || init_host (b, err) < 0 || init_journal (b, err) < 0 || init_queues (b, err) < 0
-        || init_services (b, offsetof (struct broker_service, load), err) < 0
-        || broker_recover (b, err) < 0 || init_exec (b, err) < 0
-        || init_http (b, handle, err) < 0
-        || init_services (b, offsetof (struct broker_service, begin), err) < 0) {
+        || services_try (init, b, err) < 0 || init_host (b, err) < 0
+        || init_journal (b, err) < 0 || init_queues (b, err) < 0
+        || services_try (load, b, err) < 0 || broker_recover (b, err) < 0
+        || init_exec (b, err) < 0 || init_http (b, handle, err) < 0
+        || services_try (begin, b, err) < 0) {
         broker_destroy (b);
         return NULL;
     }

@@ -305,14 +305,6 @@ int broker_book (struct broker *b, struct entry *e)
     return rc;
 }
 
-static bool is_booked (struct broker *b, struct entry *e)
-{
-    for (const struct broker_service **s = SERVICES_WITH (books); *s; s++)
-        if ((*s)->books (b, e))
-            return true;
-    return false;
-}
-
 static void book (struct broker *b, struct entry *e)
 {
     struct error err = { EINVAL, "there is none" };
@@ -324,7 +316,7 @@ static void book (struct broker *b, struct entry *e)
     if (!e->r)
         log_error ("job %ju: its allocation cannot be read: %s", (uintmax_t)entry_id (e),
                    err.text);
-    else if (!is_booked (b, e))
+    else if (!services_any (books, b, e))
         broker_book (b, e);
 }
 

@@ -142,20 +142,10 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
         config_destroy (old);
 }
 
-static int check_reload (struct broker *b, const struct config *new, struct error *err)
-{
-    int rc = 0;
-
-    for (const struct broker_service **s = SERVICES_WITH (check_reload); *s && rc == 0;
-         s++)
-        rc = (*s)->check_reload (b, new, err);
-    return rc;
-}
-
 int broker_reload (struct broker *b, json_t *applied, struct error *err)
 {
     struct config *new;
-    uid_t *operators;
+    uid_t *operators = NULL;
     size_t n;
 
     if (!broker_config (b)->path)
@@ -167,12 +157,9 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
         return error_set (err, ENOMEM, "out of memory");
     }
     if (check_fixed (broker_config (b), new, err) < 0
-        || services_check_config (new, err) < 0 || check_queues (b, new, err) < 0
-        || broker_find_operators (new, &operators, &n, err) < 0) {
-        config_destroy (new);
-        return -EINVAL;
-    }
-    if (check_reload (b, new, err) < 0) {
+        || services_try (check_config, new, err) < 0 || check_queues (b, new, err) < 0
+        || broker_find_operators (new, &operators, &n, err) < 0
+        || services_try (check_reload, b, new, err) < 0) {
         free (operators);
         config_destroy (new);
         return -EINVAL;

@@ -87,16 +87,6 @@ size_t services_slot_size (void)
     return slots;
 }
 
-int services_check_config (const struct config *c, struct error *err)
-{
-    int rc = 0;
-
-    for (const struct broker_service **s = SERVICES_WITH (check_config); *s && rc == 0;
-         s++)
-        rc = (*s)->check_config (c, err);
-    return rc;
-}
-
 void *service_state (const struct broker *b, const struct service_place *place)
 {
     return b->states + place->state;

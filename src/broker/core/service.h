@@ -199,8 +199,6 @@ extern const struct broker_service *services[];
 void services_arrange (void);
 /* The keys of all services, for config_load(). Calls services_arrange(). */
 const struct config_layout *services_settings (void);
-/* check_config of all services. */
-int services_check_config (const struct config *c, struct error *err);
 size_t services_state_size (void);
 size_t services_slot_size (void); /* of an entry with all slots */
 
@@ -248,6 +246,25 @@ const struct broker_service **services_with (size_t hook);
         for (const struct broker_service **s_ = SERVICES_WITH (hook); *s_; s_++)         \
             (*s_)->hook (__VA_ARGS__);                                                   \
     } while (0)
+
+/* Calls the hooks, which return an int, until one fails: its value, or 0. */
+#define services_try(hook, ...)                                                          \
+    ({                                                                                   \
+        int rc_ = 0;                                                                     \
+        for (const struct broker_service **s_ = SERVICES_WITH (hook); *s_ && rc_ == 0;   \
+             s_++)                                                                       \
+            rc_ = (*s_)->hook (__VA_ARGS__);                                             \
+        rc_;                                                                             \
+    })
+
+/* Calls the hooks, which return a bool, until one is true: whether one is. */
+#define services_any(hook, ...)                                                          \
+    ({                                                                                   \
+        bool is_ = false;                                                                \
+        for (const struct broker_service **s_ = SERVICES_WITH (hook); *s_ && !is_; s_++) \
+            is_ = (*s_)->hook (__VA_ARGS__);                                             \
+        is_;                                                                             \
+    })
 
 /* -- timers -- */
 

@@ -362,22 +362,18 @@ bool start_is_examined (const struct entry *e)
     return slot_of (e)->examined;
 }
 
-static bool is_held_back (struct broker *b, struct entry *e)
-{
-    for (const struct broker_service **s = SERVICES_WITH (holds_start); *s; s++)
-        if ((*s)->holds_start (b, e))
-            return slot_of (e)->again = true;
-    return false;
-}
-
 void broker_start (struct broker *b, struct entry *e)
 {
     if (e->starting || e->xjob)
         return;
     if (entry_job (e)->state != JOB_RUN && !e->recovered)
         return; /* cancelled before the start: end_job() or cleanup follows */
-    if (waits_for_pause (b, e) || slot_of (e)->examined || is_held_back (b, e))
+    if (waits_for_pause (b, e) || slot_of (e)->examined)
         return;
+    if (services_any (holds_start, b, e)) {
+        slot_of (e)->again = true;
+        return;
+    }
     struct preparation *p = calloc (1, sizeof (*p));
     if (!p) {
         hold_short (b, e, "out of memory", ENOMEM);

@@ -73,14 +73,6 @@ void broker_emit_into (struct broker *b, struct journal_txn *txn)
     b->turns.into = txn;
 }
 
-static bool has_listener (const struct broker *b, const struct entry *e)
-{
-    for (const struct broker_service **s = SERVICES_WITH (listens); *s; s++)
-        if ((*s)->listens (b, e))
-            return true;
-    return false;
-}
-
 static void note_event (struct broker *b, struct entry *e, const struct event *ev,
                         struct job_change *change)
 {
@@ -93,7 +85,7 @@ static void note_event (struct broker *b, struct entry *e, const struct event *e
                        *context ? context : NULL);
     change->txn = txn;
     change->now = ev->timestamp;
-    if (b->turns.into || !has_listener (b, e))
+    if (b->turns.into || !services_any (listens, b, e))
         return;
     struct follow_up *f = follow_up (b, e);
     if (f->ntold < MAX_TOLD)

@@ -110,8 +110,8 @@ static json_t *alloc_context (const struct broker *b, const struct entry *e,
     }
     json_t *o = json_pack ("{s:o s:s}", "R", r, "nodelist", nodelist);
     int rc = o ? sizes_to_alloc (o, e, &d->size) : -1;
-    for (const struct broker_service **x = SERVICES_WITH (allocates); *x && rc == 0; x++)
-        rc = (*x)->allocates (b, e, o);
+    if (rc == 0)
+        rc = services_try (allocates, b, e, o);
     if (rc == 0 && d->duration != entry_job (e)->duration)
         rc = json_object_set_new (o, "duration", json_real (d->duration));
     if (rc == 0 && space)

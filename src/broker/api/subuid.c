@@ -2,13 +2,11 @@
  */
 #include "broker/api/subuid.h"
 
-#include <pwd.h>
-
+#include "broker/core/users.h"
 #include "common/io.h"
 #include "common/parse.h"
 
 #define FILE_MAX ((size_t)4 << 20)
-#define PASSWD_SIZE 65536
 #define UID_END INT64_C (0xffffffff) /* (uid_t)-1 is no user */
 
 struct range {
@@ -23,18 +21,11 @@ struct subuids {
 /* Names before numbers: a user may be called 1000. */
 static int find_owner (const char *text, uid_t *ret)
 {
-    char *buf = malloc (PASSWD_SIZE);
-    struct passwd pw, *found = NULL;
     int64_t number;
+    int rc = users_uid_of (text, ret);
 
-    if (!buf)
-        return -ENOMEM;
-    getpwnam_r (text, &pw, buf, PASSWD_SIZE, &found);
-    if (found)
-        *ret = pw.pw_uid;
-    free (buf);
-    if (found)
-        return 0;
+    if (rc == 0 || rc == -ENOMEM)
+        return rc;
     if (parse_int (text, 0, UID_END - 1, &number, "uid", NULL) < 0)
         return -ENOENT;
     *ret = (uid_t)number;

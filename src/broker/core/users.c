@@ -32,7 +32,8 @@ struct users {
 struct lookup {
     uv_work_t work;
     struct users *users;
-    uid_t uid;
+    char *name;           /* NULL: by uid */
+    uid_t uid;            /* by name: -1, which is no user, until it is found */
     struct known *result; /* NULL: rc says why */
     int rc;
     users_f done;
@@ -186,16 +187,31 @@ static int make_numeric (uid_t uid, struct known *k)
     return 0;
 }
 
+int users_uid_of (const char *name, uid_t *ret)
+{
+    struct passwd pw, *found = NULL;
+    autofree char *buf = malloc (PASSWD_SIZE);
+
+    if (!buf)
+        return -ENOMEM;
+    int errnum = getpwnam_r (name, &pw, buf, PASSWD_SIZE, &found);
+    if (found)
+        *ret = pw.pw_uid;
+    return found ? 0 : errnum == 0 || is_absent (errnum) ? -ENOENT : -errnum;
+}
+
 static void work (uv_work_t *w)
 {
     struct lookup *l = w->data;
     struct known *k = calloc (1, sizeof (*k));
 
-    l->rc = -ENOMEM;
-    if (!k)
-        return;
-    k->uid = l->uid;
-    l->rc = look_up (l->uid, k);
+    l->rc = k ? 0 : -ENOMEM;
+    if (k && l->name)
+        l->rc = users_uid_of (l->name, &l->uid);
+    if (l->rc == 0) {
+        k->uid = l->uid;
+        l->rc = look_up (l->uid, k);
+    }
     if (l->rc == 0 && !k->exists && l->uid == geteuid () && l->uid != 0)
         l->rc = make_numeric (l->uid, k);
     if (l->rc < 0) {
@@ -231,7 +247,26 @@ static void work_done (uv_work_t *w, int status)
         tell (k, l->done, l->arg);
     else
         l->done (l->rc < 0 ? l->rc : -ECANCELED, NULL, l->arg);
+    free (l->name);
     free (l);
+}
+
+/* Begins the look-up of the uid or (not NULL) of the name. */
+static void begin (struct users *u, uid_t uid, const char *name, users_f done, void *arg)
+{
+    struct lookup *l = calloc (1, sizeof (*l));
+
+    if (l) {
+        *l = (struct lookup){ .users = u, .uid = uid, .done = done, .arg = arg };
+        l->name = name ? strdup (name) : NULL;
+        l->work.data = l;
+    }
+    if (l && !l->name == !name && uv_queue_work (u->loop, &l->work, work, work_done) == 0)
+        return;
+    if (l)
+        free (l->name);
+    free (l);
+    done (-ENOMEM, NULL, arg);
 }
 
 void users_find (struct users *u, uid_t uid, users_f done, void *arg)
@@ -243,84 +278,12 @@ void users_find (struct users *u, uid_t uid, users_f done, void *arg)
         tell (k, done, arg);
         return;
     }
-    struct lookup *l = calloc (1, sizeof (*l));
-    if (!l) {
-        done (-ENOMEM, NULL, arg);
-        return;
-    }
-    l->users = u;
-    l->uid = uid;
-    l->done = done;
-    l->arg = arg;
-    l->work.data = l;
-    if (uv_queue_work (u->loop, &l->work, work, work_done) < 0) {
-        free (l);
-        done (-ENOMEM, NULL, arg);
-    }
-}
-
-/* -- by name -- */
-
-struct naming {
-    uv_work_t work;
-    struct users *users;
-    char *name;
-    uid_t uid;
-    int rc;
-    users_f done;
-    void *arg;
-};
-
-static void naming_end (struct naming *n, int rc)
-{
-    n->done (rc, NULL, n->arg);
-    free (n->name);
-    free (n);
-}
-
-static void naming_work (uv_work_t *w)
-{
-    struct naming *n = w->data;
-    struct passwd pw, *found = NULL;
-    autofree char *buf = malloc (PASSWD_SIZE);
-
-    n->rc = -ENOMEM;
-    if (!buf)
-        return;
-    int errnum = getpwnam_r (n->name, &pw, buf, PASSWD_SIZE, &found);
-    n->rc = found ? 0 : errnum == 0 || is_absent (errnum) ? -ENOENT : -errnum;
-    if (found)
-        n->uid = pw.pw_uid;
-}
-
-static void naming_done (uv_work_t *w, int status)
-{
-    struct naming *n = w->data;
-
-    if (status < 0 || n->rc < 0) {
-        naming_end (n, status < 0 ? -ECANCELED : n->rc);
-        return;
-    }
-    users_find (n->users, n->uid, n->done, n->arg);
-    free (n->name);
-    free (n);
+    begin (u, uid, NULL, done, arg);
 }
 
 void users_find_named (struct users *u, const char *name, users_f done, void *arg)
 {
-    struct naming *n = calloc (1, sizeof (*n));
-
-    if (!n || !(n->name = strdup (name))) {
-        free (n);
-        done (-ENOMEM, NULL, arg);
-        return;
-    }
-    n->users = u;
-    n->done = done;
-    n->arg = arg;
-    n->work.data = n;
-    if (uv_queue_work (u->loop, &n->work, naming_work, naming_done) < 0)
-        naming_end (n, -ENOMEM);
+    begin (u, (uid_t)-1, name, done, arg);
 }
 
 void users_destroy (struct users *u)

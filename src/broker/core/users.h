@@ -19,5 +19,7 @@ void users_destroy (struct users *u);
 void users_find (struct users *u, uid_t uid, users_f done, void *arg);
 /* The same by name; numbers are not names. */
 void users_find_named (struct users *u, const char *name, users_f done, void *arg);
+/* On a worker thread, as the look-up blocks. -ENOENT, and other errors as above. */
+int users_uid_of (const char *name, uid_t *ret);
 int users_copy (struct exec_user *to, const struct exec_user *from);
 void users_release (struct exec_user *user);

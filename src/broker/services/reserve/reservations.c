@@ -2,8 +2,6 @@
  *
  *   body --> name, times, nodes --> users (worker thread) --> plan --> journal --> 201
  */
-#include <pwd.h>
-
 #include "broker/api/api.h"
 #include "broker/core/service.h"
 #include "broker/services/reserve/reserve.h"
@@ -11,7 +9,6 @@
 #include "common/parse.h"
 #include "common/printable.h"
 
-#define PASSWD_SIZE 65536
 #define A_MOMENT 60.0 /* seconds; a start of "now" is past when the request arrives */
 
 /* -- GET /v1/reservations -- */
@@ -134,22 +131,16 @@ static void make (struct making *k)
 static void find_users (uv_work_t *w)
 {
     struct making *k = w->data;
-    struct passwd pw, *found = NULL;
-    autofree char *buf = malloc (PASSWD_SIZE);
 
-    for (size_t i = 0; buf && i < k->r->nusers && !k->err.code; i++) {
+    for (size_t i = 0; i < k->r->nusers && !k->err.code; i++) {
         struct reserve_user *u = &k->r->users[i];
-        int rc = getpwnam_r (u->name, &pw, buf, PASSWD_SIZE, &found);
-        if (found)
-            u->uid = pw.pw_uid;
-        else if (rc == EINTR || rc == EIO || rc == EMFILE || rc == ENFILE)
-            error_set (&k->err, EAGAIN, "user %s cannot be looked up now: %s", u->name,
-                       strerror (rc));
-        else
+        int rc = users_uid_of (u->name, &u->uid);
+        if (rc == -ENOENT)
             error_set (&k->err, ENOENT, "there is no user %s", u->name);
+        else if (rc < 0)
+            error_set (&k->err, EAGAIN, "user %s cannot be looked up now: %s", u->name,
+                       strerror (-rc));
     }
-    if (!buf)
-        error_set (&k->err, ENOMEM, "out of memory");
 }
 
 static void users_found (uv_work_t *w, int status)

@@ -14,12 +14,11 @@ struct queuenodes {
 };
 
 static struct service_place place;
+SERVICE_STATE_OF (struct queuenodes)
 
 bool queuenodes_select (const struct broker *b)
 {
-    const struct queuenodes *q = service_state (b, &place);
-
-    return q->select;
+    return state_of (b)->select;
 }
 
 /* Why jobs cannot get fractions of a CPU; NULL: they can. */
@@ -37,34 +36,11 @@ static const char *no_parts (const struct broker *b)
 static int init (struct broker *b, struct error *err)
 {
     autojson json_t *sets = config_pods (broker_config (b));
-    struct queuenodes *q = service_state (b, &place);
 
-    q->select = broker_ops (b)->queues && podset_selects (sets);
+    state_of (b)->select = broker_ops (b)->queues && podset_selects (sets);
     if (!no_parts (b))
         machine_divide_cpus (broker_graph (b));
     return sets ? 0 : error_no_memory (err, NULL);
-}
-
-/* Tells the executor which nodes each queue selects. */
-static int tell_queues (struct broker *b, const struct config *c)
-{
-    if (!broker_ops (b)->queues)
-        return 0;
-    autojson json_t *sets = config_pods (c);
-    return sets ? broker_ops (b)->queues (broker_exec (b), sets) : -ENOMEM;
-}
-
-static int check (const struct broker *b, const struct config *c, struct error *err)
-{
-    autojson json_t *sets = config_pods (c);
-
-    if (!broker_ops (b)->queues || queuenodes_select (b) == podset_selects (sets))
-        return 0;
-    return error_set (
-        err, EINVAL,
-        "%s: the %s queue that selects nodes (node-selector, tolerations or "
-        "resources below pods) needs a restart of fluxqd",
-        c->path, queuenodes_select (b) ? "end of the last" : "first");
 }
 
 struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
@@ -127,16 +103,26 @@ json_t *queuenodes_of_node (const struct broker *b, const char *const *propertie
     return list;
 }
 
-static int begin (struct broker *b, struct error *err)
-{
-    return tell_queues (b, broker_config (b)) < 0 ? error_no_memory (err, NULL) : 0;
-}
-
+/* Tells the executor which nodes each queue selects. */
 static int check_reload (struct broker *b, const struct config *c, struct error *err)
 {
-    if (check (b, c, err) < 0)
-        return -EINVAL;
-    return tell_queues (b, c) < 0 ? error_no_memory (err, NULL) : 0;
+    if (!broker_ops (b)->queues)
+        return 0;
+    autojson json_t *sets = config_pods (c);
+    if (sets && queuenodes_select (b) != podset_selects (sets))
+        return error_set (
+            err, EINVAL,
+            "%s: the %s queue that selects nodes (node-selector, tolerations or "
+            "resources below pods) needs a restart of fluxqd",
+            c->path, queuenodes_select (b) ? "end of the last" : "first");
+    return sets && broker_ops (b)->queues (broker_exec (b), sets) >= 0
+               ? 0
+               : error_no_memory (err, NULL);
+}
+
+static int begin (struct broker *b, struct error *err)
+{
+    return check_reload (b, broker_config (b), err);
 }
 
 const struct broker_service service_queuenodes = {

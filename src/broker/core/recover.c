@@ -115,30 +115,22 @@ static struct entry **sorted (struct broker *b, size_t *ret_n)
 
 static void resume_waiting (struct broker *b, struct entry *e)
 {
-    switch (entry_job (e)->state) {
-    case JOB_NEW:
-        broker_act (b, e, JOB_ACT_VALIDATE);
-        break;
-    case JOB_DEPEND:
-        broker_act (b, e, JOB_ACT_DEPEND);
-        break;
-    case JOB_PRIORITY:
-        broker_act (b, e, JOB_ACT_PRIORITY);
-        break;
-    case JOB_SCHED:
+    static const unsigned next[] = { [JOB_NEW] = JOB_ACT_VALIDATE,
+                                     [JOB_DEPEND] = JOB_ACT_DEPEND,
+                                     [JOB_PRIORITY] = JOB_ACT_PRIORITY,
+                                     [JOB_SCHED] = JOB_ACT_ENQUEUE };
+    enum job_state state = entry_job (e)->state;
+
+    if (state == JOB_SCHED)
         services_call (waits_again, b, e);
-        broker_act (b, e, JOB_ACT_ENQUEUE);
-        break;
-    case JOB_INACTIVE:
+    if (state < JOB_RUN) {
+        broker_act (b, e, next[state]);
+    } else if (state == JOB_INACTIVE) {
         e->result_told = true;
         entry_retire (b, e);
-        break;
-    case JOB_RUN:
-        e->recovered = !entry_job (e)->array; /* an array has no processes of its own */
-        break;
-    default:
-        e->recovered = true; /* only broker_recovered_nodes() continues it */
-        break;
+    } else { /* broker_recovered_nodes() continues it */
+        /* an array has no processes of its own */
+        e->recovered = state != JOB_RUN || !entry_job (e)->array;
     }
 }
 

@@ -145,7 +145,6 @@ static const struct config_key keys[] = {
     { "clients", value_mapping, AT (clients), 0, 0, clients_keys },
     { 0 },
 };
-#undef AT
 
 struct config *config_default (const struct config_layout *layout)
 {

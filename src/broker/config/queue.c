@@ -75,7 +75,6 @@ static const struct config_key queue_keys[] = {
     { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0, NULL },
     { 0 },
 };
-#undef AT
 
 static bool name_is_good (const char *name)
 {

@@ -218,7 +218,8 @@ static inline const void *service_settings (const struct config *c,
 }
 
 /* In a service's file: the functions that give its state, slot and current settings, from
- * the type of each. */
+ * the type of each. SERVICE_SETTINGS_OF also defines `settings`, from the service's `keys`
+ * and `defaults`. */
 #define SERVICE_STATE_OF(type)                                                           \
     static type *state_of (const struct broker *b)                                       \
     {                                                                                    \
@@ -230,6 +231,7 @@ static inline const void *service_settings (const struct config *c,
         return service_slot (e, &place);                                                 \
     }
 #define SERVICE_SETTINGS_OF(type)                                                        \
+    static const struct config_part settings = { keys, sizeof (type), &defaults };       \
     static const type *settings_of (const struct broker *b)                              \
     {                                                                                    \
         return service_settings (broker_config (b), &place);                             \

@@ -42,7 +42,6 @@ static const struct config_key mapping[] = {
     { "jobs", value_int, AT (jobs), 0, INT64_C (1000000000), NULL },
     { 0 },
 };
-#undef AT
 
 static const struct config_key keys[] = {
     { "history", value_mapping, 0, sizeof (struct settings), 0, 0, mapping },
@@ -50,7 +49,6 @@ static const struct config_key keys[] = {
 };
 
 static const struct settings defaults = { .keep = 90 * 86400.0, .jobs = 100000 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_STATE_OF (struct state)

@@ -56,10 +56,8 @@ static const struct config_key keys[] = {
     { "switches-wait", value_duration, AT (switches_wait), 0, 0, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { .switches_wait = 300 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 /* The state is the ends of the waits for a placement. */
 SERVICE_SETTINGS_OF (struct settings)

@@ -54,7 +54,6 @@ static const struct config_key mapping[] = {
     { "interval", value_seconds, AT (interval), 1, 86400, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct config_key keys[] = {
     { "priority", value_mapping, 0, sizeof (struct settings), 0, 0, mapping },
@@ -64,7 +63,6 @@ static const struct config_key keys[] = {
 static const struct settings defaults = { .weights = PRIORITY_WEIGHTS_DEFAULT,
                                           .half_life = 7 * 86400.0,
                                           .interval = 60 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_STATE_OF (struct priorities)

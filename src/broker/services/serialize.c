@@ -25,10 +25,8 @@ static const struct config_key keys[] = {
     { "start-serialize", value_int, AT (start_serialize), 0, 1000000, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { 0 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 

@@ -60,12 +60,10 @@ static const struct config_key keys[] = {
     { "user-output-max", value_bytes, AT (output_max), MIB, MIB << 40, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { .jobs_max = 100000,
                                           .bytes_max = MIB << 8,
                                           .output_max = MIB << 16 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_STATE_OF (struct userlimits)

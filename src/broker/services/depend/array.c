@@ -49,10 +49,8 @@ static const struct config_key keys[] = {
     { "array-max", value_int, AT (max), 1, ARRAY_TASKS_MAX, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { .max = 100000 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 

@@ -50,10 +50,8 @@ static const struct config_key keys[] = {
     { "drain-after-failures", value_int, AT (failures), 0, 1000, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { .failures = 3 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_STATE_OF (struct state)

@@ -61,10 +61,8 @@ static const struct config_key keys[] = {
     { "resize-interval", value_duration, AT (interval), 0, 0, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { .grow = true, .interval = 60 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_STATE_OF (struct state)

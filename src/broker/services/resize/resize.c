@@ -44,10 +44,8 @@ static const struct config_key keys[] = {
     { "resize-grace", value_duration, AT (grace), 0, 0, NULL },
     { 0 },
 };
-#undef AT
 
 static const struct settings defaults = { .grace = 30 };
-static const struct config_part settings = { keys, sizeof (struct settings), &defaults };
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_SLOT_OF (struct slot)

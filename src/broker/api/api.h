@@ -86,17 +86,17 @@ void api_look_up (struct broker *b, struct http_request *req, const struct api_p
  * array. All lists are sorted and without overlaps, with one part for each array, so
  * repeated ids cost nothing. */
 struct job_ids {
-    struct id_numbers {
-        uint64_t first, last;
-    } * named, *ranges; /* single jobs; ranges of jobs */
-    size_t nnamed, nranges;
+    struct id_list {
+        struct id_numbers {
+            uint64_t first, last;
+        } * v;
+        size_t n, alloc;
+    } named, ranges, all; /* single jobs; ranges of jobs */
     struct id_part {
         uint64_t array;
         struct idset *tasks;
     } * parts; /* tasks of arrays */
     size_t nparts;
-    struct id_numbers *all;
-    size_t nall, all_alloc;
 };
 /* NULL: -EINVAL, -ERANGE (more than ARRAY_TASKS_MAX tasks of arrays), -ENOMEM. */
 struct job_ids *job_ids_parse (struct broker *b, const char *text, struct error *err);

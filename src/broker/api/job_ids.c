@@ -12,35 +12,23 @@ struct reading {
     struct error *err;
 };
 
-static int add_numbers (struct id_numbers **list, size_t *n, uint64_t first,
-                        uint64_t last)
-{
-    struct id_numbers *more = realloc (*list, (*n + 1) * sizeof (*more));
-
-    if (!more)
-        return -ENOMEM;
-    *list = more;
-    more[(*n)++] = (struct id_numbers){ first, last };
-    return 0;
-}
-
 /* The list grows by half: an array may have many pieces. */
-static int add_all (struct job_ids *ids, uint64_t first, uint64_t last)
+static int add_numbers (struct id_list *list, uint64_t first, uint64_t last)
 {
-    if (ids->nall == ids->all_alloc) {
-        size_t alloc = ids->all_alloc + ids->all_alloc / 2 + 16;
-        struct id_numbers *more = realloc (ids->all, alloc * sizeof (*more));
+    if (list->n == list->alloc) {
+        size_t alloc = list->alloc + list->alloc / 2 + 16;
+        struct id_numbers *more = realloc (list->v, alloc * sizeof (*more));
         if (!more)
             return -ENOMEM;
-        ids->all = more;
-        ids->all_alloc = alloc;
+        list->v = more;
+        list->alloc = alloc;
     }
-    ids->all[ids->nall++] = (struct id_numbers){ first, last };
+    list->v[list->n++] = (struct id_numbers){ first, last };
     return 0;
 }
 
 /* Adds the ids of these tasks, and the array's own id if any of them is not a job yet. */
-static int add_tasks (struct job_ids *ids, const struct entry *e,
+static int add_tasks (struct id_list *all, const struct entry *e,
                       const struct idset *tasks)
 {
     const struct job_array *a = entry_job (e)->array;
@@ -53,12 +41,12 @@ static int add_tasks (struct job_ids *ids, const struct entry *e,
             continue;
         uint64_t id = job_array_task_id (a, entry_id (e), task);
         waits |= !idset_has (a->running, task);
-        if (ids->nall > 0 && ids->all[ids->nall - 1].last + 1 == id)
-            ids->all[ids->nall - 1].last = id;
+        if (all->n > 0 && all->v[all->n - 1].last + 1 == id)
+            all->v[all->n - 1].last = id;
         else
-            rc = add_all (ids, id, id);
+            rc = add_numbers (all, id, id);
     }
-    return rc == 0 && waits ? add_all (ids, entry_id (e), entry_id (e)) : rc;
+    return rc == 0 && waits ? add_numbers (all, entry_id (e), entry_id (e)) : rc;
 }
 
 static int add_part (struct reading *r, const struct id_range *range)
@@ -85,13 +73,12 @@ static int add_part (struct reading *r, const struct id_range *range)
 static int add_range (const struct id_range *range, void *arg)
 {
     struct reading *r = arg;
-    struct job_ids *ids = r->ids;
+    bool one = range->first == range->last;
 
     if (range->tasks)
         return add_part (r, range);
-    if (range->first == range->last)
-        return add_numbers (&ids->named, &ids->nnamed, range->first, range->last);
-    return add_numbers (&ids->ranges, &ids->nranges, range->first, range->last);
+    return add_numbers (one ? &r->ids->named : &r->ids->ranges, range->first,
+                        range->last);
 }
 
 static int by_first (const void *a, const void *b)
@@ -100,21 +87,22 @@ static int by_first (const void *a, const void *b)
     return x->first < y->first ? -1 : x->first > y->first;
 }
 
-/* Sorts the list and joins overlaps; returns the new length. */
-static size_t sort (struct id_numbers *list, size_t count)
+/* Sorts the list and joins overlaps. */
+static void sort (struct id_list *list)
 {
+    struct id_numbers *v = list->v;
     size_t n = 0;
 
-    if (count == 0)
-        return 0;
-    qsort (list, count, sizeof (*list), by_first);
-    for (size_t i = 1; i < count; i++) {
-        if (list[i].first > list[n].last)
-            list[++n] = list[i];
+    if (list->n == 0)
+        return;
+    qsort (v, list->n, sizeof (*v), by_first);
+    for (size_t i = 1; i < list->n; i++) {
+        if (v[i].first > v[n].last)
+            v[++n] = v[i];
         else
-            list[n].last = MAX (list[n].last, list[i].last);
+            v[n].last = MAX (v[n].last, v[i].last);
     }
-    return n + 1;
+    list->n = n + 1;
 }
 
 static int by_array (const void *a, const void *b)
@@ -156,18 +144,18 @@ static int find_all (struct broker *b, struct job_ids *ids)
     const struct entry *e;
     int rc = 0;
 
-    for (size_t i = 0; rc == 0 && i < ids->nnamed; i++) {
-        uint64_t id = ids->named[i].first, last = id;
+    for (size_t i = 0; rc == 0 && i < ids->named.n; i++) {
+        uint64_t id = ids->named.v[i].first, last = id;
         if ((e = entry_find (b, id)) && entry_job (e)->array)
             last += job_array_ids (&entry_job (e)->array->spec) - 1;
-        rc = add_all (ids, id, last);
+        rc = add_numbers (&ids->all, id, last);
     }
-    for (size_t i = 0; rc == 0 && i < ids->nranges; i++)
-        rc = add_all (ids, ids->ranges[i].first, ids->ranges[i].last);
+    for (size_t i = 0; rc == 0 && i < ids->ranges.n; i++)
+        rc = add_numbers (&ids->all, ids->ranges.v[i].first, ids->ranges.v[i].last);
     for (size_t i = 0; rc == 0 && i < ids->nparts; i++)
         if ((e = entry_find (b, ids->parts[i].array)) && entry_job (e)->array)
-            rc = add_tasks (ids, e, ids->parts[i].tasks);
-    ids->nall = sort (ids->all, ids->nall);
+            rc = add_tasks (&ids->all, e, ids->parts[i].tasks);
+    sort (&ids->all);
     return rc;
 }
 
@@ -178,8 +166,8 @@ struct job_ids *job_ids_parse (struct broker *b, const char *text, struct error 
     int rc = r.ids ? parse_id_ranges (text, add_range, &r, "ids", &why) : -ENOMEM;
 
     if (rc == 0) {
-        r.ids->nnamed = sort (r.ids->named, r.ids->nnamed);
-        r.ids->nranges = sort (r.ids->ranges, r.ids->nranges);
+        sort (&r.ids->named);
+        sort (&r.ids->ranges);
         rc = unite_parts (r.ids);
     }
     if (rc == 0)
@@ -197,23 +185,23 @@ void job_ids_destroy (struct job_ids *ids)
         return;
     for (size_t i = 0; i < ids->nparts; i++)
         idset_destroy (ids->parts[i].tasks);
-    free (ids->named);
-    free (ids->ranges);
+    free (ids->named.v);
+    free (ids->ranges.v);
     free (ids->parts);
-    free (ids->all);
+    free (ids->all.v);
     free (ids);
 }
 
 /* Searches sorted ranges without overlaps. */
-static bool has (const struct id_numbers *list, size_t n, uint64_t id)
+static bool has (const struct id_list *list, uint64_t id)
 {
-    size_t low = 0, high = n; /* the answer is below high */
+    size_t low = 0, high = list->n; /* the answer is below high */
 
     while (low < high) {
         size_t mid = low + (high - low) / 2;
-        if (id < list[mid].first)
+        if (id < list->v[mid].first)
             high = mid;
-        else if (id > list[mid].last)
+        else if (id > list->v[mid].last)
             low = mid + 1;
         else
             return true;
@@ -223,10 +211,10 @@ static bool has (const struct id_numbers *list, size_t n, uint64_t id)
 
 bool job_ids_has (const struct job_ids *ids, uint64_t id)
 {
-    return has (ids->all, ids->nall, id);
+    return has (&ids->all, id);
 }
 
 bool job_ids_has_given (const struct job_ids *ids, uint64_t id)
 {
-    return has (ids->named, ids->nnamed, id) || has (ids->ranges, ids->nranges, id);
+    return has (&ids->named, id) || has (&ids->ranges, id);
 }

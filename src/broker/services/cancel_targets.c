@@ -124,8 +124,8 @@ static int collect_array (struct cancelling *c, const struct entry *e)
 
 static int collect_named (struct cancelling *c, const struct job_ids *ids)
 {
-    for (size_t i = 0; i < ids->nnamed; i++) {
-        uint64_t id = ids->named[i].first;
+    for (size_t i = 0; i < ids->named.n; i++) {
+        uint64_t id = ids->named.v[i].first;
         const struct entry *e = entry_find (c->b, id);
         if (add_target (c, id, true) < 0
             || (e && entry_job (e)->array && collect_array (c, e) < 0))
@@ -144,7 +144,7 @@ int cancelling_collect (struct cancelling *c, const struct api_filter *f)
 
     if (f->ids && collect_named (c, f->ids) < 0)
         return -ENOMEM;
-    if (f->ids && f->ids->nranges == 0)
+    if (f->ids && f->ids->ranges.n == 0)
         return 0;
     entries_each (ENTRIES_ALL, c->b, e) {
         if (!f->ids

@@ -27,46 +27,34 @@ static int set_listen (const struct config_key *key, void *field, json_t *value,
     return c->listen_host ? 0 : error_set (p->err, ENOMEM, "out of memory");
 }
 
-static int refuse_policy (const struct config_place *p)
-{
-    autostrbuf struct strbuf names = STRBUF_INIT (400);
-
-    for (size_t i = 0; match_policies[i]; i++)
-        strbuf_addf (&names, "%s%s", i ? ", " : "", match_policies[i]->name);
-    return FAIL (p, "%s: expected one of %s", p->key, names.buf);
-}
-
 static int set_policy (const struct config_key *key, void *field, json_t *value,
                        const struct config_place *p)
 {
-    const struct match_policy *policy =
-        json_is_string (value) ? match_policy_find (json_string_value (value)) : NULL;
-
-    (void)key;
-    if (!policy)
-        return refuse_policy (p);
-    *(const struct match_policy **)field = policy;
-    return 0;
-}
-
-static int refuse_queue_policy (const struct config_place *p)
-{
+    const char *name = json_string_value (value);
+    const struct match_policy *policy = name ? match_policy_find (name) : NULL;
     autostrbuf struct strbuf names = STRBUF_INIT (400);
 
-    for (size_t i = 0; queue_policies[i]; i++)
-        strbuf_addf (&names, "%s%s", i ? ", " : "", queue_policies[i]->name);
-    return FAIL (p, "%s: expected one of %s", p->key, names.buf);
+    (void)key;
+    for (size_t i = 0; !policy && match_policies[i]; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", match_policies[i]->name);
+    if (!policy)
+        return FAIL (p, "%s: expected one of %s", p->key, names.buf);
+    *(const struct match_policy **)field = policy;
+    return 0;
 }
 
 static int set_queue_policy (const struct config_key *key, void *field, json_t *value,
                              const struct config_place *p)
 {
-    const struct queue_policy *policy =
-        json_is_string (value) ? queue_policy_find (json_string_value (value)) : NULL;
+    const char *name = json_string_value (value);
+    const struct queue_policy *policy = name ? queue_policy_find (name) : NULL;
+    autostrbuf struct strbuf names = STRBUF_INIT (400);
 
     (void)key;
+    for (size_t i = 0; !policy && queue_policies[i]; i++)
+        strbuf_addf (&names, "%s%s", i ? ", " : "", queue_policies[i]->name);
     if (!policy)
-        return refuse_queue_policy (p);
+        return FAIL (p, "%s: expected one of %s", p->key, names.buf);
     *(const struct queue_policy **)field = policy;
     return 0;
 }
@@ -303,7 +291,6 @@ void config_destroy (struct config *c)
     free (c->path);
     free (c->listen_host);
     yaml_destroy (c->doc);
-    json_decref (c->overrides);
     json_decref (c->options);
     free (c);
 }
@@ -363,27 +350,15 @@ const struct config_queue *config_default_queue (const struct config *c)
     return &c->queues[0];
 }
 
+/* Without such a mapping in the file, the options are the mapping. */
 json_t *config_executor_section (const struct config *c, const char *name)
 {
-    json_t *section = c->overrides ? json_object_get (c->overrides, name) : NULL;
-    if (!section && c->doc)
-        section = json_object_get (yaml_root (c->doc), name);
-    return json_is_object (section) ? section : NULL;
-}
+    json_t *section = c->doc ? json_object_get (yaml_root (c->doc), name) : NULL;
 
-static int set_in_section (struct config *c, const char *name, const char *key,
-                           json_t *value)
-{
-    json_t *section = config_executor_section (c, name);
-
-    if (section)
-        return json_object_set_new (section, key, value);
-    if (!c->overrides && !(c->overrides = json_object ())) {
-        json_decref (value);
-        return -ENOMEM;
-    }
-    section = json_pack ("{s:o}", key, value);
-    return section ? json_object_set_new (c->overrides, name, section) : -ENOMEM;
+    if (json_is_object (section))
+        return section;
+    section = json_object_get (c->options, name);
+    return json_object_size (section) > 0 ? section : NULL;
 }
 
 /* options.NAME, made if missing; borrowed. */
@@ -409,7 +384,10 @@ int config_set_executor (struct config *c, const char *name, const char *key,
     }
     free (c->executor);
     c->executor = executor;
-    return key && set_in_section (c, name, key, value) < 0 ? -ENOMEM : 0;
+    if (!key)
+        return 0;
+    json_t *section = config_executor_section (c, name);
+    return json_object_set_new (section, key, value) < 0 ? -ENOMEM : 0;
 }
 
 int config_keep_options (struct config *c, const struct config *old)

@@ -68,7 +68,6 @@ struct config_clients {
 struct config {
     char *path; /* NULL: built in */
     struct yaml_doc *doc;
-    json_t *overrides; /* executor sections made from options, or NULL */
     json_t *options;   /* {executor: {key: value}} of the options, or NULL */
     char *executor;    /* name of its struct exec_ops */
     char *state_dir;   /* journal and job directories; NULL: the default, see main.c */

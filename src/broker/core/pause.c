@@ -64,37 +64,29 @@ static bool is_of_disk (int errnum)
 /* The text is for all users: it names no job. */
 static void describe (const struct pause *p, int errnum, char *text, size_t size)
 {
-    const char *dir = p->state_dir;
+    static const struct {
+        int errnum;
+        const char *before, *after; /* the state directory; NULL: it is not named */
+    } texts[] = {
+        { ENOSPC, "no space is left on the disk of ", "" },
+        { EDQUOT, "the disk quota of ", " is used up" },
+        { EROFS, "", " is read-only" },
+        { EMFILE, "the broker has no file descriptors left", NULL },
+        { ENFILE, "the broker's machine has no file descriptors left", NULL },
+        { ENOMEM, "the broker has no memory left", NULL },
+        { EAGAIN, "the broker can start no more processes or threads", NULL },
+        { ESTALE, "the state directory ", " or its journal was removed or replaced" },
+    };
 
-    switch (errnum) {
-    case ENOSPC:
-        snprintf (text, size, "no space is left on the disk of %s", dir);
-        return;
-    case EDQUOT:
-        snprintf (text, size, "the disk quota of %s is used up", dir);
-        return;
-    case EROFS:
-        snprintf (text, size, "%s is read-only", dir);
-        return;
-    case EMFILE:
-        snprintf (text, size, "the broker has no file descriptors left");
-        return;
-    case ENFILE:
-        snprintf (text, size, "the broker's machine has no file descriptors left");
-        return;
-    case ENOMEM:
-        snprintf (text, size, "the broker has no memory left");
-        return;
-    case EAGAIN:
-        snprintf (text, size, "the broker can start no more processes or threads");
-        return;
-    case ESTALE:
-        snprintf (text, size,
-                  "the state directory %s or its journal was removed or replaced", dir);
-        return;
-    default:
-        snprintf (text, size, "%s: %s", dir, strerror (errnum));
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        const char *after = texts[i].after;
+        if (texts[i].errnum == errnum) {
+            snprintf (text, size, "%s%s%s", texts[i].before, after ? p->state_dir : "",
+                      after ? after : "");
+            return;
+        }
     }
+    snprintf (text, size, "%s: %s", p->state_dir, strerror (errnum));
 }
 
 /* -- a look, on a worker thread -- */

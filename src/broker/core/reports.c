@@ -103,15 +103,14 @@ struct failure {
     struct broker *b;
     uint64_t id;
     unsigned attempt;
-    struct exec_start_failure why;
-    char *text, *nodes, *suspects;
+    struct exec_start_failure why; /* its texts are copies */
 };
 
 static void failure_free (struct failure *f)
 {
-    free (f->text);
-    free (f->nodes);
-    free (f->suspects);
+    free ((char *)f->why.text);
+    free ((char *)f->why.nodes);
+    free ((char *)f->why.suspects);
     free (f);
 }
 
@@ -124,7 +123,7 @@ static void examined (bool is_ours, void *arg)
         && !entry_job (e)->finished) {
         start_set_examined (e, false);
         if (is_ours)
-            start_was_short (f->b, e, f->text);
+            start_was_short (f->b, e, f->why.text);
         else
             judge_failure (f->b, e, &f->why);
     }
@@ -141,13 +140,10 @@ static struct failure *failure_create (struct broker *b, const struct entry *e,
     *f = (struct failure){
         .b = b, .id = entry_id (e), .attempt = entry_job (e)->restarts, .why = *why
     };
-    f->text = strdup (why->text);
-    f->nodes = why->nodes ? strdup (why->nodes) : NULL;
-    f->suspects = why->suspects ? strdup (why->suspects) : NULL;
-    f->why.text = f->text;
-    f->why.nodes = f->nodes;
-    f->why.suspects = f->suspects;
-    if (f->text && !f->nodes == !why->nodes && !f->suspects == !why->suspects)
+    f->why.text = strdup (why->text);
+    f->why.nodes = why->nodes ? strdup (why->nodes) : NULL;
+    f->why.suspects = why->suspects ? strdup (why->suspects) : NULL;
+    if (f->why.text && !f->why.nodes == !why->nodes && !f->why.suspects == !why->suspects)
         return f;
     failure_free (f);
     return NULL;

@@ -14,7 +14,6 @@
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/depend/depend.h"
-#include "broker/services/history.h"
 
 #define FIRST_SECONDS 5
 #define EVERY_SECONDS 60
@@ -160,40 +159,20 @@ static int begin (struct broker *b, struct error *err)
     return 0;
 }
 
-void history_compact (struct broker *b)
-{
-    state_of (b)->compact = true;
-    look (b, 0);
-}
-
-uint64_t history_removed (const struct broker *b)
-{
-    return state_of (b)->removed;
-}
-
 /* -- what users see -- */
 
+/* Starts a round now; after it the journal returns its free space to the file system. */
 static void api_journal (struct broker *b, struct http_request *req,
                          const struct api_path *path)
 {
-    struct error err = { 0 };
-    size_t len;
-    const char *body = http_request_body (req, &len);
-    autojson json_t *o = json_parse (body, len, "request", &err);
-    const char *action = NULL;
+    static const char *const members[] = { "action", NULL };
+    autojson json_t *body = api_body (req, members);
 
     (void)path;
-    if (!o
-        || json_get_string (o, "action", &action, JSON_REQUIRED, "request", &err) < 0) {
-        http_reply_problem (req, 400, "bad-request", "%s", err.text);
+    if (!body || !api_action (req, body, "compact", NULL))
         return;
-    }
-    if (strcmp (action, "compact") != 0) {
-        http_reply_problem (req, 400, "bad-request", "action: '%s' is not compact",
-                            action);
-        return;
-    }
-    history_compact (b);
+    state_of (b)->compact = true;
+    look (b, 0);
     api_reply_json (
         req, 202,
         json_pack ("{s:I}", "bytes", (json_int_t)journal_bytes (broker_journal (b))));
@@ -203,7 +182,7 @@ static void shows_status (struct broker *b, uid_t viewer, json_t *status)
 {
     (void)viewer;
     json_object_set_new (json_object_get (status, "journal"), "removed",
-                         json_integer ((json_int_t)history_removed (b)));
+                         json_integer ((json_int_t)state_of (b)->removed));
 }
 
 static const struct api_route routes[] = {

@@ -10,7 +10,6 @@
  */
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
-#include "broker/services/jobuse.h"
 #include "broker/core/service.h"
 #include "protocol/stepuse.h"
 
@@ -132,7 +131,8 @@ static void host_usage (void *arg, uint64_t id, const char *text, size_t len)
     stepuse_release (&s);
 }
 
-json_t *jobuse_json (const struct entry *e)
+/* The context of the event "usage", with what is known so far; NULL: nothing is. */
+static json_t *context_of (const struct entry *e)
 {
     const struct slot *slot = slot_of (e);
 
@@ -152,7 +152,7 @@ static void drop (struct entry *e)
 
 static void emit (struct broker *b, struct entry *e)
 {
-    json_t *context = jobuse_json (e);
+    json_t *context = context_of (e);
 
     if (context)
         broker_emit (b, e, "usage", context);
@@ -164,7 +164,7 @@ static void emit (struct broker *b, struct entry *e)
 static void shows_job (struct broker *b, struct entry *e, const struct jobspec *js,
                        const struct journal_record *rec, json_t *job)
 {
-    json_t *use = jobuse_json (e);
+    json_t *use = context_of (e);
 
     (void)b;
     (void)js;

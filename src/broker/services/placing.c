@@ -342,7 +342,9 @@ static void add_wait (struct strbuf *sb, struct broker *b, const struct placing 
     }
 }
 
-void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry *e)
+/* Appends "in at most 2 racks, waits 5:00 for that; packed into few racks, if it can be";
+ * nothing for a job without a placement. */
+static void add_asked (struct strbuf *sb, struct broker *b, const struct entry *e)
 {
     const struct placing *p = slot_of (e)->p;
 
@@ -424,7 +426,7 @@ static void shows_job (struct broker *b, struct entry *e, const struct jobspec *
 
     (void)js;
     (void)rec;
-    placing_add_asked (&asked, b, e);
+    add_asked (&asked, b, e);
     json_object_set_new (job, "placement", api_text_or_null (&asked));
     json_object_set_new (job, "places", places ? json_string (places) : json_null ());
 }

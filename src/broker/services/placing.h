@@ -12,7 +12,3 @@ int placing_check (struct broker *b, const struct entry *e, struct error *err);
 
 /* The request to queue the job with now (or, for a forecast, to match it with). */
 const struct match_request *placing_choose (struct broker *b, struct entry *e);
-
-/* Appends "in at most 2 racks, waits 5:00 for that; packed into few racks, if it can be";
- * nothing for a job without a placement. */
-void placing_add_asked (struct strbuf *sb, struct broker *b, const struct entry *e);

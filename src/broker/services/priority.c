@@ -16,6 +16,7 @@
 #include "broker/services/userusage.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
+#include "sched/priority.h"
 
 #define SLICE_SECONDS 0.002
 #define SLICE_PAUSE 0.001 /* seconds */
@@ -108,7 +109,9 @@ static int64_t setback (const struct broker *b, const struct entry *e)
     return own - last;
 }
 
-int64_t priority_of (const struct broker *b, const struct entry *e, struct priority *ret)
+/* The present priority of a waiting job; ret may be NULL. */
+static int64_t priority_of (const struct broker *b, const struct entry *e,
+                            struct priority *ret)
 {
     double now = clock_wall ();
     struct priority_job job = describe (b, e, now);

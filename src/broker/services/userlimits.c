@@ -147,7 +147,8 @@ static void add_limit (json_t *o, const char *name, uint64_t limit)
                          limit > 0 ? json_integer ((json_int_t)limit) : json_null ());
 }
 
-json_t *userlimits_json (struct broker *b, uid_t uid)
+/* {"jobs", "jobs_max", "bytes", ...} of the user; a limit that does not apply is null. */
+static json_t *usage_of (struct broker *b, uid_t uid)
 {
     const struct tally *t = tally_of (state_of (b), uid, false);
     bool none = broker_is_operator (b, uid);
@@ -323,7 +324,7 @@ static void ended (struct broker *b, struct entry *e)
 
 static void shows_status (struct broker *b, uid_t viewer, json_t *status)
 {
-    json_t *usage = userlimits_json (b, viewer);
+    json_t *usage = usage_of (b, viewer);
 
     json_object_set_new (status, "usage", usage ? usage : json_null ());
 }

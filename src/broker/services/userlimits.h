@@ -27,5 +27,3 @@ int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes
                       struct error *err);
 /* Counts a submit that is being written, or (negative) takes it back. */
 void userlimits_reserve (struct broker *b, uid_t uid, int64_t jobs, int64_t bytes);
-/* {"jobs", "jobs_max", "bytes", ...} of the user; a limit that does not apply is null. */
-json_t *userlimits_json (struct broker *b, uid_t uid);

@@ -257,8 +257,9 @@ int nodes_drain (struct broker *b, const char *name, const char *reason,
     return 0;
 }
 
-int nodes_resume (struct broker *b, const char *name, struct journal_txn **ret,
-                  struct error *err)
+/* As nodes_drain(). */
+static int resume (struct broker *b, const char *name, struct journal_txn **ret,
+                   struct error *err)
 {
     struct machine_node_info info;
     int index = machine_node_find (broker_graph (b), name);
@@ -310,7 +311,7 @@ static void api_node_set (struct broker *b, struct http_request *req,
         return;
     }
     int rc = !strcmp (action, "drain") ? nodes_drain (b, path->arg, reason, &t, &err)
-                                       : nodes_resume (b, path->arg, &t, &err);
+                                       : resume (b, path->arg, &t, &err);
     if (rc < 0) {
         journal_txn_destroy (t);
         http_reply_problem (req,

@@ -8,7 +8,8 @@
 
 #include "broker/core/pause.h"
 #include "broker/services/placing.h"
-#include "common/strbuf.h"
+
+extern const struct broker_service service_placing;
 
 /* node0 and node1 are in rack a, node2 and node3 in rack b. */
 static void set_node (struct small *s, int i, enum machine_node_state state)
@@ -78,12 +79,10 @@ static const char *places (uint64_t id)
 static const char *asked (struct small *s, uint64_t id)
 {
     static char text[400];
-    struct strbuf sb;
+    autojson json_t *job = json_object ();
 
-    strbuf_init (&sb, sizeof (text));
-    placing_add_asked (&sb, s->b, entry_find (s->b, id));
-    snprintf (text, sizeof (text), "%s", sb.buf);
-    strbuf_release (&sb);
+    service_placing.shows_job (s->b, entry_find (s->b, id), NULL, NULL, job);
+    snprintf (text, sizeof (text), "%s", json_text (job, "placement"));
     return text;
 }
 

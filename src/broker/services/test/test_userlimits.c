@@ -10,6 +10,8 @@
 
 #include "broker/services/userlimits.h"
 
+extern const struct broker_service service_userlimits;
+
 #define USER 1000
 #define OTHER 1001
 #define OPERATOR 0
@@ -27,8 +29,10 @@ static int check (struct small *s, uid_t uid, uint64_t jobs, uint64_t bytes)
 
 static int64_t number (struct small *s, uid_t uid, const char *key)
 {
-    autojson json_t *o = userlimits_json (s->b, uid);
-    const json_t *value = json_object_get (o, key);
+    autojson json_t *status = json_object ();
+
+    service_userlimits.shows_status (s->b, uid, status);
+    const json_t *value = json_object_get (json_object_get (status, "usage"), key);
 
     assert_non_null (value);
     return json_is_null (value) ? -1 : json_integer_value (value);

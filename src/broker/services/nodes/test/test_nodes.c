@@ -2,6 +2,7 @@
 #include "broker/core/test/small.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "broker/core/test/fake_http.h"
@@ -39,14 +40,17 @@ static void drain (struct small *s, const char *name, const char *reason)
     small_turn (s);
 }
 
+static struct client *ask_resume (struct small *s, const char *name)
+{
+    char head[64];
+
+    snprintf (head, sizeof (head), "POST /v1/nodes/%s", name);
+    return client_call (s, 0, head, "{\"action\":\"resume\"}");
+}
+
 static void resume (struct small *s, const char *name)
 {
-    struct journal_txn *t = NULL;
-    struct error err = { 0 };
-
-    assert_int_equal (nodes_resume (s->b, name, &t, &err), 0);
-    assert_int_equal (journal_commit (s->b->journal, t, 0, NULL, NULL), 0);
-    small_turn (s);
+    assert_int_equal (ask_resume (s, name)->status, 200);
 }
 
 static uint64_t submit (struct small *s)
@@ -204,9 +208,10 @@ static void test_refused (void **unused)
 
     (void)unused;
     assert_int_equal (nodes_drain (s->b, "node9", "x", &t, &err), -ENOENT);
-    assert_int_equal (nodes_resume (s->b, "node9", &t, &err), -ENOENT);
-    assert_int_equal (nodes_resume (s->b, "node0", &t, &err), -EBUSY);
-    assert_non_null (strstr (err.text, "is not drained by an operator (it is up)"));
+    assert_int_equal (ask_resume (s, "node9")->status, 404);
+    const struct client *c = ask_resume (s, "node0");
+    assert_int_equal (c->status, 409);
+    assert_non_null (strstr (c->text, "is not drained by an operator (it is up)"));
     assert_null (t);
     small_destroy (s);
 }

@@ -5,7 +5,6 @@
 #include "broker/api/api.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
-#include "broker/core/reload.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
 

@@ -4,7 +4,6 @@
 #include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/recover.h"
-#include "broker/core/reload.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 

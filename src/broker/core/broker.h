@@ -37,6 +37,9 @@ bool broker_is_operator (const struct broker *b, uid_t uid);
  * start and reload. */
 int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
                            struct error *err);
+/* Reads the configuration file again and appends the names of changed keys to applied. On
+ * error nothing changes. */
+int broker_reload (struct broker *b, json_t *applied, struct error *err);
 void broker_stop (struct broker *b);
 void broker_destroy (struct broker *b);
 

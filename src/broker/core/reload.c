@@ -4,7 +4,6 @@
  */
 #include "broker/core/inside.h"
 #include "broker/core/jobs.h"
-#include "broker/core/reload.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 

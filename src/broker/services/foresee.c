@@ -5,10 +5,10 @@
  */
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
-#include "broker/services/foresee.h"
 #include "broker/services/nodes/nodegroups.h"
 #include "broker/services/placing.h"
 #include "broker/services/reserve/reserve.h"
+#include "broker/services/submission.h"
 #include "common/clock.h"
 
 static json_t *where (const struct entry *e, const struct rset *r)

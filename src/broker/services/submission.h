@@ -1,4 +1,4 @@
-/* submission.h - a submit under way, for submit.c and submit_write.c
+/* submission.h - a submit under way, for submit*.c and foresee.c
  *
  * It ends with one answer, to the client or to the caller of submit_foreign(), and is
  * freed then.
@@ -7,7 +7,16 @@
 
 #include "broker/core/broker.h"
 #include "broker/services/submit.h"
-#include "broker/services/submit_check.h"
+
+struct submit_terms {
+    uid_t uid;
+    bool by_operator;
+    bool allow_infeasible;
+    bool made_outside; /* the executor made the jobspec, no command of fluxq */
+    /* of submit_check(): */
+    char *queue;    /* by name: a reload may change its index; the caller frees it */
+    bool completed; /* the queue's settings were added to the jobspec's JSON */
+};
 
 struct submission {
     struct broker *b;
@@ -40,3 +49,17 @@ void submission_refuse_for (struct submission *s, int status, const char *code);
 /* submit_write.c: the job is checked and its user known. Numbers the job, writes it to
  * the journal, puts it into the table, and answers. */
 void submission_write (struct submission *s, const struct exec_user *user);
+
+/* submit_check.c: whether a new job is admitted. Checks the job's jobspec, completes it by
+ * its queue's settings, and makes the request. A negative errno, and the code for the
+ * client: the job is refused. */
+int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
+                  const char **code, struct error *err);
+
+/* submit_fresh.c: the job is in the table with its jobspec; the next end of a pass drops the
+ * jobspec, unless the job starts. */
+void submit_fresh_keep (struct broker *b, struct entry *e);
+
+/* foresee.c: {"start", "now", "nodelist", ..., "pending"} for a job that was checked and is
+ * not in the table; "reason" where no start can be predicted. NULL: no memory. */
+json_t *broker_foresee (struct broker *b, struct entry *e);

@@ -3,7 +3,7 @@
 
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
-#include "broker/services/submit_fresh.h"
+#include "broker/services/submission.h"
 
 struct slot {
     struct entry *e;

@@ -9,11 +9,9 @@
 #include "broker/core/sizes.h"
 #include "broker/core/turn.h"
 #include "broker/services/depend/depend.h"
-#include "broker/services/foresee.h"
 #include "broker/services/queueusers.h"
 #include "broker/services/stream/watch.h"
 #include "broker/services/submission.h"
-#include "broker/services/submit_fresh.h"
 #include "broker/services/userlimits.h"
 #include "jobspec/options/attributes.h"
 

@@ -4,8 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "broker/services/foresee.h"
 #include "broker/services/placing.h"
+#include "broker/services/submission.h"
 
 #define JOB(count, system)                                                               \
     "{\"version\":1,\"resources\":[{\"type\":\"slot\",\"count\":" count                  \

@@ -41,20 +41,20 @@ static inline void macros_fclosep (FILE **f)
         fclose (*f);
 }
 
-/* For qsort() and bsearch(). */
-static inline int compare_u32 (const void *a, const void *b)
-{
-    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-
-    return (x > y) - (x < y);
-}
-
 /* Frees a list of strings that ends with NULL; NULL: none. */
 static inline void free_strings (char **list)
 {
     for (size_t i = 0; list && list[i]; i++)
         free (list[i]);
     free (list);
+}
+
+/* For qsort() and bsearch(). */
+static inline int compare_u32 (const void *a, const void *b)
+{
+    uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+
+    return (x > y) - (x < y);
 }
 
 static inline int compare_u64 (const void *a, const void *b)

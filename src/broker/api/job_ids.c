@@ -12,17 +12,10 @@ struct reading {
     struct error *err;
 };
 
-/* The list grows by half: an array may have many pieces. */
 static int add_numbers (struct id_list *list, uint64_t first, uint64_t last)
 {
-    if (list->n == list->alloc) {
-        size_t alloc = list->alloc + list->alloc / 2 + 16;
-        struct id_numbers *more = realloc (list->v, alloc * sizeof (*more));
-        if (!more)
-            return -ENOMEM;
-        list->v = more;
-        list->alloc = alloc;
-    }
+    if (array_reserve (&list->v, &list->alloc, list->n + 1, sizeof (*list->v)) < 0)
+        return -ENOMEM;
     list->v[list->n++] = (struct id_numbers){ first, last };
     return 0;
 }

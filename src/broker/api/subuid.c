@@ -32,20 +32,6 @@ static int find_owner (const char *text, uid_t *ret)
     return 0;
 }
 
-static int add (struct subuids *t, struct range range)
-{
-    if (t->n == t->max) {
-        size_t max = t->max ? t->max * 2 : 64;
-        struct range *ranges = reallocarray (t->ranges, max, sizeof (*ranges));
-        if (!ranges)
-            return -ENOMEM;
-        t->ranges = ranges;
-        t->max = max;
-    }
-    t->ranges[t->n++] = range;
-    return 0;
-}
-
 /* Returns 0 also for an ignored line. */
 static int add_line (struct subuids *t, char *line)
 {
@@ -63,7 +49,10 @@ static int add_line (struct subuids *t, char *line)
     int rc = find_owner (line, &owner);
     if (rc < 0 || owner == 0)
         return rc == -ENOMEM ? rc : 0;
-    return add (t, (struct range){ (uid_t)from, (uid_t)(from + n - 1), owner });
+    if (array_reserve (&t->ranges, &t->max, t->n + 1, sizeof (*t->ranges)) < 0)
+        return -ENOMEM;
+    t->ranges[t->n++] = (struct range){ (uid_t)from, (uid_t)(from + n - 1), owner };
+    return 0;
 }
 
 static int by_first (const void *a, const void *b)

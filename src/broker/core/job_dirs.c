@@ -127,14 +127,8 @@ void job_dirs_remove (struct broker *b, uint64_t id)
 {
     struct state *state = state_of (b);
 
-    if (state->n == state->alloc) {
-        size_t alloc = state->alloc ? 2 * state->alloc : 16;
-        uint64_t *more = realloc (state->gone, alloc * sizeof (*more));
-        if (!more)
-            return; /* the next start of the broker finds it */
-        state->gone = more;
-        state->alloc = alloc;
-    }
+    if (array_reserve (&state->gone, &state->alloc, state->n + 1, sizeof (*state->gone)) < 0)
+        return; /* the next start of the broker finds it */
     state->gone[state->n++] = id;
     remove_next (b);
 }

@@ -52,11 +52,8 @@ static struct follow_up *follow_up (struct broker *b, struct entry *e)
     struct turn *t = current_turn (b);
     if (e->turn == b->turns.serial)
         return &t->list[e->turn_slot];
-    if (t->n == t->alloc) {
-        t->alloc = t->alloc ? t->alloc * 2 : 16;
-        if (!(t->list = realloc (t->list, t->alloc * sizeof (*t->list))))
-            broker_no_memory ("an event");
-    }
+    if (array_reserve (&t->list, &t->alloc, t->n + 1, sizeof (*t->list)) < 0)
+        broker_no_memory ("an event");
     e->turn = b->turns.serial;
     e->turn_slot = t->n;
     t->list[t->n] = (struct follow_up){ .id = entry_id (e) };

@@ -12,14 +12,8 @@
 
 static int add_target (struct cancelling *c, uint64_t id, bool named)
 {
-    if (c->n == c->alloc) {
-        size_t alloc = c->alloc ? c->alloc * 2 : 64;
-        struct target *list = realloc (c->list, alloc * sizeof (*list));
-        if (!list)
-            return -ENOMEM;
-        c->list = list;
-        c->alloc = alloc;
-    }
+    if (array_reserve (&c->list, &c->alloc, c->n + 1, sizeof (*c->list)) < 0)
+        return -ENOMEM;
     c->list[c->n++] = (struct target){ id, named };
     return 0;
 }

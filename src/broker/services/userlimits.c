@@ -174,15 +174,8 @@ static void add_output (struct userlimits *u, uid_t uid, uint64_t bytes)
             return;
         }
     }
-    if (u->noutputs == u->alloc) {
-        size_t alloc = u->alloc ? 2 * u->alloc : 64;
-        struct output *list = realloc (u->outputs, alloc * sizeof (*list));
-        if (!list)
-            return;
-        u->outputs = list;
-        u->alloc = alloc;
-    }
-    u->outputs[u->noutputs++] = (struct output){ uid, bytes };
+    if (array_reserve (&u->outputs, &u->alloc, u->noutputs + 1, sizeof (*u->outputs)) == 0)
+        u->outputs[u->noutputs++] = (struct output){ uid, bytes };
 }
 
 /* Stays on this mount: a file system mounted by a user is not touched. */

@@ -118,14 +118,8 @@ static int add (struct suspect *s, uint64_t id, size_t most)
         memmove (s->jobs, s->jobs + gone, (s->njobs - gone) * sizeof (*s->jobs));
         s->njobs -= gone;
     }
-    if (s->njobs == s->alloc) {
-        size_t alloc = s->alloc ? s->alloc * 2 : 4;
-        uint64_t *jobs = realloc (s->jobs, alloc * sizeof (*jobs));
-        if (!jobs)
-            return -ENOMEM;
-        s->jobs = jobs;
-        s->alloc = alloc;
-    }
+    if (array_reserve (&s->jobs, &s->alloc, s->njobs + 1, sizeof (*s->jobs)) < 0)
+        return -ENOMEM;
     s->jobs[s->njobs++] = id;
     return 0;
 }

@@ -134,16 +134,14 @@ static bool repeated (struct broker *b, struct http_request *req, const char *ke
     return true;
 }
 
-static struct submission *submission_create (struct broker *b, struct http_request *req,
-                                             const char *key)
+static struct submission *submission_create (struct broker *b, uid_t uid, const char *key)
 {
     struct submission *s = calloc (1, sizeof (*s));
     if (!s)
         return NULL;
     s->b = b;
     broker_work_begins (b);
-    s->req = req;
-    s->terms.uid = http_request_uid (req);
+    s->terms.uid = uid;
     if ((key && !(s->key = strdup (key))) || !(s->e = entry_new ())) {
         submission_free (s);
         return NULL;
@@ -234,21 +232,16 @@ static void parse_done (uv_work_t *w, int status)
 
 void submit_foreign (struct broker *b, struct submit_foreign *f)
 {
-    struct submission *s = calloc (1, sizeof (*s));
+    struct submission *s = submission_create (b, f->uid, f->key);
     bool full = entries_count (b).pending >= PENDING_MAX || broker_is_stopping (b);
 
     if (s) {
-        broker_work_begins (b);
-        s->b = b;
-        s->terms.uid = f->uid;
         s->urgency = f->urgency;
         s->foreign = *f;
         s->terms.made_outside = true;
         s->foreign.name = strdup (f->name);
-        s->key = strdup (f->key);
-        s->e = entry_new ();
     }
-    if (!s || !s->foreign.name || !s->key || !s->e || full) {
+    if (!s || !s->foreign.name || full) {
         if (s)
             submission_free (s);
         else
@@ -283,11 +276,12 @@ static void api_submit (struct broker *b, struct http_request *req,
                                                    : "the queue is full");
         return;
     }
-    struct submission *s = submission_create (b, req, key);
+    struct submission *s = submission_create (b, http_request_uid (req), key);
     if (!s) {
         http_reply_problem (req, 503, "busy", "out of memory");
         return;
     }
+    s->req = req;
     if (read_query (s, &err) < 0) {
         submission_refuse (s, 400, "bad-request", err.text);
         return;

@@ -234,28 +234,6 @@ static int check (struct exec *x, const struct jobspec *js, const char *queue,
     return 0;
 }
 
-static int send_signal (struct exec *x, struct exec_job *job, int signum,
-                        enum exec_whom whom, int64_t step,
-                        void (*done) (int rc, void *arg), void *arg, struct error *err)
-{
-    (void)x;
-    return local_job_signal (job, signum, whom, step, done, arg, err);
-}
-
-static void limit (struct exec *x, struct exec_job *job)
-{
-    (void)x;
-    local_job_limit (job);
-}
-
-static int connect_agent (struct exec *x, struct exec_job *job,
-                          const struct agentstream_events *ev, void *arg,
-                          struct agentstream **ret, struct error *err)
-{
-    (void)x;
-    return local_job_connect (job, ev, arg, ret, err);
-}
-
 /* Called once at the start, before jobs have adopted their agents, then periodically. */
 static void sweep (struct exec *x, const uint64_t *live, size_t nlive)
 {
@@ -287,9 +265,9 @@ const struct exec_ops exec_local = {
     .start = local_job_start,
     .recover = local_job_recover,
     .terminate = local_job_terminate,
-    .signal = send_signal,
-    .connect = connect_agent,
-    .limit = limit,
+    .signal = local_job_signal,
+    .connect = local_job_connect,
+    .limit = local_job_limit,
     .resize = local_job_resize,
     .cleanup = local_job_cleanup,
     .sweep = sweep,

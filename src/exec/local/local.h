@@ -111,11 +111,13 @@ struct local_job;
 void local_job_start (struct exec *x, struct exec_job *job);
 void local_job_terminate (struct exec *x, struct exec_job *job, const char *reason,
                           double grace);
-int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
-                      void (*done) (int rc, void *arg), void *arg, struct error *err);
-void local_job_limit (struct exec_job *job);
-int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
-                       void *arg, struct agentstream **ret, struct error *err);
+int local_job_signal (struct exec *x, struct exec_job *job, int signum,
+                      enum exec_whom whom, int64_t step, void (*done) (int rc, void *arg),
+                      void *arg, struct error *err);
+void local_job_limit (struct exec *x, struct exec_job *job);
+int local_job_connect (struct exec *x, struct exec_job *job,
+                       const struct agentstream_events *ev, void *arg,
+                       struct agentstream **ret, struct error *err);
 
 /* -- cleanup.c -- */
 void local_job_cleanup (struct exec *x, struct exec_job *job);

@@ -483,38 +483,50 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
         local_job_await_end (l);
 }
 
-int local_job_signal (struct exec_job *job, int signum, enum exec_whom whom, int64_t step,
-                      void (*done) (int rc, void *arg), void *arg, struct error *err)
+/* The line to the job's agent; NULL and ESRCH: there is none. */
+static struct agentlink *link_of (const struct exec_job *job, struct error *err)
 {
     struct local_job *l = job->aux;
 
     if (!l || l->nagents == 0 || l->end_told)
-        return error_set (err, ESRCH, "it does not run (any more)");
+        return error_null (error_set (err, ESRCH, "it does not run (any more)"));
     local_open_link (l);
     if (!l->link)
-        return error_set (err, ESRCH, "its agent cannot be reached");
-    agentlink_signal (l->link, signum, whom, step, done, arg);
+        error_set (err, ESRCH, "its agent cannot be reached");
+    return l->link;
+}
+
+int local_job_signal (struct exec *x, struct exec_job *job, int signum,
+                      enum exec_whom whom, int64_t step, void (*done) (int rc, void *arg),
+                      void *arg, struct error *err)
+{
+    struct agentlink *link = link_of (job, err);
+
+    (void)x;
+    if (!link)
+        return -ESRCH;
+    agentlink_signal (link, signum, whom, step, done, arg);
     return 0;
 }
 
-int local_job_connect (struct exec_job *job, const struct agentstream_events *ev,
-                       void *arg, struct agentstream **ret, struct error *err)
+int local_job_connect (struct exec *x, struct exec_job *job,
+                       const struct agentstream_events *ev, void *arg,
+                       struct agentstream **ret, struct error *err)
 {
-    struct local_job *l = job->aux;
+    struct agentlink *link = link_of (job, err);
 
-    if (!l || l->nagents == 0 || l->end_told)
-        return error_set (err, ESRCH, "it does not run (any more)");
-    local_open_link (l);
-    if (!l->link)
-        return error_set (err, ESRCH, "its agent cannot be reached");
-    *ret = agentlink_connect (l->link, ev, arg, err);
+    (void)x;
+    if (!link)
+        return -ESRCH;
+    *ret = agentlink_connect (link, ev, arg, err);
     return *ret ? 0 : -EIO;
 }
 
-void local_job_limit (struct exec_job *job)
+void local_job_limit (struct exec *x, struct exec_job *job)
 {
     const struct local_job *l = job->aux;
 
+    (void)x;
     if (l && l->link) /* otherwise when the link opens */
         agentlink_limit (l->link, job->time_limit);
 }

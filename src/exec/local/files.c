@@ -66,24 +66,19 @@ static int set_texts (struct local_job *l, struct launch *launch)
     autofree char *address = agents_address (l);
     const struct {
         char **field;
-        const char *prefix, *value;
+        const char *value;
     } texts[] = {
-        { &launch->rendezvous, "", address },
-        { &launch->listen, "", address },
-        { &launch->spool, "", l->job->spool },
-        { &launch->output, "", js->output ? js->output : "" },
-        { &launch->error, "", js->error },
-        { &launch->input, "", js->input },
-        { &launch->script, "", jobspec_is_batch (js) ? l->script : NULL },
+        { &launch->rendezvous, address },
+        { &launch->listen, address },
+        { &launch->spool, l->job->spool },
+        { &launch->output, js->output ? js->output : "" },
+        { &launch->error, js->error },
+        { &launch->input, js->input },
+        { &launch->script, jobspec_is_batch (js) ? l->script : NULL },
     };
-    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
-        if (!texts[i].value)
-            continue;
-        if (asprintf (texts[i].field, "%s%s", texts[i].prefix, texts[i].value) < 0) {
-            *texts[i].field = NULL;
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
+        if (texts[i].value && !(*texts[i].field = strdup (texts[i].value)))
             return no_memory (l);
-        }
-    }
     launch->join_timeout = l->job->limits.start;
     /* With several virtual nodes each has all the machine's cores, or none of its own. */
     launch->cores_are_cpus = l->x->nodes == 1;

@@ -174,20 +174,17 @@ static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
         "--report",  report,
     };
     strbuf_init (&w.text, 65536);
-    r->runs = add_environment (&w, r) == 0;
-    for (size_t i = 0; i < w.n && r->runs; i++) {
+    int rc = add_environment (&w, r) < 0 ? error_set (err, ENOMEM, "out of memory") : 0;
+    for (size_t i = 0; i < w.n && rc == 0; i++) {
         argv[8 + 2 * i] = "--set";
         argv[9 + 2 * i] = w.text.buf + w.starts[i];
     }
-    if (!r->runs)
-        error_set (err, ENOMEM, "out of memory");
-    else
-        r->runs = agents_spawn (a->x->agents, path, (char *const *)argv, rank, 2,
-                                rank_ended, r, err)
-                  != NULL;
+    if (rc == 0)
+        rc = agents_spawn (a->x->agents, (char *const *)argv, rank, rank_ended, r, err);
     strbuf_release (&w.text);
+    r->runs = rc == 0;
     a->left += r->runs;
-    return r->runs ? 0 : -EIO;
+    return rc;
 }
 
 struct local_admin *admin_start (struct exec *x, const struct exec_job *job, bool epilog,
@@ -226,7 +223,7 @@ void admin_end (struct local_admin *a)
 {
     for (size_t i = 0; i < a->to - a->from; i++)
         if (a->ranks[i].runs)
-            agents_signal (a->x->agents, &a->ranks[i], SIGTERM);
+            agents_signal (a->x->agents, &a->ranks[i], 0, SIGTERM);
 }
 
 const char *admin_failure (const struct local_admin *a)

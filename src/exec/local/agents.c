@@ -511,9 +511,8 @@ void agents_end_strays (struct agents *a, const uint64_t *live, size_t nlive)
 
 /* -- start and end -- */
 
-struct agent_process *agents_spawn (struct agents *a, const char *path,
-                                    char *const argv[], uint32_t rank, int log_fd,
-                                    agent_exit_f on_exit, void *arg, struct error *err)
+int agents_spawn (struct agents *a, char *const argv[], uint32_t rank,
+                  agent_exit_f on_exit, void *arg, struct error *err)
 {
     static char *const environment[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin",
                                          NULL };
@@ -523,25 +522,25 @@ struct agent_process *agents_spawn (struct agents *a, const char *path,
     sigset_t all, none;
 
     if (!p)
-        return error_null (error_set (err, ENOMEM, "out of memory"));
+        return error_set (err, ENOMEM, "out of memory");
     sigfillset (&all);
     sigemptyset (&none);
     posix_spawn_file_actions_init (&files);
     posix_spawn_file_actions_addopen (&files, 0, "/dev/null", O_RDONLY, 0);
     posix_spawn_file_actions_addopen (&files, 1, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_adddup2 (&files, log_fd, 2);
+    posix_spawn_file_actions_adddup2 (&files, 2, 2);
     posix_spawnattr_init (&attr);
     posix_spawnattr_setsigdefault (&attr, &all);
     posix_spawnattr_setsigmask (&attr, &none);
     posix_spawnattr_setflags (
         &attr,
         (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSID));
-    int rc = posix_spawn (&p->pid, path, &files, &attr, argv, environment);
+    int rc = posix_spawn (&p->pid, argv[0], &files, &attr, argv, environment);
     posix_spawnattr_destroy (&attr);
     posix_spawn_file_actions_destroy (&files);
     if (rc != 0) {
         free (p);
-        return error_null (error_errno (err, rc, "%s", path));
+        return error_errno (err, rc, "%s", argv[0]);
     }
     p->a = a;
     p->pidfd = -1;
@@ -549,15 +548,7 @@ struct agent_process *agents_spawn (struct agents *a, const char *path,
     p->on_exit = on_exit;
     p->arg = arg;
     DL_APPEND (a->list, p);
-    return p;
-}
-
-void agents_signal (struct agents *a, const void *arg, int signum)
-{
-    struct agent_process *p;
-    DL_FOREACH (a->list, p)
-        if (p->arg == arg && p->on_exit)
-            send_signal (p, signum);
+    return 0;
 }
 
 static bool is_agent (const struct agent_process *p, const void *arg)
@@ -574,11 +565,11 @@ bool agents_have (const struct agents *a, const void *arg, uint32_t first, uint3
     return false;
 }
 
-void agents_signal_from (struct agents *a, const void *arg, uint32_t rank, int signum)
+void agents_signal (struct agents *a, const void *arg, uint32_t first, int signum)
 {
     struct agent_process *p;
     DL_FOREACH (a->list, p)
-        if (is_agent (p, arg) && p->rank >= rank)
+        if (is_agent (p, arg) && p->rank >= first)
             send_signal (p, signum);
 }
 

@@ -100,10 +100,7 @@ static bool remains_are_ending (struct local_job *l)
         || (remains_remove_group (l->x->remains, l->job->id, l->job->attempt)
             && !l->orphans))
         return false;
-    l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, remains_work, remains_done) < 0)
-        l->busy = false;
-    return l->busy;
+    return local_work_begin (l, remains_work, remains_done);
 }
 
 void local_finish_cleanup (struct local_job *l)
@@ -118,12 +115,9 @@ void local_finish_cleanup (struct local_job *l)
     }
     if (remains_are_ending (l) || epilog_runs (l))
         return;
-    l->closing = l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, local_remove_files, files_removed)
-        < 0) {
-        l->busy = false;
+    l->closing = true;
+    if (!local_work_begin (l, local_remove_files, files_removed))
         uv_timer_start (&l->timer, cleaned_later, 0, 0);
-    }
 }
 
 /* Agents end by themselves after FINISH, but not without it. */
@@ -134,9 +128,9 @@ void local_job_end_agents (struct local_job *l)
     if (l->nagents == 0)
         return;
     if (!l->finish_seen)
-        agents_signal (l->x->agents, l, SIGTERM);
+        agents_signal (l->x->agents, l, 0, SIGTERM);
     else if (job->resize.active) /* agents on the way cannot find rank 0 any more */
-        agents_signal_from (l->x->agents, l, job->resize.from, SIGTERM);
+        agents_signal (l->x->agents, l, job->resize.from, SIGTERM);
     uv_timer_start (&l->timer, local_kill_due, KILL_DELAY_MS, 0);
 }
 

@@ -16,9 +16,7 @@
 
 /* -- agents.c -- */
 
-/* One agent process (its guardian). The job of the agent gets on_exit once, on the loop;
- * then the agent_process is freed. */
-struct agent_process;
+/* An agent is one process (its guardian), whose job gets on_exit once, on the loop. */
 struct agents;
 typedef void (*agent_exit_f) (uint32_t rank, int status, bool status_known, void *arg);
 
@@ -28,15 +26,12 @@ struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
                               void (*on_no_strays) (void *arg), void *arg,
                               struct error *err);
 void agents_destroy (struct agents *a); /* processes continue */
-/* Spawns an agent. argv: the agent's, including its rank. The agent runs in directory
- * dir_fd, and its stderr is log_fd. NULL: errno in err. */
-struct agent_process *agents_spawn (struct agents *a, const char *path,
-                                    char *const argv[], uint32_t rank, int log_fd,
-                                    agent_exit_f on_exit, void *arg, struct error *err);
+/* Spawns an agent. argv: the agent's, with its path first, including its rank. Its stderr
+ * is that of the broker. 0 or a negative errno. */
+int agents_spawn (struct agents *a, char *const argv[], uint32_t rank,
+                  agent_exit_f on_exit, void *arg, struct error *err);
 /* Whether the job has an agent of a rank from first to last. */
 bool agents_have (const struct agents *a, const void *arg, uint32_t first, uint32_t last);
-/* Signals the agents of this rank or above. */
-void agents_signal_from (struct agents *a, const void *arg, uint32_t rank, int signum);
 /* Adopts agents of this launch file (and owner) that an earlier broker left running:
  * on_exit for each; returns their number. They are no children, so their status is not
  * known. */
@@ -47,8 +42,8 @@ size_t agents_adopt (struct agents *a, const char *launch_path, uid_t uid,
 bool agents_running (const struct agents *a, const char *launch_path, uid_t uid);
 /* Sends SIGKILL to such agents, without on_exit. */
 void agents_end (struct agents *a, const char *launch_path, uid_t uid);
-/* Signals all processes of a job's agents (on_exit's arg names the job). */
-void agents_signal (struct agents *a, const void *arg, int signum);
+/* Signals the agents of a job (on_exit's arg names the job), from rank first on. */
+void agents_signal (struct agents *a, const void *arg, uint32_t first, int signum);
 /* Sends SIGKILL to a job's agents and leaves no process behind. If an agent is no child
  * of ours, we do not inherit its orphans: its guardian stays to end them, and must be
  * killed later if it does not end. */

@@ -10,11 +10,9 @@ static const struct exec_start_failure no_memory = { .text = "out of memory",
 
 static char *path_in (const struct exec_job *job, const char *name)
 {
-    size_t size = strlen (job->dir) + strlen (name) + 16;
-    char *path = malloc (size);
-    if (path)
-        snprintf (path, size, "%s/%s-%u", job->dir, name, job->attempt);
-    return path;
+    char *path;
+
+    return asprintf (&path, "%s/%s-%u", job->dir, name, job->attempt) < 0 ? NULL : path;
 }
 
 struct local_job *local_job_make (struct exec *x, struct exec_job *job)
@@ -93,6 +91,12 @@ void local_job_free (struct local_job *l)
     }
 }
 
+bool local_work_begin (struct local_job *l, uv_work_cb work, uv_after_work_cb done)
+{
+    l->busy = uv_queue_work (l->x->host->loop, &l->work, work, done) == 0;
+    return l->busy;
+}
+
 bool local_work_ended (struct local_job *l)
 {
     l->busy = false;
@@ -107,7 +111,7 @@ void local_jobs_forget (struct exec *x)
     DL_FOREACH_SAFE (x->jobs, l, next)
     {
         if (l->ending && !l->end_told) /* it must end, and may not know it yet */
-            agents_signal (x->agents, l, SIGTERM);
+            agents_signal (x->agents, l, 0, SIGTERM);
         local_job_free (l);
     }
 }

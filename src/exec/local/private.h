@@ -96,6 +96,8 @@ void local_remove_files (uv_work_t *w);
 struct local_job *local_job_make (struct exec *x, struct exec_job *job);
 /* The same; NULL was reported as a failed start to the executor's host. */
 struct local_job *local_job_create (struct exec *x, struct exec_job *job);
+/* Begins work on a worker thread; l is busy until local_work_ended(). False: no memory. */
+bool local_work_begin (struct local_job *l, uv_work_cb work, uv_after_work_cb done);
 /* Frees l now, or when its work comes back. */
 void local_job_free (struct local_job *l);
 /* The work has come back. False: nobody needs it any more, and l is freed. */

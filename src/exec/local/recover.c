@@ -90,8 +90,8 @@ static void looked (uv_work_t *w, int status)
 
 static void look (struct local_job *l)
 {
-    l->busy = l->looking = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, local_look, looked) < 0)
+    l->looking = true;
+    if (!local_work_begin (l, local_look, looked))
         looked (&l->work, -ENOMEM);
 }
 

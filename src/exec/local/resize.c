@@ -38,7 +38,7 @@ static void tell (struct local_job *l, bool done, const char *text)
 /* The result is not needed: these ranks have joined nobody, or were released. */
 static void give_up (struct local_job *l, const char *text)
 {
-    agents_signal_from (l->x->agents, l, change_of (l)->from, SIGTERM);
+    agents_signal (l->x->agents, l, change_of (l)->from, SIGTERM);
     tell (l, false, text);
 }
 
@@ -182,7 +182,7 @@ void local_resize_frame (struct local_job *l, const struct frame *f)
         tell (l, true, "");
     else {
         /* The ranks of a growth that was reverted may never have joined. */
-        agents_signal_from (l->x->agents, l, change_of (l)->nodes, SIGTERM);
+        agents_signal (l->x->agents, l, change_of (l)->nodes, SIGTERM);
         l->resize_done = true;
         local_resize_agent_gone (l);
     }
@@ -192,6 +192,7 @@ void local_job_resize (struct exec *x, struct exec_job *job)
 {
     struct local_job *l = job->aux;
 
+    (void)x;
     if (!l || !is_wanted (l) || l->busy)
         return; /* the job ends */
     l->resize_done = false;
@@ -200,11 +201,6 @@ void local_job_resize (struct exec *x, struct exec_job *job)
         send_to_agent (l);
         return;
     }
-    l->busy = true;
-    if (uv_queue_work (x->host->loop, &l->work, local_put_launch_again, launch_done)
-        < 0) {
-        l->busy = false;
-        error_set (&l->err, ENOMEM, "out of memory");
+    if (!local_work_begin (l, local_put_launch_again, launch_done))
         log_warning ("job %ju: its new nodes cannot be prepared", (uintmax_t)job->id);
-    }
 }

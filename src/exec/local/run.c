@@ -69,11 +69,8 @@ void local_look_at_spool (struct local_job *l)
 {
     if (l->busy || l->end_told)
         return;
-    l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, spool_work, spool_done) < 0) {
-        l->busy = false;
+    if (!local_work_begin (l, spool_work, spool_done))
         local_tell_lost (l);
-    }
 }
 
 /* -- the line to rank 0 -- */
@@ -136,7 +133,7 @@ static void break_start (struct local_job *l, uint32_t rank, const char *why)
     snprintf (l->broken, sizeof (l->broken), "%s", why);
     local_blame (l, rank);
     l->starting = false;
-    agents_signal (l->x->agents, l, SIGTERM);
+    agents_signal (l->x->agents, l, 0, SIGTERM);
     uv_timer_start (&l->timer, local_kill_due, (uint64_t)(UNREADY_SLACK * 1000.0), 0);
 }
 
@@ -179,13 +176,8 @@ static void start_overdue (uv_timer_t *t)
     struct local_job *l = t->data;
 
     l->starting = false;
-    if (l->busy)
-        return;
-    l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, spool_work, overdue_looked) < 0) {
-        l->busy = false;
+    if (!l->busy && !local_work_begin (l, spool_work, overdue_looked))
         give_up_start (l);
-    }
 }
 
 static void link_due (uv_timer_t *t)
@@ -212,17 +204,20 @@ static void add_groups (struct strbuf *sb, const struct exec_user *user)
         strbuf_addf (sb, "%s%u", i ? "," : "", (unsigned)user->groups[i]);
 }
 
-static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const char *groups)
+int local_spawn_rank (struct local_job *l, uint32_t rank)
 {
     autofree char *cgroup =
         remains_make_group (l->x->remains, l->job->id, l->job->attempt);
+    autostrbuf struct strbuf groups = STRBUF_INIT (1 << 20);
     char number[16], uid[16], gid[16];
     const struct exec_user *user = &l->job->user;
     const char *path = l->x->host->shell_path;
-    const char *argv[] = { path,     "--launch", l->launch, "--key", l->key_path,
-                           "--rank", number,     NULL,      uid,     "--gid",
-                           gid,      "--groups", groups,    NULL,    NULL,
-                           NULL };
+
+    add_groups (&groups, user);
+    const char *argv[] = { path,        "--launch", l->launch, "--key",
+                           l->key_path, "--rank",   number,    NULL,
+                           uid,         "--gid",    gid,       "--groups",
+                           groups.buf,  NULL,       NULL,      NULL };
     size_t n = geteuid () == 0 ? 13 : 7;
 
     snprintf (number, sizeof (number), "%u", (unsigned)rank);
@@ -235,33 +230,22 @@ static int spawn_rank (struct local_job *l, uint32_t rank, int log_fd, const cha
         argv[n + 1] = cgroup;
         argv[n + 2] = NULL;
     }
-    if (!agents_spawn (l->x->agents, path, (char *const *)argv, rank, log_fd,
-                       agent_exited, l, &l->err))
-        return -EIO;
-    l->nagents++;
-    return 0;
-}
-
-int local_spawn_rank (struct local_job *l, uint32_t rank)
-{
-    autostrbuf struct strbuf groups = STRBUF_INIT (1 << 20);
-
-    add_groups (&groups, &l->job->user);
-    return spawn_rank (l, rank, 2, groups.buf);
+    int rc =
+        agents_spawn (l->x->agents, (char *const *)argv, rank, agent_exited, l, &l->err);
+    l->nagents += rc == 0;
+    return rc;
 }
 
 /* Each agent is spawned before those that connect to it, but rank 0 last: they retry
  * until it listens, and its spool shows that all were spawned. */
 static int spawn_all (struct local_job *l)
 {
-    autostrbuf struct strbuf groups = STRBUF_INIT (1 << 20);
     size_t n = l->job->r->nranks;
+    int rc = 0;
 
-    add_groups (&groups, &l->job->user);
-    for (size_t i = 1; i <= n; i++)
-        if (spawn_rank (l, (uint32_t)(i % n), 2, groups.buf) < 0)
-            return -EIO;
-    return 0;
+    for (size_t i = 1; i <= n && rc == 0; i++)
+        rc = local_spawn_rank (l, (uint32_t)(i % n));
+    return rc;
 }
 
 /* Nobody needs the job any more, and all reports were made. */
@@ -278,7 +262,7 @@ static void begin_agents (struct local_job *l)
 {
     l->started = true;
     if (spawn_all (l) < 0) {
-        agents_signal (l->x->agents, l, SIGTERM);
+        agents_signal (l->x->agents, l, 0, SIGTERM);
         if (error_shortage (l->err.code))
             local_tell_short (l, l->err.code, l->err.text);
         else
@@ -353,11 +337,8 @@ static void look_at_start (struct local_job *l, uint32_t rank, int status, bool 
     snprintf (l->gone, sizeof (l->gone),
               "node %.200s: its agent %s before all were ready", node,
               known && WIFSIGNALED (status) ? "was killed" : "ended");
-    l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, spool_work, broken_looked) < 0) {
-        l->busy = false;
+    if (!local_work_begin (l, spool_work, broken_looked))
         break_start (l, rank, l->gone);
-    }
 }
 
 static void agent_exited (uint32_t rank, int status, bool known, void *arg)
@@ -389,9 +370,7 @@ static void failed_later (uv_timer_t *t)
 
 void local_job_begin (struct local_job *l)
 {
-    l->busy = true;
-    if (uv_queue_work (l->x->host->loop, &l->work, local_put_files, files_done) < 0) {
-        l->busy = false;
+    if (!local_work_begin (l, local_put_files, files_done)) {
         error_set (&l->err, ENOMEM, "out of memory");
         uv_timer_start (&l->timer, failed_later, 0, 0);
     }
@@ -421,7 +400,7 @@ void local_job_link (struct local_job *l)
 static void killed_outright (uv_timer_t *t)
 {
     struct local_job *l = t->data;
-    agents_signal (l->x->agents, l, SIGKILL);
+    agents_signal (l->x->agents, l, 0, SIGKILL);
 }
 
 void local_kill_due (uv_timer_t *t)
@@ -450,7 +429,7 @@ void local_job_await_end (struct local_job *l)
     if (l->ready_told && l->job->js && l->job->js->stage_out.n > 0)
         slack += AGENT_STAGE_SECONDS;
     if (l->mute)
-        agents_signal (l->x->agents, l, SIGTERM);
+        agents_signal (l->x->agents, l, 0, SIGTERM);
     if (l->nagents > 0)
         uv_timer_start (&l->timer, agents_overdue,
                         (uint64_t)((l->end_grace + slack) * 1000.0), 0);

@@ -1,6 +1,9 @@
 /* object.c - see object.h */
 #include "kube/object.h"
 
+#include <math.h>
+#include <time.h>
+
 #include "common/json.h"
 
 #define KEY "\"managedFields\":["
@@ -74,4 +77,36 @@ const char *kube_label (const json_t *object, const char *key)
 {
     return json_text (json_object_get (json_object_get (object, "metadata"), "labels"),
                       key);
+}
+
+const json_t *kube_condition (const json_t *status, const char *type)
+{
+    const json_t *c;
+    size_t i;
+
+    json_array_foreach (json_object_get (status, "conditions"), i, c) {
+        if (strcmp (json_text (c, "type"), type) == 0)
+            return c;
+    }
+    return NULL;
+}
+
+void kube_time_write (double when, bool micro, char ret[KUBE_TIME_MAX])
+{
+    time_t t = (time_t)floor (when);
+    struct tm tm;
+    size_t n = gmtime_r (&t, &tm) ? strftime (ret, 32, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
+
+    if (micro)
+        snprintf (ret + n, KUBE_TIME_MAX - n, ".%06uZ",
+                  (unsigned)((when - floor (when)) * 1e6));
+    else
+        snprintf (ret + n, KUBE_TIME_MAX - n, "Z");
+}
+
+double kube_time_read (const char *text)
+{
+    struct tm tm = { 0 };
+
+    return strptime (text, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm (&tm) : 0;
 }

@@ -22,3 +22,11 @@ size_t kube_object_strip (const char *text, size_t len, char *to);
 
 /* Returns that label of the object, borrowed; "": it has none. */
 const char *kube_label (const json_t *object, const char *key);
+/* Returns the condition of that type in a status, borrowed; NULL: there is none. */
+const json_t *kube_condition (const json_t *status, const char *type);
+
+/* Writes a unix time: "2026-01-31T12:00:00Z"; micro: "2026-01-31T12:00:00.000000Z". */
+#define KUBE_TIME_MAX 40
+void kube_time_write (double when, bool micro, char ret[KUBE_TIME_MAX]);
+/* 0: the text is no time. Whole seconds. */
+double kube_time_read (const char *text);

@@ -12,14 +12,13 @@
  */
 #include "exec/kube/lease.h"
 
-#include <time.h>
-
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "common/sha256.h"
 #include "exec/kube/core/names.h"
 #include "kube/client.h"
+#include "kube/object.h"
 
 #define TICK_MS 250
 #define LOOK_SECONDS 1.0
@@ -92,17 +91,6 @@ enum lease_view lease_judge (const json_t *lease, const char *state, double unch
 
 /* -- writes -- */
 
-static void micro_time (char ret[40])
-{
-    double now = clock_wall ();
-    time_t seconds = (time_t)now;
-    struct tm tm;
-
-    gmtime_r (&seconds, &tm);
-    size_t n = strftime (ret, 40, "%Y-%m-%dT%H:%M:%S", &tm);
-    snprintf (ret + n, 40 - n, ".%06dZ", (int)((now - (double)seconds) * 1e6));
-}
-
 /* Makes the new Lease; holder "": nobody. New reference. */
 static json_t *make_object (const struct lease *l, const char *holder)
 {
@@ -111,9 +99,9 @@ static json_t *make_object (const struct lease *l, const char *holder)
         json_integer_value (json_object_get (spec, "leaseTransitions"));
     const char *acquired = text_at (l->object, "spec", "acquireTime");
     bool ours = strcmp (holder_of (l->object), l->me) == 0;
-    char now[40];
+    char now[KUBE_TIME_MAX];
 
-    micro_time (now);
+    kube_time_write (clock_wall (), true, now);
     return json_pack (
         "{s:s s:s s:{s:s s:s s:s* s:{s:s s:s} s:{s:s}} s:{s:s s:i s:s s:s s:I}}",
         "apiVersion", "coordination.k8s.io/v1", "kind", "Lease", "metadata", "name",

@@ -7,23 +7,15 @@
  */
 #include "exec/kube/adopt/adopt.h"
 
-#include <time.h>
-
 #include "common/clock.h"
 #include "common/json.h"
 #include "common/log.h"
+#include "kube/object.h"
 
 #define POLICY_EVERY 30.0
 #define AGAIN 2.0
 #define IN_FORCE 10.0 /* seconds until all API servers know a new policy, with a margin */
 #define BINDINGS "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicybindings"
-
-static double when_of (const char *timestamp)
-{
-    struct tm tm = { 0 };
-
-    return strptime (timestamp, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm (&tm) : 0;
-}
 
 static void on_policy (const struct kube_result *res, void *arg)
 {
@@ -79,8 +71,8 @@ const char *adopt_owner (const struct adoptee *a, const json_t *meta)
     const char *own = adoptconfig_owner (&a->x->cfg.adopt, a->namespace_);
 
     if (*named && d->policy_holds
-        && when_of (json_text (meta, "creationTimestamp"))
-               >= when_of (d->policy_since) + IN_FORCE)
+        && kube_time_read (json_text (meta, "creationTimestamp"))
+               >= kube_time_read (d->policy_since) + IN_FORCE)
         return named;
     return own ? own : "";
 }

@@ -18,11 +18,10 @@
  */
 #include "exec/kube/adopt/adopt.h"
 
-#include <time.h>
-
 #include "common/clock.h"
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/needs/needs.h"
+#include "kube/object.h"
 
 /* Returns what the template lacks: our gate, and the queue's tolerations. */
 static json_t *gates_and_tolerations (const struct adoptee *a)
@@ -141,15 +140,13 @@ static bool is_quiet (const struct adoptee *a)
 void adopt_heal (struct adoptee *a)
 {
     const struct adoptview *v = &a->view;
-    char when[32];
-    time_t now = (time_t)clock_wall ();
-    struct tm tm;
+    char when[KUBE_TIME_MAX];
 
     if (a->group || !a->seen || !v->ending || v->over || v->started > 0 || v->deleting
         || !v->suspended || adopt_is_calling (a, ADOPT_CALL_RESET)
-        || strcmp (a->healed, v->version) == 0 || !gmtime_r (&now, &tm))
+        || strcmp (a->healed, v->version) == 0)
         return;
-    strftime (when, sizeof (when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    kube_time_write (clock_wall (), false, when);
     snprintf (a->healed, sizeof (a->healed), "%s", v->version);
     adopt_patch (a, ADOPT_CALL_RESET,
                  json_pack ("{s:{s:s} s:{s:s}}", "metadata", "resourceVersion", v->version,

@@ -1,16 +1,8 @@
 /* adoptview.c - see adoptview.h */
 #include "exec/kube/adopt/adoptview.h"
 
-#include <time.h>
-
 #include "common/json.h"
-
-static double when_of (const char *timestamp)
-{
-    struct tm tm = { 0 };
-
-    return strptime (timestamp, "%Y-%m-%dT%H:%M:%S", &tm) ? (double)timegm (&tm) : 0;
-}
+#include "kube/object.h"
 
 static int64_t number_of (const json_t *o, const char *key, int64_t none)
 {
@@ -93,7 +85,7 @@ void adoptview_read (const json_t *job, struct adoptview *ret)
     }
     ret->at_rest &= ret->suspended;
     ret->counting = has_uncounted (status);
-    ret->started = when_of (json_text (status, "startTime"));
+    ret->started = kube_time_read (json_text (status, "startTime"));
     ret->binds = strcmp (json_text (pod, "schedulerName"), ADOPT_SCHEDULER) == 0;
     ret->gated = adoptview_is_gated (pod);
     snprintf (ret->version, sizeof (ret->version), "%s",

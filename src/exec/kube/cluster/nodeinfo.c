@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "common/json.h"
 #include "exec/kube/core/knode.h"
+#include "kube/object.h"
 #include "kube/quantity.h"
 
 #define CORES_MAX 65536
@@ -73,15 +74,9 @@ static int read_labels (struct exec *x, struct knode *n, const json_t *node)
 
 static bool is_ready (const json_t *node)
 {
-    json_t *condition;
-    size_t i;
+    const json_t *c = kube_condition (json_object_get (node, "status"), "Ready");
 
-    json_array_foreach (json_object_get (json_object_get (node, "status"), "conditions"),
-                        i, condition) {
-        if (strcmp (json_text (condition, "type"), "Ready") == 0)
-            return strcmp (json_text (condition, "status"), "True") == 0;
-    }
-    return false;
+    return strcmp (json_text (c, "status"), "True") == 0;
 }
 
 /* Looks for a taint that announces the end of the node (kube.notice-taints). */

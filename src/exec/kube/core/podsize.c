@@ -2,6 +2,7 @@
 #include "exec/kube/core/podsize.h"
 
 #include "common/json.h"
+#include "kube/object.h"
 #include "kube/quantity.h"
 
 static int64_t add (int64_t a, int64_t b)
@@ -41,13 +42,13 @@ static struct podsize size_of_list (const json_t *list, const char *gpu)
     return s;
 }
 
-static const json_t *find (const json_t *list, const char *key, const char *value)
+static const json_t *find (const json_t *list, const char *name)
 {
     const json_t *item;
     size_t i;
 
     json_array_foreach (list, i, item) {
-        if (strcmp (json_text (item, key), value) == 0)
+        if (strcmp (json_text (item, "name"), name) == 0)
             return item;
     }
     return NULL;
@@ -56,8 +57,7 @@ static const json_t *find (const json_t *list, const char *key, const char *valu
 /* Whether the node has refused the pod's new size: the pod keeps the old one. */
 static bool resize_is_refused (const json_t *status)
 {
-    const json_t *c =
-        find (json_object_get (status, "conditions"), "type", "PodResizePending");
+    const json_t *c = kube_condition (status, "PodResizePending");
 
     return strcmp (json_text (c, "reason"), "Infeasible") == 0;
 }
@@ -70,7 +70,7 @@ static struct podsize size_of_container (const json_t *container, const json_t *
     struct podsize s = size_of_list (
         json_object_get (json_object_get (container, "resources"), "requests"), gpu);
     const json_t *now =
-        find (json_object_get (status, statuses), "name", json_text (container, "name"));
+        find (json_object_get (status, statuses), json_text (container, "name"));
     const json_t *resources = json_object_get (now, "resources");
     struct podsize held;
 

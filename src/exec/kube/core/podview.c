@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/parse.h"
 #include "exec/kube/core/names.h"
+#include "kube/object.h"
 #include "protocol/agent_api.h"
 
 #define INDEX_KEY "batch.kubernetes.io/job-completion-index"
@@ -197,23 +198,17 @@ static void read_eviction (const json_t *status, struct podview *v)
 {
     const char *reason = json_text (status, "reason"),
                *message = json_text (status, "message");
-    const json_t *c;
-    size_t i;
+    const json_t *c = kube_condition (status, "DisruptionTarget");
 
-    json_array_foreach (json_object_get (status, "conditions"), i, c) {
-        if (strcmp (json_text (c, "type"), "DisruptionTarget") != 0
-            || strcmp (json_text (c, "status"), "True") != 0)
-            continue;
-        if (!v->terminal || !reason[0]) {
-            reason = json_text (c, "reason");
-            message = json_text (c, "message");
-        }
-        snprintf (v->evicted, sizeof (v->evicted), "%s%s%s",
-                  reason[0] ? reason : "no reason is known", message[0] ? ": " : "",
-                  message);
-        clean (v->evicted);
+    if (strcmp (json_text (c, "status"), "True") != 0)
         return;
+    if (!v->terminal || !reason[0]) {
+        reason = json_text (c, "reason");
+        message = json_text (c, "message");
     }
+    snprintf (v->evicted, sizeof (v->evicted), "%s%s%s",
+              reason[0] ? reason : "no reason is known", message[0] ? ": " : "", message);
+    clean (v->evicted);
 }
 
 /* Whether the node is as good as others for the next attempt, if it is still there. */
@@ -314,14 +309,10 @@ static void read_finalizers (const json_t *meta, struct podview *v)
 /* Another scheduler has the pod, and no place for it. */
 static void read_scheduled (const json_t *status, struct podview *v)
 {
-    const json_t *c;
-    size_t i;
+    const json_t *c = kube_condition (status, "PodScheduled");
 
-    json_array_foreach (json_object_get (status, "conditions"), i, c) {
-        if (strcmp (json_text (c, "type"), "PodScheduled") == 0
-            && strcmp (json_text (c, "reason"), "Unschedulable") == 0)
-            set_trouble (v, POD_WAITING, "its scheduler", json_text (c, "message"));
-    }
+    if (strcmp (json_text (c, "reason"), "Unschedulable") == 0)
+        set_trouble (v, POD_WAITING, "its scheduler", json_text (c, "message"));
 }
 
 void podview_read (const json_t *pod, struct podview *v)

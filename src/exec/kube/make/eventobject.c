@@ -1,22 +1,12 @@
 /* eventobject.c - see eventobject.h */
 #include "exec/kube/make/eventobject.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <time.h>
+
+#include "kube/object.h"
 
 #define NOTE_MAX 1000 /* bytes of a note; the API server takes 1024 */
-#define WHEN_MAX 40
-
-static void write_time (double now, char buf[WHEN_MAX])
-{
-    time_t t = (time_t)floor (now);
-    struct tm tm;
-    size_t n = gmtime_r (&t, &tm) ? strftime (buf, 32, "%Y-%m-%dT%H:%M:%S", &tm) : 0;
-
-    snprintf (buf + n, WHEN_MAX - n, ".%06uZ", (unsigned)((now - floor (now)) * 1e6));
-}
 
 /* Cuts the text before the first byte of a character. */
 static void cut_text (char *buf, size_t size, const char *text)
@@ -34,9 +24,9 @@ static void cut_text (char *buf, size_t size, const char *text)
 
 json_t *eventobject_make (const struct eventobject *e)
 {
-    char name[300], when[WHEN_MAX], note[NOTE_MAX];
+    char name[300], when[KUBE_TIME_MAX], note[NOTE_MAX];
 
-    write_time (e->now, when);
+    kube_time_write (e->now, true, when);
     cut_text (note, sizeof (note), e->note);
     snprintf (name, sizeof (name), "%.230s.%016jx", e->name,
               (uintmax_t)(e->now * 1e6) + (uintmax_t)e->salt);

@@ -2,11 +2,9 @@
 #include "exec/kube/make/jobstatus.h"
 
 #include <sys/wait.h>
-#include <time.h>
 
 #include "common/macros.h"
-
-#define WHEN_MAX 32
+#include "kube/object.h"
 
 /* The reason of a condition is one word in CamelCase. */
 static const struct {
@@ -43,14 +41,11 @@ static void reason_of (const struct jobstatus_end *end, char *text, size_t size)
 
 /* Not before the Job was made, since the API server has another clock. Such times, all in
  * UTC, compare as texts. */
-static void completion_time (double now, const char *made_at, char when[WHEN_MAX])
+static void completion_time (double now, const char *made_at, char when[KUBE_TIME_MAX])
 {
-    time_t t = (time_t)now;
-    struct tm tm;
-
-    if (!gmtime_r (&t, &tm) || strftime (when, WHEN_MAX, "%Y-%m-%dT%H:%M:%SZ", &tm) == 0
-        || strcmp (when, made_at) < 0)
-        snprintf (when, WHEN_MAX, "%s", made_at);
+    kube_time_write (now, false, when);
+    if (strcmp (when, made_at) < 0)
+        snprintf (when, KUBE_TIME_MAX, "%s", made_at);
 }
 
 static json_t *condition (const char *type, const char *when, const char *reason,
@@ -92,7 +87,7 @@ json_t *jobstatus_running (const char *made_at, uint32_t ranks)
 
 json_t *jobstatus_ended (const char *made_at, double now, const struct jobstatus_end *end)
 {
-    char when[WHEN_MAX], text[512];
+    char when[KUBE_TIME_MAX], text[512];
     const char *why = word_of (end);
 
     completion_time (now, made_at, when);

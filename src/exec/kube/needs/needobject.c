@@ -1,10 +1,9 @@
 /* needobject.c - see needobject.h */
 #include "exec/kube/needs/needobject.h"
 
-#include <time.h>
-
 #include "common/parse.h"
 #include "exec/kube/core/names.h"
+#include "kube/object.h"
 
 #define LABEL_GROUP "fluxq.io/node-group"
 #define LABEL_TRY "fluxq.io/try"
@@ -184,12 +183,9 @@ json_t *need_pod (const struct need_source *src, uint32_t i)
 
 json_t *need_unschedulable (double now)
 {
-    time_t t = (time_t)now;
-    struct tm tm;
-    char when[32] = "";
+    char when[KUBE_TIME_MAX];
 
-    if (gmtime_r (&t, &tm))
-        strftime (when, sizeof (when), "%Y-%m-%dT%H:%M:%SZ", &tm);
+    kube_time_write (now, false, when);
     return json_pack ("{s:{s:[{s:s s:s s:s s:s s:s}]}}", "status", "conditions", "type",
                       "PodScheduled", "status", "False", "reason", "Unschedulable",
                       "lastTransitionTime", when, "message",
@@ -197,20 +193,6 @@ json_t *need_unschedulable (double now)
 }
 
 /* -- answers -- */
-
-static const json_t *condition (const json_t *request, const char *type)
-{
-    json_t *c;
-    size_t i;
-
-    json_array_foreach (
-        json_object_get (json_object_get (request, "status"), "conditions"), i, c) {
-        if (strcmp (json_text (c, "type"), type) == 0
-            && strcmp (json_text (c, "status"), "True") == 0)
-            return c;
-    }
-    return NULL;
-}
 
 /* Anybody who may write conditions may write any text there. */
 static void tell (char text[EXEC_NEED_TEXT], const char *what, const json_t *c)
@@ -237,11 +219,13 @@ enum need_phase need_conditions (const json_t *request, char text[EXEC_NEED_TEXT
         { "Provisioned", "the autoscaler has made them", NEED_PROVISIONED },
         { "Accepted", "the autoscaler has accepted it", NEED_ASKED }
     };
-    const json_t *c;
 
     text[0] = 0;
     for (size_t i = 0; i < ARRAY_SIZE (known); i++) {
-        if (!(c = condition (request, known[i].type)))
+        const json_t *c =
+            kube_condition (json_object_get (request, "status"), known[i].type);
+
+        if (strcmp (json_text (c, "status"), "True") != 0)
             continue;
         tell (text, known[i].what, c);
         return known[i].phase;

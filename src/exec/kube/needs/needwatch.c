@@ -2,19 +2,9 @@
  * needs.h) */
 #include "exec/kube/needs/needs_private.h"
 
-#include <time.h>
-
 #include "common/log.h"
 #include "exec/kube/core/kspace.h"
-
-static double when_of (const char *timestamp)
-{
-    struct tm tm = { 0 };
-
-    return timestamp && strptime (timestamp, "%Y-%m-%dT%H:%M:%SZ", &tm)
-               ? (double)timegm (&tm)
-               : 0;
-}
+#include "kube/object.h"
 
 struct seen *needs_seen (const struct exec *x, bool pod, const char *name,
                          char key[SEEN_NAME_MAX])
@@ -121,8 +111,7 @@ static struct seen *see (struct exec *x, const json_t *object, bool pod)
     if (!(s = malloc (sizeof (*s))))
         return NULL;
     *s = like;
-    s->created =
-        when_of (json_string_value (json_object_get (meta, "creationTimestamp")));
+    s->created = kube_time_read (json_text (meta, "creationTimestamp"));
     if (!(s->name = strdup (key))) {
         free (s);
         return NULL;

@@ -13,41 +13,11 @@
 #include "exec/kube/files/staging.h"
 #include "exec/kube/files/unprivileged.h"
 #include "exec/mounts.h"
-#include "protocol/output_limit.h"
 
 #define KEY_NAME "key"
 #define DELIVERED_MAX (32 << 20)
 #define SCAN_BUFFER (1 << 20)
 #define USAGE_MAX ((size_t)8 << 20) /* the rest is not reported */
-
-struct output {
-    /* if the last call failed for a shortage on the broker's side, its errno; or 0 */
-    int shortage;
-    char *dir_path, delivered[32]; /* delivered and the spool are names in dir_path */
-    char *spool_name;
-    int dir;
-    struct exec_user user;
-    const struct launch *launch;
-    char *output, *error, *input; /* patterns or NULL */
-    size_t script_len;
-    struct inputfiles inputs;
-    bool sends_input;
-    struct stage_list stage_in;
-    unsigned by_agent;
-    uint8_t key[AGENT_KEY_SIZE];
-    int spool;
-    uint64_t offset, safe;
-    uint64_t max;
-    struct output_limit gap;
-    struct outputfiles *files;
-    struct stagefiles *staged;
-    char stage_problem[256]; /* the first file that did not arrive; or "" */
-    bool was_ready, finished;
-    struct frame_finish finish;
-    struct strbuf usage;
-    bool note_fresh;
-    char note[ERROR_TEXT_MAX + 64];
-};
 
 static bool is_seen (const struct exec_job *job, const struct launch *launch,
                      const char *file, bool to_write)
@@ -426,11 +396,6 @@ static int theirs (struct output *o, int rc, const struct error *err)
     return rc;
 }
 
-int output_shortage (const struct output *o)
-{
-    return o->shortage;
-}
-
 static int open_all (struct output *o, struct error *err)
 {
     autojson json_t *sizes = NULL;
@@ -532,53 +497,6 @@ int output_checkpoint (struct output *o, struct error *err)
         o->gap.max = 0;
     userfile_restore (NULL);
     return rc;
-}
-
-/* -- questions -- */
-
-uint64_t output_offset (const struct output *o)
-{
-    return o->offset;
-}
-
-uint64_t output_safe_offset (const struct output *o)
-{
-    return o->safe;
-}
-
-bool output_was_ready (const struct output *o)
-{
-    return o->was_ready;
-}
-
-const struct frame_finish *output_finish (const struct output *o)
-{
-    return o->finished ? &o->finish : NULL;
-}
-
-const char *output_stage_problem (const struct output *o)
-{
-    return o->stage_problem[0] ? o->stage_problem : NULL;
-}
-
-const struct strbuf *output_usage (const struct output *o)
-{
-    return &o->usage;
-}
-
-const uint8_t *output_key (const struct output *o)
-{
-    return o->key;
-}
-
-unsigned output_by_agent (const struct output *o)
-{
-    return o->by_agent;
-}
-
-const struct inputfiles *output_inputs (const struct output *o)
-{
-    return &o->inputs;
 }
 
 const char *output_note (struct output *o)

@@ -28,8 +28,49 @@
 #include "protocol/agent_api.h"
 #include "protocol/frame.h"
 #include "protocol/launch.h"
+#include "protocol/output_limit.h"
 
-struct output;
+struct outputfiles;
+struct stagefiles;
+
+/* Bits of output.by_agent. */
+#define OUTPUT_BY_AGENT 1 /* standard output */
+#define ERROR_BY_AGENT 2  /* standard error */
+
+/* Only output.c writes it. The loop's thread may read it while no worker is at work. */
+struct output {
+    /* the state that output_open() found, and the progress */
+    uint64_t offset, safe; /* bytes in the spool; the durable part of them */
+    bool was_ready;        /* the spool has the READY frame */
+    bool finished;         /* ... and the FINISH frame: */
+    struct frame_finish finish;
+    struct strbuf usage; /* frames of FRAME_USAGE that output_open() found */
+    uint8_t key[AGENT_KEY_SIZE];
+    struct inputfiles inputs; /* of the tasks; empty once they run */
+    /* the files that the agent writes itself, because the pods see their directories
+     * (mounts.h); decided when the job is first opened */
+    unsigned by_agent;
+    /* if a shortage on the broker's side made the last call fail, its errno; or 0 */
+    int shortage;
+    /* the reason for the first file of --stage-out that did not arrive; or "" */
+    char stage_problem[256];
+    /* of output.c alone */
+    char *dir_path, delivered[32]; /* delivered and the spool are names in dir_path */
+    char *spool_name;
+    int dir, spool;
+    struct exec_user user;
+    const struct launch *launch;
+    char *output, *error, *input; /* patterns or NULL */
+    size_t script_len;
+    bool sends_input;
+    struct stage_list stage_in;
+    uint64_t max;
+    struct output_limit gap;
+    struct outputfiles *files;
+    struct stagefiles *staged;
+    bool note_fresh;
+    char note[ERROR_TEXT_MAX + 64];
+};
 
 /* launch: borrowed until output_destroy(). The job's strings are copied. */
 struct output *output_create (const struct exec_job *job, const struct launch *launch);
@@ -45,25 +86,5 @@ int output_open (struct output *o, struct error *err);
 int output_write (struct output *o, const void *data, size_t len, struct error *err);
 int output_checkpoint (struct output *o, struct error *err);
 
-/* The state that output_open() found, and the progress. The loop's thread may call these
- * functions while no worker is at work. */
-uint64_t output_offset (const struct output *o);      /* bytes in the spool */
-uint64_t output_safe_offset (const struct output *o); /* the durable part of it */
-bool output_was_ready (const struct output *o);       /* the spool has the READY frame */
-const struct frame_finish *output_finish (const struct output *o); /* or NULL */
-/* The reason for the first file of --stage-out that did not arrive; or NULL. */
-const char *output_stage_problem (const struct output *o);
-/* Frames of FRAME_USAGE that output_open() found. */
-const struct strbuf *output_usage (const struct output *o);
-const uint8_t *output_key (const struct output *o);
-/* The files that the agent writes itself, because the pods see their directories
- * (mounts.h). Decided when the job is first opened, so valid after output_open(). */
-#define OUTPUT_BY_AGENT 1 /* standard output */
-#define ERROR_BY_AGENT 2  /* standard error */
-unsigned output_by_agent (const struct output *o);
-/* The input files of the tasks; empty once they run. */
-const struct inputfiles *output_inputs (const struct output *o);
-/* The errno, if a shortage on the broker's side made opening or writing fail; else 0. */
-int output_shortage (const struct output *o);
 /* Returns one line once after a file was given up, then NULL until the next. */
 const char *output_note (struct output *o);

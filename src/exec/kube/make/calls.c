@@ -120,7 +120,7 @@ struct object_source calls_source (const struct kjob *k)
                                    .managed_by = k->maker ? k->maker->managed_by : NULL,
                                    .owner = calls_owner (k),
                                    .script = k->script,
-                                   .inputs = output_inputs (k->out),
+                                   .inputs = &k->out->inputs,
                                    .directory = staging_directory (k->job, &k->launch) };
 }
 

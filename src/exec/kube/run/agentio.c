@@ -50,8 +50,8 @@ static void after_write (struct kjob *k)
             log_error ("job %ju: %s (tried again)", (uintmax_t)k->id, k->work.err.text);
             host->note (host->arg, k->id, k->work.err.text);
         }
-        if (output_shortage (k->out))
-            host->shortage (host->arg, k->work.err.text, output_shortage (k->out));
+        if (k->out->shortage)
+            host->shortage (host->arg, k->work.err.text, k->out->shortage);
         k->write_again = now + WRITE_AGAIN;
         return;
     }
@@ -60,9 +60,8 @@ static void after_write (struct kjob *k)
     if (k->work.checkpoint)
         k->last_checkpoint = now;
     /* The release of READY starts the tasks of a job that runs at most once. */
-    if (k->link && output_safe_offset (k->out) > k->released && !k->have_fin
-        && !k->start_lost) {
-        k->released = output_safe_offset (k->out);
+    if (k->link && k->out->safe > k->released && !k->have_fin && !k->start_lost) {
+        k->released = k->out->safe;
         agentlink_release (k->link, k->released);
     }
     host->output (host->arg, k->id);
@@ -72,7 +71,7 @@ static void after_write (struct kjob *k)
 static void tell_usages (struct kjob *k)
 {
     struct exec_host *host = &k->x->host;
-    const struct strbuf *all = output_usage (k->out);
+    const struct strbuf *all = &k->out->usage;
     struct frame f;
     ssize_t n;
 
@@ -233,8 +232,8 @@ void agentio_open_link (struct kjob *k)
         return;
     snprintf (prefix, sizeof (prefix), "%s/api/v1/namespaces/%s/pods/%s:%d/proxy",
               kube_server (x->kube), k->space->name, k->pods[0]->name, AGENT_PORT);
-    k->link = agentlink_open (x->http, x->host.loop, &where, output_key (k->out),
-                              output_offset (k->out), &link_events, k, &err);
+    k->link = agentlink_open (x->http, x->host.loop, &where, k->out->key, k->out->offset,
+                              &link_events, k, &err);
     if (!k->link)
         log_error ("job %ju: %s", (uintmax_t)k->id, err.text);
     else if (k->job->limit_changed)

@@ -118,7 +118,7 @@ void create_rest (struct kjob *k)
         make (k, CALL_MAKE_CONFIGMAP, PATH_CORE, "configmaps", configmap_of (k, &src));
     if (!(k->objects_asked & 1u << CALL_MAKE_SECRET))
         make (k, CALL_MAKE_SECRET, PATH_CORE, "secrets",
-              object_secret (&src, k->uid, output_key (k->out)));
+              object_secret (&src, k->uid, k->out->key));
     if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->room > 1
         && k->maker->names_ranks)
         make (k, CALL_MAKE_SERVICE, PATH_CORE, "services", object_service (&src, k->uid));

@@ -70,7 +70,7 @@ static void tell_end (struct kjob *k)
 static int tell_agent_files (struct kjob *k)
 {
     const struct jobspec *js = k->job->js;
-    unsigned by_agent = output_by_agent (k->out);
+    unsigned by_agent = k->out->by_agent;
 
     if (!by_agent)
         return 0;
@@ -88,8 +88,8 @@ static void step_open (struct kjob *k)
         agentio_open_output (k);
         return;
     }
-    if (k->work.rc < 0 && output_shortage (k->out)) {
-        job_start_short (k, output_shortage (k->out), k->work.err.text);
+    if (k->work.rc < 0 && k->out->shortage) {
+        job_start_short (k, k->out->shortage, k->work.err.text);
         return;
     }
     if (k->work.rc < 0) {
@@ -100,13 +100,12 @@ static void step_open (struct kjob *k)
         job_start_short (k, ENOMEM, "out of memory");
         return;
     }
-    staging_set_modes (&k->launch, output_inputs (k->out));
-    k->ready_seen = output_was_ready (k->out) || k->job->started > 0;
-    const struct frame_finish *fin = output_finish (k->out);
-    if (fin) {
+    staging_set_modes (&k->launch, &k->out->inputs);
+    k->ready_seen = k->out->was_ready || k->job->started > 0;
+    if (k->out->finished) {
         tell_ready (k);
         k->have_fin = true;
-        k->fin = *fin;
+        k->fin = k->out->finish;
         k->phase = K_DRAIN;
         job_poke (k);
         return;
@@ -214,9 +213,9 @@ static void step_run (struct kjob *k)
 /* A file of --stage-out could not be written here: the job has otherwise succeeded. */
 static void amend_staged (struct kjob *k)
 {
-    const char *problem = output_stage_problem (k->out);
+    const char *problem = k->out->stage_problem;
 
-    if (!problem || k->fin.status != 0 || strcmp (k->fin.reason, "exited") != 0)
+    if (!problem[0] || k->fin.status != 0 || strcmp (k->fin.reason, "exited") != 0)
         return;
     k->fin.status = 1 << 8;
     snprintf (k->fin.text, sizeof (k->fin.text), "%s", problem);
@@ -231,7 +230,7 @@ static void step_drain (struct kjob *k)
         return;
     }
     if (k->link)
-        agentlink_release (k->link, output_safe_offset (k->out));
+        agentlink_release (k->link, k->out->safe);
     amend_staged (k);
     tell_end (k);
 }

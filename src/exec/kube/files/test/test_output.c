@@ -155,11 +155,11 @@ static void test_crash (void **state)
     struct error err = { 0 };
 
     (void)state;
-    memcpy (key, output_key (o), sizeof (key));
+    memcpy (key, o->key, sizeof (key));
     assert_int_equal (output_write (o, buf, frame (buf, FRAME_READY, 0, 0, ""), &err), 0);
     write_out (o, 1, 0, "one\n");
     assert_int_equal (output_checkpoint (o, &err), 0);
-    assert_int_equal (output_safe_offset (o), output_offset (o));
+    assert_int_equal (o->safe, o->offset);
     write_out (o, 1, 0, "two\n"); /* in spool and file, but not in a checkpoint */
     output_destroy (o);
 
@@ -173,10 +173,10 @@ static void test_crash (void **state)
 
     o = open_output ();
     expect ("out-0", "one\ntwo\nthree\n");
-    assert_memory_equal (output_key (o), key, sizeof (key));
-    assert_true (output_was_ready (o));
-    assert_null (output_finish (o));
-    assert_int_equal (output_offset (o),
+    assert_memory_equal (o->key, key, sizeof (key));
+    assert_true (o->was_ready);
+    assert_false (o->finished);
+    assert_int_equal (o->offset,
                       16 + 20 + 20 + 22); /* the partial frame is requested again */
     write_out (o, 1, 0, "four\n");
     output_destroy (o);
@@ -225,7 +225,7 @@ static void test_append (void **state)
 
 static const struct inputfile *input_named (struct output *o, const char *name)
 {
-    const struct inputfiles *in = output_inputs (o);
+    const struct inputfiles *in = &o->inputs;
 
     for (size_t i = 0; i < in->n; i++) {
         if (!strcmp (in->v[i].name, name))
@@ -245,11 +245,11 @@ static void test_input (void **state)
     put ("in", "text");
     js->input = strdup ("in");
     o = open_output ();
-    assert_int_equal (output_inputs (o)->n, 1);
+    assert_int_equal (o->inputs.n, 1);
     assert_memory_equal (input_named (o, "input")->data, "text", 4);
     /* While the job runs nothing is kept, and the result of the file is the same. */
     assert_int_equal (output_write (o, buf, frame (buf, FRAME_READY, 0, 0, ""), &err), 0);
-    assert_int_equal (output_inputs (o)->n, 0);
+    assert_int_equal (o->inputs.n, 0);
     output_destroy (o);
     snprintf (path, sizeof (path), "%s/in", dir);
     assert_int_equal (unlink (path), 0);
@@ -267,7 +267,7 @@ static void test_input_for_each (void **state)
     put ("in-nb", "b");
     js->input = strdup ("in-%N");
     o = open_output ();
-    assert_int_equal (output_inputs (o)->n, 2);
+    assert_int_equal (o->inputs.n, 2);
     assert_int_equal (input_named (o, "input-0")->len, 0);
     assert_int_equal (input_named (o, "input-1")->len, 1);
     output_destroy (o);
@@ -279,7 +279,7 @@ static void test_input_for_each (void **state)
     free (js->input);
     js->input = strdup ("t%t");
     o = open_output ();
-    assert_int_equal (output_inputs (o)->n, 4);
+    assert_int_equal (o->inputs.n, 4);
     assert_memory_equal (input_named (o, "input-3")->data, "t3", 2);
     output_destroy (o);
 }
@@ -374,10 +374,10 @@ static void test_staged_in (void **state)
     stage_something ();
     assert_string_equal (staging_directory (&job, &launch), dir);
     o = open_output ();
-    assert_int_equal (output_inputs (o)->n, 3);
+    assert_int_equal (o->inputs.n, 3);
     assert_memory_equal (input_named (o, "stage-0-1")->data, "bb", 2);
     assert_int_equal (input_named (o, "stage-1")->len, 0);
-    staging_set_modes (&launch, output_inputs (o));
+    staging_set_modes (&launch, &o->inputs);
     assert_int_equal (launch.nstage_in, 3);
     assert_int_equal (launch.stage_in[1].rank, 1);
     assert_int_equal (launch.stage_in[1].mode, 0751);
@@ -456,7 +456,7 @@ static void test_staged_out (void **state)
     expect ("back", "late");
     send_file (o, 0, 0, 0, " three", 0);
     expect ("back-0", "one two three");
-    assert_null (output_stage_problem (o));
+    assert_string_equal (o->stage_problem, "");
     output_destroy (o);
 }
 
@@ -485,7 +485,7 @@ static void test_staged_problem (void **state)
     assert_int_equal (output_checkpoint (o, &err), 0);
     output_destroy (o);
     o = open_output ();
-    assert_non_null (strstr (output_stage_problem (o), "back is a directory"));
+    assert_non_null (strstr (o->stage_problem, "back is a directory"));
     output_destroy (o);
     /* A file whose copy began and whose target is now out of reach is another error. */
     snprintf (path, sizeof (path), "%s/back-0", dir);
@@ -527,8 +527,8 @@ static void test_by_agent (void **state)
     free (js->error);
     js->error = NULL;
     o = open_output ();
-    assert_int_equal (output_by_agent (o), OUTPUT_BY_AGENT | ERROR_BY_AGENT);
-    assert_int_equal (output_inputs (o)->n, 0);
+    assert_int_equal (o->by_agent, OUTPUT_BY_AGENT | ERROR_BY_AGENT);
+    assert_int_equal (o->inputs.n, 0);
     write_out (o, 1, 0, "zero\n");
     output_destroy (o);
     snprintf (path, sizeof (path), "%s/out-0", dir);
@@ -536,7 +536,7 @@ static void test_by_agent (void **state)
     json_decref (job.mounts);
     job.mounts = NULL;
     o = open_output ();
-    assert_int_equal (output_by_agent (o), OUTPUT_BY_AGENT | ERROR_BY_AGENT);
+    assert_int_equal (o->by_agent, OUTPUT_BY_AGENT | ERROR_BY_AGENT);
     assert_int_equal (access (path, F_OK), -1);
     output_destroy (o);
 }
@@ -554,9 +554,8 @@ static void test_finish (void **state)
                       0);
     output_destroy (o);
     o = open_output ();
-    assert_non_null (
-        output_finish (o)); /* a restarted broker knows the end without a request */
-    assert_int_equal (output_finish (o)->status, 3 << 8);
+    assert_true (o->finished); /* a restarted broker knows the end without a request */
+    assert_int_equal (o->finish.status, 3 << 8);
     output_destroy (o);
 }
 
@@ -617,7 +616,7 @@ static int as_nobody (void)
         return 3;
     size_t n = frame (buf, FRAME_OUTPUT, 1, 0, "text");
     if (output_write (o, buf, n, &err) < 0 || output_checkpoint (o, &err) < 0
-        || output_safe_offset (o) != n)
+        || o->safe != n)
         return 4;
     output_destroy (o);
     snprintf (path, sizeof (path), "%s/out-0", dir);

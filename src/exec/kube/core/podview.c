@@ -12,17 +12,13 @@
 
 #define INDEX_KEY "batch.kubernetes.io/job-completion-index"
 
-static const struct {
+static const struct reason {
     const char *reason;
     enum pod_trouble trouble;
     enum pod_blame blame;
 } reasons[] = {
-    /* of the pod: the kubelet did not admit it (another scheduler was faster), or evicted
-     * it */
-    { "OutOfcpu", POD_RETRY, POD_BLAME_NOBODY },
-    { "OutOfmemory", POD_RETRY, POD_BLAME_NOBODY },
-    { "OutOfpods", POD_RETRY, POD_BLAME_NOBODY },
-    { "OutOfephemeral-storage", POD_RETRY, POD_BLAME_NOBODY },
+    /* of the pod: the kubelet did not admit it (another scheduler was faster; see also
+     * lost_race), or evicted it */
     { "NodeAffinity", POD_RETRY, POD_BLAME_NOBODY },
     { "TopologyAffinityError", POD_RETRY, POD_BLAME_CHANCE }, /* avoid this node */
     { "NodeShutdown", POD_RETRY, POD_BLAME_CHANCE },
@@ -71,36 +67,28 @@ static bool is_pull (const char *reason)
     return strstr (reason, "Image") != NULL;
 }
 
-/* "OutOf" any resource. The next attempt knows what the node really has left. */
-static bool is_lost_race (const char *reason)
+static const struct reason *find_reason (const char *reason)
 {
-    return strncmp (reason, "OutOf", 5) == 0;
+    /* "OutOf" any resource. The next attempt knows what the node really has left. */
+    static const struct reason lost_race = { "OutOf", POD_RETRY, POD_BLAME_NOBODY };
+    static const struct reason unknown = { "", POD_FINE, POD_BLAME_CHANCE };
+
+    for (size_t i = 0; i < ARRAY_SIZE (reasons); i++)
+        if (strcmp (reasons[i].reason, reason) == 0)
+            return &reasons[i];
+    return strncmp (reason, lost_race.reason, 5) == 0 ? &lost_race : &unknown;
 }
 
-enum pod_trouble podview_classify (const char *reason, const char *message)
+/* Classifies the reason and message in the status of a pod or of a waiting container. */
+static enum pod_trouble classify (const char *reason, const char *message)
 {
-    enum pod_trouble t = POD_FINE;
-    bool known = false;
+    enum pod_trouble t = find_reason (reason)->trouble;
 
-    for (size_t i = 0; i < ARRAY_SIZE (reasons) && !known; i++) {
-        known = strcmp (reasons[i].reason, reason) == 0;
-        t = reasons[i].trouble;
-    }
-    if (!known)
-        return is_lost_race (reason) ? POD_RETRY : POD_FINE;
     if (t == POD_WAITING && is_pull (reason)
         && has_word (message, final_words, ARRAY_SIZE (final_words))
         && !has_word (message, passing_words, ARRAY_SIZE (passing_words)))
         return POD_FATAL;
     return t;
-}
-
-static enum pod_blame blame_of (const char *reason)
-{
-    for (size_t i = 0; i < ARRAY_SIZE (reasons); i++)
-        if (strcmp (reasons[i].reason, reason) == 0)
-            return reasons[i].blame;
-    return is_lost_race (reason) ? POD_BLAME_NOBODY : POD_BLAME_CHANCE;
 }
 
 static int read_index (const json_t *meta)
@@ -181,13 +169,13 @@ static void read_container (const json_t *status, struct podview *v)
             v->blame = POD_BLAME_NOBODY;
         }
     } else if (reason[0]) {
-        enum pod_trouble t = podview_classify (reason, message);
+        enum pod_trouble t = classify (reason, message);
 
         v->pull_trouble = t != POD_FINE && is_pull (reason);
         v->creating = t == POD_FINE;
         if (v->creating) /* "ContainerCreating" is no trouble and says nothing more */
             return;
-        v->blame = blame_of (reason);
+        v->blame = find_reason (reason)->blame;
         set_trouble (v, t, reason, message);
     }
 }
@@ -225,24 +213,17 @@ static void read_admin_text (struct podview *v, const char *message)
     clean (v->admin_text);
 }
 
-/* Reads an administrator's container. One that was told to end, or whose watcher was
+/* An administrator's container has failed. One that was told to end, or whose watcher was
  * killed, says nothing about the node. */
-static void read_admin (const json_t *status, struct podview *v)
+static void read_admin (const json_t *ended, int code, bool prolog, struct podview *v)
 {
-    json_t *state = json_object_get (status, "state");
-    json_t *ended = json_object_get (state, "terminated");
-    bool prolog = strcmp (json_text (status, "name"), POD_PROLOG) == 0;
-    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+    char what[64];
 
-    if (json_object_get (state, "waiting")) {
-        read_container (status, v);
-    } else if (ended && code == ADMINRUN_FAILED) {
+    if (code == ADMINRUN_FAILED) {
         v->prolog_failed |= prolog;
         v->epilog_failed |= !prolog;
         read_admin_text (v, json_text (ended, "message"));
-    } else if (ended && code != 0 && prolog) {
-        char what[64];
-
+    } else if (prolog) {
         snprintf (what, sizeof (what), "its prolog's container ended with status %d",
                   code);
         set_trouble (v, POD_RETRY, what, json_text (ended, "message"));
@@ -250,45 +231,51 @@ static void read_admin (const json_t *status, struct podview *v)
     }
 }
 
-/* Reads the container that brings the agent. Its own message has the reason: a full disk,
- * or the wrong image. */
-static void read_installer (const json_t *status, struct podview *v)
+/* The container that brings the agent has failed. Its own message has the reason: a full
+ * disk, or the wrong image. */
+static void read_installer (const json_t *ended, int code, struct podview *v)
 {
-    json_t *state = json_object_get (status, "state");
-    json_t *ended = json_object_get (state, "terminated");
-    int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
+    bool fatal = code == INSTALL_REFUSED || is_refused (ended);
     char what[64];
 
-    if (json_object_get (state, "waiting")) {
-        read_container (status, v);
-    } else if (ended && code != 0) {
-        bool fatal = code == INSTALL_REFUSED || is_refused (ended);
-
-        snprintf (what, sizeof (what), "the container that brings the agent: status %d",
-                  code);
-        set_trouble (v, fatal ? POD_FATAL : POD_RETRY, what,
-                     json_text (ended, "message"));
-        v->blame = fatal ? POD_BLAME_NOBODY : POD_BLAME_NODE;
-    }
+    snprintf (what, sizeof (what), "the container that brings the agent: status %d",
+              code);
+    set_trouble (v, fatal ? POD_FATAL : POD_RETRY, what, json_text (ended, "message"));
+    v->blame = fatal ? POD_BLAME_NOBODY : POD_BLAME_NODE;
 }
 
-/* Reads the container of a Flux operator's pod that brings Flux. */
-static void read_other (const json_t *status, struct podview *v)
+/* The container of a Flux operator's pod that brings Flux has failed. */
+static void read_other (const json_t *ended, int code, const char *name,
+                        struct podview *v)
 {
+    char what[128];
+
+    snprintf (what, sizeof (what), "its init container %.40s ended with status %d", name,
+              code);
+    set_trouble (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
+                 json_text (ended, "message"));
+    v->blame = POD_BLAME_NOBODY;
+}
+
+/* Reads a container that runs before the job's own, or around it. */
+static void read_init_container (const json_t *status, struct podview *v)
+{
+    const char *name = json_text (status, "name");
     json_t *state = json_object_get (status, "state");
     json_t *ended = json_object_get (state, "terminated");
     int code = (int)json_integer_value (json_object_get (ended, "exitCode"));
-    char what[128];
+    bool prolog = strcmp (name, POD_PROLOG) == 0;
 
-    if (json_object_get (state, "waiting")) {
+    if (json_object_get (state, "waiting"))
         read_container (status, v);
-    } else if (ended && code != 0) {
-        snprintf (what, sizeof (what), "its init container %.40s ended with status %d",
-                  json_text (status, "name"), code);
-        set_trouble (v, is_refused (ended) ? POD_FATAL : POD_RETRY, what,
-                     json_text (ended, "message"));
-        v->blame = POD_BLAME_NOBODY;
-    }
+    else if (code == 0) /* or it has not ended */
+        return;
+    else if (strcmp (name, POD_AGENT) == 0)
+        read_installer (ended, code, v);
+    else if (prolog || strcmp (name, POD_EPILOG) == 0)
+        read_admin (ended, code, prolog, v);
+    else
+        read_other (ended, code, name, v);
 }
 
 static void read_finalizers (const json_t *meta, struct podview *v)
@@ -333,21 +320,14 @@ void podview_read (const json_t *pod, struct podview *v)
         read_container (container, v);
     }
     json_array_foreach (json_object_get (status, "initContainerStatuses"), i, container) {
-        const char *name = json_text (container, "name");
-
-        if (strcmp (name, POD_AGENT) == 0)
-            read_installer (container, v);
-        else if (strcmp (name, POD_PROLOG) == 0 || strcmp (name, POD_EPILOG) == 0)
-            read_admin (container, v);
-        else
-            read_other (container, v);
+        read_init_container (container, v);
     }
     if (reason[0] && strcmp (v->phase, "Failed") == 0) {
-        enum pod_trouble t = podview_classify (reason, json_text (status, "message"));
+        const char *message = json_text (status, "message");
+        enum pod_trouble t = classify (reason, message);
 
-        v->blame = blame_of (reason);
-        set_trouble (v, t == POD_FINE ? POD_RETRY : t, reason,
-                     json_text (status, "message"));
+        v->blame = find_reason (reason)->blame;
+        set_trouble (v, t == POD_FINE ? POD_RETRY : t, reason, message);
     } else if (strcmp (v->phase, "Failed") == 0 && v->trouble == POD_FINE)
         set_trouble (v, POD_RETRY, "the pod failed", "");
     read_eviction (status, v);

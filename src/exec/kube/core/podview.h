@@ -57,7 +57,3 @@ struct podview {
 };
 
 void podview_read (const json_t *pod, struct podview *ret);
-
-/* Classifies the reason and message in the status of a pod or of a waiting container, by
- * the table. */
-enum pod_trouble podview_classify (const char *reason, const char *message);

@@ -18,8 +18,7 @@ static bool has_dots (const char *path)
     return false;
 }
 
-/* Whether path is dir itself, or below it. */
-static bool is_below (const char *path, const char *dir)
+bool mounts_is_below (const char *path, const char *dir)
 {
     size_t len = strlen (dir);
 
@@ -35,7 +34,7 @@ static int check_path (const char *path, struct error *err)
         return error_set (err, EINVAL,
                           "path: expected a directory such as /home (absolute, without "
                           "'..', ':' or a '/' at the end)");
-    if (is_below (path, AGENTS_OWN))
+    if (mounts_is_below (path, AGENTS_OWN))
         return error_set (err, EINVAL, "path: %s is the agent's", AGENTS_OWN);
     return 0;
 }
@@ -93,7 +92,7 @@ bool mounts_see (const json_t *list, const char *cwd, const char *path, bool to_
     if (full.err || has_dots (full.buf))
         return false;
     json_array_foreach (list, i, mount) {
-        if (is_below (full.buf, path_of (mount))
+        if (mounts_is_below (full.buf, path_of (mount))
             && !(to_write && json_is_true (json_object_get (mount, "read-only"))))
             return true;
     }

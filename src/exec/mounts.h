@@ -19,6 +19,8 @@
 /* 0, or -EINVAL and the error in an entry. The other functions take such a list, or
  * NULL. */
 int mounts_check (const json_t *list, struct error *err);
+/* Whether path is dir itself, or below it, by name only. */
+bool mounts_is_below (const char *path, const char *dir);
 /* Whether pods see path (relative to cwd, or absolute), and with to_write: may write
  * there. By name only: links are not followed, and a path with ".." in it is not seen. */
 bool mounts_see (const json_t *list, const char *cwd, const char *path, bool to_write);

@@ -428,16 +428,8 @@ static int admit_shm (const char *queue, const json_t *value, const json_t *allo
 
 static bool is_of_system (const char *path)
 {
-    static const char *const places[] = { "/dev", "/proc", "/sys", NULL };
-
-    for (size_t i = 0; places[i]; i++) {
-        size_t len = strlen (places[i]);
-
-        if (strncmp (path, places[i], len) == 0
-            && (path[len] == '/' || path[len] == '\0'))
-            return true;
-    }
-    return false;
+    return mounts_is_below (path, "/dev") || mounts_is_below (path, "/proc")
+           || mounts_is_below (path, "/sys");
 }
 
 /* All volumes together, each at a path of its own. */

@@ -84,13 +84,9 @@ static bool is_taken (const char *path)
     static const char *const places[] = { "/home/flux-operator", "/mnt/flux",
                                           "/flux_operator", "/opt/software" };
 
-    for (size_t i = 0; path && i < ARRAY_SIZE (places); i++) {
-        size_t len = strlen (places[i]);
-
-        if (strncmp (path, places[i], len) == 0
-            && (path[len] == '/' || path[len] == '\0'))
+    for (size_t i = 0; path && i < ARRAY_SIZE (places); i++)
+        if (mounts_is_below (path, places[i]))
             return true;
-    }
     return false;
 }
 

@@ -163,7 +163,6 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
 {
     const struct jobspec *js = job->js;
     struct jobspec_sizes sizes;
-    int rc;
 
     memset (l, 0, sizeof (*l));
     jobspec_get_sizes (js, &sizes);
@@ -183,21 +182,11 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->user = strdup (job->user.name);
     l->queue = strdup (job->queue ? job->queue : "");
     l->cwd = strdup (js->cwd ? js->cwd : job->user.home ? job->user.home : "/");
-    if (!l->job_name || !l->user || !l->queue || !l->cwd)
-        rc = -ENOMEM;
-    else if ((rc = fill_nodes (job, l)) == 0 && (rc = fill_request (js, l)) == 0
-             && (rc = fill_args (js, l)) == 0)
-        rc = fill_env (js->environment, l);
-    if (rc < 0) {
-        launch_release (l);
-        return error_set (err, -rc, "out of memory");
-    }
-    if ((rc = fill_rlimits (&js->process.rlimits, l)) < 0
-        || (js->process.user_env.timeout && (rc = fill_user_env (job, l)) < 0)) {
-        launch_release (l);
-        return error_set (err, -rc, "out of memory");
-    }
-    if (js->submit_dir && !(l->submit_dir = strdup (js->submit_dir))) {
+    if (!l->job_name || !l->user || !l->queue || !l->cwd || fill_nodes (job, l) < 0
+        || fill_request (js, l) < 0 || fill_args (js, l) < 0
+        || fill_env (js->environment, l) < 0 || fill_rlimits (&js->process.rlimits, l) < 0
+        || (js->process.user_env.timeout && fill_user_env (job, l) < 0)
+        || (js->submit_dir && !(l->submit_dir = strdup (js->submit_dir)))) {
         launch_release (l);
         return error_set (err, ENOMEM, "out of memory");
     }

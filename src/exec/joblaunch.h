@@ -18,5 +18,5 @@
 #include "exec/exec.h"
 #include "protocol/launch.h"
 
-/* 0 or negative errno; on error l is released. */
+/* 0 or -ENOMEM; on error l is released. */
 int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *err);

@@ -42,8 +42,8 @@ struct podmaker {
     bool ends_others;
     /* Makes the owner. A new reference, NULL: no memory. */
     json_t *(*object) (const struct object_source *src);
-    /* Returns the request of the pod of a rank. */
-    struct pod_request (*request) (const struct rset *r, uint32_t rank);
+    /* A pod requests the amounts of its rank; otherwise all the smallest of the ranks'. */
+    bool asks_for_rank;
     /* All objects that pods mount exist: sends the missing requests for pods, or for
      * their places. Called after each change. */
     void (*place) (struct kjob *k);

@@ -17,18 +17,13 @@
 #include "exec/kube/make/jobstatus.h"
 #include "exec/kube/make/podobject.h"
 
-static struct pod_request request (const struct rset *r, uint32_t rank)
-{
-    return object_rank_request (r, rank);
-}
-
 /* -- pods -- */
 
 enum { NOT_ASKED, ASKED, SEEN }; /* k->place_asked */
 
 static bool make_pod (struct kjob *k, const json_t *job, uint32_t rank)
 {
-    struct pod_request ask = request (k->job->r, rank);
+    struct pod_request ask = object_rank_request (k->job->r, rank);
     char path[512];
     json_t *pod = podobject_make (job, k->uid, rank, job_node_name (k, rank), &ask,
                                   k->x->cfg.gpu_resource);
@@ -157,7 +152,7 @@ const struct podmaker pods_broker = {
     .names_ranks = true,
     .managed_by = "fluxq.io/broker",
     .object = object_job,
-    .request = request,
+    .asks_for_rank = true,
     .place = place,
     .placed = placed,
     .missing = missing,

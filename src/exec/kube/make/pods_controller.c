@@ -12,12 +12,6 @@
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/make/podspec.h"
 
-static struct pod_request request (const struct rset *r, uint32_t rank)
-{
-    (void)rank;
-    return object_request (r);
-}
-
 /* Binds a pod, or tells another scheduler to bind it there. */
 static bool send_binding (struct kjob *k, uint32_t rank, const char *pod)
 {
@@ -70,7 +64,6 @@ const struct podmaker pods_controller = {
     .silence = "the Job controller said nothing",
     .ends_others = true,
     .object = object_job,
-    .request = request,
     .place = podmaker_bind,
     .placed = podmaker_bound,
     .missing = calls_diagnose, /* events have the reason */

@@ -21,12 +21,6 @@
 
 #define GRACE 5 /* seconds, for deleted pods */
 
-static struct pod_request request (const struct rset *r, uint32_t rank)
-{
-    (void)rank;
-    return object_request (r);
-}
-
 /* Returns the last line that is not empty, as far as it fits. */
 static void last_line (const char *text, size_t len, char *buf, size_t size)
 {
@@ -104,7 +98,6 @@ const struct podmaker pods_minicluster = {
     .silence = "neither the Flux operator nor the Job controller said anything; is the "
                "operator running?",
     .object = minicluster_object,
-    .request = request,
     .place = place,
     .placed = podmaker_bound,
     .missing = calls_diagnose,

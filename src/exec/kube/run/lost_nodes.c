@@ -36,8 +36,10 @@ static bool rank_is_lost (const struct kjob *k, uint32_t rank)
  * names the pod's limit. */
 static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t size)
 {
-    const struct podmaker *maker = k->maker ? k->maker : &pods_controller;
-    int64_t mib = maker->request (k->job->r, rank).memory_mib;
+    struct pod_request ask = k->maker && k->maker->asks_for_rank
+                                 ? object_rank_request (k->job->r, rank)
+                                 : object_request (k->job->r);
+    int64_t mib = ask.memory_mib;
 
     if (mib > 0)
         snprintf (

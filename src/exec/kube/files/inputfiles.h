@@ -32,7 +32,7 @@ struct inputfiles {
     size_t n;
 };
 
-/* Whether there is a file to read: the pattern is neither NULL nor /dev/null. */
+/* Whether the pattern names a file: it is neither NULL nor "" nor /dev/null. */
 bool inputfiles_wanted (const char *pattern);
 /* Returns the agent's pattern for the files in the pod, in the directory dir; the caller
  * frees it. NULL: no memory. */

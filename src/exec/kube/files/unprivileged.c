@@ -2,15 +2,11 @@
 #include "exec/kube/files/unprivileged.h"
 
 #include "exec/kube/core/names.h"
+#include "exec/kube/files/inputfiles.h"
 
 bool unprivileged_for (uid_t uid)
 {
     return geteuid () != 0 && geteuid () != uid;
-}
-
-static bool is_file (const char *path)
-{
-    return path && path[0] && strcmp (path, "/dev/null") != 0;
 }
 
 static int refuse (const char *what, const char *path, const char *way, struct error *err)
@@ -45,11 +41,11 @@ int unprivileged_refuse (const struct launch *l, const char *output, const char 
                                     "(fluxq-logs has the output in any case)";
     const struct launch_stage *in = sent_in (l), *out = sent_out (l);
 
-    if (is_file (output))
+    if (inputfiles_wanted (output))
         return refuse ("output file", output, no_output, err);
-    if (is_file (error))
+    if (inputfiles_wanted (error))
         return refuse ("error file", error, no_output, err);
-    if (is_file (input))
+    if (inputfiles_wanted (input))
         return refuse ("input file", input, "take one that they see", err);
     if (in)
         return refuse ("stage-in", in->to, "copy files that the pods see", err);

@@ -33,16 +33,12 @@ static json_t *metadata (const struct object_source *src, const char *uid, uint3
 {
     char name[ENDPOINTSLICE_NAME_MAX];
     json_t *meta = object_metadata (src, uid);
-    json_t *labels = json_object_get (meta, "labels");
-    int rc = 0;
+    json_t *more = json_pack ("{s:s s:s}", "kubernetes.io/service-name", src->name,
+                              "endpointslice.kubernetes.io/managed-by", "fluxq");
 
     endpointslice_name (name, src->name, part);
-    rc |= json_object_set_new (meta, "name", json_string (name));
-    rc |= json_object_set_new (labels, "kubernetes.io/service-name",
-                               json_string (src->name));
-    rc |= json_object_set_new (labels, "endpointslice.kubernetes.io/managed-by",
-                               json_string ("fluxq"));
-    if (rc == 0)
+    if (json_object_update_new (json_object_get (meta, "labels"), more) == 0
+        && json_object_set_new (meta, "name", json_string (name)) == 0)
         return meta;
     json_decref (meta);
     return NULL;

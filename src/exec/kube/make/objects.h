@@ -72,7 +72,7 @@ json_t *object_configmap (const struct object_source *src, const char *uid,
                           const char *launch, size_t launch_len);
 json_t *object_secret (const struct object_source *src, const char *uid,
                        const uint8_t key[AGENT_KEY_SIZE]);
-/* Serves only the names of the ranks; their addresses: endpointslice.h. */
+/* A NetworkPolicy: only pods of the job's user reach the agents of that user. */
 json_t *object_user_policy (const struct object_source *src);
 /* Serves only the names of the ranks; their addresses: endpointslice.h. */
 json_t *object_service (const struct object_source *src, const char *uid);

@@ -7,10 +7,7 @@
 
 static const char *name_of (const json_t *job)
 {
-    const char *name =
-        json_string_value (json_object_get (json_object_get (job, "metadata"), "name"));
-
-    return name ? name : "";
+    return json_text (json_object_get (job, "metadata"), "name");
 }
 
 /* Labels of the template, and those that the Job controller adds, with its old and new
@@ -20,17 +17,12 @@ static json_t *labels (const json_t *job, const char *uid, const char *index)
     const json_t *template = json_object_get (
         json_object_get (json_object_get (job, "spec"), "template"), "metadata");
     json_t *all = json_deep_copy (json_object_get (template, "labels"));
-    int rc = 0;
+    json_t *more = json_pack ("{s:s s:s s:s s:s s:s}", "job-name", name_of (job),
+                              "controller-uid", uid, BATCH_LABEL "job-name",
+                              name_of (job), BATCH_LABEL "controller-uid", uid,
+                              BATCH_LABEL "job-completion-index", index);
 
-    if (!all)
-        return NULL;
-    rc |= json_object_set_new (all, "job-name", json_string (name_of (job)));
-    rc |= json_object_set_new (all, "controller-uid", json_string (uid));
-    rc |= json_object_set_new (all, BATCH_LABEL "job-name", json_string (name_of (job)));
-    rc |= json_object_set_new (all, BATCH_LABEL "controller-uid", json_string (uid));
-    rc |= json_object_set_new (all, BATCH_LABEL "job-completion-index",
-                               json_string (index));
-    if (rc == 0)
+    if (json_object_update_new (all, more) == 0)
         return all;
     json_decref (all);
     return NULL;

@@ -17,7 +17,6 @@ static const struct {
 struct rights_call {
     struct rights_question {
         struct rights_call *c;
-        size_t i;
         struct kube_request *req;
         bool allowed;
         char refusal[128]; /* of the request itself */
@@ -87,7 +86,6 @@ struct rights_call *rights_ask (struct kube *kube, const char *namespace_,
             continue;
         json_t *review = review_of (namespace_, i);
         q->c = c; /* NULL: not sent */
-        q->i = i;
         q->req = review ? kube_send (kube, "POST", PATH, review, on_answer, q) : NULL;
         if (!q->req) {
             rights_cancel (c);

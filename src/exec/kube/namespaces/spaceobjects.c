@@ -88,10 +88,10 @@ static int add_policies (json_t *list, const struct space_source *src)
 
     if (json_is_false (wanted))
         return 0;
-    if (!json_is_array (wanted))
-        return add (list, src, NETWORKING, "networkpolicies", "networking.k8s.io/v1",
-                    "NetworkPolicy", name, "spec", default_policy ());
-    json_array_foreach (wanted, i, spec) {
+    autojson json_t *specs = json_is_array (wanted)
+                                 ? json_incref ((json_t *)wanted)
+                                 : json_pack ("[o]", default_policy ());
+    json_array_foreach (specs, i, spec) {
         if (i > 0)
             snprintf (name, sizeof (name), "fluxq-jobs-%zu", i + 1);
         rc |= add (list, src, NETWORKING, "networkpolicies", "networking.k8s.io/v1",
@@ -102,18 +102,17 @@ static int add_policies (json_t *list, const struct space_source *src)
 
 static int add_binding (json_t *list, const struct space_source *src, const char *role)
 {
-    char path[512];
+    static const char group[] = "rbac.authorization.k8s.io";
+    json_t *ref = json_pack ("{s:s s:s s:s}", "apiGroup", group, "kind", "ClusterRole",
+                             "name", role);
+    json_t *subjects = json_pack ("[{s:s s:s s:s}]", "apiGroup", group, "kind", "User",
+                                  "name", src->subject);
+    int rc = add (list, src, RBAC, "rolebindings", "rbac.authorization.k8s.io/v1",
+                  "RoleBinding", role, "roleRef", ref);
+    json_t *last = json_array_get (list, json_array_size (list) - 1);
 
-    snprintf (path, sizeof (path), RBAC "%s/rolebindings", src->name);
-    return json_array_append_new (
-        list,
-        json_pack ("{s:s s:{s:s s:s s:{s:s s:s s:o} s:{s:s s:s s:s} s:[{s:s s:s s:s}]}}",
-                   "path", path, "object", "apiVersion", "rbac.authorization.k8s.io/v1",
-                   "kind", "RoleBinding", "metadata", "name", role, "namespace",
-                   src->name, "labels", our_labels (src), "roleRef", "apiGroup",
-                   "rbac.authorization.k8s.io", "kind", "ClusterRole", "name", role,
-                   "subjects", "apiGroup", "rbac.authorization.k8s.io", "kind", "User",
-                   "name", src->subject));
+    return rc
+           | json_object_set_new (json_object_get (last, "object"), "subjects", subjects);
 }
 
 json_t *space_objects (const struct space_source *src)

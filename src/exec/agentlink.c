@@ -79,8 +79,10 @@ static void on_timer_closed (uv_handle_t *handle)
     free (l);
 }
 
-static void command_free (struct agentlink_command *c)
+void agentlink_forget (struct agentlink_command *c)
 {
+    if (!c)
+        return;
     httpc_cancel (c->req);
     if (c->l->limit == c)
         c->l->limit = NULL;
@@ -355,7 +357,7 @@ static void command_end (struct agentlink_command *c, int rc)
     void (*done) (int, void *) = c->done;
     void *arg = c->arg;
 
-    command_free (c);
+    agentlink_forget (c);
     if (done)
         done (rc, arg);
 }
@@ -482,11 +484,9 @@ void agentlink_limit (struct agentlink *l, double seconds)
 
     if (l->closed)
         return;
-    if (l->limit)
-        command_free (l->limit);
+    agentlink_forget (l->limit);
     snprintf (target, sizeof (target), "/v1/limit?seconds=%.3f", seconds);
-    if ((l->limit = command_add (l, target, NULL, NULL)))
-        l->limit->deadline = UINT64_MAX;
+    l->limit = agentlink_post (l, target, NULL, NULL);
 }
 
 void agentlink_terminate (struct agentlink *l, const char *reason, double grace)
@@ -508,12 +508,6 @@ struct agentlink_command *agentlink_post (struct agentlink *l, const char *targe
     if (c)
         c->deadline = UINT64_MAX;
     return c;
-}
-
-void agentlink_forget (struct agentlink_command *c)
-{
-    if (c)
-        command_free (c);
 }
 
 void agentlink_release (struct agentlink *l, uint64_t offset)

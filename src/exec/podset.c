@@ -24,7 +24,7 @@ struct place {
     yaml_error ((p)->doc, (p)->owner, (p)->key, (p)->err, "%s.%s: " fmt, (p)->where,     \
                 (p)->key, ##__VA_ARGS__)
 
-static bool is_name (const json_t *v)
+bool podset_is_name (const json_t *v)
 {
     const char *text = json_string_value (v);
     size_t len = text ? strlen (text) : 0;
@@ -35,9 +35,10 @@ static bool is_name (const json_t *v)
 
 static int check_name (const struct place *p, json_t *v)
 {
-    return is_name (v) ? 0
-                       : FAIL (p, "expected the name of an object in Kubernetes (small "
-                                  "letters, digits, '-' and '.')");
+    return podset_is_name (v)
+               ? 0
+               : FAIL (p, "expected the name of an object in Kubernetes (small "
+                          "letters, digits, '-' and '.')");
 }
 
 /* problem: of an entry that is not valid. */
@@ -58,7 +59,7 @@ static int check_list (const struct place *p, json_t *v, const char *expected,
 
 static int check_names (const struct place *p, json_t *v)
 {
-    return check_list (p, v, "names", is_name,
+    return check_list (p, v, "names", podset_is_name,
                        " is not the name of an object in Kubernetes");
 }
 

@@ -41,6 +41,8 @@
 #define PODSET_ADMIN "admin-programs"
 #define PODSET_PROPERTY "queue:" /* prefix of a queue's name: property of its nodes */
 
+/* Whether it is a text that can be the name of an object in Kubernetes. */
+bool podset_is_name (const json_t *v);
 /* Checks a set. 0 or -EINVAL with the place; where: the prefix of the error, "queue gpu:
  * pods". */
 int podset_check (const struct yaml_doc *doc, json_t *set, const char *where,

@@ -2,19 +2,11 @@
 #include "exec/kube/core/adoptconfig.h"
 
 #include "exec/namespaces.h"
+#include "exec/podset.h"
 
-#define POLICY_NAME_MAX 253 /* of policies */
 #define USER_MAX 255
 #define URGENCY_MAX 31
 #define URGENCY_DEFAULT 16
-
-static bool is_policy_name (const char *text)
-{
-    size_t len = text ? strlen (text) : 0;
-
-    return len > 0 && len <= POLICY_NAME_MAX
-           && strspn (text, "abcdefghijklmnopqrstuvwxyz0123456789-.") == len;
-}
 
 static bool is_user (const char *text)
 {
@@ -57,7 +49,7 @@ static int read_namespaces (const struct yaml_doc *doc, json_t *adopt, json_t *m
 static int read_policy (const struct yaml_doc *doc, json_t *adopt, json_t *v,
                         struct adoptconfig *a, struct error *err)
 {
-    if (!is_policy_name (json_string_value (v)))
+    if (!podset_is_name (v))
         return yaml_error (doc, adopt, "owner-policy", err,
                            "kube.adopt.owner-policy: expected the name of a "
                            "ValidatingAdmissionPolicy");

@@ -172,17 +172,13 @@ static void on_removals_late (uv_timer_t *timer)
 /* Removes the agent's ConfigMap at the end if no job has it mounted. */
 static void remove_agent (struct kspace *s)
 {
-    autofree char *path = NULL;
-
     agentmap_unwatch (s);
     userpolicies_drop (s);
     if (s->njobs > 0 || s->agent_state == AGENTMAP_UNKNOWN)
         return;
     kube_cancel (s->agent_req);
     s->agent_req = NULL;
-    path = agentmap_path (s);
-    s->agent_removal =
-        path ? kube_send (s->x->kube, "DELETE", path, NULL, on_agent_removed, s) : NULL;
+    s->agent_removal = agentmap_delete (s, on_agent_removed);
     s->x->agent_removals += s->agent_removal != NULL;
 }
 

@@ -41,14 +41,14 @@ int agentmap_load (struct exec *x, struct error *err)
     return 0;
 }
 
-char *agentmap_path (const struct kspace *s)
+struct kube_request *agentmap_delete (struct kspace *s, kube_done_f *done)
 {
-    char *path = NULL;
+    char path[512];
 
-    if (asprintf (&path, "/api/v1/namespaces/%s/configmaps/%s", s->name, s->x->agent_name)
-        < 0)
-        return NULL;
-    return path;
+    snprintf (path, sizeof (path), PATH_CORE "%s/configmaps/%s", s->name,
+              s->x->agent_name);
+    agentmap_unwatch (s);
+    return kube_send (s->x->kube, "DELETE", path, NULL, done, s);
 }
 
 /* -- as the watch tells -- */
@@ -204,8 +204,6 @@ static void find_again (struct kspace *s, double now)
 
 static void tick_of (struct kspace *s, double now)
 {
-    autofree char *path = NULL;
-
     s->agent_err.code = 0; /* the next job tries again */
     if (s->agent_lost)
         find_again (s, now);
@@ -217,11 +215,7 @@ static void tick_of (struct kspace *s, double now)
         s->agent_idle_since = now;
     if (now - s->agent_idle_since < IDLE_SECONDS)
         return;
-    path = agentmap_path (s);
-    agentmap_unwatch (s);
-    s->agent_req =
-        path ? kube_send (s->x->kube, "DELETE", path, NULL, on_removed, s) : NULL;
-    if (s->agent_req)
+    if ((s->agent_req = agentmap_delete (s, on_removed)))
         s->agent_state = AGENTMAP_LEAVING;
 }
 

@@ -43,7 +43,8 @@ bool agentmap_ensure (struct kspace *s, bool always);
 void agentmap_there (struct kspace *s); /* it was seen, and is watched from now on */
 void agentmap_unwatch (struct kspace *s);
 void agentmap_tick (struct exec *x, double now);
-char *agentmap_path (const struct kspace *s);
+/* Deletes the ConfigMap, which is watched no more. NULL: no memory. */
+struct kube_request *agentmap_delete (struct kspace *s, kube_done_f *done);
 
 /* userpolicy.c */
 /* true: the NetworkPolicy of the job's user exists, or none is wanted. false: the job is

@@ -107,13 +107,13 @@ struct adoptee {
     /* last report, see adoptreport.c */
     char reported[ADOPT_STATUS_MAX];
     double reported_at;
-    bool id_reported, warn;
+    bool warn;
     /* the run */
     struct exec_job *job; /* from start() to cleaned() */
     enum adopt_phase phase;
     bool recovering, kill, told, released_told, ready_told;
     char kill_reason[16];
-    bool deadline_sent, fin_lost;
+    bool deadline_sent;
     char tried[ADOPT_VERSION_MAX];  /* version that we tried to release */
     char healed[ADOPT_VERSION_MAX]; /* ... that we gave a startTime */
     double since;                  /* clock_mono(): when the phase began */

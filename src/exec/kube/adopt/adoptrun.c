@@ -221,9 +221,7 @@ static void enforce_limit (struct adoptee *a, double now)
     ran = now - a->limit_at;
     if (ran < limit)
         return;
-    if (ran > limit + DEADLINE_WAIT) {
-        finished (a, SIGTERM, "timeout", "time limit of %.0f s reached", limit);
-    } else if (a->group) {
+    if (a->group || ran > limit + DEADLINE_WAIT) {
         finished (a, SIGTERM, "timeout", "time limit of %.0f s reached", limit);
     } else if (!a->deadline_sent) {
         a->deadline_sent = true;

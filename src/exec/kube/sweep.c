@@ -25,10 +25,6 @@
 #include "exec/namespaces.h"
 #include "kube/object.h"
 
-#define OURS                                                                             \
-    "?labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq%%2Cfluxq.io%%2Fcluster%%"   \
-    "3D%s"
-
 struct sweep {
     struct exec *x;
     json_t *spaces; /* names of the namespaces: keys of an object */
@@ -72,13 +68,13 @@ static bool begins (const char *text, const char *name)
 }
 
 /* Whether it is a pod of the Job of that name, whatever its maker. */
-static bool is_pod_of (const json_t *meta, const char *pod, const char *name)
+static bool is_pod_of (const json_t *object, const char *pod, const char *name)
 {
-    json_t *owner = json_array_get (json_object_get (meta, "ownerReferences"), 0);
-    const char *kind = json_string_value (json_object_get (owner, "kind"));
-    const char *of = json_string_value (json_object_get (owner, "name"));
+    const json_t *owner = object_owner_of (object);
 
-    if (owner && (!kind || !of || strcmp (kind, "Job") != 0 || strcmp (of, name) != 0))
+    if (owner
+        && (strcmp (json_text (owner, "kind"), "Job") != 0
+            || strcmp (json_text (owner, "name"), name) != 0))
         return false;
     return begins (pod, name);
 }
@@ -113,7 +109,7 @@ static bool is_left_over (const struct exec *x, size_t kind, const json_t *objec
                < 0)
         return false;
     object_name (ours, x->host.cluster_id, (uint64_t)id, (unsigned)attempt);
-    if (kind == KUBE_PODS ? !is_pod_of (json_object_get (object, "metadata"), name, ours)
+    if (kind == KUBE_PODS ? !is_pod_of (object, name, ours)
                           : strcmp (name, ours) != 0
                                 && !(kind == KUBE_ENDPOINTS && begins (name, ours)))
         return false;
@@ -221,7 +217,7 @@ static void sweep_space (struct sweep *s, const char *in)
     for (size_t i = 0; i < KUBE_KINDS; i++) {
         if (i == KUBE_MINICLUSTERS && miniclusters_state (x) != MINICLUSTERS_THERE)
             continue;
-        snprintf (path, sizeof (path), "%s%s/%s" OURS, kube_kinds[i].prefix, in,
+        snprintf (path, sizeof (path), "%s%s/%s?" SELECTOR_OURS, kube_kinds[i].prefix, in,
                   kube_kinds[i].kind, x->host.cluster_id);
         s->lists[i].s = s;
         s->lists[i].kind = i;
@@ -304,7 +300,8 @@ static void sweep_start (struct exec *x)
     needs_sweep (x);
     add_known (s);
     if (spaces_are_listed (x)) {
-        snprintf (path, sizeof (path), "/api/v1/namespaces" OURS, x->host.cluster_id);
+        snprintf (path, sizeof (path), "/api/v1/namespaces?" SELECTOR_OURS,
+                  x->host.cluster_id);
         s->listing = kube_send (x->kube, "GET", path, NULL, on_spaces, s);
     }
     if (!s->listing)

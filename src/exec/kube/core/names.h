@@ -50,6 +50,11 @@
 #define PATH_DISCOVERY "/apis/discovery.k8s.io/v1/namespaces/"
 #define PATH_MINICLUSTER "/apis/flux-framework.org/v1alpha2/namespaces/"
 
+/* The query for objects with our labels; %s: the cluster id. */
+#define SELECTOR_OURS                                                                    \
+    "labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq"                             \
+    "%%2Cfluxq.io%%2Fcluster%%3D%s"
+
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
 

@@ -9,9 +9,6 @@
 #include "exec/kube/needs/needs.h"
 
 #define PATH_REQUESTS "/apis/autoscaling.x-k8s.io/v1/namespaces/"
-#define SELECTOR                                                                         \
-    "labelSelector=app.kubernetes.io%%2Fmanaged-by%%3Dfluxq"                             \
-    "%%2Cfluxq.io%%2Fcluster%%3D%s"
 
 #define SEEN_NAME_MAX (NEED_NAME_MAX + 64)
 

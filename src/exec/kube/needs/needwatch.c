@@ -222,8 +222,8 @@ void needs_sweep (struct exec *x)
     needs_drop_strays (x);
     if (!x->needs->uses_requests)
         return;
-    snprintf (path, sizeof (path), PATH_CORE "%s/podtemplates?" SELECTOR, x->space->name,
-              x->host.cluster_id);
+    snprintf (path, sizeof (path), PATH_CORE "%s/podtemplates?" SELECTOR_OURS,
+              x->space->name, x->host.cluster_id);
     need_call_send ((struct need_call){ .x = x }, "GET", path, NULL, on_templates);
 }
 
@@ -236,7 +236,7 @@ int needs_watch (struct exec *x, struct error *err)
 
     snprintf (path, sizeof (path), PATH_REQUESTS "%s/provisioningrequests",
               x->space->name);
-    snprintf (selector, sizeof (selector), SELECTOR, x->host.cluster_id);
+    snprintf (selector, sizeof (selector), SELECTOR_OURS, x->host.cluster_id);
     x->needs->watch = kube_watch_start (x->kube, path, selector, &events, x, err);
     return x->needs->watch ? 0 : -ENOMEM;
 }

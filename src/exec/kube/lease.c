@@ -46,33 +46,27 @@ struct lease {
     bool acting;    /* since begin(): we may act */
     double renewed; /* when the last renewal was sent that was granted */
     char told[TEXT_MAX];
-    bool released;
+    bool late; /* the release has taken too long */
     bool trouble_told;
     int rc; /* why waiting is useless */
     struct error err;
 };
 
-static const char *text_at (const json_t *o, const char *section, const char *key)
-{
-    const char *s =
-        json_string_value (json_object_get (json_object_get (o, section), key));
-
-    return s ? s : "";
-}
-
 static const char *holder_of (const json_t *lease)
 {
-    return text_at (lease, "spec", "holderIdentity");
+    return json_text (json_object_get (lease, "spec"), "holderIdentity");
 }
 
 static const char *version_of (const json_t *lease)
 {
-    return text_at (lease, "metadata", "resourceVersion");
+    return json_text (json_object_get (lease, "metadata"), "resourceVersion");
 }
 
 static const char *state_of (const json_t *lease)
 {
-    return text_at (json_object_get (lease, "metadata"), "annotations", LEASE_STATE);
+    const json_t *meta = json_object_get (lease, "metadata");
+
+    return json_text (json_object_get (meta, "annotations"), LEASE_STATE);
 }
 
 enum lease_view lease_judge (const json_t *lease, const char *state, double unchanged)
@@ -97,7 +91,7 @@ static json_t *make_object (const struct lease *l, const char *holder)
     const json_t *spec = json_object_get (l->object, "spec");
     json_int_t transitions =
         json_integer_value (json_object_get (spec, "leaseTransitions"));
-    const char *acquired = text_at (l->object, "spec", "acquireTime");
+    const char *acquired = json_text (spec, "acquireTime");
     bool ours = strcmp (holder_of (l->object), l->me) == 0;
     char now[KUBE_TIME_MAX];
 
@@ -323,11 +317,10 @@ static void lease_destroy (struct lease *l)
     }
     if (l->http)
         httpc_destroy (l->http);
-    if (!l->kube) { /* the timer comes last */
+    if (l->kube) /* it has the timer, too, which comes last */
+        uv_close ((uv_handle_t *)&l->timer, on_timer_closed);
+    else
         lease_free (l);
-        return;
-    }
-    uv_close ((uv_handle_t *)&l->timer, on_timer_closed);
 }
 
 static void rest (struct exec_claim *c)
@@ -345,14 +338,13 @@ static void on_released (const struct kube_result *res, void *arg)
 
     (void)res;
     l->req = NULL;
-    l->released = true;
 }
 
 static void on_release_late (uv_timer_t *timer)
 {
     struct lease *l = timer->data;
 
-    l->released = true;
+    l->late = true;
 }
 
 /* If this request fails, the Lease expires. */
@@ -365,7 +357,7 @@ static void release (struct exec_claim *c)
         ask (l, "PUT", l->path, make_object (l, ""), on_released);
         uv_timer_start (&l->timer, on_release_late, (uint64_t)(RELEASE_SECONDS * 1000),
                         0);
-        while (l->req && !l->released)
+        while (l->req && !l->late)
             uv_run (l->loop, UV_RUN_ONCE);
     }
     uv_loop_t *loop = l->loop;

@@ -208,8 +208,7 @@ static int read_pod_key (const struct yaml_doc *doc, json_t *config, const char 
 static int check_delivery (const struct yaml_doc *doc, json_t *config,
                            const struct kube_config *c, struct error *err)
 {
-    const char *delivery = json_string_value (json_object_get (config, "agent-delivery"));
-    bool by_image = delivery && strcmp (delivery, "image") == 0;
+    bool by_image = strcmp (json_text (config, "agent-delivery"), "image") == 0;
 
     if (by_image && !c->agent_image)
         return yaml_error (doc, config, "agent-delivery", err,

@@ -17,9 +17,7 @@
 
 bool minicluster_wanted (const json_t *settings)
 {
-    const char *name = json_string_value (json_object_get (settings, "executor"));
-
-    return name && strcmp (name, PODWISH_MINICLUSTER) == 0;
+    return strcmp (json_text (settings, "executor"), PODWISH_MINICLUSTER) == 0;
 }
 
 /* Settings of a queue's pods, or of the job, that have no field. */

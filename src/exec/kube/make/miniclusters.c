@@ -16,9 +16,7 @@ static bool has_resource (const json_t *body)
     size_t i;
 
     json_array_foreach (json_object_get (body, "resources"), i, one) {
-        const char *name = json_string_value (json_object_get (one, "name"));
-
-        if (name && strcmp (name, object_owner_minicluster.plural) == 0)
+        if (strcmp (json_text (one, "name"), object_owner_minicluster.plural) == 0)
             return true;
     }
     return false;

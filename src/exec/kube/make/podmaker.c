@@ -74,22 +74,19 @@ const struct podmaker *podmaker_choose (struct kjob *k)
 static bool is_of_minicluster (const json_t *object)
 {
     const json_t *owner = object_owner_of (object);
-    const char *kind = json_string_value (json_object_get (owner, "kind"));
 
-    if (!kind)
-        kind = json_string_value (json_object_get (object, "kind"));
-    return kind && strcmp (kind, object_owner_minicluster.kind) == 0;
+    return strcmp (json_text (owner ? owner : object, "kind"),
+                   object_owner_minicluster.kind)
+           == 0;
 }
 
 const struct podmaker *podmaker_of (const json_t *job)
 {
     if (is_of_minicluster (job))
         return &pods_minicluster;
-    const char *by =
-        json_string_value (json_object_get (json_object_get (job, "spec"), "managedBy"));
+    const char *by = json_text (json_object_get (job, "spec"), "managedBy");
 
-    return by && strcmp (by, pods_broker.managed_by) == 0 ? &pods_broker
-                                                          : &pods_controller;
+    return strcmp (by, pods_broker.managed_by) == 0 ? &pods_broker : &pods_controller;
 }
 
 bool podmaker_accept (struct kjob *k, const struct podmaker *asked,

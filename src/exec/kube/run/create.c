@@ -178,7 +178,6 @@ static void take_job (struct kjob *k, const json_t *object)
 {
     json_t *meta = json_object_get (object, "metadata");
     const char *uid = uid_of (object);
-    const char *made_at = json_string_value (json_object_get (meta, "creationTimestamp"));
 
     if (!is_ours (k, object) || !uid)
         job_start_failed (k, false, "a %s %s exists that is not fluxq's",
@@ -192,7 +191,8 @@ static void take_job (struct kjob *k, const json_t *object)
     else {
         k->maker = podmaker_of (object);
         k->status_written = active_in (object) == (json_int_t)k->launch.nnodes;
-        snprintf (k->made_at, sizeof (k->made_at), "%s", made_at ? made_at : "");
+        snprintf (k->made_at, sizeof (k->made_at), "%s",
+                  json_text (meta, "creationTimestamp"));
         snprintf (k->uid, sizeof (k->uid), "%s", uid);
     }
 }
@@ -287,14 +287,13 @@ static void check_rest_answer (struct kjob *k, const struct kcall *c,
                                const struct kube_result *res)
 {
     json_t *item = json_array_get (json_object_get (res->body, "items"), 0);
-    const char *owner =
-        json_string_value (json_object_get (object_owner_of (item), "uid"));
+    const char *owner = json_text (object_owner_of (item), "uid");
 
     if (res->status != 200)
         job_start_failed (k, call_may_pass (res), "%s", res->err.text);
     else if (!item)
         k->objects_asked &= ~(1u << c->rank); /* was deleted between our requests */
-    else if (owner && strcmp (owner, k->uid) == 0)
+    else if (strcmp (owner, k->uid) == 0)
         k->objects_there |= 1u << c->rank;
     else
         job_start_failed (k, true, "%s %s is of an earlier job of this number",

@@ -70,60 +70,35 @@ int minicluster_launch (struct launch *l, const struct jobspec *js, char **scrip
 
 /* -- volumes -- */
 
-static const char *sole_text (const json_t *source, const char *key)
-{
-    return json_object_size (source) == 1
-               ? json_string_value (json_object_get (source, key))
-               : NULL;
-}
-
-static json_t *host_path (const json_t *source, const char **name, const char **why)
-{
-    const char *type = json_string_value (json_object_get (source, "type"));
-    const char *path = json_string_value (json_object_get (source, "path"));
-
-    (void)name;
-    *why = "from the host it mounts only directories";
-    return path && (!type || !type[0] || strcmp (type, "Directory") == 0)
-               ? json_pack ("{s:s}", "hostPath", path)
-               : NULL;
-}
-
-static json_t *claim (const json_t *source, const char **name, const char **why)
-{
-    const char *claim_name = json_string_value (json_object_get (source, "claimName"));
-
-    (void)name;
-    *why = "its claim has no name";
-    return claim_name ? json_pack ("{s:s}", "claimName", claim_name) : NULL;
-}
-
-static json_t *secret (const json_t *source, const char **name, const char **why)
-{
-    const char *secret_name = sole_text (source, "secretName");
-
-    (void)name;
-    *why = "it mounts a whole secret, with the usual modes";
-    return secret_name ? json_pack ("{s:s}", "secretName", secret_name) : NULL;
-}
-
-/* The operator names the volume after the ConfigMap, and its mount after the key. */
-static json_t *config_map (const json_t *source, const char **name, const char **why)
-{
-    *why = "it mounts a whole ConfigMap, with the usual modes";
-    *name = sole_text (source, "name");
-    return *name ? json_pack ("{s:s}", "configMapName", *name) : NULL;
-}
-
-static const struct {
-    const char *source;
-    json_t *(*make) (const json_t *source, const char **name, const char **why);
+/* The volume sources that the operator knows: each has a text, for which the operator has
+ * a field. */
+static const struct source {
+    const char *name, *text, *field;
+    bool alone; /* the source has nothing but its text */
+    bool names; /* the volume has the name of the text, and its mount that of the key */
+    const char *why; /* the reason why the operator does not mount another one */
 } sources[] = {
-    { "hostPath", host_path },
-    { "persistentVolumeClaim", claim },
-    { "secret", secret },
-    { "configMap", config_map },
+    { "hostPath", "path", "hostPath", false, false,
+      "from the host it mounts only directories" },
+    { "persistentVolumeClaim", "claimName", "claimName", false, false,
+      "its claim has no name" },
+    { "secret", "secretName", "secretName", true, false,
+      "it mounts a whole secret, with the usual modes" },
+    { "configMap", "name", "configMapName", true, true,
+      "it mounts a whole ConfigMap, with the usual modes" },
 };
+
+/* Returns the text of the source; NULL: the operator does not mount it. Only sources on
+ * the host have a type. */
+static const char *text_of (const struct source *s, const json_t *source)
+{
+    const char *type = json_text (source, "type");
+
+    if ((*type && strcmp (type, "Directory") != 0)
+        || (s->alone && json_object_size (source) != 1))
+        return NULL;
+    return json_string_value (json_object_get (source, s->text));
+}
 
 json_t *minicluster_volume (const json_t *mount, const char **name, const char **why)
 {
@@ -134,11 +109,14 @@ json_t *minicluster_volume (const json_t *mount, const char **name, const char *
     *name = NULL;
     *why = "it mounts only hostPath, persistentVolumeClaim, secret and configMap";
     for (size_t i = 0; i < ARRAY_SIZE (sources); i++) {
-        const json_t *source = json_object_get (volume, sources[i].source);
+        const json_t *source = json_object_get (volume, sources[i].name);
 
         if (!source)
             continue;
-        made = sources[i].make (source, name, why);
+        const char *text = text_of (&sources[i], source);
+        made = text ? json_pack ("{s:s}", sources[i].field, text) : NULL;
+        *name = sources[i].names ? text : NULL;
+        *why = sources[i].why;
         read_only |= json_is_true (json_object_get (source, "readOnly"));
     }
     if (made)

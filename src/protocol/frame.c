@@ -26,6 +26,17 @@ void frame_encode_head (const struct frame *f, uint8_t head[FRAME_HEAD])
     put_u32 (head + 12, f->len);
 }
 
+void frame_keep (const struct frame *f, struct strbuf *sb)
+{
+    uint8_t head[FRAME_HEAD];
+
+    if (FRAME_HEAD + f->len > sb->max - sb->len)
+        return;
+    frame_encode_head (f, head);
+    strbuf_add (sb, head, sizeof (head));
+    strbuf_add (sb, f->data, f->len);
+}
+
 static bool head_is_valid (const uint8_t *head, const struct frame *f)
 {
     if (f->type < FRAME_OUTPUT || f->type >= FRAME_TYPES || head[2] || head[3]

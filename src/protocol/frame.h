@@ -17,6 +17,8 @@
 #include <stdint.h>
 #include <sys/types.h>
 
+#include "common/strbuf.h"
+
 #define FRAME_HEAD 16
 #define FRAME_DATA_MAX 65536 /* more is malformed */
 
@@ -53,6 +55,8 @@ struct frame {
 
 /* Fill head from f (f->len <= FRAME_DATA_MAX). */
 void frame_encode_head (const struct frame *f, uint8_t head[FRAME_HEAD]);
+/* Appends the frame if the strbuf has room for all of it; otherwise nothing. */
+void frame_keep (const struct frame *f, struct strbuf *sb);
 /* Size of the frame with this head; -EBADMSG: malformed. */
 ssize_t frame_size (const uint8_t head[FRAME_HEAD]);
 /* Size of the whole frame at buf; 0: fewer bytes than a frame; -EBADMSG: malformed. */

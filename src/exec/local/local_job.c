@@ -5,6 +5,8 @@
 #include "common/sha256.h"
 #include "exec/local/private.h"
 
+#define USAGE_MAX (8 << 20) /* bytes of frames; the rest is not reported */
+
 static const struct exec_start_failure no_memory = { .text = "out of memory",
                                                      .pause_errno = ENOMEM };
 
@@ -38,7 +40,7 @@ struct local_job *local_job_make (struct exec *x, struct exec_job *job)
     uv_timer_init (x->host->loop, &l->timer);
     l->timer.data = l;
     l->work.data = l;
-    strbuf_init (&l->usage, LOCAL_USAGE_MAX);
+    strbuf_init (&l->usage, USAGE_MAX);
     job->aux = l;
     DL_APPEND (x->jobs, l);
     return l;

@@ -8,9 +8,6 @@
 #include "exec/agentresize.h"
 #include "exec/local/local.h"
 
-#define LOCAL_USAGE_MAX                                                                  \
-    ((size_t)8 << 20) /* bytes of frames; the rest is not reported */
-
 struct local_job {
     struct exec *x;
     struct exec_job *job;

@@ -25,17 +25,6 @@ void local_note_lost (struct local_job *l, const struct frame *f)
     local_blame (l, f->rank);
 }
 
-static void keep_usage (struct local_job *l, const struct frame *f)
-{
-    uint8_t head[FRAME_HEAD];
-
-    if (l->usage.len + FRAME_HEAD + f->len > LOCAL_USAGE_MAX)
-        return;
-    frame_encode_head (f, head);
-    strbuf_add (&l->usage, head, sizeof (head));
-    strbuf_add (&l->usage, f->data, f->len);
-}
-
 static void note_frame (struct local_job *l, const struct frame *f)
 {
     if (f->type == FRAME_READY)
@@ -43,7 +32,7 @@ static void note_frame (struct local_job *l, const struct frame *f)
     else if (f->type == FRAME_LOST)
         local_note_lost (l, f);
     else if (f->type == FRAME_USAGE)
-        keep_usage (l, f);
+        frame_keep (f, &l->usage);
     else if (f->type == FRAME_FINISH
              && frame_finish_decode (f->data, f->len, &l->finish) == 0)
         l->finish_seen = true;

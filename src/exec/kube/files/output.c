@@ -218,55 +218,25 @@ static void stage_failed (struct output *o, const struct error *err)
         snprintf (o->stage_problem, sizeof (o->stage_problem), "%.250s", err->text);
 }
 
-static void deliver_file (struct output *o, const struct frame *f)
-{
-    struct error err = { 0 };
-
-    if (stagefiles_write (o->staged, f, &err) < 0)
-        stage_failed (o, &err);
-}
-
-static void deliver (struct output *o, const struct frame *f)
+/* Applies the frame to the state, and to the files if they do not have it yet. */
+static void deliver (struct output *o, const struct frame *f, bool to_files)
 {
     struct error err = { 0 };
 
     if (f->type == FRAME_READY) {
         o->was_ready = true;
         inputfiles_release (&o->inputs);
-    } else if (f->type == FRAME_FINISH)
+    } else if (f->type == FRAME_FINISH) {
         o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
-    else if (f->type == FRAME_FILE)
-        deliver_file (o, f);
-    else if (f->type == FRAME_OUTPUT && outputfiles_write (o->files, f, &err) < 0) {
+    } else if (to_files && f->type == FRAME_FILE) {
+        if (stagefiles_write (o->staged, f, &err) < 0)
+            stage_failed (o, &err);
+    } else if (to_files && f->type == FRAME_OUTPUT
+               && outputfiles_write (o->files, f, &err) < 0) {
         o->note_fresh = true;
         snprintf (o->note, sizeof (o->note),
                   "%s (its output is lost there; fluxq-logs has it)", err.text);
     }
-}
-
-static void keep_usage (struct output *o, const struct frame *f)
-{
-    uint8_t head[FRAME_HEAD];
-
-    if (o->usage.len + FRAME_HEAD + f->len > USAGE_MAX)
-        return;
-    frame_encode_head (f, head);
-    strbuf_add (&o->usage, head, sizeof (head));
-    strbuf_add (&o->usage, f->data, f->len);
-}
-
-/* Applies the frame at this offset to the state, and to the files if they do not have it
- * yet. */
-static void take_up (struct output *o, const struct frame *f, uint64_t at)
-{
-    if (f->type == FRAME_USAGE)
-        keep_usage (o, f);
-    if (at >= o->safe)
-        deliver (o, f);
-    else if (f->type == FRAME_READY)
-        o->was_ready = true;
-    else if (f->type == FRAME_FINISH)
-        o->finished = frame_finish_decode (f->data, f->len, &o->finish) == 0;
 }
 
 /* Takes all whole frames of the buffer, the first of which is at *at; *at advances to the
@@ -279,7 +249,9 @@ static int scan_frames (struct output *o, struct strbuf *buf, uint64_t *at, uint
     ssize_t n;
 
     while ((n = frame_parse (buf->buf + used, buf->len - used, &f)) > 0) {
-        take_up (o, &f, *at);
+        if (f.type == FRAME_USAGE)
+            frame_keep (&f, &o->usage);
+        deliver (o, &f, *at >= o->safe);
         used += (size_t)n;
         *at += (uint64_t)n;
     }
@@ -473,7 +445,7 @@ int output_write (struct output *o, const void *data, size_t len, struct error *
 
             if (n <= 0)
                 break; /* the link passes on whole frames only */
-            deliver (o, &f);
+            deliver (o, &f, true);
             at += (size_t)n;
         }
         o->offset += len;

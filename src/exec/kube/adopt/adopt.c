@@ -17,8 +17,8 @@ static bool is_refusal (const struct kube_result *res)
     return res->status < 200 || res->status > 299;
 }
 
-static void answered (struct adoptee *a, const struct acall *c,
-                      const struct kube_result *res)
+void adopt_call_answered (struct adoptee *a, const struct acall *c,
+                          const struct kube_result *res)
 {
     switch (c->kind) {
     case ADOPT_CALL_RESET:
@@ -411,7 +411,6 @@ int adopt_start (struct exec *x, struct error *err)
     if (!x->adopt)
         return error_set (err, ENOMEM, "out of memory");
     x->adopt->x = x;
-    x->adopt->answered = answered;
     x->adopt->spaces = calloc (json_object_size (names) + 1, sizeof (*x->adopt->spaces));
     if (!x->adopt->spaces)
         return error_set (err, ENOMEM, "out of memory");

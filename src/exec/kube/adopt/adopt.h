@@ -129,9 +129,6 @@ struct adoptee {
 
 struct adopt {
     struct exec *x;
-    /* adopt.c: the request is answered; afterwards the adoptee is poked */
-    void (*answered) (struct adoptee *a, const struct acall *c,
-                      const struct kube_result *res);
     struct adoptspace *spaces;
     size_t nspaces;
     struct adoptee *all, *poked;
@@ -148,6 +145,9 @@ int adopt_start (struct exec *x, struct error *err);
 void adopt_stop (struct exec *x);
 void adopt_tick (struct exec *x, double now);
 void adopt_run_poked (struct exec *x);
+/* The request is answered; afterwards the adoptee is poked. */
+void adopt_call_answered (struct adoptee *a, const struct acall *c,
+                          const struct kube_result *res);
 void adopt_answered (struct exec *x, const char *key, uint64_t id, bool again,
                      const char *text);
 void adopt_state (struct exec *x, const struct exec_foreign_state *s);

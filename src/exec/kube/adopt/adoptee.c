@@ -139,7 +139,7 @@ static void on_answer (const struct kube_result *res, void *arg)
     struct adoptee *a = c->a;
 
     DL_DELETE (a->calls, c);
-    a->x->adopt->answered (a, c, res);
+    adopt_call_answered (a, c, res);
     free (c);
     adopt_poke (a);
 }

@@ -11,7 +11,6 @@
  */
 #include "exec/kube/cluster/cluster.h"
 #include "exec/kube/make/minicluster.h"
-#include "exec/kube/make/miniclusters.h"
 #include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/needs/needs.h"
 #include "exec/kube/sweep.h"
@@ -172,7 +171,7 @@ static void sweep_item (struct sweep *s, size_t kind, const json_t *object)
     log_info ("kube: sweep: %s/%s in %s belongs to no job", kube_kinds[kind].kind, name,
               in);
     sweep_object (s, kind, name, meta);
-    if (kind <= KUBE_JOBS && miniclusters_state (x) == MINICLUSTERS_THERE)
+    if (kind <= KUBE_JOBS && x->miniclusters == MINICLUSTERS_THERE)
         sweep_operators (s, name);
 }
 
@@ -215,7 +214,7 @@ static void sweep_space (struct sweep *s, const char *in)
     char path[512];
 
     for (size_t i = 0; i < KUBE_KINDS; i++) {
-        if (i == KUBE_MINICLUSTERS && miniclusters_state (x) != MINICLUSTERS_THERE)
+        if (i == KUBE_MINICLUSTERS && x->miniclusters != MINICLUSTERS_THERE)
             continue;
         snprintf (path, sizeof (path), "%s%s/%s?" SELECTOR_OURS, kube_kinds[i].prefix, in,
                   kube_kinds[i].kind, x->host.cluster_id);

@@ -36,6 +36,12 @@ struct knode;
 struct kpod;
 struct kspace;
 
+enum miniclusters_state {
+    MINICLUSTERS_UNKNOWN, /* no answer yet */
+    MINICLUSTERS_THERE,
+    MINICLUSTERS_MISSING,
+};
+
 struct exec {
     struct exec_host host;
     const struct exec_hooks *hooks;
@@ -62,7 +68,7 @@ struct exec {
     struct kjob *jobs, *poked;
     uv_timer_t soon, tick;
     /* miniclusters.c; clock_mono() */
-    int miniclusters; /* enum miniclusters_state */
+    enum miniclusters_state miniclusters;
     struct kube_request *miniclusters_call;
     double miniclusters_next;
     /* pulls.c; clock_mono() */

@@ -26,11 +26,11 @@ static void settle (struct exec *x, enum miniclusters_state state)
 {
     struct kspace *s, *tmp;
 
-    if ((int)state == x->miniclusters)
+    if (state == x->miniclusters)
         return;
     if (state == MINICLUSTERS_THERE)
         log_info ("kube: the cluster has MiniClusters");
-    x->miniclusters = (int)state;
+    x->miniclusters = state;
     HASH_ITER (hh, x->spaces, s, tmp) {
         space_poke_jobs (s);
     }
@@ -56,11 +56,6 @@ void miniclusters_look (struct exec *x)
 {
     if (!x->miniclusters_call)
         x->miniclusters_call = kube_send (x->kube, "GET", PATH, NULL, on_answer, x);
-}
-
-enum miniclusters_state miniclusters_state (const struct exec *x)
-{
-    return (enum miniclusters_state)x->miniclusters;
 }
 
 int miniclusters_refuse (struct exec *x, struct error *err)

@@ -2,7 +2,7 @@
  * resource
  *
  *     miniclusters_look (x);                     // at the start
- *     if (miniclusters_state (x) == MINICLUSTERS_MISSING) miniclusters_refuse (x, &err);
+ *     if (x->miniclusters == MINICLUSTERS_MISSING) miniclusters_refuse (x, &err);
  *
  * Asks the API server at the start, after each refusal, and every half a minute while
  * the resource is missing: its installation needs no restart of the broker. Jobs are
@@ -12,14 +12,7 @@
 
 #include "exec/kube/core/state.h"
 
-enum miniclusters_state {
-    MINICLUSTERS_UNKNOWN, /* no answer yet */
-    MINICLUSTERS_THERE,
-    MINICLUSTERS_MISSING,
-};
-
 void miniclusters_look (struct exec *x); /* one request at a time */
-enum miniclusters_state miniclusters_state (const struct exec *x);
 /* -ENOSYS with advice for the installation; a later call may find the resource. */
 int miniclusters_refuse (struct exec *x, struct error *err);
 void miniclusters_tick (struct exec *x, double now);

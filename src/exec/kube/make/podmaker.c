@@ -38,10 +38,10 @@ static const struct podmaker *choose_minicluster (struct kjob *k)
 
     if (minicluster_check (k->settings, k->job->js, k->job->mounts, &why) < 0)
         job_start_failed (k, false, "%s", why.text);
-    else if (miniclusters_state (k->x) == MINICLUSTERS_MISSING) {
+    else if (k->x->miniclusters == MINICLUSTERS_MISSING) {
         miniclusters_refuse (k->x, &why);
         job_start_failed (k, false, "%s", why.text);
-    } else if (miniclusters_state (k->x) == MINICLUSTERS_THERE)
+    } else if (k->x->miniclusters == MINICLUSTERS_THERE)
         return &pods_minicluster;
     return NULL;
 }

@@ -32,7 +32,7 @@ static int check_minicluster (struct exec *x, const json_t *all, const struct jo
 {
     autojson json_t *both = podset_mounts (all, js->pods, mounts);
 
-    if (miniclusters_state (x) == MINICLUSTERS_MISSING)
+    if (x->miniclusters == MINICLUSTERS_MISSING)
         return miniclusters_refuse (x, err);
     return minicluster_check (all, js, both, err);
 }

@@ -8,7 +8,6 @@
 #include "exec/kube/make/calls.h"
 #include "exec/kube/make/endpointslice.h"
 #include "exec/kube/make/minicluster.h"
-#include "exec/kube/make/miniclusters.h"
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/make/podrights.h"
 #include "exec/kube/namespaces/spaces.h"
@@ -44,8 +43,7 @@ static const struct podmaker *maker_of (const struct kjob *k)
 static bool is_minicluster (const struct kjob *k)
 {
     return maker_of (k) == &pods_minicluster
-           || (!k->maker && k->recovering
-               && miniclusters_state (k->x) == MINICLUSTERS_THERE);
+           || (!k->maker && k->recovering && k->x->miniclusters == MINICLUSTERS_THERE);
 }
 
 /* Deletes the operator's objects: they carry no mark of ours, but the MiniCluster's

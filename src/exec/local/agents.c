@@ -91,8 +91,7 @@ static struct agent_process *find (struct agents *a, pid_t pid)
 
 /* -- /proc -- */
 
-static void for_each_process (void (*fn) (const char *name, pid_t pid, void *arg),
-                              void *arg)
+static void for_each_process (void (*fn) (pid_t pid, void *arg), void *arg)
 {
     DIR *dir = opendir ("/proc");
     struct dirent *d;
@@ -100,9 +99,21 @@ static void for_each_process (void (*fn) (const char *name, pid_t pid, void *arg
 
     while (dir && (d = readdir (dir)))
         if (parse_int (d->d_name, 2, INT32_MAX, &pid, "pid", NULL) == 0)
-            fn (d->d_name, (pid_t)pid, arg);
+            fn ((pid_t)pid, arg);
     if (dir)
         closedir (dir);
+}
+
+/* Reads /proc/PID/NAME, NUL-terminated; returns the length or -1. */
+static ssize_t read_proc (pid_t pid, const char *name, char *buf, size_t size)
+{
+    char path[64];
+    snprintf (path, sizeof (path), "/proc/%d/%s", (int)pid, name);
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
+    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, size - 1);
+    if (n >= 0)
+        buf[n] = '\0';
+    return n;
 }
 
 struct member {
@@ -120,13 +131,9 @@ struct tree {
 /* Fields 3, 4, 6 and 22 of /proc/PID/stat, behind the command's name in parentheses. */
 static bool read_stat (pid_t pid, struct member *m)
 {
-    char path[64], buf[512], state;
-    snprintf (path, sizeof (path), "/proc/%d/stat", (int)pid);
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, sizeof (buf) - 1);
-    if (n <= 0)
+    char buf[512], state;
+    if (read_proc (pid, "stat", buf, sizeof (buf)) <= 0)
         return false;
-    buf[n] = '\0';
     const char *end = strrchr (buf, ')');
     if (!end
         || sscanf (end + 1,
@@ -139,12 +146,11 @@ static bool read_stat (pid_t pid, struct member *m)
     return true;
 }
 
-static void tree_add (const char *name, pid_t pid, void *arg)
+static void tree_add (pid_t pid, void *arg)
 {
     struct tree *t = arg;
     struct member m = { .pid = pid };
 
-    (void)name;
     if (!read_stat (pid, &m))
         return;
     if (t->n == t->alloc) {
@@ -310,21 +316,9 @@ static const char *word_after (const char *words, size_t len, const char *option
     return NULL;
 }
 
-/* Reads /proc/PID/NAME, NUL-terminated; returns the length or -1. */
-static ssize_t read_proc (const char *pid, const char *name, char *buf, size_t size)
-{
-    char path[64];
-    snprintf (path, sizeof (path), "/proc/%s/%s", pid, name);
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC);
-    ssize_t n = fd < 0 ? -1 : io_read_all (fd, buf, size - 1);
-    if (n >= 0)
-        buf[n] = '\0';
-    return n;
-}
-
 /* Returns the real uid from the status of the process: its files in /proc belong to root
  * (an agent is not dumpable). */
-static int uid_of (const char *pid, uid_t *ret)
+static int uid_of (pid_t pid, uid_t *ret)
 {
     char text[4096];
     unsigned uid;
@@ -348,13 +342,13 @@ static uint64_t job_of (const struct agents *a, const char *launch)
 }
 
 /* Agents of other brokers are left out: each one in the list takes a descriptor. */
-static void note_agent (const char *name, pid_t pid, void *arg)
+static void note_agent (pid_t pid, void *arg)
 {
     struct agents *a = arg;
     char words[4096];
     int64_t rank;
     uid_t uid;
-    ssize_t n = read_proc (name, "cmdline", words, sizeof (words));
+    ssize_t n = read_proc (pid, "cmdline", words, sizeof (words));
 
     if (n <= 0)
         return;
@@ -364,7 +358,7 @@ static void note_agent (const char *name, pid_t pid, void *arg)
     if (strcmp (base ? base + 1 : words, "fluxq-shell") != 0 || !launch || !number
         || job_of (a, launch) == 0
         || parse_int (number, 0, INT32_MAX, &rank, "rank", NULL) < 0
-        || uid_of (name, &uid) < 0)
+        || uid_of (pid, &uid) < 0)
         return;
     struct agent_process *p = calloc (1, sizeof (*p));
     if (!p || !(p->launch = strdup (launch))

@@ -29,8 +29,7 @@ void job_poke (struct kjob *k)
     if (k->poked)
         return;
     k->poked = true;
-    k->next_poked = k->x->poked;
-    k->x->poked = k;
+    LL_PREPEND2 (k->x->poked, k, next_poked);
     exec_soon (k->x);
 }
 
@@ -49,8 +48,7 @@ void knode_changed (struct exec *x, struct knode *n)
     if (n->queued)
         return;
     n->queued = true;
-    n->next_changed = x->changed_nodes;
-    x->changed_nodes = n;
+    LL_PREPEND2 (x->changed_nodes, n, next_changed);
     exec_soon (x);
 }
 

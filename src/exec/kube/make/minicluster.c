@@ -198,6 +198,14 @@ static json_t *volumes_of (const struct object_source *src, const json_t *spec)
 
 /* -- the object -- */
 
+static void copy (json_t *to, const json_t *from, const char *key)
+{
+    json_t *v = json_object_get (from, key);
+
+    if (v)
+        json_object_set (to, key, v);
+}
+
 /* The operator passes on only fsGroup of a pod's security, but all of a container's. */
 static json_t *security (const json_t *spec, const json_t *container)
 {
@@ -207,21 +215,9 @@ static json_t *security (const json_t *spec, const json_t *container)
     const json_t *pod = json_object_get (spec, "securityContext");
     json_t *sc = own ? json_copy ((json_t *)own) : json_object ();
 
-    for (size_t i = 0; i < ARRAY_SIZE (of_pod); i++) {
-        json_t *v = json_object_get (pod, of_pod[i]);
-
-        if (v)
-            json_object_set (sc, of_pod[i], v);
-    }
+    for (size_t i = 0; i < ARRAY_SIZE (of_pod); i++)
+        copy (sc, pod, of_pod[i]);
     return sc;
-}
-
-static void copy (json_t *to, const json_t *from, const char *key)
-{
-    json_t *v = json_object_get (from, key);
-
-    if (v)
-        json_object_set (to, key, v);
 }
 
 /* First of all, makes the agent and the script executable. */

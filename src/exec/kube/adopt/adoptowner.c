@@ -68,11 +68,10 @@ const char *adopt_owner (const struct adoptee *a, const json_t *meta)
 {
     const struct adopt *d = a->x->adopt;
     const char *named = json_text (json_object_get (meta, "annotations"), ADOPT_OWNER);
-    const char *own = adoptconfig_owner (&a->x->cfg.adopt, a->namespace_);
 
     if (*named && d->policy_holds
         && kube_time_read (json_text (meta, "creationTimestamp"))
                >= kube_time_read (d->policy_since) + IN_FORCE)
         return named;
-    return own ? own : "";
+    return adoptconfig_owner (&a->x->cfg.adopt, a->namespace_);
 }

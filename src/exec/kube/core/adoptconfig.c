@@ -141,7 +141,7 @@ void adoptconfig_release (struct adoptconfig *a)
 
 const char *adoptconfig_owner (const struct adoptconfig *a, const char *namespace_)
 {
-    return json_string_value (json_object_get (a->namespaces, namespace_));
+    return json_text (a->namespaces, namespace_);
 }
 
 int adoptconfig_urgency (const struct adoptconfig *a, const char *priority_class)

@@ -32,5 +32,5 @@ int adoptconfig_read (const struct yaml_doc *doc, const json_t *config,
 void adoptconfig_release (struct adoptconfig *a);
 /* The urgency of a job whose pods have this priorityClassName, which may be "". */
 int adoptconfig_urgency (const struct adoptconfig *a, const char *priority_class);
-/* NULL: the namespace has no owner, or is not configured. */
+/* "": the namespace has no owner, or is not configured. */
 const char *adoptconfig_owner (const struct adoptconfig *a, const char *namespace_);

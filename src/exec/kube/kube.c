@@ -27,8 +27,6 @@
 #include "exec/kube/sweep.h"
 #include "exec/kube/topology/zones.h"
 
-#include <signal.h>
-
 #include "common/clock.h"
 #include "common/log.h"
 #include "exec/kube/cluster/groups.h"

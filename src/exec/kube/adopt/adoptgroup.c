@@ -14,8 +14,6 @@
 #include "common/parse.h"
 #include "exec/kube/core/gres.h"
 
-#define GROUP_LABEL_MAX 63
-
 /* Returns the value of a label, else of an annotation. */
 static const char *label_or_annotation (const json_t *meta, const char *key)
 {

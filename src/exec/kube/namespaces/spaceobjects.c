@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "exec/kube/core/kspace.h"
 #include "exec/kube/core/names.h"
 #include "kube/object.h"
 #include "protocol/agent_api.h"

@@ -127,7 +127,8 @@ void job_dirs_remove (struct broker *b, uint64_t id)
 {
     struct state *state = state_of (b);
 
-    if (array_reserve (&state->gone, &state->alloc, state->n + 1, sizeof (*state->gone)) < 0)
+    if (array_reserve (&state->gone, &state->alloc, state->n + 1, sizeof (*state->gone))
+        < 0)
         return; /* the next start of the broker finds it */
     state->gone[state->n++] = id;
     remove_next (b);

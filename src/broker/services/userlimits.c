@@ -174,7 +174,8 @@ static void add_output (struct userlimits *u, uid_t uid, uint64_t bytes)
             return;
         }
     }
-    if (array_reserve (&u->outputs, &u->alloc, u->noutputs + 1, sizeof (*u->outputs)) == 0)
+    if (array_reserve (&u->outputs, &u->alloc, u->noutputs + 1, sizeof (*u->outputs))
+        == 0)
         u->outputs[u->noutputs++] = (struct output){ uid, bytes };
 }
 

@@ -87,7 +87,8 @@ static int grow_slots (struct kvs *kvs)
 /* Makes room for one more pair. */
 static int grow (struct kvs *kvs)
 {
-    if (array_reserve (&kvs->pairs, &kvs->alloc, kvs->npairs + 1, sizeof (*kvs->pairs)) < 0)
+    if (array_reserve (&kvs->pairs, &kvs->alloc, kvs->npairs + 1, sizeof (*kvs->pairs))
+        < 0)
         return -ENOMEM;
     return kvs->npairs * 2 >= kvs->nslots ? grow_slots (kvs) : 0;
 }

@@ -232,7 +232,8 @@ static int read_word (struct parser *ps)
 {
     struct multiprog *mp = ps->mp;
 
-    if (array_reserve (&mp->words, &mp->words_alloc, mp->n_words + 1, sizeof (*mp->words)) < 0)
+    if (array_reserve (&mp->words, &mp->words_alloc, mp->n_words + 1, sizeof (*mp->words))
+        < 0)
         return error_no_memory (ps->err, ps->name);
     mp->words[mp->n_words++] = mp->text.len;
     while (ps->p < ps->end && !is_blank (*ps->p) && *ps->p != '\n') {
@@ -272,7 +273,8 @@ static int read_line (struct parser *ps)
     size_t number = ps->number;
     int rc;
 
-    if (array_reserve (&mp->lines, &mp->lines_alloc, mp->n_lines + 1, sizeof (*mp->lines)) < 0)
+    if (array_reserve (&mp->lines, &mp->lines_alloc, mp->n_lines + 1, sizeof (*mp->lines))
+        < 0)
         return error_no_memory (ps->err, ps->name);
     mp->lines[mp->n_lines++] =
         (struct line){ .first = (uint32_t)mp->n_words, .number = number };

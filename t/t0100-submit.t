@@ -156,19 +156,20 @@ test_expect_success '~ and $HOME in file names are refused with the reason' '
 '
 
 test_expect_success 'all errors in a script are reported, each with its line and the option to use instead' '
-    printf "#!/bin/sh\n#SBATCH --qos=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
+    printf "#!/bin/sh\n#SBATCH --prefer=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
-    grep "many.sh:2: --qos" err && grep "many.sh:2: --licenses" err &&
+    grep "many.sh:2: --prefer" err && grep "many.sh:2: --licenses" err &&
     grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err &&
-    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --licenses=b\n#FLUXQ --qos=a\n" >many.sh &&
-    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --qos.*--partition" err
+    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --licenses=b\n#FLUXQ --mem-per-cpu=1\n" >many.sh &&
+    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --mem-per-cpu.*--mem" err
 '
 
 test_expect_success 'for an option of sbatch or another command the error names the option to use instead' '
-    refused 2 "^fluxq-submit: --wrap: .*write -- CMD" fluxq-submit --wrap "echo hi" &&
-    refused 2 "^fluxq-run: --wrap: .*write -- CMD" fluxq-run --wrap="echo hi" &&
-    refused 2 "^fluxq-submit: -A: .*no accounts" fluxq-submit -A project -- true &&
-    refused 2 "^fluxq-alloc: --qos: .*--partition" fluxq-alloc --qos=high &&
+    refused 2 "^fluxq-submit: --wrap: .*write -- COMMAND" fluxq-submit --wrap "echo hi" &&
+    refused 2 "^fluxq-run: --wrap: .*write -- COMMAND" fluxq-run --wrap="echo hi" &&
+    refused 2 "^fluxq-submit: --parsable: .*prints the id alone" fluxq-submit --parsable -- true &&
+    refused 2 "^fluxq-submit: -L: .*remove it" fluxq-submit -L matlab -- true &&
+    refused 2 "^fluxq-alloc: --mem-per-gpu: .*--mem" fluxq-alloc --mem-per-gpu=1 &&
     refused 2 "^fluxq-submit: --pty: .*one of fluxq-run" fluxq-submit --pty bash &&
     refused 2 "^fluxq-queue: --array: .*one of fluxq-submit" fluxq-queue --array=1 &&
     refused 2 "^fluxq-submit: --nodes: needs a value" fluxq-submit --nodes

@@ -23,8 +23,9 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_priority.c \
 	src/cmd/show/show_reservation.c \
 	src/cmd/show/show_steps.c \
-	$(COMMANDS_FILES)
-nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c
+	src/cmd/submit/submission.c \
+	$(COMMANDS_FILES) $(SLURM_COMMANDS_FILES)
+nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c src/cmd/slurm/table.c
 CMD_LIBS = src/cmd/libcmd.a $(NET_CLIENT_LIBS) $(READLINE_LIBS)
 
 bin_PROGRAMS += src/cmd/fluxq

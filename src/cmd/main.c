@@ -1,4 +1,5 @@
-/* main.c - fluxq, one binary for all commands: run as fluxq-NAME, "fluxq NAME", or alone
+/* main.c - fluxq, one binary for all commands: run as fluxq-NAME, "fluxq NAME", with the name
+ * of one of Slurm's commands (sbatch), or alone
  */
 #include <config.h>
 #include <stdio.h>
@@ -87,6 +88,8 @@ int main (int argc, char **argv)
 
     if (!strncmp (name, "fluxq-", 6))
         command = command_find (name + 6);
+    else
+        command = command_find_slurm (name);
     if (command)
         return command_execute (command, argc, argv, NULL, false);
     return multi_call (argc, argv);

@@ -137,6 +137,8 @@ struct jobspec {
     struct switches switches;
     char *comment;        /* or NULL; only recorded and shown */
     char *wckey;          /* or NULL; the same */
+    char *account;        /* or NULL; the same */
+    char *qos;            /* or NULL; the same */
     char *reservation;    /* advance reservation to run in; or NULL */
     double start_timeout; /* seconds allowed for a start; 0: as configured */
     struct job_process process;

@@ -24,6 +24,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/options/make_jobspec.c \
 	src/jobspec/options/set.c \
 	src/jobspec/options/shape.c \
+	src/jobspec/options/slurm_options.c \
 	src/jobspec/options/submit_options.c \
 	src/jobspec/options/written.c \
 	src/jobspec/parse/attributes.c \

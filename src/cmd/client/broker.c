@@ -49,6 +49,52 @@ bool cmd_sleep (double seconds)
     return !interrupted;
 }
 
+/* -- Slurm's words -- */
+
+/* The sentences of Slurm's commands, by the code of the broker's problem; tools search for
+ * them. */
+static const struct {
+    const char *code, *words;
+} sentences[] = {
+    { "unknown-job", "Invalid job id specified" },
+    { "unknown-queue", "Invalid partition name specified" },
+    { "unknown-node", "Invalid node name specified" },
+    { "unknown-user", "Invalid user id" },
+    { "unknown-reservation", "Requested reservation is invalid" },
+    { "not-in-reservation", "Access denied to requested reservation" },
+    { "not-in-queue", "User's group not permitted to use this partition" },
+    { "not-owner", "Access/permission denied" },
+    { "not-operator", "Access/permission denied" },
+    { "infeasible", "Requested node configuration is not available" },
+    { "array-max", "Invalid job array specification" },
+    { "over-limit", "Job violates accounting/QOS policy (job submit limit, user's size "
+                    "and/or time limits)" },
+    { "busy", "Socket timed out on send/recv operation" },
+    { "too-many-requests", "Socket timed out on send/recv operation" },
+};
+
+static const char *slurm_sentence (const char *code)
+{
+    for (size_t i = 0; i < ARRAY_SIZE (sentences); i++)
+        if (!strcmp (sentences[i].code, code))
+            return sentences[i].words;
+    return NULL;
+}
+
+void cmd_add_words (const struct cmd *c, const struct http_response *r, struct error *err)
+{
+    autojson json_t *o = NULL;
+
+    if (!c->command->slurm)
+        return;
+    o = json_parse (r->body, r->len, "answer", NULL);
+    const char *words = o ? slurm_sentence (json_text (o, "code")) : NULL;
+    const char *lead = c->command->refused ? c->command->refused : "";
+    struct error own = *err;
+    error_set (err, own.code, "%s%s%s%s%s", lead, words ? words : "", words ? " (" : "",
+               own.text, words ? ")" : "");
+}
+
 /* -- requests -- */
 
 int cmd_parse_wait (const char *text, double *ret_seconds, const char *what,
@@ -132,6 +178,8 @@ int cmd_request (struct cmd *c, const char *method, const char *target, const ch
         return CMD_OK;
     if (rc == 0)
         rc = http_response_error (ret, &err);
+    if (rc < 0 && ret->status)
+        cmd_add_words (c, ret, &err);
     http_response_release (ret);
     *ret = (struct http_response){ 0 };
     return cmd_broken (c, rc, &err);

@@ -6,7 +6,13 @@
 
 #include "jobspec/script/dialect.h"
 
-enum { OPT_HELP = CMD_OPTION_COMMON, OPT_VERSION, OPT_BROKER, OPT_BROKER_WAIT };
+enum {
+    OPT_HELP = CMD_OPTION_COMMON,
+    OPT_USAGE,
+    OPT_VERSION,
+    OPT_BROKER,
+    OPT_BROKER_WAIT
+};
 
 static const struct option_desc common_options[] = {
     { "broker", 0, "URL",
@@ -21,13 +27,29 @@ static const struct option_desc common_options[] = {
     OPTION_END,
 };
 
+/* Slurm's commands use -h for something else, unless their own table has it. */
+static const struct option_desc slurm_common_options[] = {
+    { "help", 0, NULL, "show this text", OPT_HELP, false, NULL },
+    { "usage", 0, NULL, "show the usage in short", OPT_USAGE, false, NULL },
+    { "version", 'V', NULL, "show the version", OPT_VERSION, false, NULL },
+    OPTION_END,
+};
+
+static const struct command *find (const struct command *const *table, const char *name)
+{
+    while (*table && strcmp ((*table)->name, name) != 0)
+        table++;
+    return *table;
+}
+
 const struct command *command_find (const char *name)
 {
-    for (const struct command *const *c = commands; *c; c++) {
-        if (!strcmp ((*c)->name, name))
-            return *c;
-    }
-    return NULL;
+    return find (commands, name);
+}
+
+const struct command *command_find_slurm (const char *name)
+{
+    return find (slurm_commands, name);
 }
 
 /* -- help -- */
@@ -47,12 +69,20 @@ static bool is_left_out (const struct command *command, const struct option_desc
     return false;
 }
 
+static struct option_desc *find_option (struct option_desc *list, size_t n,
+                                        const char *name)
+{
+    for (size_t i = 0; i < n; i++)
+        if (!strcmp (list[i].name, name))
+            return &list[i];
+    return NULL;
+}
+
 void command_options (const struct command *command,
                       struct option_desc ret[static CMD_OPTIONS_MAX])
 {
     const struct option_desc *tables[] = {
-        command->options, command->more_options ? command->more_options () : NULL,
-        common_options
+        command->options, command->more_options ? command->more_options () : NULL
     };
     size_t n = 0;
 
@@ -62,18 +92,34 @@ void command_options (const struct command *command,
                 ret[n++] = *d;
         }
     }
+    for (const struct option_desc *d = command->slurm ? slurm_common_options
+                                                      : common_options;
+         d->name; d++) {
+        struct option_desc *own = find_option (ret, n, d->name);
+        if (own) /* with a letter of its own */
+            own->id = d->id;
+        else if (n + 1 < CMD_OPTIONS_MAX)
+            ret[n++] = *d;
+    }
     ret[n] = (struct option_desc)OPTION_END;
+}
+
+static void print_usage (FILE *out, const struct command *command)
+{
+    const char *lead = "Usage:";
+
+    for (const char *const *u = command->usage; *u; u++) {
+        fprintf (out, "%s %s%s%s%s\n", lead, command->slurm ? "" : "fluxq-",
+                 command->name, **u ? " " : "", *u);
+        lead = "      ";
+    }
 }
 
 void command_print_help (FILE *out, const struct command *command)
 {
     struct option_desc options[CMD_OPTIONS_MAX];
-    const char *lead = "Usage:";
 
-    for (const char *const *u = command->usage; *u; u++) {
-        fprintf (out, "%s fluxq-%s%s%s\n", lead, command->name, **u ? " " : "", *u);
-        lead = "      ";
-    }
+    print_usage (out, command);
     fprintf (out, "%s.\n", command->summary);
     for (const struct subcommand *s = command->subcommands; s && s->name; s++) {
         int used = fprintf (out, "%s  %s%s%s", s == command->subcommands ? "\n" : "",
@@ -98,7 +144,7 @@ void command_print_list (FILE *out)
 
 /* -- messages -- */
 
-static void complain (const struct cmd *c, const char *fmt, va_list ap)
+static void complain (const struct cmd *c, const char *lead, const char *fmt, va_list ap)
 {
     struct error err = { 0 };
     char text[ERROR_TEXT_MAX];
@@ -106,7 +152,7 @@ static void complain (const struct cmd *c, const char *fmt, va_list ap)
     vsnprintf (text, sizeof (text), fmt, ap);
     error_set (&err, EINVAL, "%s", text); /* one line, no control characters */
     fflush (stdout);
-    fprintf (stderr, "%s: %s\n", c->program, err.text);
+    fprintf (stderr, "%s: %s%s\n", c->program, c->command->slurm ? lead : "", err.text);
 }
 
 int command_unknown (const char *name, const char *hint)
@@ -123,7 +169,7 @@ int cmd_fail (struct cmd *c, const char *fmt, ...)
     va_list ap;
 
     va_start (ap, fmt);
-    complain (c, fmt, ap);
+    complain (c, "error: ", fmt, ap);
     va_end (ap);
     return c->status = CMD_FAILED;
 }
@@ -133,11 +179,11 @@ int cmd_usage (struct cmd *c, const char *fmt, ...)
     va_list ap;
 
     va_start (ap, fmt);
-    complain (c, fmt, ap);
+    complain (c, "error: ", fmt, ap);
     va_end (ap);
     fprintf (stderr, "Try '%s --help'.\n", c->program);
     c->ended = true;
-    return c->status = CMD_USAGE;
+    return c->status = c->command->slurm ? CMD_FAILED : CMD_USAGE;
 }
 
 void cmd_warn (const struct cmd *c, const char *fmt, ...)
@@ -145,11 +191,19 @@ void cmd_warn (const struct cmd *c, const char *fmt, ...)
     va_list ap;
 
     va_start (ap, fmt);
-    complain (c, fmt, ap);
+    complain (c, "", fmt, ap);
     va_end (ap);
 }
 
 /* -- options -- */
+
+static void print_version (const struct cmd *c)
+{
+    if (c->command->slurm)
+        printf ("slurm " CMD_SLURM_VERSION " (fluxq " PACKAGE_VERSION ")\n");
+    else
+        printf ("%s %s\n", c->program, PACKAGE_VERSION);
+}
 
 static void set_broker_wait (struct cmd *c, const char *value)
 {
@@ -190,10 +244,6 @@ static void explain_unknown (struct cmd *c, const char *word, struct error *err)
     snprintf (name, sizeof (name), "%.*s", (int)strcspn (word, "="), word);
     if (long_one && option_find (c->options, name + 2, NULL))
         return; /* the error has another cause */
-    if (is_of_jobs (c->command) && !strcmp (name, "--wrap")) {
-        error_set (err, err->code, "%s: unknown option; write -- CMD", name);
-        return;
-    }
     if ((is_of_jobs (c->command) && dialect_explain (c->options, word, err)) || !long_one)
         return;
     list_commands (c, name + 2, list, sizeof (list));
@@ -224,8 +274,10 @@ int cmd_next (struct cmd *c, struct option_match *ret)
         }
         if (ret->desc->id == OPT_HELP)
             command_print_help (stdout, c->command);
+        else if (ret->desc->id == OPT_USAGE)
+            print_usage (stdout, c->command);
         else
-            printf ("%s %s\n", c->program, PACKAGE_VERSION);
+            print_version (c);
         c->ended = true;
         c->status = CMD_OK;
     }
@@ -250,7 +302,8 @@ int command_execute (const struct command *command, int argc, char **argv, const
                      .broker_wait = -1,
                      .in_console = in_console };
 
-    snprintf (c.program, sizeof (c.program), "fluxq-%s", command->name);
+    snprintf (c.program, sizeof (c.program), "%s%s", command->slurm ? "" : "fluxq-",
+              command->name);
     command_options (command, c.options);
     option_parser_init (&c.parser, c.program, c.options, command->option_flags, argc,
                         argv);

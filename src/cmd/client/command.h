@@ -25,13 +25,17 @@
  * process. So it returns its exit status and never ends the process, keeps nothing in
  * static variables, and writes to stdout through stdio. Users read one line about a
  * failure, "fluxq-NAME: ...". Exit status: 0 done, 1 refused or failed, 2 wrong usage,
- * 130 interrupted, --wait: the job's.
+ * 130 interrupted, --wait: the job's. Slurm's commands (src/cmd/slurm) have Slurm's words
+ * and exit status instead.
  */
 #pragma once
 
 #include "common/json.h"
 #include "common/option.h"
 #include "net/http_client.h"
+
+/* The version of Slurm whose options and words src/cmd/slurm follows. */
+#define CMD_SLURM_VERSION "25.11.0"
 
 enum { CMD_OK = 0, CMD_FAILED = 1, CMD_USAGE = 2, CMD_INTERRUPTED = 130 };
 
@@ -78,15 +82,25 @@ struct command {
     const char *notes;               /* more paragraphs for the help, or NULL */
     void (*print_notes) (FILE *out); /* prints further notes made from a table, or NULL */
     int (*run) (struct cmd *c);
+    /* One of Slurm's commands, with Slurm's words: the program is NAME, its messages are
+     * "NAME: error: ...", wrong usage is exit status 1, and the options --broker,
+     * --broker-wait do not exist ($FLUXQ_BROKER and $FLUXQ_BROKER_WAIT do). */
+    bool slurm;
+    /* ... and what stands before the reason when the broker refuses a request
+     * ("Batch job submission failed: "); or NULL. */
+    const char *refused;
 };
 
 /* Made by contrib/gen-table; NULL-terminated, in alphabetical order. */
-extern const struct command *const commands[];
+extern const struct command *const commands[];       /* fluxq's own: src/cmd */
+extern const struct command *const slurm_commands[]; /* src/cmd/slurm */
+/* name: without "fluxq-". NULL: there is none. */
 const struct command *command_find (const char *name);
+const struct command *command_find_slurm (const char *name);
 /* Prints an error and a hint to stderr, and returns CMD_USAGE. */
 int command_unknown (const char *name, const char *hint);
 
-#define CMD_OPTIONS_MAX 128
+#define CMD_OPTIONS_MAX 160
 /* All options of a command, its tables' and the common ones, ended by OPTION_END. */
 void command_options (const struct command *command,
                       struct option_desc ret[static CMD_OPTIONS_MAX]);
@@ -165,6 +179,10 @@ int cmd_request (struct cmd *c, const char *method, const char *target, const ch
 int cmd_call (struct cmd *c, const char *method, const char *target, json_t *body,
               json_t **ret);
 int cmd_get (struct cmd *c, const char *target, json_t **ret);
+/* Of Slurm's commands: puts Slurm's sentence before the reason why the broker refused the
+ * request. */
+void cmd_add_words (const struct cmd *c, const struct http_response *r,
+                    struct error *err);
 /* After a client call that failed: prints the error and returns the status;
  * CMD_INTERRUPTED, silently, after SIGINT. */
 int cmd_broken (struct cmd *c, int rc, const struct error *err);

@@ -46,6 +46,7 @@ static int post (struct cmd *c, const char *target, const char *body, size_t len
     if (rc == 0 && (ret->status < 200 || ret->status > 299)) {
         rc = http_response_error (ret, &err);
         submit_options_explain (so, &err);
+        cmd_add_words (c, ret, &err);
     }
     if (rc == 0)
         return CMD_OK;

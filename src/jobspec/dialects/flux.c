@@ -269,10 +269,18 @@ static const struct option_desc *options_of_flux (void)
     return table;
 }
 
+static int refuse (const struct option_desc *option, const char *where, struct error *err)
+{
+    return DIALECT_KIND (option->id) == DIALECT_REFUSED
+               ? dialect_unsupported ("flux", option, where, err)
+               : 0;
+}
+
 static const struct dialect_options options = {
     .rules = WORDS_POSIX,
     .table = options_of_flux,
     .set = set,
+    .refuse = refuse,
 };
 
 /* -- lines -- */

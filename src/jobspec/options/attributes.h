@@ -8,8 +8,8 @@
  *       TEXT (js.color), .max = 63, .path = "fluxq.color", .event = "color",
  *       .label = "Color", .heading = "COLOR", .variable = "SLURM_JOB_COLOR" },
  *
- * From the row come --color, FLUXQ_COLOR, the directives #FLUXQ --color and (if sbatch)
- * #SBATCH --color, their help and completion; the path in the jobspec, written, read and
+ * From the row come --color, FLUXQ_COLOR, the directive #FLUXQ --color, their help and
+ * completion (of an option of Slurm also #SBATCH --color, see slurm_options.h); the path in the jobspec, written, read and
  * named in errors; the key of the submit event, the column of listings, the member of GET
  * /v1/jobs/ID and the line of fluxq-show job; FLUXQ_COLOR and SLURM_JOB_COLOR in the job.
  *
@@ -48,7 +48,6 @@ struct attribute {
     const char *arg, *help, *group;
     char letter;
     bool arg_optional;
-    bool sbatch;         /* sbatch has the option under this name and letter */
     const char *same_as; /* sets the value of this option, or NULL */
     /* The value; 0, false or NULL if the attribute is not given. */
     enum attribute_type type;
@@ -74,11 +73,6 @@ extern const struct attribute attribute_table[];
 
 /* name: long option, need not end at len. NULL: no such row. */
 const struct attribute *attribute_find (const char *name, size_t len);
-/* The rows as options, with ids from SUBMIT_OPTION_FIRST on (options that set the same
- * value have the same id), then the rows of more. Needs room for n; returns ret. */
-const struct option_desc *attribute_options (struct option_desc *ret, size_t n,
-                                             bool only_sbatch,
-                                             const struct option_desc *more);
 
 /* -EINVAL unless text is a printable line of 1 to max bytes. */
 int attribute_check_line (const char *text, size_t max, const char *where,

@@ -215,8 +215,10 @@ static json_t *stream (const char *pattern)
 /* attributes.system.shell: output, input and staged files. */
 static json_t *shell_options (const struct submit_options *so)
 {
-    const char *by_default =
-        so->array ? SUBMIT_DEFAULT_ARRAY_OUTPUT : SUBMIT_DEFAULT_OUTPUT;
+    const char *by_default = so->slurm_defaults
+                                 ? (so->array ? "slurm-%A_%a.out" : "slurm-%j.out")
+                             : so->array ? SUBMIT_DEFAULT_ARRAY_OUTPUT
+                                         : SUBMIT_DEFAULT_OUTPUT;
     json_t *out =
         json_pack ("{s:o}", "stdout", stream (so->output ? so->output : by_default));
     json_t *options = json_pack ("{s:o}", "output", out);
@@ -288,7 +290,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     if (so->js.resize_signal)
         rc |= json_object_set_new (own, "resize-signal",
                                    json_integer (so->js.resize_signal));
-    if (so->js.keep_invalid_depend)
+    if (so->js.keep_invalid_depend
+        || (so->slurm_defaults && !submit_source_of (so, "kill-invalid-depend")))
         rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
     if (so->js.requeue != JOBSPEC_UNSET)
         rc |= json_object_set_new (own, "requeue",

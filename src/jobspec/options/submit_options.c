@@ -8,12 +8,25 @@
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/set.h"
 
+static const struct attribute *find (const char *name)
+{
+    return attribute_find (name, strlen (name));
+}
+
 const struct option_desc *submit_options_table (void)
 {
-    static struct option_desc table[ATTRIBUTES_MAX];
+    static struct option_desc table[ATTRIBUTES_MAX]; /* the last row ends it */
+    size_t n = 0;
 
-    return table[0].name ? table
-                         : attribute_options (table, ARRAY_SIZE (table), false, NULL);
+    if (table[0].name)
+        return table;
+    for (const struct attribute *a = attribute_table; a->name; a++) {
+        const struct attribute *of = a->same_as ? find (a->same_as) : a;
+        int id = SUBMIT_OPTION_FIRST + (int)(of - attribute_table);
+        table[n++] = (struct option_desc){ a->name, a->letter,       a->arg,  a->help,
+                                           id,      a->arg_optional, a->group };
+    }
+    return table;
 }
 
 void submit_options_init (struct submit_options *so)
@@ -42,11 +55,6 @@ void submit_options_release (struct submit_options *so)
     dependencies_release (&so->depend);
     submit_written_release (so);
     submit_options_init (so);
-}
-
-static const struct attribute *find (const char *name)
-{
-    return attribute_find (name, strlen (name));
 }
 
 int submit_options_set (struct submit_options *so, enum submit_source source,

@@ -120,6 +120,13 @@ struct submit_options {
     struct job_process process; /* --signal, --propagate, --get-user-env */
     char *export_file;          /* --export-file */
     struct stage_list stage_in, stage_out;
+    /* Options of sbatch itself, also in a script. */
+    struct {
+        bool wait, parsable, quiet, verbose, test_only;
+    } command;
+    /* Slurm's defaults instead of fluxq's: the output file is slurm-%j.out, and a job
+     * whose dependency can never be met stays in the queue. */
+    bool slurm_defaults;
     int source_of[80]; /* internal: source of each row's value, plus 1 */
     char *written[80];  /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
     char *script_name; /* default job name; script_read_all() sets it if NULL */

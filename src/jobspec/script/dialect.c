@@ -174,11 +174,8 @@ bool dialect_explain (const struct option_desc *own, const char *word, struct er
         found = o;
         of = *d;
     }
-    if (!found || DIALECT_KIND (found->id) != DIALECT_REFUSED)
-        return false;
     option_of_word (word, name, sizeof (name));
-    dialect_unsupported (of->name, found, name, err);
-    return true;
+    return found && of->options->refuse (found, name, err) < 0;
 }
 
 /* For an option that the dialect does not know: say if it is known elsewhere. next: the

@@ -78,6 +78,10 @@ struct dialect_options {
     const struct option_desc *(*table) (void);
     int (*set) (struct submit_options *so, const struct option_desc *option,
                 const char *value, const char *where, struct error *err);
+    /* Whether fluxq-submit does not have the option: -EINVAL with the way out, else
+     * 0. */
+    int (*refuse) (const struct option_desc *option, const char *where,
+                   struct error *err);
 };
 
 /* Apply the text of the directive that begins on line; words that are no options are

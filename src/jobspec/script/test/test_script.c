@@ -448,7 +448,7 @@ static const struct {
     { SH "#SBATCH -N2 extra\n", "dir/job.sh:2: 'extra' is not an option", "" },
     { SH "#SBATCH -J 'a\n", "dir/job.sh:2: ", "not closed" },
     { SH "#SBATCH --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ", "does not support" },
-    { SH "#SBATCH -N2\n#SBATCH -q high\n", "dir/job.sh:3: -q: ", "--partition" },
+    { SH "#SBATCH -N2\n#SBATCH -L high\n", "dir/job.sh:3: -L: ", "remove it" },
     { SH "#SBATCH --dependency=afterok\n", "dir/job.sh:2: --dependency: ", "afterok:ID" },
     { SH "#SBATCH -b 25:00\n", "dir/job.sh:2: -b: '25:00'", "is not a time" },
     { SH "#SBATCH -t 1-30\n", "dir/job.sh:2: -t: '1-30'", "" },
@@ -469,7 +469,8 @@ static const struct {
     { SH "#SBATCH --image=x\n", "dir/job.sh:2: --image: unknown option", "" },
     { SH "#SBATCH --queue=x\n", "dir/job.sh:2: --queue: unknown option", "" },
     { SH "#SBATCH -o x-%A_%q.out\n", "dir/job.sh:2: -o: ", "%A" },
-    { SH "#FLUXQ --wait\n", "dir/job.sh:2: --wait: ", "on the command line of fluxq-submit" },
+    { SH "#FLUXQ --wait\n",
+      "dir/job.sh:2: --wait: ", "on the command line of fluxq-submit" },
     { SH "#FLUXQ --ntasks=4 --ntasks_per_node=1\n",
       "dir/job.sh:2: --ntasks_per_node: unknown", "--ntasks-per-node" },
     { SH "# flux: -N2 -B bank\n", "dir/job.sh:2: -B: ", "flux option" },
@@ -500,7 +501,8 @@ static const struct {
     { SH "# flux: -N2\n\n#SBATCH -N2\n", "dir/job.sh:4: ", "line 2" },
     { SH "#SBATCH -N2\n#FLUXQ -N2\n# flux: -N2\n", "dir/job.sh:4: ", "line 2" },
     /* options of another dialect */
-    { SH "#SBATCH --malleable\n", "dir/job.sh:2: --malleable", "write #FLUXQ --malleable" },
+    { SH "#SBATCH --malleable\n", "dir/job.sh:2: --malleable",
+      "write #FLUXQ --malleable" },
     { SH "#SBATCH --stage-in=a:b\n", "dir/job.sh:2: --stage-in",
       "write #FLUXQ --stage-in=a:b" },
     { SH "# flux: --reservation=a\n", "dir/job.sh:2: --reservation",
@@ -508,10 +510,11 @@ static const struct {
     { SH "#SBATCH --stage-in a:b\n", "dir/job.sh:2: --stage-in",
       "write #FLUXQ --stage-in=a:b" },
     { SH "#SBATCH --nodes\n", "dir/job.sh:2: --nodes: ", "needs a value" },
-    { SH "#FLUXQ --qos=a\n", "dir/job.sh:2: --qos: ", "name a queue with --partition" },
-    { SH "#FLUXQ -A a\n", "dir/job.sh:2: -A: ", "there are no accounts" },
-    { SH "#FLUXQ --wrap=a\n", "dir/job.sh:2: --wrap: ",
-      "write the command into the script" },
+    { SH "#FLUXQ --mem-per-cpu=1\n",
+      "dir/job.sh:2: --mem-per-cpu: ", "memory of a node with --mem" },
+    { SH "#FLUXQ -L a\n", "dir/job.sh:2: -L: ", "remove it" },
+    { SH "#FLUXQ --wrap=a\n",
+      "dir/job.sh:2: --wrap: ", "write the command into the script" },
     { SH "# flux: --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ", "sends no mail" },
 };
 
@@ -545,9 +548,10 @@ static void add_line (const char *text, void *arg)
 /* All errors of a script are reported at once, not directive by directive. */
 static void test_all_refusals (void **state)
 {
-    static const char script[] = SH "#SBATCH -N 2 --qos=1 --licenses=x\n#SBATCH --nosuch a -Z b "
-                                    "--uid=3\n# flux: -N1\n"
-                                    "#FLUXQ --nodes=x\n";
+    static const char script[] =
+        SH "#SBATCH -N 2 --prefer=1 --licenses=x\n#SBATCH --nosuch a -Z b "
+           "--uid=3\n# flux: -N1\n"
+           "#FLUXQ --nodes=x\n";
     struct submit_options so;
     struct error err = { 0 };
     struct strbuf sb;
@@ -559,7 +563,7 @@ static void test_all_refusals (void **state)
                                        &sb, &err),
                       -EINVAL);
     assert_true (strncmp (sb.buf, "a:4: a directive for flux", 25) == 0);
-    assert_non_null (strstr (sb.buf, "\na:2: --qos"));
+    assert_non_null (strstr (sb.buf, "\na:2: --prefer"));
     assert_non_null (strstr (sb.buf, "\na:2: --licenses"));
     assert_non_null (strstr (sb.buf, "\na:3: --nosuch"));
     assert_non_null (strstr (sb.buf, "\na:3: -Z"));

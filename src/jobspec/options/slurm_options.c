@@ -1,0 +1,347 @@
+/* slurm_options.c - see slurm_options.h */
+#include "jobspec/options/slurm_options.h"
+
+#include "jobspec/options/attributes.h"
+
+#define DONE(n, l, who, var)                                                             \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .sets = n, .variable = var              \
+    }
+#define STORED(n, l, who, var)                                                           \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .treatment = SLURM_STORED, .sets = n,   \
+        .variable = var                                                                  \
+    }
+/* Done by an option of fluxq with another name. */
+#define AS(n, l, who, a, option)                                                         \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .arg = a, .sets = option                \
+    }
+#define COMMAND(n, l, who, a, var, help, offset, other)                                  \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .arg = a, .treatment = SLURM_COMMAND,   \
+        .variable = var, .text = help, .at = offset, .elsewhere = other                  \
+    }
+#define FLAG(member) offsetof (struct submit_options, command.member)
+#define NO(n, l, who, a, var, instead)                                                   \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .arg = a, .treatment = SLURM_REFUSED,   \
+        .variable = var, .text = instead                                                 \
+    }
+/* ... with a value only as --name=VALUE */
+#define NO_OPT(n, l, who, a, var, instead)                                               \
+    {                                                                                    \
+        .name = n, .letter = l, .arg_optional = true, .commands = who, .arg = a,         \
+        .treatment = SLURM_REFUSED, .variable = var, .text = instead                     \
+    }
+
+const struct slurm_option slurm_option_table[] = {
+    STORED ("account", 'A', SLURM_ALL, "ACCOUNT"),
+    NO ("acctg-freq", 0, SLURM_ALL, "LIST", "ACCTG_FREQ",
+        "remove it (the usage of a job is measured when it ends)"),
+    DONE ("array", 'a', SLURM_SBATCH, "ARRAY_INX"),
+    NO ("batch", 0, SLURM_SBATCH, "FEATURE", "BATCH",
+        "say the features of all nodes with --constraint"),
+    NO ("bb", 0, SLURM_ALL, "SPEC", "BURST_BUFFER",
+        "remove it (there are no burst buffers; --stage-in of fluxq-submit copies "
+        "files)"),
+    NO ("bbf", 0, SLURM_ALL, "FILE", NULL,
+        "remove it (there are no burst buffers; --stage-in of fluxq-submit copies "
+        "files)"),
+    DONE ("begin", 'b', SLURM_ALL, NULL),
+    NO ("bell", 0, SLURM_SALLOC, NULL, "BELL", NULL),
+    DONE ("chdir", 'D', SLURM_ALL, NULL),
+    NO ("cluster-constraint", 0, SLURM_ALL, "LIST", "CLUSTER_CONSTRAINT",
+        "remove it (there is one cluster)"),
+    NO ("clusters", 'M', SLURM_ALL, "NAMES", "CLUSTERS",
+        "remove it (there is one cluster)"),
+    STORED ("comment", 0, SLURM_ALL, NULL),
+    NO ("consolidate-segments", 0, SLURM_ALL, NULL, "CONSOLIDATE_SEGMENTS",
+        "say --nodes-per of fluxq-submit"),
+    DONE ("constraint", 'C', SLURM_ALL, "CONSTRAINT"),
+    NO ("container", 0, SLURM_ALL, "PATH", "CONTAINER",
+        "name an image with --image of fluxq-submit, or in the script: #FLUXQ "
+        "--image=IMAGE"),
+    NO ("container-id", 0, SLURM_ALL, "ID", "CONTAINER_ID",
+        "name an image with --image of fluxq-submit, or in the script: #FLUXQ "
+        "--image=IMAGE"),
+    NO ("contiguous", 0, SLURM_ALL, NULL, NULL,
+        "ask for nodes that are near each other: --switches=1, or --placement of "
+        "fluxq-submit"),
+    NO ("core-spec", 'S', SLURM_ALL, "N", "CORE_SPEC",
+        "remove it (cores for the system are set aside by the administrator)"),
+    NO ("cores-per-socket", 0, SLURM_ALL, "N", NULL,
+        "ask for cores with --cpus-per-task"),
+    NO ("cpu-freq", 0, SLURM_ALL, "SPEC", "CPU_FREQ_REQ",
+        "remove it (fluxq does not change the frequency of cores)"),
+    NO ("cpus-per-gpu", 0, SLURM_ALL, "N", "CPUS_PER_GPU",
+        "ask for cores with --cpus-per-task"),
+    DONE ("cpus-per-task", 'c', SLURM_ALL, NULL),
+    DONE ("deadline", 0, SLURM_ALL, NULL),
+    NO ("delay-boot", 0, SLURM_ALL, "MINUTES", "DELAY_BOOT",
+        "remove it (fluxq boots no nodes)"),
+    DONE ("dependency", 'd', SLURM_ALL, NULL),
+    NO ("distribution", 'm', SLURM_ALL, "SPEC", "DISTRIBUTION",
+        "give it to srun or fluxq-run in the script"),
+    DONE ("error", 'e', SLURM_SBATCH | SLURM_SRUN, "ERROR"),
+    DONE ("exclude", 'x', SLURM_ALL, NULL),
+    { .name = "exclusive",
+      .arg = "user|mcs",
+      .arg_optional = true,
+      .commands = SLURM_ALL,
+      .sets = "exclusive",
+      .variable = "EXCLUSIVE" },
+    DONE ("export", 0, SLURM_SBATCH | SLURM_SRUN, "EXPORT"),
+    DONE ("export-file", 0, SLURM_SBATCH, NULL),
+    NO ("external", 0, SLURM_SBATCH, NULL, NULL, "remove it (the job runs its script)"),
+    NO ("extra", 0, SLURM_ALL, "TEXT", NULL, "write it into --comment"),
+    NO ("extra-node-info", 'B', SLURM_ALL, "SPEC", NULL,
+        "ask for cores with --cpus-per-task"),
+    DONE ("get-user-env", 0, SLURM_SBATCH, "GET_USER_ENV"),
+    NO ("gid", 0, SLURM_SBATCH, "GROUP", NULL, "submit as that user"),
+    NO ("gpu-bind", 0, SLURM_ALL, "SPEC", "GPU_BIND",
+        "remove it (say the number of GPUs of a task with --gpus-per-task)"),
+    NO ("gpu-freq", 0, SLURM_ALL, "SPEC", "GPU_FREQ",
+        "remove it (fluxq does not change the frequency of GPUs)"),
+    DONE ("gpus", 'G', SLURM_ALL, "GPUS"),
+    DONE ("gpus-per-node", 0, SLURM_ALL, "GPUS_PER_NODE"),
+    NO ("gpus-per-socket", 0, SLURM_ALL, "N", "GPUS_PER_SOCKET",
+        "say the number of all GPUs with --gpus"),
+    DONE ("gpus-per-task", 0, SLURM_ALL, "GPUS_PER_TASK"),
+    DONE ("gres", 0, SLURM_ALL, "GRES"),
+    NO ("gres-flags", 0, SLURM_ALL, "SPEC", "GRES_FLAGS", NULL),
+    COMMAND ("help", 'h', SLURM_ALL, NULL, NULL, "show this text", 0,
+             "it belongs on the command line of fluxq-submit"),
+    NO ("hint", 0, SLURM_ALL, "TYPE", "HINT", NULL),
+    DONE ("hold", 'H', SLURM_ALL, NULL),
+    COMMAND ("ignore-pbs", 0, SLURM_SBATCH, NULL, "IGNORE_PBS",
+             "read no #PBS lines, as always", 0, "remove it (fluxq reads no #PBS lines)"),
+    DONE ("input", 'i', SLURM_SBATCH | SLURM_SRUN, "INPUT"),
+    DONE ("job-name", 'J', SLURM_ALL, "JOB_NAME"),
+    AS ("kill-on-invalid-dep", 0, SLURM_SBATCH, "yes|no", "kill-invalid-depend"),
+    NO ("licenses", 'L', SLURM_ALL, "LIST", NULL, NULL),
+    NO ("mail-type", 0, SLURM_ALL, "EVENTS", NULL, "remove it (fluxq sends no mail)"),
+    NO ("mail-user", 0, SLURM_ALL, "USER", NULL, "remove it (fluxq sends no mail)"),
+    NO ("mcs-label", 0, SLURM_ALL, "LABEL", NULL,
+        "remove it (fluxq has no security labels)"),
+    DONE ("mem", 0, SLURM_ALL, "MEM_PER_NODE"),
+    NO ("mem-bind", 0, SLURM_ALL, "SPEC", "MEM_BIND", NULL),
+    NO ("mem-per-cpu", 0, SLURM_ALL, "SIZE", "MEM_PER_CPU",
+        "say the memory of a node with --mem"),
+    NO ("mem-per-gpu", 0, SLURM_ALL, "SIZE", "MEM_PER_GPU",
+        "say the memory of a node with --mem"),
+    NO ("mincpus", 0, SLURM_ALL, "N", NULL, "ask for cores with --cpus-per-task"),
+    NO ("network", 0, SLURM_ALL, "SPEC", "NETWORK", NULL),
+    DONE ("nice", 0, SLURM_ALL, NULL),
+    NO_OPT ("no-kill", 'k', SLURM_ALL, "off", "NO_KILL",
+            "remove it (a job ends when a node of it is lost)"),
+    DONE ("no-requeue", 0, SLURM_SBATCH, "NO_REQUEUE"),
+    NO ("nodefile", 'F', SLURM_ALL, "FILE", NULL, "name the nodes with --nodelist"),
+    DONE ("nodelist", 'w', SLURM_ALL, NULL),
+    DONE ("nodes", 'N', SLURM_ALL, NULL),
+    DONE ("ntasks", 'n', SLURM_ALL, NULL),
+    NO ("ntasks-per-core", 0, SLURM_ALL, "N", NULL, "ask for cores with --cpus-per-task"),
+    NO ("ntasks-per-gpu", 0, SLURM_ALL, "N", NULL, "say --gpus-per-task"),
+    DONE ("ntasks-per-node", 0, SLURM_ALL, NULL),
+    NO ("ntasks-per-socket", 0, SLURM_ALL, "N", NULL, "say --ntasks-per-node"),
+    NO ("ntasks-per-tres", 0, SLURM_ALL, "N", NULL, "say --gpus-per-task"),
+    NO_OPT ("oom-kill-step", 0, SLURM_ALL, "0|1", NULL, NULL),
+    DONE ("open-mode", 0, SLURM_SBATCH | SLURM_SRUN, "OPEN_MODE"),
+    DONE ("output", 'o', SLURM_SBATCH | SLURM_SRUN, "OUTPUT"),
+    NO ("overcommit", 'O', SLURM_ALL, NULL, "OVERCOMMIT",
+        "give it to srun or fluxq-run in the script"),
+    NO ("oversubscribe", 's', SLURM_ALL, NULL, NULL,
+        "remove it (jobs share nodes unless --exclusive is given)"),
+    COMMAND ("parsable", 0, SLURM_SBATCH, NULL, NULL, "print the job's number alone",
+             FLAG (parsable), "remove it (fluxq-submit prints the id alone)"),
+    DONE ("partition", 'p', SLURM_ALL, "PARTITION"),
+    NO ("power", 0, SLURM_ALL, "FLAGS", "POWER", NULL),
+    NO ("prefer", 0, SLURM_ALL, "LIST", NULL,
+        "say --constraint if the job needs the feature, else remove it"),
+    NO ("priority", 0, SLURM_ALL, "N", NULL, "say --urgency of fluxq-submit, or --nice"),
+    NO ("profile", 0, SLURM_ALL, "LIST", "PROFILE", NULL),
+    DONE ("propagate", 0, SLURM_SBATCH | SLURM_SRUN, NULL),
+    STORED ("qos", 'q', SLURM_ALL, "QOS"),
+    COMMAND ("quiet", 'Q', SLURM_ALL, NULL, NULL, "print errors only", FLAG (quiet),
+             "remove it (fluxq-submit prints the id alone)"),
+    NO ("reboot", 0, SLURM_ALL, NULL, NULL, "remove it (fluxq boots no nodes)"),
+    DONE ("requeue", 0, SLURM_SBATCH, "REQUEUE"),
+    DONE ("reservation", 0, SLURM_ALL, "RESERVATION"),
+    NO ("resources", 0, SLURM_ALL, "SPEC", NULL, NULL),
+    NO_OPT ("resv-ports", 0, SLURM_ALL, "N", NULL, NULL),
+    NO ("segment", 0, SLURM_ALL, "N", "SEGMENT_SIZE", "say --nodes-per of fluxq-submit"),
+    NO ("share", 0, SLURM_ALL, NULL, NULL,
+        "remove it (jobs share nodes unless --exclusive is given)"),
+    DONE ("signal", 0, SLURM_ALL, "SIGNAL"),
+    NO ("sockets-per-node", 0, SLURM_ALL, "N", NULL,
+        "ask for cores with --cpus-per-task"),
+    NO ("spread-job", 0, SLURM_ALL, NULL, "SPREAD_JOB",
+        "say --placement=spread of fluxq-submit"),
+    NO ("spread-segments", 0, SLURM_ALL, NULL, "SPREAD_SEGMENTS",
+        "say --placement=spread of fluxq-submit"),
+    NO ("stepmgr", 0, SLURM_ALL, NULL, NULL,
+        "remove it (steps are started by the job's own agents)"),
+    DONE ("switches", 0, SLURM_ALL, NULL),
+    AS ("tasks-per-node", 0, SLURM_ALL, NULL, "ntasks-per-node"),
+    COMMAND ("test-only", 0, SLURM_SBATCH | SLURM_SRUN, NULL, NULL,
+             "show when and where the job would start, and submit nothing",
+             FLAG (test_only), "it belongs on the command line of fluxq-submit"),
+    NO ("thread-spec", 0, SLURM_ALL, "N", "THREAD_SPEC",
+        "remove it (cores for the system are set aside by the administrator)"),
+    NO ("threads-per-core", 0, SLURM_ALL, "N", "THREADS_PER_CORE",
+        "ask for cores with --cpus-per-task"),
+    DONE ("time", 't', SLURM_ALL, "TIMELIMIT"),
+    DONE ("time-min", 0, SLURM_ALL, NULL),
+    NO ("tmp", 0, SLURM_ALL, "SIZE", NULL, NULL),
+    NO ("tres-bind", 0, SLURM_ALL, "SPEC", "TRES_BIND", NULL),
+    NO ("tres-per-task", 0, SLURM_ALL, "LIST", "TRES_PER_TASK",
+        "say --cpus-per-task and --gpus-per-task"),
+    NO ("uid", 0, SLURM_SBATCH, "USER", NULL, "submit as that user"),
+    COMMAND ("usage", 0, SLURM_ALL, NULL, NULL, "show the usage in short", 0,
+             "fluxq-submit --help prints it"),
+    NO ("use-min-nodes", 0, SLURM_ALL, NULL, "USE_MIN_NODES",
+        "name one number of nodes with --nodes"),
+    COMMAND ("verbose", 'v', SLURM_ALL, NULL, "DEBUG", "say what becomes of each option",
+             FLAG (verbose), "remove it"),
+    COMMAND ("version", 'V', SLURM_ALL, NULL, NULL, "show the version", 0,
+             "it belongs on the command line of fluxq-submit"),
+    COMMAND ("wait", 'W', SLURM_SBATCH, NULL, "WAIT",
+             "wait until the job has ended, and exit with its status", FLAG (wait),
+             "it belongs on the command line of fluxq-submit"),
+    NO ("wait-all-nodes", 0, SLURM_SBATCH | SLURM_SALLOC, "0|1", "WAIT_ALL_NODES",
+        "remove it (a job starts when all its nodes are ready)"),
+    STORED ("wckey", 0, SLURM_ALL, "WCKEY"),
+    NO ("workdir", 0, SLURM_SBATCH, "DIR", NULL, "say --chdir"),
+    COMMAND ("wrap", 0, SLURM_SBATCH, "COMMAND", NULL,
+             "submit a script with this command", 0, "write -- COMMAND"),
+    NO_OPT ("x11", 0, SLURM_SRUN | SLURM_SALLOC, "all|first|last|batch", NULL,
+            "use ssh -X to the node"),
+    { .name = NULL },
+};
+
+#define ROWS ARRAY_SIZE (slurm_option_table)
+/* Ids begin behind those of the attributes. */
+#define ID_FIRST (SUBMIT_OPTION_FIRST + ATTRIBUTES_MAX)
+
+static const struct attribute *attribute_of (const struct slurm_option *o)
+{
+    return o->sets ? attribute_find (o->sets, strlen (o->sets)) : NULL;
+}
+
+static struct option_desc describe (const struct slurm_option *o)
+{
+    const struct attribute *a = attribute_of (o);
+    struct option_desc d = {
+        o->name, o->letter, o->arg, o->text, 0, o->arg_optional, NULL
+    };
+
+    d.id = ID_FIRST + (int)(o - slurm_option_table);
+    if (o->treatment == SLURM_REFUSED)
+        d.help = NULL;
+    else if (a && !o->arg)
+        d = (struct option_desc){ o->name, o->letter,       a->arg,  a->help,
+                                  d.id,    a->arg_optional, a->group };
+    else if (a)
+        d = (struct option_desc){ o->name, o->letter,       o->arg,  a->help,
+                                  d.id,    o->arg_optional, a->group };
+    return d;
+}
+
+const struct option_desc *slurm_options_table (enum slurm_command command)
+{
+    static struct option_desc tables[SLURM_ALL + 1][ROWS];
+    struct option_desc *ret = tables[command];
+    size_t n = 0;
+
+    if (ret[0].name)
+        return ret;
+    for (const struct slurm_option *o = slurm_option_table; o->name; o++)
+        if (o->commands & command)
+            ret[n++] = describe (o);
+    ret[n] = (struct option_desc)OPTION_END;
+    return ret;
+}
+
+const struct slurm_option *slurm_option_of (const struct option_desc *d)
+{
+    bool is_row = d->id >= ID_FIRST && d->id < ID_FIRST + (int)ROWS - 1;
+
+    return is_row ? &slurm_option_table[d->id - ID_FIRST] : NULL;
+}
+
+int slurm_option_refuse (const struct slurm_option *o, const char *where,
+                         struct error *err)
+{
+    if (o->treatment == SLURM_REFUSED)
+        return error_set (err, EINVAL,
+                          "%s: an option of Slurm that fluxq does not support; %s", where,
+                          o->text ? o->text : "remove it");
+    if (o->treatment == SLURM_COMMAND)
+        return error_set (err, EINVAL, "%s: an option of sbatch; %s", where,
+                          o->elsewhere);
+    return 0;
+}
+
+int slurm_option_set (struct submit_options *so, enum submit_source source,
+                      const struct slurm_option *o, const char *value, const char *where,
+                      struct error *err)
+{
+    if (o->treatment == SLURM_REFUSED)
+        return slurm_option_refuse (o, where, err);
+    if (o->treatment == SLURM_COMMAND && !o->at)
+        return error_set (err, EINVAL, "%s: it belongs on the command line", where);
+    if (o->treatment == SLURM_COMMAND) {
+        *(bool *)((char *)so + o->at) = true;
+        return 0;
+    }
+    if (!strcmp (o->name, "exclusive") && value)
+        return error_set (err, EINVAL,
+                          "%s=%.32s: fluxq does not support a value here; --exclusive "
+                          "alone shares the nodes with no other job",
+                          where, value);
+    return submit_options_set (so, source, o->sets, value, where, err);
+}
+
+/* -- from the environment -- */
+
+/* The row of "SBATCH_ACCOUNT=..."; NULL: there is none. */
+static const struct slurm_option *row_of_variable (const char *entry, const char *prefix,
+                                                   enum slurm_command command,
+                                                   size_t *ret_len)
+{
+    size_t len = strlen (prefix);
+
+    if (strncmp (entry, prefix, len) != 0)
+        return NULL;
+    *ret_len = strcspn (entry, "=");
+    for (const struct slurm_option *o = slurm_option_table; o->name; o++)
+        if ((o->commands & command) && o->variable
+            && strlen (o->variable) == *ret_len - len
+            && !strncmp (entry + len, o->variable, *ret_len - len))
+            return o;
+    return NULL;
+}
+
+int slurm_options_from_environ (struct submit_options *so, enum slurm_command command,
+                                char *const environ_list[], struct error *err)
+{
+    const char *prefix = command == SLURM_SALLOC ? "SALLOC_" : "SBATCH_";
+
+    for (; *environ_list; environ_list++) {
+        size_t len;
+        char where[64];
+        const struct slurm_option *o =
+            row_of_variable (*environ_list, prefix, command, &len);
+        const char *value = *environ_list + len + 1;
+
+        if (!o)
+            continue;
+        snprintf (where, sizeof (where), "%.*s", (int)len, *environ_list);
+        /* As in sbatch, the variable of a flag sets it whatever its value is. */
+        if (slurm_option_set (so, SUBMIT_FROM_ENVIRONMENT, o,
+                              describe (o).arg && *value ? value : NULL, where, err)
+            < 0)
+            return -err->code;
+    }
+    return 0;
+}

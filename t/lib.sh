@@ -49,7 +49,7 @@ if [ ! -f "$FLUXQ_BUILD_DIR/Makefile" ]; then
 fi
 FLUXQ_SHARED_DIR=${FLUXQ_SHARED_DIR:-$FLUXQ_SOURCE_DIR/../shared}
 PATH=$FLUXQ_BUILD_DIR/src/tools:$FLUXQ_BUILD_DIR/src/shell:$PATH:/usr/sbin
-PATH=$FLUXQ_BUILD_DIR/src/cmd:$FLUXQ_BUILD_DIR/src/broker:$PATH
+PATH=$FLUXQ_BUILD_DIR/src/cmd:$FLUXQ_BUILD_DIR/src/cmd/slurm:$FLUXQ_BUILD_DIR/src/broker:$PATH
 export FLUXQ_SOURCE_DIR FLUXQ_BUILD_DIR FLUXQ_SHARED_DIR PATH
 for variable in $(env | sed -n 's/^\(FLUXQ_[A-Z_]*\|SLURM_[A-Z_]*\|SBATCH_[A-Z_]*\)=.*/\1/p'); do
     case $variable in

@@ -73,7 +73,7 @@ static const struct {
     { "too-many-requests", "Socket timed out on send/recv operation" },
 };
 
-static const char *slurm_sentence (const char *code)
+const char *cmd_slurm_sentence (const char *code)
 {
     for (size_t i = 0; i < ARRAY_SIZE (sentences); i++)
         if (!strcmp (sentences[i].code, code))
@@ -88,7 +88,7 @@ void cmd_add_words (const struct cmd *c, const struct http_response *r, struct e
     if (!c->command->slurm)
         return;
     o = json_parse (r->body, r->len, "answer", NULL);
-    const char *words = o ? slurm_sentence (json_text (o, "code")) : NULL;
+    const char *words = o ? cmd_slurm_sentence (json_text (o, "code")) : NULL;
     const char *lead = c->command->refused ? c->command->refused : "";
     struct error own = *err;
     error_set (err, own.code, "%s%s%s%s%s", lead, words ? words : "", words ? " (" : "",

@@ -1,0 +1,111 @@
+#!/bin/sh
+test_description='sbatch: scripts, words and exit status as in Slurm'
+. "$(dirname "$0")/lib.sh"
+
+start_broker
+
+write_script job.sh <<'END'
+#!/bin/sh
+#SBATCH --account=physics -q high --wckey=key
+#SBATCH --comment "a comment" --job-name=textbook
+#SBATCH --nodes=2 --ntasks-per-node=1 --time=10
+echo "$SLURM_JOB_ID $SLURM_JOB_NAME $SLURM_JOB_ACCOUNT $SLURM_JOB_QOS $SLURM_NTASKS_PER_NODE $1"
+END
+
+# refused WORDS COMMAND...: the command fails with status 1 and these words on stderr.
+refused()
+{
+    words=$1
+    shift
+    test_expect_code 1 "$@" >out 2>err && test_must_be_empty out &&
+        { grep -e "$words" err || { cat err && return 1; }; }
+}
+
+test_expect_success 'sbatch prints its sentence, and the output goes to slurm-%j.out' '
+    sbatch job.sh one >out && grep -x "Submitted batch job [0-9]*" out && id=$(sed "s/.* //" out) &&
+    wait_job_state $id COMPLETED && grep -x "$id textbook physics high 1 one" slurm-$id.out
+'
+
+test_expect_success '--parsable prints the id alone, --quiet prints nothing' '
+    id=$(sbatch --parsable job.sh) && test "$id" -gt 0 && wait_job_state $id COMPLETED &&
+    sbatch -Q job.sh >out && test_must_be_empty out
+'
+
+test_expect_success 'the script also comes from standard input, /dev/stdin and a here-document' '
+    id=$(sbatch --parsable <job.sh) && wait_job_state $id COMPLETED && test "$(job_field $id name)" = textbook &&
+    id=$(sed "/job-name/d" job.sh | sbatch --parsable) && test "$(job_field $id name)" = sbatch &&
+    id=$(sbatch --parsable /dev/stdin <job.sh) && wait_job_state $id COMPLETED &&
+    sbatch >out <<END &&
+#!/bin/sh
+#SBATCH --output=here.out
+echo here
+END
+    id=$(sed "s/.* //" out) && wait_job_state $id COMPLETED && grep -x here here.out
+'
+
+test_expect_success '--wrap makes the script; the name of the job is wrap' '
+    id=$(sbatch --parsable --wrap "echo wrapped; exit 3") && wait_job_state $id FAILED &&
+    test "$(job_field $id name)" = wrap && grep -x wrapped slurm-$id.out &&
+    refused "Script arguments not permitted with --wrap" sbatch --wrap "true" job.sh
+'
+
+test_expect_success '--wait exits with the status of the job, also in the script' '
+    test_expect_code 3 sbatch --wait --wrap "exit 3" &&
+    printf "#!/bin/sh\n#SBATCH --wait --parsable\nexit 4\n" >wait.sh &&
+    test_expect_code 4 sbatch wait.sh >out && grep -x "[0-9]*" out
+'
+
+test_expect_success 'SBATCH_ variables override the script, and options override the variables' '
+    id=$(SBATCH_TIMELIMIT=20 SBATCH_JOB_NAME=env sbatch --parsable job.sh) &&
+    test "$(job_field $id name)" = env && test "$(job_field $id time_limit)" = 1200 &&
+    id=$(SBATCH_TIMELIMIT=20 SBATCH_NODES=7 sbatch --parsable -t 30 job.sh) && test "$(job_field $id time_limit)" = 1800 &&
+    refused "SBATCH_TIMELIMIT: .x. is not a time limit" env SBATCH_TIMELIMIT=x sbatch job.sh &&
+    refused "SBATCH_DELAY_BOOT: .*does not support" env SBATCH_DELAY_BOOT=1 sbatch job.sh
+'
+
+test_expect_success 'FLUXQ_ variables are for fluxq-submit alone' '
+    id=$(FLUXQ_JOB_NAME=other FLUXQ_TIME=5 sbatch --parsable job.sh) && test "$(job_field $id time_limit)" = 600
+'
+
+test_expect_success 'refusals have Slurm'"'"'s sentence and fluxq'"'"'s reason' '
+    refused "^sbatch: error: Batch job submission failed: Invalid partition name specified (.*nope" sbatch -p nope job.sh &&
+    refused "^sbatch: error: Batch job submission failed: Requested node configuration is not available" sbatch -N 100 --ntasks-per-node=1 job.sh &&
+    refused "^sbatch: error: Batch job submission failed: Requested reservation is invalid" sbatch --reservation=none job.sh &&
+    refused "^sbatch: error: -L: an option of Slurm that fluxq does not support" sbatch -L matlab job.sh &&
+    refused "^sbatch: error: --frob: unknown option" sbatch --frob job.sh &&
+    refused "^sbatch: error: nothing: No such file" sbatch nothing &&
+    refused "^sbatch: error: stdin:1: .*begins with #!" sh -c "echo true | sbatch"
+'
+
+test_expect_success 'all refused directives of a script are reported at once' '
+    printf "#!/bin/sh\n#SBATCH -N1\n#SBATCH --x11 --delay-boot=3\n#SBATCH --licenses=a\ntrue\n" >many.sh &&
+    refused "many.sh:3: --x11: unknown option" sbatch many.sh && grep "many.sh:3: --delay-boot" err &&
+    grep "many.sh:4: --licenses" err && test "$(wc -l <err)" -eq 3
+'
+
+test_expect_success '--test-only says when and where, submits nothing' '
+    before=$(sbatch --parsable --hold job.sh) &&
+    sbatch --test-only job.sh >out 2>err && test_must_be_empty out &&
+    grep -x "sbatch: Job to start at .* using 2 processors on nodes node.*" err &&
+    test "$(sbatch --parsable --hold job.sh)" -eq $((before + 1)) && fluxq-cancel --me
+'
+
+test_expect_success 'a job whose dependency can never be met stays in the queue, as in Slurm' '
+    id=$(sbatch --parsable --wrap "exit 1") && wait_job_state $id FAILED &&
+    after=$(sbatch --parsable -d afterok:$id --wrap true) &&
+    wait_until 10 sh -c "fluxq-queue -j $after -o %r --no-header | grep -x DependencyNeverSatisfied" &&
+    fluxq-cancel $after &&
+    after=$(sbatch --parsable -d afterok:$id --kill-on-invalid-dep=yes --wrap true) && wait_job_state $after CANCELLED
+'
+
+test_expect_success 'an array has the files of its tasks by default' '
+    id=$(sbatch --parsable --array=0-1 --wrap "echo task \$SLURM_ARRAY_TASK_ID") &&
+    wait_until 20 test -s slurm-${id}_1.out && wait_until 20 test -s slurm-${id}_0.out && grep -x "task 1" slurm-${id}_1.out
+'
+
+test_expect_success 'every option of the help has a row, and --version has the form that clients parse' '
+    sbatch --version >out && grep "^slurm [0-9]*\.[0-9]*\.[0-9]* " out &&
+    sbatch --help | grep -e "-W, --wait" && sbatch --usage | head -1 | grep "^Usage: sbatch" && sbatch -h | grep -e "--wrap"
+'
+
+test_done

@@ -36,8 +36,9 @@ static const struct {
     enum sharing how;
 } shared[] = { { STEP_OPT_NODES, OF_SIZES },    { STEP_OPT_NTASKS, OF_SIZES },
                { STEP_OPT_PER_NODE, FOR_BOTH }, { STEP_OPT_CPUS, OF_SIZES },
-               { STEP_OPT_GPUS, FOR_BOTH },     { STEP_OPT_NAME, FOR_BOTH },
-               { STEP_OPT_NODELIST, FOR_JOB },  { STEP_OPT_EXCLUDE, FOR_JOB } };
+               { STEP_OPT_GPUS, FOR_BOTH },     { STEP_OPT_GPUS_PER_TASK, FOR_BOTH },
+               { STEP_OPT_NAME, FOR_BOTH },     { STEP_OPT_NODELIST, FOR_JOB },
+               { STEP_OPT_EXCLUDE, FOR_JOB } };
 
 /* -- options -- */
 

@@ -147,6 +147,7 @@ struct exec_job {
     double t_submit, t_eligible, t_alloc; /* unix times of this attempt */
     const char *requeue_reason; /* why this is not the first attempt, or NULL */
     const char *name, *queue;
+    const char *cluster; /* name of the broker's cluster, or NULL */
     /* namespace of its queue when it was allocated, see namespaces.h; NULL: none */
     const char *namespace_;
     struct exec_user user;

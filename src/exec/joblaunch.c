@@ -171,6 +171,8 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->batch = jobspec_is_batch (js);
     l->cores_per_task = sizes.cores_per_slot > 1 ? (uint32_t)sizes.cores_per_slot : 1;
     l->cpu_milli_per_task = (uint32_t)sizes.cpu_milli_per_slot;
+    if (js->task_count_kind == JOBSPEC_PER_SLOT && js->task_count == 1)
+        l->gpus_per_task = (uint32_t)MIN (jobspec_slot_gpus (js), LAUNCH_IDS_MAX);
     l->time_limit = job->time_limit;
     l->grace = job->grace;
     l->once = job->once;
@@ -186,6 +188,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
         || fill_request (js, l) < 0 || fill_args (js, l) < 0
         || fill_env (js->environment, l) < 0 || fill_rlimits (&js->process.rlimits, l) < 0
         || (js->process.user_env.timeout && fill_user_env (job, l) < 0)
+        || (job->cluster && !(l->cluster = strdup (job->cluster)))
         || (js->submit_dir && !(l->submit_dir = strdup (js->submit_dir)))) {
         launch_release (l);
         return error_set (err, ENOMEM, "out of memory");

@@ -189,6 +189,8 @@ struct jobspec_sizes {
     int64_t min_cpu_milli, max_cpu_milli; /* parts of CPUs in all, in thousandths */
 };
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
+/* GPUs in each slot of the task; 0: none, or they are beside the slots. */
+int64_t jobspec_slot_gpus (const struct jobspec *js);
 /* Whether the tasks are spread: a fixed total of tasks, an elastic count of nodes, and an
  * elastic count of slots on each node. Then as many slots as tasks are enough. Returns
  * the node vertex, and its slot vertex in *slot (slot can be NULL); NULL: not spread. */

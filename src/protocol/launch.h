@@ -57,6 +57,7 @@ struct launch {
     char *job_name;
     char *user;
     char *queue;
+    char *cluster;     /* name of the cluster, or NULL */
     char *cwd;         /* absolute; must exist where the tasks run, see cwd_fallback */
     char *submit_dir;  /* directory of the submission; NULL: cwd */
     bool cwd_fallback; /* use / if cwd does not exist (a pod without the user's home) */
@@ -76,6 +77,7 @@ struct launch {
     bool cores_are_cpus;         /* core numbers are the CPU numbers of the machine */
     uint32_t cores_per_task;     /* >= 1; parts of CPUs are rounded up */
     uint32_t cpu_milli_per_task; /* in thousandths, if it has parts of CPUs; else 0 */
+    uint32_t gpus_per_task;      /* each task gets so many of its node's GPUs; 0: all */
     uint64_t mem_mib;            /* memory a node, 0: not requested */
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
     double grace;              /* seconds between SIGTERM and SIGKILL */

@@ -16,6 +16,7 @@ void exec_job_free (struct exec_job *x)
     free ((char *)x->epilog);
     free ((char *)x->name);
     free ((char *)x->queue);
+    free ((char *)x->cluster);
     free ((char *)x->namespace_);
     free ((char *)x->adopted);
     free ((char *)x->adopted_key);
@@ -97,6 +98,7 @@ struct exec_job *exec_job_make (struct broker *b, struct entry *e,
     x->array_task = job->array_task;
     x->name = strdup (job->name);
     x->queue = strdup (job->queue);
+    x->cluster = strdup (broker_config (b)->cluster_id);
     x->namespace_ = job->namespace_ ? strdup (job->namespace_) : NULL;
     x->adopted = job->adopted ? strdup (job->adopted) : NULL;
     x->adopted_key = job->adopted_key ? strdup (job->adopted_key) : NULL;

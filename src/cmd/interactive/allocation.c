@@ -141,6 +141,7 @@ int allocation_options (struct cmd *c, struct submit_options *so)
 
     if (submit_options_from_environ (so, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);
+    submit_options_set_host (so);
     free (so->array); /* from the environment */
     so->array = NULL;
     /* Output of steps goes to the program that started them; their environment is their

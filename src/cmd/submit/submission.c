@@ -17,6 +17,7 @@ void submission_init (struct submission *s)
 {
     *s = (struct submission){ .urgency = -1 };
     submit_options_init (&s->so);
+    submit_options_set_host (&s->so);
     strbuf_init (&s->script, JOBSPEC_SCRIPT_MAX + 1);
 }
 

@@ -346,6 +346,40 @@ static int optional_attributes (json_t *system, const struct submit_options *so,
     return rc;
 }
 
+/* Variables of Slurm that have a number of the request. */
+static const struct {
+    const char *name;
+    size_t at; /* offset of an int64_t in struct submit_options */
+} numbers[] = {
+    { "SLURM_NTASKS_PER_NODE", offsetof (struct submit_options, ntasks_per_node) },
+    { "SLURM_GPUS", offsetof (struct submit_options, gpus) },
+    { "SLURM_GPUS_PER_NODE", offsetof (struct submit_options, gpus_per_node) },
+    { "SLURM_GPUS_PER_TASK", offsetof (struct submit_options, gpus_per_task) },
+};
+
+/* Sets Slurm's variables of this request. As in sbatch, those of the job in which the
+ * user submits are removed. */
+static int slurm_variables (json_t *env, const struct submit_options *so)
+{
+    char text[24];
+    int rc = 0;
+
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (a->variable)
+            json_object_del (env, a->variable);
+    for (size_t i = 0; i < ARRAY_SIZE (numbers); i++) {
+        int64_t n = *(const int64_t *)((const char *)so + numbers[i].at);
+        json_object_del (env, numbers[i].name);
+        snprintf (text, sizeof (text), "%jd", (intmax_t)n);
+        if (n > 0)
+            rc |= json_object_set_new (env, numbers[i].name, json_string (text));
+    }
+    if (so->submit_host[0])
+        rc |=
+            json_object_set_new (env, "SLURM_SUBMIT_HOST", json_string (so->submit_host));
+    return rc;
+}
+
 static int system_attributes (const struct submit_options *so,
                               const struct submit_program *prog,
                               const struct submit_shape *s, const char *cwd,
@@ -364,14 +398,10 @@ static int system_attributes (const struct submit_options *so,
         json_decref (dir);
         return rc;
     }
-    /* As in sbatch, the value of this job, not of the job in which the user submits. */
-    for (const struct attribute *a = attribute_table; a->name; a++)
-        if (a->variable)
-            json_object_del (env, a->variable);
-    json_object_del (env, "SLURM_NTASKS_PER_NODE");
-    if (so->ntasks_per_node > 0) {
-        snprintf (name, sizeof (name), "%jd", (intmax_t)so->ntasks_per_node);
-        json_object_set_new (env, "SLURM_NTASKS_PER_NODE", json_string (name));
+    if (slurm_variables (env, so) < 0) {
+        json_decref (dir);
+        json_decref (env);
+        return error_no_memory (err, NULL);
     }
     default_name (so, prog, name, sizeof (name));
     system = json_pack ("{s:o, s:o, s:{s:s}, s:o}", "cwd", dir, "environment", env, "job",

@@ -8,6 +8,13 @@
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/set.h"
 
+void submit_options_set_host (struct submit_options *so)
+{
+    if (gethostname (so->submit_host, sizeof (so->submit_host)) < 0)
+        so->submit_host[0] = '\0';
+    so->submit_host[sizeof (so->submit_host) - 1] = '\0';
+}
+
 static const struct attribute *find (const char *name)
 {
     return attribute_find (name, strlen (name));

@@ -129,11 +129,14 @@ struct submit_options {
     bool slurm_defaults;
     int source_of[80]; /* internal: source of each row's value, plus 1 */
     char *written[80];  /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
+    char submit_host[64]; /* name of this machine, see submit_options_set_host() */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
 };
 
 void submit_options_init (struct submit_options *so);
 void submit_options_release (struct submit_options *so);
+/* The job learns the name of the machine on which it is submitted (SLURM_SUBMIT_HOST). */
+void submit_options_set_host (struct submit_options *so);
 /* name: long name without dashes (exact). value: the option's value; for a flag NULL, or
  * a word for yes or no as in submit_options_from_environ(). where: begins the error;
  * NULL: "--NAME". -EINVAL (also: no such option), -ERANGE, -ENOMEM. */

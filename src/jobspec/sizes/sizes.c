@@ -140,6 +140,13 @@ static void bound_by_tasks (const struct jobspec *js, const struct jobspec_resou
     s->max_slots = most;
 }
 
+int64_t jobspec_slot_gpus (const struct jobspec *js)
+{
+    const struct jobspec_resource *slot = jobspec_find_slot (js, js->slot_label);
+
+    return slot ? units_below (slot, "gpu") : 0;
+}
+
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
 {
     const struct jobspec_resource *slot = jobspec_find_slot (js, js->slot_label);

@@ -107,6 +107,7 @@ static int start (struct root *root, const char *program,
     char old[16], new[16];
     struct env_context ctx = { .launch = l,
                                .cwd = cwd,
+                               .start_time = tasks_start_time (root->tasks),
                                .end_time = tasks_end_time (root->tasks) };
     autofree char *lines = resizefile_text (l, change);
     char **env = lines ? env_make (&ctx, err) : NULL;

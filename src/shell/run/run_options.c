@@ -193,6 +193,8 @@ static int take_option (struct run_options *o, const struct option_match *m,
         return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
     case STEP_OPT_GPUS:
         return set_number (&s->gpus, m->value, "--gpus", err);
+    case STEP_OPT_GPUS_PER_TASK:
+        return set_number (&s->gpus_per_task, m->value, "--gpus-per-task", err);
     case STEP_OPT_NODELIST:
         return set_text (&s->hosts, m->value, err);
     case STEP_OPT_EXCLUDE:
@@ -410,9 +412,21 @@ static int set_command (struct step_spec *s, char **argv, struct error *err)
     return s->args ? 0 : error_no_memory (err, NULL);
 }
 
+/* As in srun, the tasks of a step get as many GPUs as the job's options say. */
+static int default_gpus (struct step_spec *s, struct error *err)
+{
+    const char *of_job = getenv ("SLURM_GPUS_PER_TASK");
+
+    if (!of_job || !*of_job || s->gpus || s->gpus_per_task || getenv (STEP_CLIENT_FD))
+        return 0;
+    return set_number (&s->gpus_per_task, of_job, "SLURM_GPUS_PER_TASK", err);
+}
+
 static int check (const struct run_options *o, struct error *err)
 {
     const struct step_spec *s = &o->spec;
+    if (s->gpus && s->gpus_per_task)
+        return error_set (err, EINVAL, "--gpus and --gpus-per-task exclude each other");
     if (s->exact && s->overlap)
         return error_set (err, EINVAL, "--exact and --overlap contradict each other");
     if (s->distribution && s->taskmap_asked)
@@ -469,6 +483,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
     const char *hosts = getenv ("SLURM_HOSTFILE");
     rc = o->rsh ? set_remote (&o->spec, command, err)
                 : set_command (&o->spec, command, err);
+    if (rc == 0 && !o->rsh)
+        rc = default_gpus (&o->spec, err);
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;

@@ -90,6 +90,22 @@ static int add_variable (const struct env_context *ctx, struct envlist *list,
     return 0;
 }
 
+/* Whether the assignment is of a name of Slurm in the table that does not apply to this job:
+ * the value is that of the job in which the user submitted. SLURM_NTASKS_PER_NODE is in
+ * the environment of the submission. */
+static bool is_of_other_job (const struct env_context *ctx, const char *assignment)
+{
+    size_t len = strcspn (assignment, "=");
+
+    if (ctx->step || strncmp (assignment, "SLURM_", 6) != 0
+        || !strncmp (assignment, "SLURM_NTASKS_PER_NODE=", len + 1))
+        return false;
+    for (const struct env_variable *v = env_variables; v->name; v++)
+        if (!strncmp (v->name, assignment, len) && v->name[len] == '\0')
+            return true;
+    return false;
+}
+
 /* Adds a variable of the user, unless fluxq sets that name for this job. Also skips the
  * variables of an array task from which this job was submitted, and of the start of
  * another MPI program. */
@@ -186,7 +202,7 @@ char **env_make (const struct env_context *ctx, struct error *err)
         rc = add_flux (ctx, &list);
     /* From the last assignment on, so that the later of two takes precedence. */
     for (size_t i = nbase; i > 0 && rc == 0; i--)
-        rc = add_users (&list, base[i - 1]);
+        rc = is_of_other_job (ctx, base[i - 1]) ? 0 : add_users (&list, base[i - 1]);
     if (rc == 0 && !ctx->step)
         rc = add_defaults (ctx, &list);
     if (rc == 0)

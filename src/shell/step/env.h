@@ -32,7 +32,8 @@ struct env_context {
     uint32_t task;     /* global number */
     uint32_t local;    /* number within this rank */
     const char *cwd;   /* working directory of the task */
-    uint64_t end_time; /* unix seconds when the time limit is reached, 0: no limit */
+    uint64_t start_time; /* unix seconds of the job's start; 0: not known */
+    uint64_t end_time;   /* unix seconds when the time limit is reached, 0: no limit */
     /* PATH of the agent, used if no other is set; may be NULL. */
     const char *default_path;
     const struct env_step *step; /* NULL: a task of the job itself */

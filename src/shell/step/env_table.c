@@ -304,6 +304,33 @@ static char *gpus_here (const struct env_context *ctx)
     return job ? strdup (job) : NULL;
 }
 
+/* GPUs for each task; 0: a task sees all of its node. */
+static uint32_t gpus_per_task (const struct env_context *ctx)
+{
+    if (ctx->step)
+        return ctx->step->spec->gpus_per_task;
+    return ctx->launch->batch ? 0 : ctx->launch->gpus_per_task;
+}
+
+/* The numbers of an idset, "0,2,3", from the first-th on, at most n. 0: there are none. */
+static int add_ids (struct strbuf *sb, const char *text, size_t first, size_t n)
+{
+    if (!text || !*text)
+        return 0;
+    struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
+    if (!ids)
+        return -EINVAL;
+    size_t i = 0, before = sb->len;
+    IDSET_FOREACH (ids, id)
+    {
+        if (i >= first && i - first < n)
+            strbuf_addf (sb, "%s%" PRIu32, sb->len > before ? "," : "", id);
+        i++;
+    }
+    idset_destroy (ids);
+    return sb->err ? sb->err : sb->len > before;
+}
+
 static int cores (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = cores_given (ctx);
@@ -322,22 +349,86 @@ static int job_gres (const struct env_context *ctx, struct strbuf *sb)
     return add_text (sb, own_node (ctx)->gres);
 }
 
-/* Converts the idset "0,2-3" to "0,2,3". */
-static int cuda_devices (const struct env_context *ctx, struct strbuf *sb)
+/* The GPUs of the task: its own, or all of the job or step on this node. */
+static int devices (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = gpus_here (ctx);
-    if (!text || !*text)
-        return 0;
-    autoidset struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
-    if (!ids)
-        return -EINVAL;
-    const char *comma = "";
-    IDSET_FOREACH (ids, id)
-    {
-        strbuf_addf (sb, "%s%" PRIu32, comma, id);
-        comma = ",";
-    }
-    return sb->err ? sb->err : 1;
+    size_t each = gpus_per_task (ctx);
+
+    return add_ids (sb, text, each * ctx->local, each ? each : LAUNCH_IDS_MAX);
+}
+
+/* The GPUs of the job on this node. */
+static int job_gpus (const struct env_context *ctx, struct strbuf *sb)
+{
+    return add_ids (sb, own_node (ctx)->gpus, 0, LAUNCH_IDS_MAX);
+}
+
+static int step_gpus (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->step ? devices (ctx, sb) : 0;
+}
+
+static int gpus_on_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    autofree char *text = gpus_here (ctx);
+    autoidset struct idset *ids =
+        text && *text ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
+    uint32_t n = ids ? idset_count (ids) : 0;
+
+    return n > 0 ? add_number (sb, n) : 0;
+}
+
+static int mem_per_node (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->launch->mem_mib > 0 ? add_number (sb, ctx->launch->mem_mib) : 0;
+}
+
+static int uid (const struct env_context *ctx, struct strbuf *sb)
+{
+    (void)ctx;
+    return add_number (sb, getuid ());
+}
+
+static int gid (const struct env_context *ctx, struct strbuf *sb)
+{
+    (void)ctx;
+    return add_number (sb, getgid ());
+}
+
+static int start_time (const struct env_context *ctx, struct strbuf *sb)
+{
+    return ctx->start_time ? add_number (sb, ctx->start_time) : 0;
+}
+
+/* The global numbers of the tasks on this node. */
+static int global_ids (const struct env_context *ctx, struct strbuf *sb)
+{
+    const struct env_step *step = ctx->step;
+    size_t before = sb->len;
+
+    for (uint32_t t = 0; step && t < step->ntasks; t++)
+        if (step->rank_of[t] == step->node)
+            strbuf_addf (sb, "%s%" PRIu32, sb->len > before ? "," : "", t);
+    if (!step && ctx->launch->batch)
+        strbuf_adds (sb, "0");
+    for (uint32_t t = 0; !step && !ctx->launch->batch && t < own_node (ctx)->ntasks; t++)
+        strbuf_addf (sb, "%s%" PRIu32, t ? "," : "",
+                     launch_first_task (ctx->launch, ctx->rank) + t);
+    return sb->err ? sb->err : sb->len > before;
+}
+
+static int umask_value (const struct env_context *ctx, struct strbuf *sb)
+{
+    uint32_t mask = ctx->step ? ctx->step->spec->umask : ctx->launch->umask;
+    int rc = strbuf_addf (sb, "%04o", mask);
+    return rc < 0 ? rc : 1;
+}
+
+static int node_pattern (const struct env_context *ctx, struct strbuf *sb)
+{
+    (void)ctx;
+    return add_text (sb, "node");
 }
 
 /* Cores for ntasks tasks on a node without a list of cores; the sum of CPU fractions is
@@ -453,7 +544,11 @@ const struct env_variable env_variables[] = {
     { "SLURM_JOBID", .value = job_id },
     { "SLURM_JOB_NAME", .text = offsetof (struct launch, job_name) },
     { "SLURM_JOB_PARTITION", .text = offsetof (struct launch, queue) },
+    { "SLURM_CLUSTER_NAME", .text = offsetof (struct launch, cluster) },
     { "SLURM_JOB_USER", .text = offsetof (struct launch, user) },
+    { "SLURM_JOB_UID", .value = uid },
+    { "SLURM_JOB_GID", .value = gid },
+    { "SLURM_JOB_START_TIME", .value = start_time },
     { "SLURM_JOB_END_TIME", .value = end_time },
     { "SLURM_ARRAY_JOB_ID", .value = array_job },
     { "SLURM_ARRAY_TASK_ID", .of_array = offsetof (struct launch, array_task) },
@@ -475,6 +570,14 @@ const struct env_variable env_variables[] = {
     { "SLURM_CPUS_ON_NODE", .value = cores_here },
     { "SLURM_TASKS_PER_NODE", .value = tasks_per_node },
     { "SLURM_JOB_CPUS_PER_NODE", .value = cores_per_node },
+    { "SLURM_GTIDS", .value = global_ids },
+    { "SLURM_MEM_PER_NODE", .value = mem_per_node },
+    { "SLURM_JOB_GPUS", .value = job_gpus },
+    { "SLURM_STEP_GPUS", .value = step_gpus },
+    { "SLURM_GPUS_ON_NODE", .value = gpus_on_node },
+    { "SLURM_UMASK", .value = umask_value },
+    { "SLURM_TOPOLOGY_ADDR", .value = host_name },
+    { "SLURM_TOPOLOGY_ADDR_PATTERN", .value = node_pattern },
     { "SLURM_SUBMIT_DIR", .value = submit_dir },
     { "SLURM_STEP_ID", .value = step_id },
     { "SLURM_STEPID", .value = step_id },
@@ -501,7 +604,9 @@ const struct env_variable env_variables[] = {
     { "PRTE_MCA_prte_default_hostfile", .value = mpi_hostfile },
     { "PRTE_MCA_plm_ssh_agent", .on_root = ENV_RUN_NAME " --rsh" },
     { "PRTE_MCA_ras", .on_root = "^slurm" },
-    { "CUDA_VISIBLE_DEVICES", .value = cuda_devices },
+    { "CUDA_VISIBLE_DEVICES", .value = devices },
+    { "ROCR_VISIBLE_DEVICES", .value = devices },
+    { "ZE_AFFINITY_MASK", .value = devices },
     { "PWD", .value = working_dir },
     { .name = NULL },
 };

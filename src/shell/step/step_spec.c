@@ -1,6 +1,7 @@
 /* step_spec.c - writes and parses the text of a request for a step */
 #include "shell/step/step_spec.h"
 
+#include "protocol/launch.h"
 #include "protocol/record.h"
 
 static const struct record_field fields[] = {
@@ -16,6 +17,7 @@ static const struct record_field fields[] = {
     FIELD (per_node, U32, 0, STEP_TASKS_MAX),
     FIELD (cores_per_task, U32, 0, STEP_TASKS_MAX),
     FIELD (gpus, U32, 0, STEP_TASKS_MAX),
+    FIELD (gpus_per_task, U32, 0, LAUNCH_IDS_MAX),
     FIELD (exact, BOOLEAN, 0, 1),
     FIELD (overlap, BOOLEAN, 0, 1),
     FIELD (overcommit, BOOLEAN, 0, 1),

@@ -256,6 +256,7 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                                .task = t->id,
                                .local = local,
                                .cwd = s->cwd,
+                               .start_time = tasks_start_time (s->d->tasks),
                                .end_time = tasks_end_time (s->d->tasks),
                                .step = &step };
     struct child child = { s, local };

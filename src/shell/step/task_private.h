@@ -52,7 +52,7 @@ struct tasks {
     void *ctx;
     int cwd_fd;
     const char *cwd;
-    uint64_t end_time;
+    uint64_t start_time, end_time; /* see env.h */
     bool killing;
     struct use ended; /* used by sets that are destroyed, and by processes of no task */
     struct loop_timer tick;

@@ -1,6 +1,7 @@
 /* tasks.c - all tasks of a rank: the job's own, and parts common to all sets */
 #include <fcntl.h>
 #include <signal.h>
+#include <time.h>
 
 #include "common/macros.h"
 #include "shell/io/infile.h"
@@ -263,6 +264,7 @@ static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint3
                                .task = id,
                                .local = local,
                                .cwd = tasks->cwd,
+                               .start_time = tasks->start_time,
                                .end_time = tasks->end_time,
                                .default_path = getenv ("PATH") };
     struct task_start how = { .id = id,
@@ -292,6 +294,7 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
     uint32_t n = tasks_count (l, tasks->rank);
     uint32_t first = tasks_first (l, tasks->rank);
     autofree char **argv = own_argv (l);
+    tasks->start_time = (uint64_t)time (NULL);
     tasks->end_time = end_time;
     find_cpus (tasks);
     tasks->own = taskset_create (tasks, n, tasks->events, tasks->ctx);
@@ -308,6 +311,11 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err)
 void tasks_set_end_time (struct tasks *tasks, uint64_t end_time)
 {
     tasks->end_time = end_time;
+}
+
+uint64_t tasks_start_time (const struct tasks *tasks)
+{
+    return tasks->start_time;
 }
 
 uint64_t tasks_end_time (const struct tasks *tasks)

@@ -80,7 +80,7 @@ test_expect_success 'the tasks of a step get GPUs as the job says, or as the ste
 	refused 1
 	0 0 0,1,2,3 0,1,2,3 0,1,2,3 0,1,2,3
 	END
-    grep -v "^fluxq-run: " out | diff expected - && grep "2 GPUs for each task" out
+    grep -v "^fluxq-run: " out | diff expected - && grep "need 6 GPUs, and it has 4" out
 '
 
 test_done

@@ -97,7 +97,7 @@ static int read_options (struct cmd *c, struct alloc *a)
     a->shell[0] = (char *)(shell && shell[0] ? shell : "/bin/sh");
     if (!a->command)
         a->command = a->shell;
-    return allocation_options (c, &a->so);
+    return allocation_options (c, &a->so, 0);
 }
 
 /* -- the connection -- */

@@ -67,6 +67,55 @@ const struct option_desc step_options[] = {
     OPTION_END,
 };
 
+#define OF_JOB(name, letter, arg)                                                        \
+    {                                                                                    \
+        name, letter, arg, NULL, STEP_OPT_OF_JOB, false, NULL                            \
+    }
+#define NOTHING(name, letter, arg, optional)                                             \
+    {                                                                                    \
+        name, letter, arg, NULL, STEP_OPT_NOTHING, optional, NULL                        \
+    }
+
+const struct option_desc srun_options[] = {
+    { "time", 't', "TIME", "end the step after this time", STEP_OPT_TIME, false,
+      "The step" },
+    { "relative", 'r', "N", "begin with this node of the job [0]", STEP_OPT_RELATIVE,
+      false, "Placement" },
+    { "jobid", 0, "JOB", "the job of the step [this job]", STEP_OPT_JOBID, false,
+      "The step" },
+    { "gres", 0, "NAME[:TYPE][:COUNT],...", "GPUs on each node: gpu:2, or none",
+      STEP_OPT_GRES, false, "Resources" },
+    { "gpus-per-node", 0, "N", "GPUs on each node", STEP_OPT_GPUS_PER_NODE, false,
+      "Resources" },
+    { "tasks-per-node", 0, "N", "the same as --ntasks-per-node", STEP_OPT_PER_NODE, false,
+      "Resources" },
+    { "exclusive", 0, "user|mcs", "take only the requested cores, as --exact",
+      STEP_OPT_EXCLUSIVE, true, "Resources" },
+    OF_JOB ("account", 'A', "NAME"),
+    OF_JOB ("begin", 'b', "TIME"),
+    OF_JOB ("comment", 0, "TEXT"),
+    OF_JOB ("constraint", 'C', "TEXT"),
+    OF_JOB ("deadline", 0, "TIME"),
+    OF_JOB ("dependency", 'd', "LIST"),
+    OF_JOB ("hold", 'H', NULL),
+    OF_JOB ("mem", 0, "SIZE"),
+    OF_JOB ("nice", 0, "N"),
+    OF_JOB ("partition", 'p', "NAME"),
+    OF_JOB ("propagate", 0, "LIST"),
+    OF_JOB ("qos", 'q', "NAME"),
+    OF_JOB ("reservation", 0, "NAME"),
+    OF_JOB ("switches", 0, "N"),
+    OF_JOB ("time-min", 0, "TIME"),
+    OF_JOB ("wckey", 0, "KEY"),
+    NOTHING ("disable-status", 'X', NULL, false),
+    NOTHING ("no-kill", 'k', "off", true),
+    NOTHING ("preserve-env", 'E', NULL, false),
+    NOTHING ("threads", 'T', "N", false),
+    NOTHING ("unbuffered", 'u', NULL, false),
+    NOTHING ("verbose", 'v', NULL, false),
+    OPTION_END,
+};
+
 const struct option_desc bcast_options[] = {
     { "force", 'f', NULL, "replace an existing file", BCAST_OPT_FORCE, false, NULL },
     { "preserve", 'p', NULL, "also keep the modification time", BCAST_OPT_PRESERVE, false,

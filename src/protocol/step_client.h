@@ -20,6 +20,7 @@
 #include "common/option.h"
 
 #define STEP_CLIENT "fluxq-run"
+#define SRUN_CLIENT "srun"         /* STEP_CLIENT with srun's options and name */
 #define BCAST_CLIENT "fluxq-bcast" /* the client of a step that copies a file */
 #define STEP_CLIENT_FD "FLUXQ_RUN_FD" /* number of the connection's descriptor */
 #define STEP_CLIENT_SESSION "FLUXQ_RUN_SESSION" /* the session's token: session_make() */
@@ -68,10 +69,22 @@ enum step_option {
     STEP_OPT_QUIET,
     STEP_OPT_RSH,
     STEP_OPT_PTY,
+    /* of srun only */
+    STEP_OPT_TIME,
+    STEP_OPT_RELATIVE,
+    STEP_OPT_JOBID,
+    STEP_OPT_GRES,
+    STEP_OPT_GPUS_PER_NODE,
+    STEP_OPT_EXCLUSIVE,
+    STEP_OPT_OF_JOB,  /* describes an allocation, which the job has already */
+    STEP_OPT_NOTHING, /* the effect is the usual one here */
 };
 
 /* Options of a step, without --help and similar ones. */
 extern const struct option_desc step_options[];
+
+/* Options that srun has besides, inside a job; the names are those of Slurm 25.11. */
+extern const struct option_desc srun_options[];
 
 enum bcast_option { BCAST_OPT_FORCE = 1, BCAST_OPT_PRESERVE };
 

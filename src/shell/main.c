@@ -242,7 +242,9 @@ int main (int argc, char **argv)
     struct command_line cl;
     struct error err = { 0 };
     relro_protect ();
-    if (argc > 0 && is_named (argv[0], RUN_PROGRAM))
+    if (argc > 0 && is_named (argv[0], SRUN_CLIENT))
+        run_name = SRUN_CLIENT;
+    if (argc > 0 && (is_named (argv[0], RUN_PROGRAM) || is_named (argv[0], SRUN_CLIENT)))
         return run_main (argc, argv);
     if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))
         return bcast_main (argc, argv);

@@ -100,7 +100,7 @@ const struct command *command_find_slurm (const char *name);
 /* Prints an error and a hint to stderr, and returns CMD_USAGE. */
 int command_unknown (const char *name, const char *hint);
 
-#define CMD_OPTIONS_MAX 160
+#define CMD_OPTIONS_MAX 192
 /* All options of a command, its tables' and the common ones, ended by OPTION_END. */
 void command_options (const struct command *command,
                       struct option_desc ret[static CMD_OPTIONS_MAX]);

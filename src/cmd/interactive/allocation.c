@@ -6,6 +6,7 @@
 #include "cmd/client/watch.h"
 #include "common/clock.h"
 #include "protocol/keepalive.h"
+#include "jobspec/options/slurm_options.h"
 
 #define MOMENT 1.0           /* seconds; the user is not told of shorter waits */
 #define LOOK_AGAIN 30.0      /* seconds, in case the broker's stream is silent */
@@ -135,11 +136,13 @@ static int set (struct cmd *c, struct submit_options *so, const char *name,
     return CMD_OK;
 }
 
-int allocation_options (struct cmd *c, struct submit_options *so)
+int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm)
 {
     struct error err = { 0 };
 
-    if (submit_options_from_environ (so, environ, &err) < 0)
+    int rc = slurm ? slurm_options_from_environ (so, slurm, environ, &err)
+                   : submit_options_from_environ (so, environ, &err);
+    if (rc < 0)
         return cmd_usage (c, "%s", err.text);
     submit_options_set_host (so);
     free (so->array); /* from the environment */

@@ -35,8 +35,9 @@ enum allocation_flags {
 void allocation_catch_signals (void);
 /* Restores the signals, for later commands of the console. */
 void allocation_release_signals (void);
-/* Adds the options of the environment and those of every allocation: call it last. */
-int allocation_options (struct cmd *c, struct submit_options *so);
+/* Adds the options of the environment (slurm: those of this command of enum
+ * slurm_command; 0: those of fluxq) and those of every allocation: call it last. */
+int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm);
 /* name: the job's name, unless an option sets it. urgency -1: not given. */
 int allocation_submit (struct cmd *c, const struct submit_options *so, const char *name,
                        int64_t urgency, uint64_t *ret_id);

@@ -326,7 +326,9 @@ static const struct slurm_option *row_of_variable (const char *entry, const char
 int slurm_options_from_environ (struct submit_options *so, enum slurm_command command,
                                 char *const environ_list[], struct error *err)
 {
-    const char *prefix = command == SLURM_SALLOC ? "SALLOC_" : "SBATCH_";
+    const char *prefix = command == SLURM_SALLOC ? "SALLOC_"
+                         : command == SLURM_SRUN ? "SLURM_"
+                                                 : "SBATCH_";
 
     for (; *environ_list; environ_list++) {
         size_t len;
@@ -335,7 +337,8 @@ int slurm_options_from_environ (struct submit_options *so, enum slurm_command co
             row_of_variable (*environ_list, prefix, command, &len);
         const char *value = *environ_list + len + 1;
 
-        if (!o)
+        /* The streams and the environment of srun are those of a step. */
+        if (!o || (command == SLURM_SRUN && (o->commands & SLURM_SALLOC) == 0))
             continue;
         snprintf (where, sizeof (where), "%.*s", (int)len, *environ_list);
         /* As in sbatch, the variable of a flag sets it whatever its value is. */

@@ -2,10 +2,13 @@
  */
 #include "shell/agent/install.h"
 
+#include <sys/stat.h>
+
 #include "common/io.h"
 #include "common/sha256.h"
 #include "protocol/agent_api.h"
 #include "protocol/step_client.h"
+#include "shell/step/env_table.h"
 
 #define PROGRAM "fluxq-shell " INSTALL_COMMAND
 #define SELF "/proc/self/exe"
@@ -32,7 +35,8 @@ static char *join (const char *dir, const char *name)
 }
 
 /* Adds a further name of the program. */
-static int add_name (const char *dir, const char *name, struct error *err)
+static int add_name (const char *dir, const char *name, const char *target,
+                     struct error *err)
 {
     autofree char *path = join (dir, name);
 
@@ -40,18 +44,23 @@ static int add_name (const char *dir, const char *name, struct error *err)
         return error_no_memory (err, NULL);
     if (unlink (path) < 0 && errno != ENOENT)
         return error_errno (err, errno, "%s", path);
-    return symlink ("fluxq-shell", path) < 0 ? error_errno (err, errno, "%s", path) : 0;
+    return symlink (target, path) < 0 ? error_errno (err, errno, "%s", path) : 0;
 }
 
 static int install (const char *dir, const struct strbuf *program, struct error *err)
 {
     autofree char *path = join (dir, "fluxq-shell");
+    autofree char *slurm = join (dir, ENV_SLURM_DIR);
     int rc = path ? io_write_file_atomic (path, program->buf, program->len, 0755, err)
                   : error_no_memory (err, NULL);
 
     if (rc == 0)
-        rc = add_name (dir, STEP_CLIENT, err);
-    return rc < 0 ? rc : add_name (dir, BCAST_CLIENT, err);
+        rc = add_name (dir, STEP_CLIENT, "fluxq-shell", err);
+    if (rc == 0)
+        rc = add_name (dir, BCAST_CLIENT, "fluxq-shell", err);
+    if (rc == 0 && (!slurm || (mkdir (slurm, 0755) < 0 && errno != EEXIST)))
+        rc = error_errno (err, slurm ? errno : ENOMEM, "%s/" ENV_SLURM_DIR, dir);
+    return rc < 0 ? rc : add_name (slurm, SRUN_CLIENT, "../fluxq-shell", err);
 }
 
 /* Copies the file to DIR under its own name. */

@@ -28,7 +28,8 @@ struct run {
     struct loop loop;
     struct run_link link;
     struct loop_io signals;
-    struct loop_timer tell;
+    struct loop_timer tell, limit;
+    bool limited; /* the time limit was reached */
     pid_t agent_pid;
     struct strbuf started; /* pieces of the completed spec so far */
     struct step_spec step;
@@ -73,7 +74,7 @@ static void fail (struct run *r, const struct error *err)
     if (r->failed)
         return;
     r->failed = true;
-    stderr_line (RUN_PROGRAM, "%s", err->text);
+    stderr_line (run_name, "%s", err->text);
     put_signal (r, SIGKILL);
 }
 
@@ -106,10 +107,10 @@ static void tell_end (struct run *r, struct idset *ids, int status)
     uint32_t first = idset_first (ids);
     wait_status_text (status, text, sizeof (text));
     if (idset_count (ids) == 1)
-        stderr_line (RUN_PROGRAM, "task %u on %s: %s", first, r->names[r->node_of[first]],
+        stderr_line (run_name, "task %u on %s: %s", first, r->names[r->node_of[first]],
                      text);
     else
-        stderr_line (RUN_PROGRAM, "tasks %s: %s", list ? list : "", text);
+        stderr_line (run_name, "tasks %s: %s", list ? list : "", text);
 }
 
 /* Reports the failed tasks that were not reported, one line for each status. */
@@ -145,7 +146,7 @@ static void tell_running (const struct run *r)
         if (!r->tasks[i].ended)
             idset_add (ids, i);
     autofree char *list = ids ? idset_encode (ids) : NULL;
-    stderr_line (RUN_PROGRAM,
+    stderr_line (run_name,
                  "interrupt: %u of %u tasks run (%s); once more within 1 second ends "
                  "them",
                  r->ntasks - r->nended, r->ntasks, list ? list : "");
@@ -156,10 +157,10 @@ static void on_interrupt (struct run *r)
     double now = loop_now ();
     if (r->ntasks == 0 || (r->interrupted > 0 && now - r->interrupted <= TWICE)) {
         if (r->ntasks > 0)
-            stderr_line (RUN_PROGRAM, "interrupt: all tasks are killed");
+            stderr_line (run_name, "interrupt: all tasks are killed");
         put_signal (r, SIGKILL);
         if (!run_link_is_up (&r->link)) { /* the agent cannot be told */
-            stderr_line (RUN_PROGRAM,
+            stderr_line (run_name,
                          "the broker is away: the step ends when it is back, or soon");
             loop_stop (&r->loop, 128 + SIGINT);
         }
@@ -210,6 +211,22 @@ static void on_signal (struct loop_io *io, uint32_t events)
         else if (info.ssi_signo != SIGWINCH && (pid_t)info.ssi_pid != r->agent_pid)
             put_signal (r, (int)info.ssi_signo);
     }
+}
+
+/* -- srun --time -- */
+
+#define LIMIT_GRACE 30 /* seconds between SIGTERM and SIGKILL */
+
+static void on_limit (struct loop_timer *timer)
+{
+    struct run *r = CONTAINER_OF (timer, struct run, limit);
+
+    stderr_line (run_name, r->limited
+                               ? "the tasks are killed"
+                               : "the step's time limit is reached: the tasks end");
+    put_signal (r, r->limited ? SIGKILL : SIGTERM);
+    r->limited = true;
+    loop_timer_set (&r->loop, timer, loop_now () + LIMIT_GRACE);
 }
 
 /* -- messages of the agent -- */
@@ -287,6 +304,8 @@ static void on_started (struct run *r, const struct frame *msg)
         rc = open_files (r, &err);
     if (rc < 0)
         fail (r, &err);
+    if (rc == 0 && r->options.time_limit > 0)
+        loop_timer_set (&r->loop, &r->limit, loop_now () + r->options.time_limit);
 }
 
 static void on_output (struct run *r, const struct frame *msg)
@@ -316,7 +335,7 @@ static void on_exited (struct run *r, const struct frame *msg)
     t->ended = true;
     t->status = (int)wire_get_u32 (msg->data + 4);
     if (msg->stream == 1)
-        stderr_line (RUN_PROGRAM,
+        stderr_line (run_name,
                      "task %u on %s: out of memory, the kernel killed a process", task,
                      r->names[r->node_of[task]]);
     r->nended++;
@@ -349,7 +368,7 @@ static void on_end (struct run *r, const struct frame *msg)
     if (r->tasks && !r->failed)
         tell_ends (r);
     if (msg->len > 4)
-        stderr_line (RUN_PROGRAM, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
+        stderr_line (run_name, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
     if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
     r->ending = true;
@@ -373,7 +392,7 @@ static void tell_note (struct run *r, const struct frame *msg)
 {
     bool was_raw = run_terminal_give_back ();
     if (!r->options.quiet)
-        stderr_line (RUN_PROGRAM, "%.*s", (int)msg->len, msg->data);
+        stderr_line (run_name, "%.*s", (int)msg->len, msg->data);
     if (was_raw)
         run_terminal_take ();
 }
@@ -418,7 +437,7 @@ static void lose_agent (void *ctx, const char *why)
     if (r->tasks)
         tell_ends (r);
     if (why)
-        stderr_line (RUN_PROGRAM, "the job's agent is gone: %s", why);
+        stderr_line (run_name, "the job's agent is gone: %s", why);
     loop_stop (&r->loop, 1);
 }
 
@@ -493,16 +512,19 @@ int run_step (struct run_options *o)
     r.options = *o;
     strbuf_init (&r.started, STEP_SPEC_MAX);
     r.tell.fire = on_tell;
+    r.limit.fire = on_limit;
     if (loop_init (&r.loop) < 0)
         rc = error_no_memory (&err, NULL);
     if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)
-        stderr_line (RUN_PROGRAM, "%s", err.text);
+        stderr_line (run_name, "%s", err.text);
     int status = rc < 0 ? 1 : loop_run (&r.loop);
     run_terminal_give_back ();
     destroy (&r);
     return status;
 }
+
+const char *run_name = RUN_PROGRAM;
 
 int run_main (int argc, char **argv)
 {
@@ -514,7 +536,7 @@ int run_main (int argc, char **argv)
     if (rc == 0)
         return run_step (&o);
     if (rc < 0)
-        stderr_line (RUN_PROGRAM, "%s", err.text);
+        stderr_line (run_name, "%s", err.text);
     run_options_release (&o);
     return rc < 0 ? 2 : 0;
 }

@@ -29,6 +29,10 @@
 
 #define RUN_PROGRAM STEP_CLIENT
 
+/* The name under which the program was called, for messages: RUN_PROGRAM or
+ * SRUN_CLIENT. */
+extern const char *run_name;
+
 struct run_options {
     struct step_spec spec; /* the request for the agent */
     const char *output;    /* file pattern, "none" or a task's number; NULL: our stdout */
@@ -40,10 +44,16 @@ struct run_options {
     uint64_t size;
     bool rsh;
     bool arbitrary; /* of --distribution */
+    double time_limit; /* of srun: seconds; 0: none */
+    uint32_t relative; /* of srun: number of the first node */
 };
 
 /* 0; 1: --help or --version has been answered; -EINVAL. */
 int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err);
+/* srun's own options (srun_options.c): one option, and what follows from all of them. */
+int srun_take_option (struct run_options *o, const struct option_match *m,
+                      struct error *err);
+int srun_finish_options (struct run_options *o, struct error *err);
 void run_options_release (struct run_options *o);
 
 int run_main (int argc, char **argv);

@@ -93,7 +93,7 @@ static void read_all (struct run_input *in)
         return;
     }
     if (n < 0 && errno != EIO) /* EIO: the terminal is not ours now */
-        stderr_line (RUN_PROGRAM, "standard input: %s", strerror (errno));
+        stderr_line (run_name, "standard input: %s", strerror (errno));
     size_t len = add_digest (in, data, n);
     in->ended = in->ended || n <= 0;
     in->room -= (int64_t)len;

@@ -12,7 +12,7 @@
 
 static int fail (const struct error *err)
 {
-    fprintf (stderr, RUN_PROGRAM ": %s\n", err->text);
+    fprintf (stderr, "%s: %s\n", run_name, err->text);
     return 1;
 }
 
@@ -56,6 +56,6 @@ int run_keepalive (void)
     } while (msg.type != WIRE_RUN_END || msg.len < 4);
     int status = (int)wire_get_u32 (msg.data);
     if (msg.len > 4)
-        stderr_line (RUN_PROGRAM, "%.*s", (int)msg.len - 4, msg.data + 4);
+        stderr_line (run_name, "%.*s", (int)msg.len - 4, msg.data + 4);
     return WIFSIGNALED (status) ? 128 + WTERMSIG (status) : WEXITSTATUS (status);
 }

@@ -23,17 +23,21 @@ static const struct option_desc own_options[] = {
     OPTION_END,
 };
 
-#define OPTIONS_MAX 64
+#define OPTIONS_MAX 80
 
 extern char **environ;
 
 /* Joins both tables. */
 static void join_options (struct option_desc all[OPTIONS_MAX])
 {
-    const struct option_desc *const tables[] = { step_options, own_options };
+    bool srun = !strcmp (run_name, SRUN_CLIENT);
+    const struct option_desc *const tables[] = { step_options,
+                                                 srun ? srun_options : own_options,
+                                                 srun ? own_options : NULL };
     size_t n = 0;
     for (size_t i = 0; i < ARRAY_SIZE (tables); i++)
-        for (const struct option_desc *d = tables[i]; d->name && n + 1 < OPTIONS_MAX; d++)
+        for (const struct option_desc *d = tables[i]; d && d->name && n + 1 < OPTIONS_MAX;
+             d++)
             all[n++] = *d;
     all[n] = (struct option_desc)OPTION_END;
 }
@@ -42,8 +46,9 @@ static void print_help (void)
 {
     struct option_desc all[OPTIONS_MAX];
     join_options (all);
-    printf ("Usage: " RUN_PROGRAM " [OPTION...] COMMAND [ARG...]\n"
-            "Run a parallel step inside the job's allocation.\n\n");
+    printf ("Usage: %s [OPTION...] COMMAND [ARG...]\n"
+            "Run a parallel step inside the job's allocation.\n\n",
+            run_name);
     option_print_help (stdout, all);
     printf (
         "\nExit status: that of the worst task, or 128 plus the number of its signal.\n");
@@ -255,9 +260,11 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case HELP:
         print_help ();
         return 1;
-    default:
-        printf (RUN_PROGRAM " " PACKAGE_VERSION "\n");
+    case SHOW_VERSION:
+        printf ("%s " PACKAGE_VERSION "\n", run_name);
         return 1;
+    default:
+        return srun_take_option (o, m, err);
     }
 }
 
@@ -393,7 +400,7 @@ static int set_remote (struct step_spec *s, char **argv, struct error *err)
 static int set_command (struct step_spec *s, char **argv, struct error *err)
 {
     if (!argv || !argv[0])
-        return error_set (err, EINVAL, "no command (see " RUN_PROGRAM " --help)");
+        return error_set (err, EINVAL, "no command (see %s --help)", run_name);
     if (s->multi_prog) {
         if (argv[1])
             return error_set (err, EINVAL,
@@ -417,7 +424,8 @@ static int default_gpus (struct step_spec *s, struct error *err)
 {
     const char *of_job = getenv ("SLURM_GPUS_PER_TASK");
 
-    if (!of_job || !*of_job || s->gpus || s->gpus_per_task || getenv (STEP_CLIENT_FD))
+    if (!of_job || !*of_job || s->gpus || s->gpus_per_task || s->gpus_per_node
+        || s->no_gpus || getenv (STEP_CLIENT_FD))
         return 0;
     return set_number (&s->gpus_per_task, of_job, "SLURM_GPUS_PER_TASK", err);
 }
@@ -470,7 +478,7 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
 
     *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
     join_options (all);
-    option_parser_init (&parser, RUN_PROGRAM, all, OPTION_STOP_AT_OPERAND, argc, argv);
+    option_parser_init (&parser, run_name, all, OPTION_STOP_AT_OPERAND, argc, argv);
     while (!command && (rc = option_next (&parser, &m, err)) > 0) {
         if (!m.desc)
             command = argv + m.index;
@@ -483,6 +491,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
     const char *hosts = getenv ("SLURM_HOSTFILE");
     rc = o->rsh ? set_remote (&o->spec, command, err)
                 : set_command (&o->spec, command, err);
+    if (rc == 0)
+        rc = srun_finish_options (o, err);
     if (rc == 0 && !o->rsh)
         rc = default_gpus (&o->spec, err);
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0

@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pwd.h>
 
+#include "protocol/step_client.h"
 #include "shell/step/env_table.h"
 #include "shell/step/step_spec.h"
 
@@ -90,14 +91,29 @@ static int add_variable (const struct env_context *ctx, struct envlist *list,
     return 0;
 }
 
-/* Whether the assignment is of a name of Slurm in the table that does not apply to this job:
- * the value is that of the job in which the user submitted. SLURM_NTASKS_PER_NODE is in
- * the environment of the submission. */
-static bool is_of_other_job (const struct env_context *ctx, const char *assignment)
+static bool is_in (const char *const names[], size_t n, const char *assignment,
+                   size_t len)
 {
+    for (size_t i = 0; i < n; i++)
+        if (strlen (names[i]) == len && !strncmp (names[i], assignment, len))
+            return true;
+    return false;
+}
+
+/* Whether the assignment is not for this task: of a name of Slurm in the table that does
+ * not apply to this job, so that the value is that of the job in which the user
+ * submitted; or of the GPUs of the script, when the step gets none.
+ * SLURM_NTASKS_PER_NODE is in the environment of the submission. */
+static bool is_stale (const struct env_context *ctx, const char *assignment)
+{
+    static const char *const devices[] = { "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
+                                           "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE" };
     size_t len = strcspn (assignment, "=");
 
-    if (ctx->step || strncmp (assignment, "SLURM_", 6) != 0
+    if (ctx->step)
+        return ctx->step->spec->no_gpus
+               && is_in (devices, ARRAY_SIZE (devices), assignment, len);
+    if (strncmp (assignment, "SLURM_", 6) != 0
         || !strncmp (assignment, "SLURM_NTASKS_PER_NODE=", len + 1))
         return false;
     for (const struct env_variable *v = env_variables; v->name; v++)
@@ -159,8 +175,34 @@ static int add_flux_path (const struct env_context *ctx, struct envlist *list)
     return is_in_flux (ctx) && own ? append_to_path (list, own) : 0;
 }
 
+static int prepend_to_path (struct envlist *list, const char *dir)
+{
+    for (size_t i = 0; i < list->n; i++) {
+        char *text;
+        if (strncmp (list->v[i], "PATH=", 5) != 0)
+            continue;
+        if (asprintf (&text, "PATH=%s:%s", dir, list->v[i] + 5) < 0)
+            return -ENOMEM;
+        free (list->v[i]);
+        list->v[i] = text;
+    }
+    return 0;
+}
+
+/* Puts the folder of Slurm's commands, beside the agent's program, in front of PATH: a
+ * Slurm that is also installed there knows nothing of this job. */
+static int find_slurm (struct envlist *list, const char *dir)
+{
+    char folder[PATH_MAX + sizeof (ENV_SLURM_DIR)];
+    char program[sizeof (folder) + sizeof (SRUN_CLIENT)];
+
+    snprintf (folder, sizeof (folder), "%s/" ENV_SLURM_DIR, dir);
+    snprintf (program, sizeof (program), "%s/" SRUN_CLIENT, folder);
+    return access (program, X_OK) < 0 ? 0 : prepend_to_path (list, folder);
+}
+
 /* Appends the directory of the agent's program to PATH if fluxq-run is in it, so that
- * every job finds fluxq-run. */
+ * every job finds fluxq-run; and Slurm's commands, see find_slurm(). */
 static int extend_path (struct envlist *list)
 {
     char dir[PATH_MAX], program[PATH_MAX + sizeof (ENV_RUN_NAME)];
@@ -170,9 +212,9 @@ static int extend_path (struct envlist *list)
         return 0;
     *slash = '\0';
     snprintf (program, sizeof (program), "%s/" ENV_RUN_NAME, dir);
-    if (access (program, X_OK) < 0)
-        return 0;
-    return append_to_path (list, dir);
+    if (access (program, X_OK) == 0 && append_to_path (list, dir) < 0)
+        return -ENOMEM;
+    return find_slurm (list, dir);
 }
 
 static size_t length_of (char *const *list)
@@ -188,7 +230,7 @@ char **env_make (const struct env_context *ctx, struct error *err)
     const struct launch *l = ctx->launch;
     char *const *base = ctx->step ? ctx->step->spec->env : l->env;
     size_t nbase = ctx->step ? ctx->step->spec->nenv : l->nenv;
-    size_t most = nbase + length_of (environ) + 6;
+    size_t most = nbase + l->nenv + length_of (environ) + 6;
     for (const struct env_variable *v = env_variables; v->name; v++)
         most++;
     struct envlist list = { calloc (most, sizeof (char *)), 0 };
@@ -202,7 +244,10 @@ char **env_make (const struct env_context *ctx, struct error *err)
         rc = add_flux (ctx, &list);
     /* From the last assignment on, so that the later of two takes precedence. */
     for (size_t i = nbase; i > 0 && rc == 0; i--)
-        rc = is_of_other_job (ctx, base[i - 1]) ? 0 : add_users (&list, base[i - 1]);
+        rc = is_stale (ctx, base[i - 1]) ? 0 : add_users (&list, base[i - 1]);
+    /* A step of a client outside gets the variables of Slurm that the submission set. */
+    for (size_t i = 0; i < l->nenv && ctx->step && rc == 0; i++)
+        rc = strncmp (l->env[i], "SLURM_", 6) != 0 ? 0 : add_users (&list, l->env[i]);
     if (rc == 0 && !ctx->step)
         rc = add_defaults (ctx, &list);
     if (rc == 0)

@@ -325,33 +325,33 @@ void placement_give (struct steps *steps, struct step *step, struct step_node *n
     node->cores = NULL;
 }
 
-/* Writes the GPUs of the step: on each node, as many as its tasks need. */
-static int write_gpus_of_tasks (const struct choice *c, const struct step *step,
+/* Writes the GPUs of the step: on each node, as many as requested for its tasks or for
+ * the node. */
+static int write_gpus_of_nodes (const struct choice *c, const struct step *step,
                                 struct strbuf *sb, struct error *err)
 {
-    uint32_t each = c->spec->gpus_per_task;
+    const struct step_spec *spec = c->spec;
 
     for (uint32_t i = 0; i < c->n; i++) {
-        const char *text = c->steps->launch->nodes[c->ranks[i]].gpus;
-        uint64_t wanted = (uint64_t)step->layout.count[i] * each;
-        struct idset *ids =
-            text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
+        const struct launch_node *node = &c->steps->launch->nodes[c->ranks[i]];
+        uint64_t wanted = spec->no_gpus ? 0
+                          : spec->gpus_per_task
+                              ? (uint64_t)step->layout.count[i] * spec->gpus_per_task
+                              : spec->gpus_per_node;
+        autoidset struct idset *ids =
+            node->gpus && node->gpus[0] ? idset_decode (node->gpus, LAUNCH_IDS_MAX, NULL)
+                                        : NULL;
         uint32_t has = ids ? idset_count (ids) : 0;
-        struct idset *own =
+        autoidset struct idset *own =
             wanted <= has && ids ? first_of (ids, (uint32_t)wanted) : NULL;
 
         if (i)
             strbuf_addch (sb, ';');
         if (own)
             strbuf_add_idset (sb, own);
-        idset_destroy (ids);
-        idset_destroy (own);
         if (wanted > has)
-            return error_set (err, ENOSPC,
-                              "%u GPUs for each task are requested: the tasks on %s need "
-                              "%ju, and it has %u",
-                              each, c->steps->launch->nodes[c->ranks[i]].name,
-                              (uintmax_t)wanted, has);
+            return error_set (err, ENOSPC, "its tasks on %s need %ju GPUs, and it has %u",
+                              node->name, (uintmax_t)wanted, has);
     }
     return sb->err ? error_errno (err, -sb->err, "its GPUs") : 0;
 }
@@ -400,8 +400,9 @@ static int write_places (const struct choice *c, struct step *step, struct error
     step->spec.taskmap = strbuf_detach (&map);
     step->spec.cores = strbuf_detach (&cores);
     rc = step->spec.ranks && step->spec.taskmap && step->spec.cores
-             ? (c->spec->gpus_per_task ? write_gpus_of_tasks (c, step, &gpus, err)
-                                       : write_gpus (c, &gpus, err))
+             ? (c->spec->gpus_per_task || c->spec->gpus_per_node || c->spec->no_gpus
+                    ? write_gpus_of_nodes (c, step, &gpus, err)
+                    : write_gpus (c, &gpus, err))
              : error_no_memory (err, NULL);
     step->spec.gpu_ids = rc == 0 ? strbuf_detach (&gpus) : NULL;
     strbuf_release (&gpus);

@@ -17,6 +17,8 @@ static const struct record_field fields[] = {
     FIELD (per_node, U32, 0, STEP_TASKS_MAX),
     FIELD (cores_per_task, U32, 0, STEP_TASKS_MAX),
     FIELD (gpus, U32, 0, STEP_TASKS_MAX),
+    FIELD (gpus_per_node, U32, 0, LAUNCH_IDS_MAX),
+    FIELD (no_gpus, BOOLEAN, 0, 1),
     FIELD (gpus_per_task, U32, 0, LAUNCH_IDS_MAX),
     FIELD (exact, BOOLEAN, 0, 1),
     FIELD (overlap, BOOLEAN, 0, 1),

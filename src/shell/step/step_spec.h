@@ -27,6 +27,8 @@ struct step_spec {
     uint32_t nnodes, ntasks, per_node; /* 0: not given */
     uint32_t cores_per_task;           /* 0: not given */
     uint32_t gpus;                     /* for the whole step; 0: not given */
+    uint32_t gpus_per_node;            /* 0: not given */
+    bool no_gpus;                      /* the step gets none */
     uint32_t gpus_per_task;            /* each task sees its own; 0: not given */
     bool exact, overlap, overcommit, immediate;
     bool kill_on_bad_exit;

@@ -227,7 +227,9 @@ static json_t *commands (void)
                       "mkdir -p " BIN " " RUN " && cp " AGENT_PLACE
                       "/fluxq-shell " POD_JOB "/script " BIN " && chmod 755 " BIN
                       "/fluxq-shell " BIN "/script && ln -sf fluxq-shell " BIN
-                      "/fluxq-run && ln -sf fluxq-shell " BIN "/fluxq-bcast || exit 1",
+                      "/fluxq-run && ln -sf fluxq-shell " BIN
+                      "/fluxq-bcast && mkdir -p " BIN
+                      "/slurm && ln -sf ../fluxq-shell " BIN "/slurm/srun || exit 1",
                       "workerPre", AGENT_LINE "$JOB_COMPLETION_INDEX &");
 }
 

@@ -378,7 +378,8 @@ static json_t *job_items (const struct object_source *src)
 /* The agent's program under all its names. */
 static json_t *agent_items (void)
 {
-    static const char *const names[] = { "fluxq-shell", "fluxq-run", "fluxq-bcast" };
+    static const char *const names[] = { "fluxq-shell", "fluxq-run", "fluxq-bcast",
+                                         "slurm/srun" };
     json_t *items = json_array ();
 
     for (size_t i = 0; i < ARRAY_SIZE (names); i++)

@@ -1,0 +1,75 @@
+#!/bin/sh
+test_description='srun: a step of a job, or a job of its own, with Slurm'"'"'s options'
+. "$(dirname "$0")/lib.sh"
+
+cat >fluxq.yaml <<-END
+	local:
+	  nodes: 4
+	  cores: 2
+	  gpus: 2
+	END
+start_broker --config fluxq.yaml
+
+test_expect_success 'a textbook script runs unchanged, and finds srun in PATH' '
+    write_script job.sh <<-\END &&
+	#!/bin/bash
+	#SBATCH --job-name=textbook
+	#SBATCH --account=physics
+	#SBATCH --nodes=2
+	#SBATCH --ntasks-per-node=2
+	#SBATCH --time=00:05:00
+	#SBATCH --output=%x-%j.out
+	srun -l sh -c "echo \$SLURM_PROCID of \$SLURM_NTASKS on \$SLURMD_NODENAME" | sort
+	srun --ntasks=1 --nodes=1 true
+	END
+    id=$(sbatch --parsable job.sh) && wait_job_state $id COMPLETED &&
+    printf "%s\n" "0: 0 of 4 on node0" "1: 1 of 4 on node0" "2: 2 of 4 on node1" "3: 3 of 4 on node1" | diff - textbook-$id.out
+'
+
+test_expect_success 'a program that does not exist gives the status of the script, and the shell its message' '
+    printf "#!/bin/sh\nnosuchprogram\n" >none.sh && id=$(sbatch --parsable none.sh) && wait_job_state $id FAILED &&
+    test "$(job_field $id exit_code)" = 127 && grep "nosuchprogram" slurm-$id.out
+'
+
+test_expect_success 'inside a job srun takes the options that describe an allocation, and those of a step' '
+    write_script step.sh <<-\END &&
+	#!/bin/sh
+	srun -A x -p batch -q fast -C a --mem=100 --exclusive -k -u -E -t 5 --reservation=r --wckey=k -n1 echo quiet
+	srun -r 1 -N1 -n1 sh -c "echo relative \$SLURMD_NODENAME"
+	srun --relative=1 -N2 true 2>&1
+	srun --jobid=$SLURM_JOB_ID -n1 echo own
+	srun --jobid=99 -n1 echo other 2>&1
+	srun --tasks-per-node=1 sh -c "echo node \$SLURM_NODEID" | sort
+	srun -n1 --gres=gpu:1 sh -c "echo gres \$CUDA_VISIBLE_DEVICES"
+	srun -n1 --gres=none sh -c "echo none \$CUDA_VISIBLE_DEVICES"
+	srun -n1 --gpus-per-node=2 sh -c "echo pernode \$CUDA_VISIBLE_DEVICES"
+	srun -n1 --gres=gpu:3 true 2>&1
+	srun --frob true 2>&1
+	END
+    id=$(sbatch --parsable -N2 --ntasks-per-node=2 --gpus-per-node=2 step.sh) && wait_job_state $id "COMPLETED|FAILED" &&
+    out=slurm-$id.out && cat $out &&
+    grep -x quiet $out && grep -x "relative node1" $out && grep "relative=1: the job has 2 nodes" $out &&
+    grep -x own $out && grep "jobid=99: a step inside a job is a step of that job, $id" $out &&
+    grep -x "node 0" $out && grep -x "node 1" $out && grep -x "gres 0" $out && grep -x "none" $out &&
+    grep -x "pernode 0,1" $out && grep "need 3 GPUs, and it has 2" $out && grep "srun: --frob: unknown option" $out
+'
+
+test_expect_success 'the time limit of a step ends its tasks' '
+    printf "#!/bin/sh\nsrun -n1 -t 0:01 sleep 100 2>&1\necho status \$?\n" >limit.sh && id=$(sbatch --parsable limit.sh) &&
+    wait_job_state $id COMPLETED 40 && grep -x "status 143" slurm-$id.out && grep "step.s time limit is reached" slurm-$id.out
+'
+
+test_expect_success 'outside srun is a job of its own, with the options and words of Slurm' '
+    srun -N2 -n2 -A x --wckey=k -t 5 sh -c "echo \$SLURM_JOB_ACCOUNT \$SLURM_WCKEY" >out && printf "x k\nx k\n" | diff - out &&
+    test_expect_code 1 srun -p nope true 2>err && grep "^srun: error: Unable to allocate resources: Invalid partition name specified" err &&
+    test_expect_code 1 srun --licenses=a true 2>err && grep "^srun: error: --licenses: an option of Slurm that fluxq does not support" err &&
+    test_expect_code 3 srun sh -c "exit 3" &&
+    SLURM_ACCOUNT=env srun sh -c "echo \$SLURM_JOB_ACCOUNT" >out && grep -x env out
+'
+
+test_expect_success '--jobid runs a step in a running job' '
+    id=$(sbatch --parsable --wrap "sleep 100") && wait_job_state $id RUNNING &&
+    srun --jobid=$id --overlap -n1 sh -c "echo \$SLURM_JOB_ID" >out && grep -x $id out && scancel $id
+'
+
+test_done

@@ -32,6 +32,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/stream/output_text.c \
 	src/broker/services/submission.c \
 	src/broker/services/submit_check.c \
+	src/broker/services/submit_details.c \
 	src/broker/services/submit_write.c \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \

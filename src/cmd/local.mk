@@ -17,6 +17,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/print/listing.c \
 	src/cmd/print/nodegroup.c \
 	src/cmd/print/print.c \
+	src/cmd/print/tsv.c \
 	src/cmd/print/width.c \
 	src/cmd/show/info_topology.c \
 	src/cmd/show/show_job.c \
@@ -24,6 +25,12 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_priority.c \
 	src/cmd/show/show_reservation.c \
 	src/cmd/show/show_steps.c \
+	src/cmd/slurm/format.c \
+	src/cmd/slurm/job_fields.c \
+	src/cmd/slurm/job_filter.c \
+	src/cmd/slurm/job_rows.c \
+	src/cmd/slurm/job_sort.c \
+	src/cmd/slurm/words.c \
 	src/cmd/submit/submission.c \
 	$(COMMANDS_FILES) $(SLURM_COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c src/cmd/slurm/table.c

@@ -30,6 +30,7 @@ void job_destroy (struct job *job)
     free (job->name);
     free (job->queue);
     json_decref (job->shown);
+    free (job->details);
     free (job->requeue_reason);
     free (job->avoid);
     free (job->hold_note);

@@ -25,7 +25,7 @@
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
  *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice;
  *                 nodes: "4-16" of an elastic job; array: "1-9%2"; attributes that
- *                 listings show;
+ *                 listings show; details: {cwd, ...}, other values that they show;
  *                 array_task: {job, task; submitted, eligible, age};
  *                 adopted: {name, key}: object that another program created, which fluxq
  *                 runs in place}                     the log's first event
@@ -152,6 +152,8 @@ struct job {
     char *user, *name, *queue; /* owned; "" when the submit event has none */
     json_t *shown; /* attributes that listings show, by their key in the submit event; or
                     * NULL: it has none (jobspec/options/attributes.h) */
+    char *details; /* other values of the request that listings show (details.h); or
+                    * NULL */
     double duration;        /* seconds, 0: unlimited; asked, from alloc on granted */
     int64_t nnodes, ntasks; /* asked (min) until alloc, then granted */
     int64_t ncores;         /* in all; asked until alloc, then granted */

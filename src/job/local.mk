@@ -3,6 +3,7 @@ noinst_LIBRARIES += src/job/libjob.a
 src_job_libjob_a_SOURCES = \
 	src/job/array.c \
 	src/job/deps.c \
+	src/job/details.c \
 	src/job/deps_due.c \
 	src/job/transitions.c \
 	src/job/transitions_array.c \

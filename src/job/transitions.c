@@ -1,6 +1,7 @@
 /* transitions.c - the table of events and their effects on a job */
 #include <math.h>
 
+#include "job/details.h"
 #include "job/transitions.h"
 #include "jobspec/options/attributes.h"
 
@@ -164,14 +165,18 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
         { .field = &job->name, .value = s.name },
         { .field = &job->queue, .value = s.queue },
     };
+    char *details = NULL;
     if (attributes_of_event (e->context, &shown) < 0
+        || details_pack (json_object_get (e->context, "details"), &details) < 0
         || texts_set (texts, ARRAY_SIZE (texts), err) < 0) {
         json_decref (shown);
+        free (details);
         job_array_destroy (array);
         return error_no_memory (err, NULL);
     }
     job->array = array;
     job->shown = shown;
+    string_set (&job->details, details);
     job->array_job = (uint64_t)s.array_job;
     job->array_task = (uint32_t)s.array_index;
     job->userid = (uint32_t)s.userid;

@@ -11,6 +11,7 @@
 #include "broker/core/service.h"
 #include "common/clock.h"
 #include "common/thousandths.h"
+#include "job/details.h"
 #include "jobspec/options/attributes.h"
 
 void column_add_number (struct strbuf *sb, int64_t n)
@@ -159,6 +160,30 @@ COLUMN (exit_code)
         column_add_number (c->sb, job_exit_code (c->job));
 }
 
+/* As wait(2) gives it: of the tasks, also if the job ended otherwise. */
+COLUMN (wait_status)
+{
+    if (c->job->finished)
+        column_add_number (c->sb, c->job->status);
+}
+
+NUMBER (groupid, c->job->groupid)
+NUMBER (nice, c->job->nice)
+TIME (begin_time, c->job->t_begin)
+TIME (deadline, c->job->t_deadline)
+
+/* The tasks of an array that wait, all of them, and the limit: "4-100,200%10". */
+COLUMN (array_tasks)
+{
+    const struct job_array *a = c->job->array;
+
+    if (!a)
+        return;
+    strbuf_add_idset (c->sb, a->waiting);
+    if (a->spec.limit && idset_count (a->waiting) > 0)
+        strbuf_addf (c->sb, "%%%u", a->spec.limit);
+}
+
 COLUMN (result_text)
 {
     char text[300];
@@ -196,6 +221,33 @@ static const struct column columns[] = {
     { "result_text", COLUMN_TEXT, col_result_text, PRIVATE_ARGUMENTS },
     { "node_count", COLUMN_TEXT, col_node_count, 0 },
     { "adopted", COLUMN_TEXT, col_adopted, 0 },
+    { "groupid", COLUMN_NUMBER, col_groupid, 0 },
+    { "begin_time", COLUMN_NUMBER, col_begin_time, 0 },
+    { "deadline", COLUMN_NUMBER, col_deadline, 0 },
+    { "nice", COLUMN_NUMBER, col_nice, 0 },
+    { "wait_status", COLUMN_NUMBER, col_wait_status, 0 },
+    { "array_tasks", COLUMN_TEXT, col_array_tasks, 0 },
+    /* of the submit event's details (services/submit_details.c) */
+    { "cwd", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
+    { "program", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
+    { "output", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
+    { "error", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
+    { "input", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
+    { "dependency", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
+    { "reservation", COLUMN_TEXT, NULL, 0 },
+    { "features", COLUMN_TEXT, NULL, 0 },
+    { "required_nodes", COLUMN_TEXT, NULL, 0 },
+    { "excluded_nodes", COLUMN_TEXT, NULL, 0 },
+    { "gres_per_node", COLUMN_TEXT, NULL, 0 },
+    { "gpus", COLUMN_NUMBER, NULL, 0 },
+    { "memory_per_node", COLUMN_NUMBER, NULL, 0 },
+    { "cpus_per_task", COLUMN_NUMBER, NULL, 0 },
+    { "exclusive", COLUMN_NUMBER, NULL, 0 },
+    { "may_requeue", COLUMN_NUMBER, NULL, 0 },
+    { "time_min", COLUMN_NUMBER, NULL, 0 },
+    { "switches", COLUMN_NUMBER, NULL, 0 },
+    { "switches_wait", COLUMN_NUMBER, NULL, 0 },
+    { "batch_script", COLUMN_NUMBER, NULL, 0 },
     { 0 },
 };
 
@@ -241,7 +293,8 @@ static void render (const struct cell *cell, const struct column *c)
 
     if (c->render)
         c->render (cell);
-    else if ((text = json_string_value (json_object_get (cell->job->shown, c->name))))
+    else if ((text = json_string_value (json_object_get (cell->job->shown, c->name)))
+             || (text = details_get (cell->job->details, c->name)))
         strbuf_adds (cell->sb, text);
 }
 

@@ -35,12 +35,13 @@ struct cell {
 struct column {
     const char *name; /* NULL ends a service's list */
     enum column_kind kind;
-    /* Adds the unescaped TSV form. NULL: an attribute, from the submit event. */
+    /* Adds the unescaped TSV form. NULL: an attribute or a detail, from the submit
+     * event. */
     void (*render) (const struct cell *c);
     unsigned private_part; /* of enum private_part; 0: none */
 };
 
-#define COLUMNS_MAX 64 /* columns in all, and in one answer */
+#define COLUMNS_MAX 96 /* columns in all, and in one answer */
 
 /* All columns: those of columns.c, of the services, and the attributes. */
 const struct column *columns_all (size_t *ret_n);

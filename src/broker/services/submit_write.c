@@ -12,6 +12,7 @@
 #include "broker/services/queueusers.h"
 #include "broker/services/stream/watch.h"
 #include "broker/services/submission.h"
+#include "broker/services/submit_details.h"
 #include "broker/services/userlimits.h"
 #include "jobspec/options/attributes.h"
 
@@ -25,6 +26,7 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
                    "queue", s->terms.queue, "duration", js->duration);
     int rc = o ? sizes_to_submit (o, js) : -1;
     rc |= attributes_to_event (o, js);
+    rc |= json_object_set_new (o, "details", submit_details (s->b, js));
     if (js->array.text)
         rc |= json_object_set_new (o, "array", json_string (js->array.text));
     if (!s->req)

@@ -18,6 +18,11 @@ static bool has_jobs (struct cmd *c, const char *parameter, const char *name)
     return some;
 }
 
+bool named_user_exists (struct cmd *c, const char *name)
+{
+    return getpwnam (name) || !strcmp (name, "me") || has_jobs (c, "user", name);
+}
+
 int named_users_check (struct cmd *c, const char *names)
 {
     autofree char *copy = names ? strdup (names) : NULL;
@@ -25,8 +30,7 @@ int named_users_check (struct cmd *c, const char *names)
 
     while (c->status == CMD_OK && (name = strsep (&next, ",")) != NULL) {
         bool number = *name && name[strspn (name, "0123456789")] == '\0';
-        if (*name && !number && strcmp (name, "me") != 0 && !getpwnam (name)
-            && !has_jobs (c, "user", name))
+        if (*name && !number && !named_user_exists (c, name))
             cmd_fail (c, "there is no user '%s'", name);
     }
     return c->status;

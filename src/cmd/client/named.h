@@ -12,5 +12,6 @@
 /* names: separated by commas, or NULL. CMD_OK, or a failure that was printed. A user without
  * an account on this machine may have one on the broker's: the user's jobs prove that. */
 int named_users_check (struct cmd *c, const char *names);
+bool named_user_exists (struct cmd *c, const char *name);
 /* The same for queues. A queue that is no longer configured exists while it has jobs. */
 int named_queues_check (struct cmd *c, const char *names);

@@ -3,7 +3,6 @@
 
 #include "cmd/print/width.h"
 #include "common/parse.h"
-#include "common/printable.h"
 
 #define MADE_MAX 48 /* bytes of a computed text, in addition to its fields */
 
@@ -12,36 +11,6 @@ static struct cell cell_of (const char *text)
     size_t len = strlen (text);
 
     return (struct cell){ text, (uint32_t)len, (uint32_t)len };
-}
-
-/* -- reading -- */
-
-/* Removes the escapes of the field at *pp, in place, and steps past its end. */
-static struct cell read_field (char **pp, char *end)
-{
-    char *from = *pp, *to = *pp;
-    bool ascii = true;
-
-    while (from < end && *from != '\t' && *from != '\n') {
-        bool escaped = *from == '\\' && from + 1 < end;
-        unsigned hidden;
-
-        from += escaped;
-        /* ends before a newline, even for a truncated character */
-        size_t n = printable_next (from, &hidden);
-        bool control = hidden || !*from || (escaped && (*from == 't' || *from == 'n'));
-        if (control)
-            *to++ = '?';
-        for (size_t i = 0; !control && i < n; i++) {
-            ascii = ascii && (unsigned char)from[i] < 0x80;
-            *to++ = from[i];
-        }
-        from += n;
-    }
-    uint32_t len = (uint32_t)(to - *pp);
-    struct cell c = { *pp, len, ascii ? len : width_of (*pp, len) };
-    *pp = from;
-    return c;
 }
 
 /* -- cells that are more than a field -- */
@@ -127,7 +96,7 @@ static int read_row (struct listing *l, char **pp, char *end, struct cell *row,
     struct cell fields[FORMAT_FIELDS_MAX];
 
     for (size_t i = 0; i < f->nfields; i++) {
-        fields[i] = read_field (pp, end);
+        fields[i] = tsv_read (pp, end);
         bool last = i + 1 == f->nfields;
         if (*pp == end || (**pp == '\n') != last)
             return error_set (err, EPROTO,

@@ -12,15 +12,8 @@
  */
 #pragma once
 
-#include <stdint.h>
-
 #include "cmd/print/columns.h"
-
-struct cell {
-    const char *text;
-    uint32_t len;   /* bytes */
-    uint32_t width; /* columns of the terminal */
-};
+#include "cmd/print/tsv.h"
 
 struct listing {
     const struct format *format;

@@ -21,6 +21,7 @@
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
 #include "broker/services/reserve/reserve.h"
+#include "job/details.h"
 
 #define CANCEL_TEXT_MAX (16 << 20)
 
@@ -148,6 +149,8 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
             || (job->nice != 0
                 && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
             || (job->shown && json_object_update (o, job->shown) < 0)
+            || (job->details
+                && json_object_set_new (o, "details", details_to_json (job->details)) < 0)
             || (job->asked_nodes
                 && json_object_set_new (o, "nodes", json_string (job->asked_nodes))
                        < 0))) {

@@ -4,9 +4,17 @@
 #include "cmd/print/width.h"
 #include "common/printable.h"
 
+/* The end of the characters that stay as they are, and take a column each. */
+static char *skip_plain (char *p, const char *end)
+{
+    while (p < end && *p >= ' ' && *p < 0x7f && *p != '\\')
+        p++;
+    return p;
+}
+
 struct cell tsv_read (char **pp, char *end)
 {
-    char *from = *pp, *to = *pp;
+    char *from = skip_plain (*pp, end), *to = from;
     bool ascii = true;
 
     while (from < end && *from != '\t' && *from != '\n') {

@@ -177,8 +177,10 @@ static bool is_ascii (const char *text, size_t len)
     return true;
 }
 
-/* Cuts and pads the text that was appended at `at`. */
-static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t at)
+/* Cuts and pads the text that was appended at `at`. uncut_flag: of the field, if it is not
+ * cut. */
+static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t at,
+                 int uncut_flag)
 {
     size_t len = sb->len - at, width = (size_t)MAX (item->width, 0);
 
@@ -192,7 +194,7 @@ static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t
     bool ascii = is_ascii (sb->buf + at, len);
     if (!ascii)
         columns = width_of (sb->buf + at, len);
-    bool uncut = item->right && item->field->flags & SLURM_FIELD_UNCUT;
+    bool uncut = item->right && item->field->flags & uncut_flag;
     if (columns > width && !uncut) {
         len = ascii ? width : width_cut (sb->buf + at, len, (unsigned)width, &columns);
         columns = ascii ? (unsigned)width : columns;
@@ -211,7 +213,7 @@ void slurm_format_add_heading (const struct slurm_format *f, struct strbuf *sb)
         size_t at = sb->len;
         if (f->items[i].field) {
             strbuf_adds (sb, f->items[i].field->heading);
-            fit (&f->items[i], sb, at);
+            fit (&f->items[i], sb, at, SLURM_FIELD_UNCUT_HEADING);
         }
         strbuf_adds (sb, f->items[i].after);
     }
@@ -226,7 +228,7 @@ void slurm_format_add_row (const struct slurm_format *f, const void *row,
         size_t at = sb->len;
         if (item->field) {
             item->field->add (row, sb);
-            fit (item, sb, at);
+            fit (item, sb, at, SLURM_FIELD_UNCUT);
         }
         strbuf_adds (sb, item->after);
     }

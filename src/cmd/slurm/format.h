@@ -28,7 +28,8 @@
 
 enum slurm_field_flags {
     SLURM_FIELD_HIDDEN = 1, /* an old name: not in the list of names */
-    SLURM_FIELD_UNCUT = 2,  /* aligned to the right, the text is longer than the width */
+    SLURM_FIELD_UNCUT = 2,  /* to the right, a text longer than the width is not cut */
+    SLURM_FIELD_UNCUT_HEADING = 4, /* nor is the heading */
 };
 
 struct slurm_field {

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 
 #include "cmd/slurm/words.h"
+#include "common/clock.h"
 #include "common/hostlist.h"
 #include "protocol/pattern.h"
 
@@ -86,9 +87,25 @@ static bool has (const void *row, enum job_value v)
     return *value (row, v) != '\0';
 }
 
+/* strtod() for decimal digits, without an exponent: listings are large. */
 double job_number (const struct job_row *row, enum job_value v)
 {
-    return strtod (row->values[v], NULL);
+    const char *p = row->values[v];
+    bool minus = *p == '-';
+    double n = 0, unit = 1;
+
+    for (p += minus; *p >= '0' && *p <= '9'; p++)
+        n = n * 10 + (*p - '0');
+    for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
+        n += (*p - '0') * (unit /= 10);
+    return minus ? -n : n;
+}
+
+void job_row_init (struct job_row *row)
+{
+    *row = (struct job_row){ .now = clock_wall () };
+    for (size_t v = 0; v < JOB_VALUES; v++)
+        row->values[v] = "";
 }
 
 static bool is_state (const void *row, const char *letters)
@@ -303,7 +320,7 @@ static void add_job (const void *p, struct strbuf *sb)
 {
     const struct job_row *row = p;
 
-    if (!is_array (row) || !(has (row, JOB_ARRAY_TASKS) || row->tasks)) {
+    if (!has (row, JOB_ARRAY_TASKS) && !row->tasks) {
         strbuf_adds (sb, value (row, JOB_JOB));
         return;
     }
@@ -558,7 +575,7 @@ static void add_input (const void *p, struct strbuf *sb)
 #define BIT(v) (UINT64_C (1) << JOB_##v)
 #define START (BIT (ST) | BIT (EXPECTED_START) | BIT (BEGIN_TIME) | BIT (START_TIME) | BIT (REASON))
 #define REASON (BIT (ST) | BIT (REASON) | BIT (WAIT_STATUS))
-#define TASKS (BIT (ID) | BIT (JOB) | BIT (ARRAY_JOB) | BIT (ARRAY_TASK) | BIT (ARRAY_TASKS))
+#define TASKS (BIT (ID) | BIT (JOB) | BIT (ARRAY_TASKS))
 #define FILE_NAME (BIT (CWD) | BIT (ID) | BIT (NAME) | BIT (USER) | BIT (ARRAY_JOB) | BIT (ARRAY_TASK) | BIT (NODELIST))
 #define TRES (BIT (NCORES) | BIT (NODES) | BIT (MEMORY_PER_NODE) | BIT (GPUS) | BIT (GRES_PER_NODE))
 
@@ -570,7 +587,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 0, "AllocNodes", "ALLOC_NODES", 0, add_null, 0 },
     { 0, "AllocSID", "ALLOC_SID", 0, add_zero, 0 },
     { 'F', "ArrayJobId", "ARRAY_JOB_ID", BIT (ID) | BIT (ARRAY_JOB), add_array_job, 0 },
-    { 'K', "ArrayTaskId", "ARRAY_TASK_ID", TASKS, add_array_task, 0 },
+    { 'K', "ArrayTaskId", "ARRAY_TASK_ID", TASKS | BIT (ARRAY_JOB) | BIT (ARRAY_TASK), add_array_task, 0 },
     { 0, "AssocId", "ASSOC_ID", 0, add_zero, 0 },
     { 0, "BatchFlag", "BATCH_FLAG", BIT (BATCH_SCRIPT), add_batch_script, 0 },
     { 'B', "BatchHost", "EXEC_HOST", BIT (NODELIST), add_batch_host, 0 },
@@ -621,7 +638,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 'j', "Name", "NAME", BIT (NAME), add_name, 0 },
     { 0, "Network", "NETWORK", 0, add_null, 0 },
     { 'y', "Nice", "NICE", BIT (NICE), add_nice, 0 },
-    { 'N', "NodeList", "NODELIST", BIT (NODELIST), add_nodelist, SLURM_FIELD_UNCUT },
+    { 'N', "NodeList", "NODELIST", BIT (NODELIST), add_nodelist, SLURM_FIELD_UNCUT | SLURM_FIELD_UNCUT_HEADING },
     { 0, "NTPerCore", "NTASKS_PER_CORE", 0, add_not_available, 0 },
     { 0, "NTPerNode", "NTASKS_PER_NODE", 0, add_zero, 0 },
     { 0, "NTPerSocket", "NTASKS_PER_SOCKET", 0, add_not_available, 0 },
@@ -644,7 +661,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 0, "Profile", "PROFILE", 0, add_not_set, 0 },
     { 'q', "QOS", "QOS", BIT (QOS), add_qos, 0 },
     { 'r', "Reason", "REASON", REASON, add_reason, 0 },
-    { 'R', "ReasonList", "NODELIST(REASON)", REASON | BIT (NODELIST), add_reason_list, SLURM_FIELD_UNCUT },
+    { 'R', "ReasonList", "NODELIST(REASON)", REASON | BIT (NODELIST), add_reason_list, SLURM_FIELD_UNCUT | SLURM_FIELD_UNCUT_HEADING },
     { 0, "Reboot", "REBOOT", 0, add_zero, 0 },
     { 'n', "ReqNodes", "REQ_NODES", BIT (REQUIRED_NODES), add_required_nodes, SLURM_FIELD_UNCUT },
     { 0, "ReqSwitch", "REQ_SWITCH", BIT (SWITCHES), add_switches, 0 },
@@ -652,7 +669,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 'v', "Reservation", "RESERVATION", BIT (RESERVATION), add_reservation, 0 },
     { 0, "ResizeTime", "RESIZE_TIME", 0, add_not_available, 0 },
     { 0, "RestartCnt", "RESTART_COUNT", BIT (RESTARTS), add_restarts, 0 },
-    { 'Y', "SchedNodes", "SCHEDNODES", 0, add_null, SLURM_FIELD_UNCUT },
+    { 'Y', "SchedNodes", "SCHEDNODES", 0, add_null, SLURM_FIELD_UNCUT | SLURM_FIELD_UNCUT_HEADING },
     { 'z', "SCT", "S:C:T", 0, add_any_sct, 0 },
     { 0, "SegmentSize", "SEGMENT_SIZE", 0, add_not_available, 0 },
     { 0, "SiblingsActive", "ACTIVE_SIBLINGS", 0, add_na, 0 },

@@ -87,6 +87,8 @@ struct job_row {
 
 extern const struct slurm_field slurm_job_fields[];
 
+/* Sets the time, and all values to "". */
+void job_row_init (struct job_row *row);
 /* The number in a value; 0: none. */
 double job_number (const struct job_row *row, enum job_value value);
 /* Whether the job waits. */

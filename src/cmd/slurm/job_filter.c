@@ -92,7 +92,7 @@ uint64_t job_filter_needs (const struct job_filter *f)
         { f->qos, BIT (QOS) },
         { f->names, BIT (NAME) },
         { f->reservations, BIT (RESERVATION) },
-        { f->nstates || f->active, BIT (STATE) | BIT (ST) },
+        { !f->states_done && (f->nstates || f->active), BIT (STATE) | BIT (ST) },
         { f->not_me, BIT (USERID) },
         { f->running_over > 0 || f->running_under > 0, BIT (ST) | BIT (TIME) },
         { f->nodes, BIT (NODELIST) },
@@ -200,7 +200,7 @@ bool job_filter_match (struct job_filter *f, struct job_row *row)
         || (f->reservations && !list_has (f->reservations, row->values[JOB_RESERVATION])))
         return false;
     if ((f->not_me && (uid_t)job_number (row, JOB_USERID) == getuid ())
-        || !has_state (f, row))
+        || (!f->states_done && !has_state (f, row)))
         return false;
     if ((f->running_over > 0 || f->running_under > 0) && !runs_as_long (f, row))
         return false;

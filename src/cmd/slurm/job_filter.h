@@ -20,6 +20,7 @@ struct job_filter {
     const char *states[JOB_FILTER_STATES_MAX]; /* long names */
     size_t nstates;                            /* 0: any state */
     bool active;                               /* only jobs that wait or run */
+    bool states_done;                          /* the broker has compared states */
     bool not_me;
     double running_over, running_under; /* seconds; 0: any */
     struct hostlist *nodes;             /* or NULL */

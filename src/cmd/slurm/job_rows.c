@@ -81,8 +81,6 @@ void job_rows_fill (const struct job_rows *rows, size_t i, struct job_row *row)
 {
     const char **cells = rows->cells + rows->order[i] * rows->ncolumns;
 
-    for (size_t v = 0; v < JOB_VALUES; v++)
-        row->values[v] = "";
     for (size_t j = 0; j < rows->ncolumns; j++)
         row->values[rows->columns[j]] = cells[j];
 }

@@ -5,6 +5,7 @@
  *         != CMD_OK)
  *         return c->status;
  *     job_rows_sort (&rows, "P,t,-p");
+ *     job_row_init (&row);
  *     for (size_t i = 0; i < rows.n; i++) {
  *         job_rows_fill (&rows, i, &row);
  *         slurm_format_add_row (&format, &row, &sb);
@@ -32,7 +33,8 @@ struct job_rows {
 int job_rows_get (struct cmd *c, struct job_rows *ret, const char *target,
                   uint64_t needs);
 void job_rows_release (struct job_rows *rows);
-/* Sets the values of the i-th row in the order; the other members are the caller's. */
+/* Sets the requested values of the i-th row in the order. job_row_init() must have been
+ * called once for the row. */
 void job_rows_fill (const struct job_rows *rows, size_t i, struct job_row *row);
 
 /* -- order (job_sort.c) -- */

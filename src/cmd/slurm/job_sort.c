@@ -5,7 +5,6 @@
 #include <strings.h>
 
 #include "cmd/slurm/job_rows.h"
-#include "common/clock.h"
 
 #define KEYS_MAX 32
 #define CLUSTER "cluster" /* a key that is a word: there is one cluster */
@@ -125,7 +124,7 @@ bool job_sort_needs (const char *spec, uint64_t *ret_needs, char *ret_wrong)
     struct sort sort;
 
     *ret_wrong = parse (spec, &sort);
-    *ret_needs = START | BIT (ID);
+    *ret_needs = BIT (ID) | BIT (ST) | BIT (BEGIN_TIME) | BIT (START_TIME);
     for (size_t i = 0; i < sort.n; i++)
         *ret_needs |= sort.keys[i].letter->needs;
     return !*ret_wrong;
@@ -193,7 +192,8 @@ static int compare_key (const struct key *key, const struct sort_value *a,
     if (key->letter->kind == NODES)
         diff = strverscmp (a->text, b->text);
     else if (a->text && b->text)
-        diff = strcmp (a->text, b->text);
+        diff = *a->text != *b->text ? (unsigned char)*a->text - (unsigned char)*b->text
+                                    : strcmp (a->text, b->text);
     else
         diff = compare_numbers (a->number, b->number);
     return key->reverse ? -diff : diff;
@@ -229,8 +229,9 @@ static void release (struct sort *sort, size_t nrows)
 int job_rows_sort (struct job_rows *rows, const char *spec)
 {
     struct sort sort;
-    struct job_row row = { .now = clock_wall () };
+    struct job_row row;
 
+    job_row_init (&row);
     parse (spec, &sort);
     sort.values = malloc ((rows->n * (sort.n + 2) + 1) * sizeof (*sort.values));
     if (!sort.values)

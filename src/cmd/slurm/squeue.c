@@ -439,6 +439,12 @@ static int set_jobs (struct cmd *c, struct squeue *q)
     return CMD_OK;
 }
 
+/* One job is looked up whatever its state is, because it must exist. */
+static bool is_one_job (const struct squeue *q)
+{
+    return q->filter.njobs == 1;
+}
+
 static int prepare (struct cmd *c, struct squeue *q)
 {
     if (set_jobs (c, q) != CMD_OK || set_states (c, q) != CMD_OK
@@ -447,19 +453,16 @@ static int prepare (struct cmd *c, struct squeue *q)
         return c->status;
     if (set_hosts (c, q) != CMD_OK)
         return c->status;
+    q->filter.states_done = !is_one_job (q);
     q->needs |= q->format.needs | job_filter_needs (&q->filter);
+    if (q->filter.active) /* then no job is shown that has ended */
+        q->needs &= ~(UINT64_C (1) << JOB_WAIT_STATUS);
     if (q->array)
         q->needs |= UINT64_C (1) << JOB_ARRAY_TASKS;
     return CMD_OK;
 }
 
 /* -- the list -- */
-
-/* One job is looked up whatever its state is, because it must exist. */
-static bool is_one_job (const struct squeue *q)
-{
-    return q->filter.njobs == 1;
-}
 
 static void add_ids (const struct squeue *q, struct strbuf *target)
 {
@@ -538,10 +541,11 @@ static void add_date (struct strbuf *sb)
 static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (LISTING_MAX);
-    struct job_row row = { .now = clock_wall (),
-                           .noconvert = q->noconvert,
-                           .expand_patterns = q->expand_patterns };
+    struct job_row row;
 
+    job_row_init (&row);
+    row.noconvert = q->noconvert;
+    row.expand_patterns = q->expand_patterns;
     if (q->header && (q->long_list || q->iterate > 0))
         add_date (&sb);
     if (q->header)

@@ -83,6 +83,8 @@ void slurm_add_seconds (struct strbuf *sb, double seconds)
 {
     if (seconds < 0 || seconds > YEAR)
         strbuf_adds (sb, "INVALID");
+    else if (seconds < 1) /* most jobs wait */
+        strbuf_adds (sb, "0:00");
     else
         strbuf_add_duration (sb, seconds);
 }

@@ -28,8 +28,11 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/format.c \
 	src/cmd/slurm/job_fields.c \
 	src/cmd/slurm/job_filter.c \
+	src/cmd/slurm/job_json.c \
 	src/cmd/slurm/job_rows.c \
 	src/cmd/slurm/job_sort.c \
+	src/cmd/slurm/job_values.c \
+	src/cmd/slurm/squeue_options.c \
 	src/cmd/slurm/words.c \
 	src/cmd/submit/submission.c \
 	$(COMMANDS_FILES) $(SLURM_COMMANDS_FILES)

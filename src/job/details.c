@@ -18,8 +18,7 @@ int details_pack (const json_t *o, char **ret)
     size_t size = 1;
 
     *ret = NULL;
-    json_object_foreach ((json_t *)o, key, value)
-    {
+    json_object_foreach ((json_t *)o, key, value) {
         if (*key && json_is_string (value))
             size += strlen (key) + json_string_length (value) + 2;
     }
@@ -28,8 +27,7 @@ int details_pack (const json_t *o, char **ret)
     char *to = *ret = calloc (1, size);
     if (!to)
         return -ENOMEM;
-    json_object_foreach ((json_t *)o, key, value)
-    {
+    json_object_foreach ((json_t *)o, key, value) {
         if (!*key || !json_is_string (value))
             continue;
         to = stpcpy (to, key) + 1;

@@ -67,8 +67,8 @@ static void find_nodes (const struct jobspec_resource *list, size_t n,
 {
     for (size_t i = 0; i < n; i++) {
         const struct jobspec_resource *r = &list[i];
-        ret->exclusive |= r->exclusive == JOBSPEC_TRUE
-                          && (is_type (r, "node") || is_type (r, "slot"));
+        ret->exclusive |=
+            r->exclusive == JOBSPEC_TRUE && (is_type (r, "node") || is_type (r, "slot"));
         if (!is_type (r, "node"))
             find_nodes (r->with, r->nwith, ret);
         for (size_t j = 0; is_type (r, "node") && j < r->nwith; j++)
@@ -112,10 +112,12 @@ static bool add_properties (const json_t *o, struct strbuf *sb, unsigned depth)
     const json_t *list = op ? json_object_get (o, op) : NULL;
     bool known = op && depth < JOBSPEC_DEPTH_MAX;
     const char *between = known && !strcmp (op, "or") ? "|" : "&";
-    bool negated = known && !strcmp (op, "not"), leaf = known && !strcmp (op, "properties");
+    bool negated = known && !strcmp (op, "not"),
+         leaf = known && !strcmp (op, "properties");
 
     known = known && (negated || leaf || !strcmp (op, "and") || !strcmp (op, "or"));
-    bool brackets = depth > 0 && json_array_size (list) > 1;
+    bool brackets =
+        depth > 0 && json_array_size (list) > 1 && (depth > 1 || *between == '|');
     strbuf_adds (sb, negated ? "!" : "");
     strbuf_adds (sb, brackets ? "(" : "");
     for (size_t i = 0; known && i < json_array_size (list); i++) {
@@ -130,7 +132,9 @@ static bool add_properties (const json_t *o, struct strbuf *sb, unsigned depth)
     return known;
 }
 
-static void read_constraint (const json_t *o, struct strbuf texts[CONSTRAINTS])
+/* depth: 1 if other constraints have to be met, too. */
+static void read_constraint (const json_t *o, unsigned depth,
+                             struct strbuf texts[CONSTRAINTS])
 {
     const json_t *not = json_array_get (json_object_get (o, "not"), 0);
     const json_t *hosts = json_object_get (o, "hostlist");
@@ -140,7 +144,7 @@ static void read_constraint (const json_t *o, struct strbuf texts[CONSTRAINTS])
         add_hosts (hosts, &texts[REQUIRED]);
     else if (json_object_get (not, "hostlist"))
         add_hosts (json_object_get (not, "hostlist"), &texts[EXCLUDED]);
-    else if (add_properties (o, &sb, 0))
+    else if (add_properties (o, &sb, depth))
         strbuf_addf (&texts[FEATURES], "%s%s", texts[FEATURES].len ? "&" : "", sb.buf);
 }
 
@@ -152,9 +156,9 @@ static void add_constraints (json_t *o, const struct jobspec *js)
     const json_t *all = json_object_get (js->constraints, "and");
 
     for (size_t i = 0; i < json_array_size (all); i++)
-        read_constraint (json_array_get (all, i), texts);
+        read_constraint (json_array_get (all, i), 1, texts);
     if (js->constraints && !all)
-        read_constraint (js->constraints, texts);
+        read_constraint (js->constraints, 0, texts);
     for (size_t i = 0; i < CONSTRAINTS; i++) {
         set_text (o, keys[i], texts[i].err ? NULL : texts[i].buf);
         strbuf_release (&texts[i]);
@@ -179,7 +183,8 @@ json_t *submit_details (const struct broker *b, const struct jobspec *js)
         set_text (o, "program", js->command[0]);
     set_text (o, "may_requeue", exec_job_may_run_again (b, js) ? "1" : NULL);
     set_number (o, "switches", js->switches.count);
-    set_number (o, "switches_wait", isfinite (js->switches.wait) ? (int64_t)js->switches.wait : 0);
+    set_number (o, "switches_wait",
+                isfinite (js->switches.wait) ? (int64_t)js->switches.wait : 0);
     set_number (o, "time_min", (int64_t)js->time_min);
     dependencies_add_text (&depend, &js->depend);
     set_text (o, "dependency", depend.err ? NULL : depend.buf);

@@ -33,8 +33,8 @@ enum slurm_field_flags {
 };
 
 struct slurm_field {
-    char letter;         /* or 0 */
-    const char *name;    /* any case; NULL ends the table */
+    char letter;      /* or 0 */
+    const char *name; /* any case; NULL ends the table */
     const char *heading;
     uint64_t needs; /* bits of the caller: what add() reads, to request no more */
     /* Appends the text. "(null)" is left out if the width is less, as by printf(). */

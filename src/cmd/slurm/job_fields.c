@@ -7,7 +7,6 @@
 #include <sys/wait.h>
 
 #include "cmd/slurm/words.h"
-#include "common/clock.h"
 #include "common/hostlist.h"
 #include "protocol/pattern.h"
 
@@ -16,152 +15,13 @@
 #define PATH_TEXT_MAX 8192
 #define BLOCKERS_MAX 4 /* ids in a list of blocking jobs, see doc/openapi.yaml */
 
-const char *const slurm_job_columns[JOB_VALUES] = {
-    [JOB_ID] = "id",
-    [JOB_JOB] = "job",
-    [JOB_ARRAY_JOB] = "array_job",
-    [JOB_ARRAY_TASK] = "array_task",
-    [JOB_ARRAY_TASKS] = "array_tasks",
-    [JOB_QUEUE] = "queue",
-    [JOB_NAME] = "name",
-    [JOB_USER] = "user",
-    [JOB_USERID] = "userid",
-    [JOB_GROUPID] = "groupid",
-    [JOB_STATE] = "state",
-    [JOB_ST] = "st",
-    [JOB_TIME] = "time",
-    [JOB_TIME_LIMIT] = "time_limit",
-    [JOB_TIME_MIN] = "time_min",
-    [JOB_NODES] = "nodes",
-    [JOB_NODE_COUNT] = "node_count",
-    [JOB_NTASKS] = "ntasks",
-    [JOB_NCORES] = "ncores",
-    [JOB_NODELIST] = "nodelist",
-    [JOB_SUBMIT_TIME] = "submit_time",
-    [JOB_ELIGIBLE_TIME] = "eligible_time",
-    [JOB_BEGIN_TIME] = "begin_time",
-    [JOB_EXPECTED_START] = "expected_start",
-    [JOB_START_TIME] = "start_time",
-    [JOB_END_TIME] = "end_time",
-    [JOB_DEADLINE] = "deadline",
-    [JOB_WAIT_STATUS] = "wait_status",
-    [JOB_RESTARTS] = "restarts",
-    [JOB_REASON] = "reason",
-    [JOB_BLOCKING_JOBS] = "blocking_jobs",
-    [JOB_PRIORITY] = "priority",
-    [JOB_NICE] = "nice",
-    [JOB_COMMENT] = "comment",
-    [JOB_WCKEY] = "wckey",
-    [JOB_ACCOUNT] = "account",
-    [JOB_QOS] = "qos",
-    [JOB_CWD] = "cwd",
-    [JOB_PROGRAM] = "program",
-    [JOB_OUTPUT] = "output",
-    [JOB_ERROR] = "error",
-    [JOB_INPUT] = "input",
-    [JOB_DEPENDENCY] = "dependency",
-    [JOB_RESERVATION] = "reservation",
-    [JOB_FEATURES] = "features",
-    [JOB_REQUIRED_NODES] = "required_nodes",
-    [JOB_EXCLUDED_NODES] = "excluded_nodes",
-    [JOB_GRES_PER_NODE] = "gres_per_node",
-    [JOB_GPUS] = "gpus",
-    [JOB_MEMORY_PER_NODE] = "memory_per_node",
-    [JOB_CPUS_PER_TASK] = "cpus_per_task",
-    [JOB_EXCLUSIVE] = "exclusive",
-    [JOB_MAY_REQUEUE] = "may_requeue",
-    [JOB_SWITCHES] = "switches",
-    [JOB_SWITCHES_WAIT] = "switches_wait",
-    [JOB_BATCH_SCRIPT] = "batch_script",
-};
-
-/* -- values -- */
-
-static const char *value (const void *row, enum job_value v)
-{
-    return ((const struct job_row *)row)->values[v];
-}
-
-static bool has (const void *row, enum job_value v)
-{
-    return *value (row, v) != '\0';
-}
-
-/* strtod() for decimal digits, without an exponent: listings are large. */
-double job_number (const struct job_row *row, enum job_value v)
-{
-    const char *p = row->values[v];
-    bool minus = *p == '-';
-    double n = 0, unit = 1;
-
-    for (p += minus; *p >= '0' && *p <= '9'; p++)
-        n = n * 10 + (*p - '0');
-    for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
-        n += (*p - '0') * (unit /= 10);
-    return minus ? -n : n;
-}
-
-void job_row_init (struct job_row *row)
-{
-    *row = (struct job_row){ .now = clock_wall () };
-    for (size_t v = 0; v < JOB_VALUES; v++)
-        row->values[v] = "";
-}
-
-static bool is_state (const void *row, const char *letters)
-{
-    return !strcmp (value (row, JOB_ST), letters);
-}
-
-bool job_waits (const struct job_row *row)
-{
-    return is_state (row, "PD") || is_state (row, "RQ");
-}
-
-static bool is_held (const struct job_row *row)
-{
-    return !strncmp (row->values[JOB_REASON], "JobHeld", strlen ("JobHeld"));
-}
-
-double job_start_time (const struct job_row *row)
-{
-    if (!job_waits (row))
-        return job_number (row, JOB_START_TIME);
-    double start = is_held (row) ? 0 : job_number (row, JOB_EXPECTED_START);
-    double begin = job_number (row, JOB_BEGIN_TIME);
-    return start > 0 ? start : begin > row->now ? begin : 0;
-}
-
-static bool has_ended (const struct job_row *row)
-{
-    return has (row, JOB_END_TIME);
-}
-
-double job_end_time (const struct job_row *row)
-{
-    double start = job_start_time (row), limit = job_number (row, JOB_TIME_LIMIT);
-
-    if (has_ended (row))
-        return job_number (row, JOB_END_TIME);
-    return start > 0 && limit > 0 ? start + limit : 0;
-}
-
-const char *job_reason (const struct job_row *row)
-{
-    const char *status = row->values[JOB_WAIT_STATUS];
-
-    if (job_waits (row))
-        return slurm_reason (row->values[JOB_REASON]);
-    return slurm_end_reason (row->values[JOB_ST], *status ? (int)job_number (row, JOB_WAIT_STATUS) : -1);
-}
-
 /* -- functions of fields -- */
 
 /* The value, or other text if there is none. */
 #define TEXT(name, v, none)                                                              \
     static void add_##name (const void *row, struct strbuf *sb)                          \
     {                                                                                    \
-        strbuf_adds (sb, has (row, (v)) ? value (row, (v)) : (none));                    \
+        strbuf_adds (sb, job_has (row, (v)) ? job_value (row, (v)) : (none));            \
     }
 #define TIME(name, expr)                                                                 \
     static void add_##name (const void *p, struct strbuf *sb)                            \
@@ -239,7 +99,7 @@ static void add_eligible_time (const void *p, struct strbuf *sb)
     bool later = job_waits (row) && begin > row->now;
     bool depends = job_waits (row) && !strncmp (row->values[JOB_REASON], "Depend", 6);
 
-    if (job_waits (row) && (is_held (row) || depends))
+    if (job_waits (row) && (job_is_held (row) || depends))
         slurm_add_time (sb, 0);
     else
         slurm_add_time (sb, later ? begin : job_number (row, JOB_ELIGIBLE_TIME));
@@ -249,7 +109,8 @@ static void add_end_time (const void *p, struct strbuf *sb)
 {
     const struct job_row *row = p;
 
-    if (!has_ended (row) && !has (row, JOB_TIME_LIMIT) && job_start_time (row) > 0)
+    if (!job_has_ended (row) && !job_has (row, JOB_TIME_LIMIT)
+        && job_start_time (row) > 0)
         strbuf_adds (sb, "NONE");
     else
         slurm_add_time (sb, job_end_time (row));
@@ -257,7 +118,7 @@ static void add_end_time (const void *p, struct strbuf *sb)
 
 static void add_time_limit (const void *row, struct strbuf *sb)
 {
-    if (has (row, JOB_TIME_LIMIT))
+    if (job_has (row, JOB_TIME_LIMIT))
         slurm_add_seconds (sb, job_number (row, JOB_TIME_LIMIT));
     else
         strbuf_adds (sb, "UNLIMITED");
@@ -265,7 +126,7 @@ static void add_time_limit (const void *row, struct strbuf *sb)
 
 static void add_time_left (const void *row, struct strbuf *sb)
 {
-    if (has (row, JOB_TIME_LIMIT))
+    if (job_has (row, JOB_TIME_LIMIT))
         slurm_add_seconds (sb, job_number (row, JOB_TIME_LIMIT)
                                    - floor (job_number (row, JOB_TIME)));
     else
@@ -279,15 +140,15 @@ static void add_pending_time (const void *p, struct strbuf *sb)
     double start = job_start_time (row);
     double end = start > 0 && start < row->now ? start : row->now;
 
-    strbuf_addf (sb, "%.0f", MAX (floor (end) - floor (job_number (row, JOB_SUBMIT_TIME)),
-                                  0));
+    strbuf_addf (sb, "%.0f",
+                 MAX (floor (end) - floor (job_number (row, JOB_SUBMIT_TIME)), 0));
 }
 
 /* -- ids and arrays -- */
 
 static bool is_array (const void *row)
 {
-    return has (row, JOB_ARRAY_JOB) && !has (row, JOB_ARRAY_TASK);
+    return job_has (row, JOB_ARRAY_JOB) && !job_has (row, JOB_ARRAY_TASK);
 }
 
 /* Appends the waiting tasks, cut after a few: "0-3%2", "1,3,5,...". */
@@ -320,11 +181,11 @@ static void add_job (const void *p, struct strbuf *sb)
 {
     const struct job_row *row = p;
 
-    if (!has (row, JOB_ARRAY_TASKS) && !row->tasks) {
-        strbuf_adds (sb, value (row, JOB_JOB));
+    if (!job_has (row, JOB_ARRAY_TASKS) && !row->tasks) {
+        strbuf_adds (sb, job_value (row, JOB_JOB));
         return;
     }
-    strbuf_adds (sb, value (row, JOB_ID));
+    strbuf_adds (sb, job_value (row, JOB_ID));
     strbuf_adds (sb, is_one_task (row) ? "_" : "_[");
     add_tasks (row, sb);
     strbuf_adds (sb, is_one_task (row) ? "" : "]");
@@ -332,7 +193,8 @@ static void add_job (const void *p, struct strbuf *sb)
 
 static void add_array_job (const void *row, struct strbuf *sb)
 {
-    strbuf_adds (sb, value (row, has (row, JOB_ARRAY_JOB) ? JOB_ARRAY_JOB : JOB_ID));
+    strbuf_adds (sb,
+                 job_value (row, job_has (row, JOB_ARRAY_JOB) ? JOB_ARRAY_JOB : JOB_ID));
 }
 
 static void add_array_task (const void *row, struct strbuf *sb)
@@ -340,14 +202,15 @@ static void add_array_task (const void *row, struct strbuf *sb)
     if (is_array (row))
         add_tasks (row, sb);
     else
-        strbuf_adds (sb, has (row, JOB_ARRAY_TASK) ? value (row, JOB_ARRAY_TASK) : "N/A");
+        strbuf_adds (sb, job_has (row, JOB_ARRAY_TASK) ? job_value (row, JOB_ARRAY_TASK)
+                                                       : "N/A");
 }
 
 /* -- nodes, resources -- */
 
 static void add_batch_host (const void *row, struct strbuf *sb)
 {
-    const char *nodes = value (row, JOB_NODELIST);
+    const char *nodes = job_value (row, JOB_NODELIST);
     struct hostlist *hl = *nodes ? hostlist_decode (nodes, HOSTS_MAX, NULL) : NULL;
     const char *first = hl ? hostlist_nth (hl, 0) : NULL;
 
@@ -357,13 +220,13 @@ static void add_batch_host (const void *row, struct strbuf *sb)
 
 static void add_max_nodes (const void *row, struct strbuf *sb)
 {
-    const char *count = value (row, JOB_NODE_COUNT), *to = strchr (count, '-');
+    const char *count = job_value (row, JOB_NODE_COUNT), *to = strchr (count, '-');
     size_t digits = to ? strspn (to + 1, "0123456789") : 0;
 
     if (digits > 0)
         strbuf_add (sb, to + 1, digits);
     else
-        strbuf_adds (sb, value (row, JOB_NODES));
+        strbuf_adds (sb, job_value (row, JOB_NODES));
 }
 
 static void add_memory (const void *p, struct strbuf *sb)
@@ -376,12 +239,12 @@ static void add_memory (const void *p, struct strbuf *sb)
 /* Appends "gres/gpu:2,gres/license:1". */
 static void add_gres (const void *row, struct strbuf *sb)
 {
-    const char *list = value (row, JOB_GRES_PER_NODE);
+    const char *list = job_value (row, JOB_GRES_PER_NODE);
 
     strbuf_adds (sb, *list ? "" : "N/A");
     for (size_t len; *list; list += len + (list[len] == ',')) {
         len = strcspn (list, ",");
-        strbuf_adds (sb, list > value (row, JOB_GRES_PER_NODE) ? ",gres/" : "gres/");
+        strbuf_adds (sb, list > job_value (row, JOB_GRES_PER_NODE) ? ",gres/" : "gres/");
         strbuf_add (sb, list, len);
     }
 }
@@ -400,8 +263,8 @@ static double gpus_per_node (const struct job_row *row)
 /* GPUs of the whole job, if it has not asked for them by node. */
 static void add_gres_per_job (const void *row, struct strbuf *sb)
 {
-    if (has (row, JOB_GPUS) && gpus_per_node (row) <= 0)
-        strbuf_addf (sb, "gres/gpu:%s", value (row, JOB_GPUS));
+    if (job_has (row, JOB_GPUS) && gpus_per_node (row) <= 0)
+        strbuf_addf (sb, "gres/gpu:%s", job_value (row, JOB_GPUS));
     else
         strbuf_adds (sb, "N/A");
 }
@@ -427,7 +290,7 @@ static void add_tres (const void *p, struct strbuf *sb)
 
 static void add_over_subscribe (const void *row, struct strbuf *sb)
 {
-    strbuf_adds (sb, has (row, JOB_EXCLUSIVE) ? "NO" : "OK");
+    strbuf_adds (sb, job_has (row, JOB_EXCLUSIVE) ? "NO" : "OK");
 }
 
 /* -- other words -- */
@@ -445,11 +308,11 @@ static void add_reason_list (const void *p, struct strbuf *sb)
     bool reason = job_waits (row);
 
     for (size_t i = 0; i < ARRAY_SIZE (with_reason); i++)
-        reason |= is_state (row, with_reason[i]);
+        reason |= job_is_state (row, with_reason[i]);
     if (reason)
         strbuf_addf (sb, "(%s)", job_reason (row));
     else
-        strbuf_adds (sb, value (row, JOB_NODELIST));
+        strbuf_adds (sb, job_value (row, JOB_NODELIST));
 }
 
 static void add_priority (const void *row, struct strbuf *sb)
@@ -467,7 +330,7 @@ static void add_exit_code (const void *row, struct strbuf *sb)
 
 static void add_group (const void *row, struct strbuf *sb)
 {
-    const char *id = value (row, JOB_GROUPID);
+    const char *id = job_value (row, JOB_GROUPID);
     const struct group *gr = *id ? getgrgid ((gid_t)strtoul (id, NULL, 10)) : NULL;
 
     strbuf_adds (sb, gr ? gr->gr_name : "nogroup");
@@ -503,7 +366,7 @@ static void add_dependency (const void *p, struct strbuf *sb)
 {
     const struct job_row *row = p;
     const char *text = row->values[JOB_DEPENDENCY];
-    bool waits = job_waits (row) && !strncmp (row->values[JOB_REASON], "Depend", 6);
+    bool waits = !strcmp (row->values[JOB_FLUX_STATE], "DEPEND");
     size_t at = sb->len;
 
     while (waits && *text) {
@@ -550,34 +413,39 @@ static void add_file (const struct job_row *row, const char *name, struct strbuf
     if (*name && *name != '/')
         strbuf_addf (&path, "%s/", row->values[JOB_CWD]);
     strbuf_adds (&path, name);
-    if (row->expand_patterns)
+    if (row->expand_patterns && !is_array (row)) /* its tasks differ */
         expand (row, &path);
     strbuf_adds (sb, path.buf);
 }
 
 static void add_output (const void *p, struct strbuf *sb)
 {
-    add_file (p, value (p, JOB_OUTPUT), sb);
+    add_file (p, job_value (p, JOB_OUTPUT), sb);
 }
 
 static void add_error (const void *p, struct strbuf *sb)
 {
-    add_file (p, value (p, has (p, JOB_ERROR) ? JOB_ERROR : JOB_OUTPUT), sb);
+    add_file (p, job_value (p, job_has (p, JOB_ERROR) ? JOB_ERROR : JOB_OUTPUT), sb);
 }
 
 static void add_input (const void *p, struct strbuf *sb)
 {
-    add_file (p, has (p, JOB_INPUT) ? value (p, JOB_INPUT) : "/dev/null", sb);
+    add_file (p, job_has (p, JOB_INPUT) ? job_value (p, JOB_INPUT) : "/dev/null", sb);
 }
 
 /* -- the table -- */
 
 #define BIT(v) (UINT64_C (1) << JOB_##v)
-#define START (BIT (ST) | BIT (EXPECTED_START) | BIT (BEGIN_TIME) | BIT (START_TIME) | BIT (REASON))
+#define START                                                                            \
+    (BIT (ST) | BIT (EXPECTED_START) | BIT (BEGIN_TIME) | BIT (START_TIME) | BIT (REASON))
 #define REASON (BIT (ST) | BIT (REASON) | BIT (WAIT_STATUS))
 #define TASKS (BIT (ID) | BIT (JOB) | BIT (ARRAY_TASKS))
-#define FILE_NAME (BIT (CWD) | BIT (ID) | BIT (NAME) | BIT (USER) | BIT (ARRAY_JOB) | BIT (ARRAY_TASK) | BIT (NODELIST))
-#define TRES (BIT (NCORES) | BIT (NODES) | BIT (MEMORY_PER_NODE) | BIT (GPUS) | BIT (GRES_PER_NODE))
+#define FILE_NAME                                                                        \
+    (BIT (CWD) | BIT (ID) | BIT (NAME) | BIT (USER) | BIT (ARRAY_JOB) | BIT (ARRAY_TASK) \
+     | BIT (NODELIST))
+#define TRES                                                                             \
+    (BIT (NCORES) | BIT (NODES) | BIT (MEMORY_PER_NODE) | BIT (GPUS)                     \
+     | BIT (GRES_PER_NODE))
 
 /* clang-format off */
 const struct slurm_field slurm_job_fields[] = {
@@ -609,7 +477,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 0, "CronJob", "CRON_JOB", 0, add_no, 0 },
     { 0, "Deadline", "DEADLINE", BIT (DEADLINE), add_deadline, 0 },
     { 0, "DelayBoot", "DELAY_BOOT", 0, add_no_time, 0 },
-    { 'E', "Dependency", "DEPENDENCY", BIT (ST) | BIT (REASON) | BIT (DEPENDENCY) | BIT (BLOCKING_JOBS), add_dependency, 0 },
+    { 'E', "Dependency", "DEPENDENCY", BIT (FLUX_STATE) | BIT (DEPENDENCY) | BIT (BLOCKING_JOBS), add_dependency, 0 },
     { 0, "DerivedEC", "DERIVED_EC", 0, add_no_exit, 0 },
     { 0, "EligibleTime", "ELIGIBLE_TIME", BIT (ST) | BIT (REASON) | BIT (BEGIN_TIME) | BIT (ELIGIBLE_TIME), add_eligible_time, 0 },
     { 'e', "EndTime", "END_TIME", START | BIT (END_TIME) | BIT (TIME_LIMIT), add_end_time, 0 },

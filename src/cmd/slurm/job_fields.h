@@ -25,6 +25,7 @@ enum job_value {
     JOB_GROUPID,
     JOB_STATE,
     JOB_ST,
+    JOB_FLUX_STATE,
     JOB_TIME,
     JOB_TIME_LIMIT,
     JOB_TIME_MIN,
@@ -71,7 +72,7 @@ enum job_value {
     JOB_BATCH_SCRIPT,
     JOB_VALUES,
 };
-_Static_assert (JOB_VALUES <= 64, "needs of struct slurm_field has 64 bits");
+_Static_assert(JOB_VALUES <= 64, "needs of struct slurm_field has 64 bits");
 
 extern const char *const slurm_job_columns[JOB_VALUES];
 
@@ -87,12 +88,27 @@ struct job_row {
 
 extern const struct slurm_field slurm_job_fields[];
 
+/* -- values (job_values.c) -- */
+
+static inline const char *job_value (const void *row, enum job_value v)
+{
+    return ((const struct job_row *)row)->values[v];
+}
+
+static inline bool job_has (const void *row, enum job_value v)
+{
+    return *job_value (row, v) != '\0';
+}
+
 /* Sets the time, and all values to "". */
 void job_row_init (struct job_row *row);
 /* The number in a value; 0: none. */
 double job_number (const struct job_row *row, enum job_value value);
-/* Whether the job waits. */
+/* The short state: "PD". */
+bool job_is_state (const struct job_row *row, const char *letters);
 bool job_waits (const struct job_row *row);
+bool job_is_held (const struct job_row *row);
+bool job_has_ended (const struct job_row *row);
 /* Unix times; 0: unknown. */
 double job_start_time (const struct job_row *row);
 double job_end_time (const struct job_row *row);

@@ -17,10 +17,10 @@
 
 struct job_filter {
     const char *accounts, *qos, *names, *reservations, *licenses; /* lists or NULL */
-    const char *states[JOB_FILTER_STATES_MAX]; /* long names */
-    size_t nstates;                            /* 0: any state */
-    bool active;                               /* only jobs that wait or run */
-    bool states_done;                          /* the broker has compared states */
+    const char *states[JOB_FILTER_STATES_MAX];                    /* long names */
+    size_t nstates;                                               /* 0: any state */
+    bool active;      /* only jobs that wait or run */
+    bool states_done; /* the broker has compared states */
     bool not_me;
     double running_over, running_under; /* seconds; 0: any */
     struct hostlist *nodes;             /* or NULL */

@@ -11,8 +11,7 @@
 
 #define BIT(v) (UINT64_C (1) << JOB_##v)
 #define START                                                                            \
-    (BIT (ST) | BIT (EXPECTED_START) | BIT (BEGIN_TIME) | BIT (START_TIME)               \
-     | BIT (REASON))
+    (BIT (ST) | BIT (EXPECTED_START) | BIT (BEGIN_TIME) | BIT (START_TIME) | BIT (REASON))
 
 enum kind {
     NOTHING, /* the values are alike, or Slurm does not compare them either */
@@ -213,7 +212,8 @@ static int compare (const void *x, const void *y, void *arg)
     }
     if (a[i].number != b[i].number)
         return compare_numbers (b[i].number, a[i].number); /* 0 comes last */
-    bool oldest_first = a[i].number > 0 || (sort->n && sort->keys[0].letter->kind == BEGIN);
+    bool oldest_first =
+        a[i].number > 0 || (sort->n && sort->keys[0].letter->kind == BEGIN);
     int diff = compare_numbers (a[i + 1].number, b[i + 1].number);
     return oldest_first ? diff : -diff;
 }

@@ -33,8 +33,9 @@ static const char *relative_format (const struct tm *tm)
         int first, last; /* days from now */
         const char *format;
     } formats[] = {
-        { -1, -1, "Ystday %H:%M" }, { 0, 0, "%H:%M:%S" },         { 1, 1, "Tomorr %H:%M" },
-        { 2, 6, "%a %H:%M" },       { -365, 365, "%-d %b %H:%M" },
+        { -1, -1, "Ystday %H:%M" },    { 0, 0, "%H:%M:%S" },
+        { 1, 1, "Tomorr %H:%M" },      { 2, 6, "%a %H:%M" },
+        { -365, 365, "%-d %b %H:%M" },
     };
     int days = days_from_now (tm);
 
@@ -103,7 +104,8 @@ void slurm_add_mib (struct strbuf *sb, double mib, bool convert)
         mib /= 1024;
         unit++;
     }
-    strbuf_addf (sb, (double)(uint64_t)mib == mib ? "%.0f%c" : "%.2f%c", mib, units[unit]);
+    strbuf_addf (sb, (double)(uint64_t)mib == mib ? "%.0f%c" : "%.2f%c", mib,
+                 units[unit]);
 }
 
 /* -- states -- */
@@ -111,14 +113,14 @@ void slurm_add_mib (struct strbuf *sb, double mib, bool convert)
 static const struct {
     const char *name, *letters;
 } states[] = {
-    { "PENDING", "PD" },       { "RUNNING", "R" },       { "SUSPENDED", "S" },
-    { "COMPLETED", "CD" },     { "CANCELLED", "CA" },    { "FAILED", "F" },
-    { "TIMEOUT", "TO" },       { "NODE_FAIL", "NF" },    { "PREEMPTED", "PR" },
-    { "BOOT_FAIL", "BF" },     { "DEADLINE", "DL" },     { "OUT_OF_MEMORY", "OOM" },
-    { "COMPLETING", "CG" },    { "CONFIGURING", "CF" },  { "EXPEDITING", "EX" },
-    { "RESIZING", "RS" },      { "RESV_DEL_HOLD", "RD" }, { "REQUEUED", "RQ" },
-    { "REQUEUE_FED", "RF" },   { "REQUEUE_HOLD", "RH" }, { "REVOKED", "RV" },
-    { "SIGNALING", "SI" },     { "SPECIAL_EXIT", "SE" }, { "STAGE_OUT", "SO" },
+    { "PENDING", "PD" },     { "RUNNING", "R" },        { "SUSPENDED", "S" },
+    { "COMPLETED", "CD" },   { "CANCELLED", "CA" },     { "FAILED", "F" },
+    { "TIMEOUT", "TO" },     { "NODE_FAIL", "NF" },     { "PREEMPTED", "PR" },
+    { "BOOT_FAIL", "BF" },   { "DEADLINE", "DL" },      { "OUT_OF_MEMORY", "OOM" },
+    { "COMPLETING", "CG" },  { "CONFIGURING", "CF" },   { "EXPEDITING", "EX" },
+    { "RESIZING", "RS" },    { "RESV_DEL_HOLD", "RD" }, { "REQUEUED", "RQ" },
+    { "REQUEUE_FED", "RF" }, { "REQUEUE_HOLD", "RH" },  { "REVOKED", "RV" },
+    { "SIGNALING", "SI" },   { "SPECIAL_EXIT", "SE" },  { "STAGE_OUT", "SO" },
     { "STOPPED", "ST" },
 };
 
@@ -166,7 +168,7 @@ const char *slurm_end_reason (const char *st, int status)
     static const struct {
         const char *st, *reason;
     } ends[] = {
-        { "F", "NonZeroExitCode" }, { "TO", "TimeLimit" },   { "OOM", "OutOfMemory" },
+        { "F", "NonZeroExitCode" }, { "TO", "TimeLimit" }, { "OOM", "OutOfMemory" },
         { "DL", "DeadLine" },       { "NF", "NodeDown" },
     };
 

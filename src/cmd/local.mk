@@ -44,11 +44,14 @@ src_cmd_fluxq_SOURCES = src/cmd/main.c
 src_cmd_fluxq_LDADD = $(CMD_LIBS)
 
 if HAVE_CMOCKA
-CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_listing
+CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_listing \
+	src/cmd/slurm/test/test_format
 check_PROGRAMS += $(CMD_TESTS)
 UNIT_TESTS += $(CMD_TESTS)
 src_cmd_test_test_complete_SOURCES = src/cmd/test/test_complete.c
 src_cmd_test_test_complete_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_print_test_test_listing_SOURCES = src/cmd/print/test/test_listing.c
 src_cmd_print_test_test_listing_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
+src_cmd_slurm_test_test_format_SOURCES = src/cmd/slurm/test/test_format.c
+src_cmd_slurm_test_test_format_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 endif

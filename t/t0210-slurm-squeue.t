@@ -104,7 +104,7 @@ test_expect_success 'formats of letters have text, widths and alignment' '
     test "$(squeue -h -j $running -o "[%3j|%.3j|%9j]")" = "[run|run|running  ]" &&
     squeue --me -t R -o "\"%i\",\"%j\",\"%t\",\"%M\",\"%L\",\"%D\",\"%C\",\"%m\",\"%b\",\"%R\"" >out &&
     sed -n 1p out | grep -xF "\"JOBID\",\"NAME\",\"ST\",\"TIME\",\"TIME_LEFT\",\"NODES\",\"CPUS\",\"MIN_MEMORY\",\"TRES_PER_NODE\",\"NODELIST(REASON)\"" &&
-    sed -n 2p out | grep -xE "\"$running\",\"running\",\"R\",\"0:[0-9]+\",\"9:[0-9]+\",\"1\",\"1\",\"100M\",\"N/A\",\"$node\"" &&
+    sed -n 2p out | grep -xE "\"$running\",\"running\",\"R\",\"0:[0-9]+\",\"(9|10):[0-9]+\",\"1\",\"1\",\"100M\",\"N/A\",\"$node\"" &&
     test "$(squeue -h -j $failed -t all -o "%T %t %r %R")" = "FAILED F NonZeroExitCode (NonZeroExitCode)"
 '
 

@@ -9,8 +9,8 @@
 static void values_survive_packing (void **state)
 {
     (void)state;
-    autojson json_t *o = json_pack ("{s:s s:s s:s}", "cwd", "/home/ann", "empty", "", "gpus",
-                                    "2");
+    autojson json_t *o =
+        json_pack ("{s:s s:s s:s}", "cwd", "/home/ann", "empty", "", "gpus", "2");
     char *packed = NULL;
 
     assert_int_equal (details_pack (o, &packed), 0);

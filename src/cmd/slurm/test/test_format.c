@@ -89,7 +89,8 @@ static void no_character_is_cut_in_its_middle (void **state)
 {
     (void)state;
     expect (false, "%3n|", "h\xc3\xa9llo", "h\xc3\xa9l|");
-    expect (false, "%3n|%.3n|", "\xe6\x9d\x8e\xe6\x9d\x8e", "\xe6\x9d\x8e | \xe6\x9d\x8e|");
+    expect (false, "%3n|%.3n|", "\xe6\x9d\x8e\xe6\x9d\x8e",
+            "\xe6\x9d\x8e | \xe6\x9d\x8e|");
 }
 
 static void needs_are_those_of_the_fields (void **state)
@@ -212,7 +213,9 @@ static void jobs_select_tasks_of_arrays (void **state)
 static void wrong_jobs_are_refused (void **state)
 {
     (void)state;
-    static const char *const wrong[] = { "x", "12x", "0", "-1", "12_", "12_[1-2]", "7,x" };
+    static const char *const wrong[] = {
+        "x", "12x", "0", "-1", "12_", "12_[1-2]", "7,x"
+    };
     struct error err = { 0 };
 
     for (size_t i = 0; i < ARRAY_SIZE (wrong); i++) {

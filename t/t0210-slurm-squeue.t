@@ -142,12 +142,25 @@ test_expect_success 'requests are shown: memory, nodes, features, GPUs, files, s
     fluxq-cancel $id && wait_job_state $id CANCELLED
 '
 
+test_expect_success 'the command is the file of the script with its arguments, as far as there is one' '
+    printf "#!/bin/sh\ntrue\n" | write_script job.sh &&
+    file=$(sbatch --parsable -H ./job.sh a b) && pipe=$(sbatch --parsable -H <job.sh) && wrap=$(sbatch --parsable -H --wrap x) &&
+    test "$(squeue -h -j $file -o "%o|%Z")" = "$PWD/job.sh a b|$PWD" && test "$(squeue -h -j $pipe -o %o)" = "(null)" &&
+    test "$(squeue -h -j $wrap -o "%o %j")" = "(null) wrap" && fluxq-cancel $file $pipe $wrap
+'
+
+test_expect_success 'an array that ended before its tasks has its id alone' '
+    id=$(submit -J never --hold -a 1-3 -- true) && fluxq-cancel $id && wait_job_state $id CANCELLED &&
+    test "$(squeue -h -t all -n never -o "%i %F %K %t")" = "$id $id N/A CA"
+'
+
 test_expect_success 'the details of a job survive a restart of the broker, and its tasks have them too' '
     restart_broker && test "$(fields $running WorkDir,MinMemory)" = "$PWD|100M|" &&
     id=$(submit -J tasks -a 5-6 --mem=50 -- sleep 1000) &&
     wait_until 30 sh -c "test \$(squeue -h -t R -j $id -o %i | wc -l) -eq 2" &&
     test "$(squeue -h -j $id -S i -o "%i %F %K %m" | xargs)" = "${id}_5 $id 5 50M ${id}_6 $id 6 50M" &&
-    test "$(squeue -h -j ${id}_6 -o %i)" = ${id}_6 && fluxq-cancel $id
+    test "$(squeue -h -j ${id}_6 -o %i)" = ${id}_6 && fluxq-cancel $id &&
+    wait_until 20 sh -c "test -z \"\$(squeue -h -j $id)\""
 '
 
 test_expect_success '-S orders by letters, with a minus from the greatest' '

@@ -24,6 +24,7 @@
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
  *     fluxq.pods               the user's choices for the job's pods, see podwish.h
  *     fluxq.submit-dir         directory of the submission, if it is not cwd
+ *     fluxq.script-path        file that the script was read from; only shown
  *     fluxq.kill-invalid-depend  false: a job whose dependencies can never be met stays
  *                              in the queue
  *     fluxq.resize-signal      number of the signal that announces a resize, 1 to 64
@@ -123,6 +124,7 @@ struct jobspec {
     char *image;             /* or NULL */
     json_t *pods;            /* choices for its pods (podwish.h) or NULL; from root */
     char *submit_dir;        /* or NULL: cwd */
+    char *script_path;       /* or NULL; only shown */
     int64_t memory_per_node; /* MiB or 0 */
     struct array_spec array; /* tasks NULL: no array */
     struct dependencies depend;

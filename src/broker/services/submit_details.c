@@ -9,6 +9,7 @@
 #include "common/parse.h"
 
 #define TEXT_MAX 65536
+#define PROGRAM_MAX 1024 /* bytes shown of a command */
 
 static void set_text (json_t *o, const char *key, const char *text)
 {
@@ -165,6 +166,20 @@ static void add_constraints (json_t *o, const struct jobspec *js)
     }
 }
 
+/* The command, or the script's file if that is known, with the arguments. */
+static void add_program (json_t *o, const struct jobspec *js)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (PROGRAM_MAX);
+    bool batch = jobspec_is_batch (js);
+
+    if (batch && !js->script_path)
+        return;
+    for (size_t i = 0; i < js->ncommand; i++)
+        strbuf_addf (&sb, "%s%s", i ? " " : "",
+                     i == 0 && batch ? js->script_path : js->command[i]);
+    set_text (o, "program", sb.err ? js->script_path : sb.buf);
+}
+
 json_t *submit_details (const struct broker *b, const struct jobspec *js)
 {
     json_t *o = json_object ();
@@ -177,10 +192,8 @@ json_t *submit_details (const struct broker *b, const struct jobspec *js)
     set_text (o, "error", js->error);
     set_text (o, "input", js->input);
     set_text (o, "reservation", js->reservation);
-    if (jobspec_is_batch (js))
-        set_text (o, "batch_script", "1");
-    else if (js->ncommand > 0)
-        set_text (o, "program", js->command[0]);
+    set_text (o, "batch_script", jobspec_is_batch (js) ? "1" : NULL);
+    add_program (o, js);
     set_text (o, "may_requeue", exec_job_may_run_again (b, js) ? "1" : NULL);
     set_number (o, "switches", js->switches.count);
     set_number (o, "switches_wait",

@@ -182,7 +182,9 @@ static void add_job (const void *p, struct strbuf *sb)
     const struct job_row *row = p;
 
     if (!job_has (row, JOB_ARRAY_TASKS) && !row->tasks) {
-        strbuf_adds (sb, job_value (row, JOB_JOB));
+        bool ended =
+            strchr (job_value (row, JOB_JOB), '['); /* an array before its tasks */
+        strbuf_adds (sb, job_value (row, ended ? JOB_ID : JOB_JOB));
         return;
     }
     strbuf_adds (sb, job_value (row, JOB_ID));
@@ -199,7 +201,8 @@ static void add_array_job (const void *row, struct strbuf *sb)
 
 static void add_array_task (const void *row, struct strbuf *sb)
 {
-    if (is_array (row))
+    if (is_array (row)
+        && (job_has (row, JOB_ARRAY_TASKS) || ((const struct job_row *)row)->tasks))
         add_tasks (row, sb);
     else
         strbuf_adds (sb, job_has (row, JOB_ARRAY_TASK) ? job_value (row, JOB_ARRAY_TASK)

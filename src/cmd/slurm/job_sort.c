@@ -241,7 +241,7 @@ int job_rows_sort (struct job_rows *rows, const char *spec)
         job_rows_fill (rows, i, &row);
         for (size_t k = 0; k < sort.n; k++)
             values[k] = value_of (&row, sort.keys[k].letter);
-        values[sort.n].number = job_start_time (&row);
+        values[sort.n].number = floor (job_start_time (&row)); /* as Slurm has it */
         values[sort.n + 1].number = job_number (&row, JOB_ID);
     }
     qsort_r (rows->order, rows->n, sizeof (*rows->order), compare, &sort);

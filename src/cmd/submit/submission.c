@@ -36,6 +36,7 @@ static int read_script (struct cmd *c, struct submission *s)
     s->name = path;
     if (strcmp (path, "-") != 0) {
         rc = io_read_file (path, &s->script, JOBSPEC_SCRIPT_MAX, &err);
+        s->so.script_path = strncmp (path, "/dev/", 5) != 0 ? strdup (path) : NULL;
     } else {
         bool terminal = isatty (STDIN_FILENO);
         if (c->in_console && !terminal)

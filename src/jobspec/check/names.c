@@ -13,7 +13,8 @@
 
 static bool is_of_the_job_alone (const char *key)
 {
-    static const char *const keys[] = { "environment", "files", "shell", "cwd", "submit-dir" };
+    static const char *const keys[] = { "environment", "files",      "shell",
+                                        "cwd",         "submit-dir", "script-path" };
 
     for (size_t i = 0; i < ARRAY_SIZE (keys); i++)
         if (!strcmp (keys[i], key))

@@ -274,6 +274,22 @@ static int pod_attributes (json_t *own, const struct submit_options *so)
     return pods ? rc : -ENOMEM;
 }
 
+/* The file of the script, with its directory. */
+static int script_path (json_t *own, const struct submit_options *so, const char *cwd)
+{
+    const char *path = so->script_path;
+    autostrbuf struct strbuf sb = STRBUF_INIT (8192);
+
+    if (!path)
+        return 0;
+    if (*path != '/')
+        strbuf_addf (&sb, "%s/", cwd);
+    strbuf_adds (&sb, path + (strncmp (path, "./", 2) == 0 ? 2 : 0));
+    if (sb.err || !text_is_line (sb.buf, 4095))
+        return 0;
+    return json_object_set_new (own, "script-path", json_string (sb.buf));
+}
+
 /* attributes.system.fluxq: keys that are not in the RFCs. */
 static int own_attributes (json_t *system, const struct submit_options *so,
                            const struct submit_shape *s, const char *cwd)
@@ -298,6 +314,7 @@ static int own_attributes (json_t *system, const struct submit_options *so,
                                    json_boolean (so->js.requeue == JOBSPEC_TRUE));
     if (so->chdir && text_is_line (cwd, 4095))
         rc |= json_object_set_new (own, "submit-dir", json_string (cwd));
+    rc |= script_path (own, so, cwd);
     if (own && json_object_size (own) == 0)
         json_decref (own);
     else

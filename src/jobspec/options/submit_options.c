@@ -56,6 +56,7 @@ void submit_options_release (struct submit_options *so)
     stage_list_release (&so->stage_out);
     json_decref (so->pods);
     free (so->script_name);
+    free (so->script_path);
     gres_release (&so->gres);
     idset_destroy (so->nodes.list);
     idset_destroy (so->ntasks.list);

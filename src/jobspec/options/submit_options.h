@@ -131,6 +131,7 @@ struct submit_options {
     char *written[80];  /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
     char submit_host[64]; /* name of this machine, see submit_options_set_host() */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
+    char *script_path; /* the file with the script, for people; or NULL */
 };
 
 void submit_options_init (struct submit_options *so);

@@ -258,6 +258,8 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
         return rc;
     rc = attribute_read_line (own, "submit-dir", where, 4096, &js->submit_dir, err);
     if (rc >= 0)
+        rc = attribute_read_line (own, "script-path", where, 4096, &js->script_path, err);
+    if (rc >= 0)
         rc = parse_array (js, own, err);
     if (rc >= 0)
         rc = below (own, "pods", where, &js->pods, err);

@@ -279,6 +279,7 @@ void jobspec_destroy (struct jobspec *js)
     stage_list_release (&js->stage_in);
     stage_list_release (&js->stage_out);
     free (js->submit_dir);
+    free (js->script_path);
     free ((char *)js->script);
     dependencies_release (&js->depend);
     array_spec_release (&js->array);

@@ -99,6 +99,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/services/test/test_queues \
 	src/broker/services/test/test_queueusers \
 	src/broker/services/test/test_reasons \
+	src/broker/services/test/test_requeue \
 	src/broker/services/test/test_serialize \
 	src/broker/services/test/test_submit \
 	src/broker/services/test/test_urgency \
@@ -131,6 +132,8 @@ src_broker_api_test_test_admin_LDADD = $(SMALL_LIBS)
 src_broker_api_test_test_admin_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_deadline_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_deadline_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_requeue_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_requeue_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_serialize_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_serialize_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_urgency_LDADD = $(SMALL_LIBS)

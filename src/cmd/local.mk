@@ -34,6 +34,17 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/job_values.c \
 	src/cmd/slurm/squeue_options.c \
 	src/cmd/slurm/words.c \
+	src/cmd/slurm/jobview.c \
+	src/cmd/slurm/jobview_details.c \
+	src/cmd/slurm/pairs.c \
+	src/cmd/slurm/record.c \
+	src/cmd/slurm/scontrol_jobs.c \
+	src/cmd/slurm/scontrol_json.c \
+	src/cmd/slurm/scontrol_reserve.c \
+	src/cmd/slurm/scontrol_show.c \
+	src/cmd/slurm/scontrol_show_job.c \
+	src/cmd/slurm/scontrol_show_node.c \
+	src/cmd/slurm/scontrol_update.c \
 	src/cmd/submit/submission.c \
 	$(COMMANDS_FILES) $(SLURM_COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c src/cmd/slurm/table.c
@@ -45,11 +56,13 @@ src_cmd_fluxq_LDADD = $(CMD_LIBS)
 
 if HAVE_CMOCKA
 CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_listing \
-	src/cmd/slurm/test/test_format
+	src/cmd/slurm/test/test_format src/cmd/slurm/test/test_scontrol
 check_PROGRAMS += $(CMD_TESTS)
 UNIT_TESTS += $(CMD_TESTS)
 src_cmd_test_test_complete_SOURCES = src/cmd/test/test_complete.c
 src_cmd_test_test_complete_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
+src_cmd_slurm_test_test_scontrol_SOURCES = src/cmd/slurm/test/test_scontrol.c
+src_cmd_slurm_test_test_scontrol_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_print_test_test_listing_SOURCES = src/cmd/print/test/test_listing.c
 src_cmd_print_test_test_listing_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_slurm_test_test_format_SOURCES = src/cmd/slurm/test/test_format.c

@@ -41,7 +41,7 @@
  *                                                    namespace: its queue's, or template
  *     finish     {status; text}                      wait status, see wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
- *     requeue    {reason; begin, order, turn, setback, avoid, uncounted}
+ *     requeue    {reason; begin, order, turn, setback, avoid, uncounted, hold, userid}
  *                                                    begin: unix time of the earliest
  *                                                    next start;
  *                                                    order "end": the job's age counts
@@ -49,8 +49,10 @@
  *                                                    its priority is lowered by setback;
  *                                                    avoid: all nodes (RFC 29) that the
  *                                                    job avoids until a good start;
- *                                                    uncounted: the failed start does not
- *                                                    count (a prolog failed)
+ *                                                    uncounted: the attempt does not
+ *                                                    count as failed (a prolog failed, a
+ *                                                    user asked for it);
+ *                                                    hold: the job is held then, by userid
  *     jobspec-update   {"attributes.system.duration"; userid}   a new time limit of a
  *                                                    pending job (RFC 21)
  *     resource-update  {expiration, duration; userid}  a new time limit of a running job:
@@ -178,7 +180,7 @@ struct job {
     bool reprioritize;      /* the urgency changed since the last priority event */
     unsigned restarts;      /* requeued attempts, in all */
     unsigned failed_starts; /* in a row, since the last good start: sets the back-off */
-    unsigned reruns;        /* those of the restarts whose tasks had started */
+    unsigned reruns;        /* counted ones of the restarts whose tasks had started */
     /* nodes on which the job failed to start (RFC 29), until a good start; or NULL */
     char *avoid;
     uint64_t turn;        /* of equal priorities the smaller goes first; 0: job's id */
@@ -195,7 +197,7 @@ struct job {
     bool limit_changed;     /* since alloc: the agent may have the old limit */
     bool kill_sent;         /* an exception told the executor to terminate the job */
     bool requeue;           /* clean leads back to PRIORITY */
-    bool requeue_uncounted; /* ... and this start does not count as a failed one */
+    bool requeue_uncounted; /* ... and this attempt does not count as a failed one */
     bool released;          /* a final release was seen */
     /* end */
     bool finished;

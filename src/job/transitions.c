@@ -479,6 +479,15 @@ static int on_exception (struct job *job, const struct event *e, struct outcome 
     return 0;
 }
 
+/* The job is held as soon as it waits again. */
+static void hold_in_queue (struct job *job, uint32_t userid)
+{
+    string_set (&job->hold_note, NULL);
+    job->held_by_operator = userid != job->userid;
+    job->t_age = 0;
+    job->urgency = 0;
+}
+
 static int on_requeue (struct job *job, const struct event *e, struct outcome *out,
                        struct error *err)
 {
@@ -486,13 +495,19 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     const char *reason, *order = "old", *avoid = NULL;
     int64_t turn = (int64_t)job->turn, setback = 0;
     double begin = 0;
-    bool uncounted = false;
+    bool uncounted = false, hold = false;
+    int64_t userid = job->userid;
     int rc = get_string (e, "reason", &reason, JSON_REQUIRED, err);
     if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0
         || (rc = get_string (e, "order", &order, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_string (e, "avoid", &avoid, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "turn", 0, INT64_MAX, &turn, JSON_OPTIONAL_KEY, err)) < 0
         || (rc = get_int (e, "setback", 0, UINT32_MAX, &setback, JSON_OPTIONAL_KEY, err))
+               < 0
+        || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_OPTIONAL_KEY, err))
+               < 0
+        || (rc = json_get_bool (e->context, "hold", &hold, JSON_OPTIONAL_KEY, e->name,
+                                err))
                < 0
         || (rc = json_get_bool (e->context, "uncounted", &uncounted, JSON_OPTIONAL_KEY,
                                 e->name, err))
@@ -514,6 +529,8 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
         job->turn = (uint64_t)turn;
         job->setback = setback;
     }
+    if (hold)
+        hold_in_queue (job, (uint32_t)userid);
     job->requeue = true;
     job->requeue_uncounted = uncounted;
     return 0;
@@ -566,7 +583,7 @@ static void attempt_reset (struct job *job)
     job->cpu_milli = job->asked.cpu_milli;
     job->duration = job->asked.duration;
     job->failed_starts += !job->started && !job->requeue_uncounted;
-    job->reruns += job->started;
+    job->reruns += job->started && !job->requeue_uncounted;
     job->started = job->kill_sent = job->requeue = job->released = job->finished = false;
     job->has_exception = false;
     job->exception_severity = 0;

@@ -101,6 +101,8 @@ COLUMN (array_task)
 }
 
 NUMBER (userid, c->job->userid)
+NUMBER (groupid, c->job->groupid)
+NUMBER (nice, c->job->nice)
 NUMBER (nodes, c->job->nnodes)
 NUMBER (ntasks, c->job->ntasks)
 COLUMN (ncores)
@@ -167,8 +169,6 @@ COLUMN (wait_status)
         column_add_number (c->sb, c->job->status);
 }
 
-NUMBER (groupid, c->job->groupid)
-NUMBER (nice, c->job->nice)
 TIME (begin_time, c->job->t_begin)
 TIME (deadline, c->job->t_deadline)
 
@@ -217,15 +217,15 @@ static const struct column columns[] = {
     { "end_time", COLUMN_NUMBER, col_end_time, 0 },
     { "exit_code", COLUMN_NUMBER, col_exit_code, 0 },
     { "restarts", COLUMN_NUMBER, col_restarts, 0 },
+    { "wait_status", COLUMN_NUMBER, col_wait_status, 0 },
     { "userid", COLUMN_NUMBER, col_userid, 0 },
+    { "groupid", COLUMN_NUMBER, col_groupid, 0 },
+    { "nice", COLUMN_NUMBER, col_nice, 0 },
     { "result_text", COLUMN_TEXT, col_result_text, PRIVATE_ARGUMENTS },
     { "node_count", COLUMN_TEXT, col_node_count, 0 },
     { "adopted", COLUMN_TEXT, col_adopted, 0 },
-    { "groupid", COLUMN_NUMBER, col_groupid, 0 },
     { "begin_time", COLUMN_NUMBER, col_begin_time, 0 },
     { "deadline", COLUMN_NUMBER, col_deadline, 0 },
-    { "nice", COLUMN_NUMBER, col_nice, 0 },
-    { "wait_status", COLUMN_NUMBER, col_wait_status, 0 },
     { "array_tasks", COLUMN_TEXT, col_array_tasks, 0 },
     /* of the submit event's details (services/submit_details.c) */
     { "cwd", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },

@@ -5,6 +5,7 @@
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
 #include "broker/api/privacy.h"
+#include "broker/core/exec_job.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/sizes.h"
@@ -33,7 +34,54 @@ static json_t *describe_rset (const struct job *job)
     return list;
 }
 
-static json_t *describe_jobspec (const struct jobspec *js)
+/* Memory on each node, in MiB: of memory vertices in a node vertex, else of the attribute;
+ * 0: none is asked. */
+static int64_t memory_a_node (const struct jobspec *js, const struct jobspec_resource *r,
+                              size_t n, bool in_node)
+{
+    int64_t mib;
+
+    for (size_t i = 0; i < n; i++) {
+        if (in_node && !strcmp (r[i].type, "memory")
+            && jobspec_memory_mib (r[i].unit, r[i].count.min, &mib) == 0)
+            return mib;
+        mib = memory_a_node (js, r[i].with, r[i].nwith, !strcmp (r[i].type, "node"));
+        if (mib > 0)
+            return mib;
+    }
+    return r == js->resources ? js->memory_per_node : 0;
+}
+
+/* Whether the job asks for whole nodes. */
+static bool is_exclusive (const struct jobspec *js)
+{
+    for (size_t i = 0; i < js->nresources; i++)
+        if (js->resources[i].exclusive == JOBSPEC_TRUE)
+            return true;
+    return false;
+}
+
+/* Adds members of the request that are not sizes. */
+static void add_terms (json_t *o, const struct broker *b, const struct jobspec *js,
+                       const struct jobspec_sizes *s)
+{
+    autostrbuf struct strbuf nodes = STRBUF_INIT (4096), slots = STRBUF_INIT (4096);
+    json_t *request = json_object_get (o, "request");
+
+    if (jobspec_add_nodes (js, &nodes))
+        jobspec_add_slots (js, &slots);
+    json_object_set_new (request, "slots_per_node", api_text_or_null (&slots));
+    json_object_set_new (request, "cores_per_slot",
+                         json_integer ((json_int_t)s->cores_per_slot));
+    json_object_set_new (request, "exclusive", json_boolean (is_exclusive (js)));
+    json_object_set_new (request, "constraints",
+                         js->constraints ? json_incref (js->constraints) : json_null ());
+    json_object_set_new (o, "requeue", json_boolean (exec_job_may_run_again (b, js)));
+    json_object_set_new (o, "time_min",
+                         js->time_min > 0 ? json_real (js->time_min) : json_null ());
+}
+
+static json_t *describe_jobspec (const struct broker *b, const struct jobspec *js)
 {
     struct jobspec_sizes s;
     json_t *command = json_array ();
@@ -53,7 +101,8 @@ static json_t *describe_jobspec (const struct jobspec *js)
         (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
         (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
         (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
-        (json_int_t)js->memory_per_node);
+        (json_int_t)memory_a_node (js, js->resources, js->nresources, false));
+    add_terms (o, b, js, &s);
     attributes_show (o, js);
     return o;
 }
@@ -181,7 +230,7 @@ json_t *job_json (struct broker *b, uid_t viewer, struct entry *e,
     if (!o)
         return NULL;
     if (js)
-        json_object_update_new (o, describe_jobspec (js));
+        json_object_update_new (o, describe_jobspec (b, js));
     add_sizes (o, js, entry_job (e));
     add_resize (o, js, entry_job (e));
     add_record (o, entry_job (e), rec);

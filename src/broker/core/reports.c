@@ -26,6 +26,20 @@ static void host_ready (void *arg, uint64_t id)
     broker_emit_or_stop (b, e, "start", NULL);
 }
 
+int broker_requeue (struct broker *b, struct entry *e, const char *reason,
+                    const struct service_requeue *how, json_t *context)
+{
+    json_object_set_new (context, "reason", broker_text (reason));
+    json_object_set_new (context, "order", json_string (how->at_end ? "end" : "old"));
+    if (how->at_end)
+        json_object_set_new (context, "turn",
+                             json_integer ((json_int_t)b->table.next_id));
+    services_call (requeues, b, e, how, context);
+    entry_set_note (e, reason);
+    services_call (attempt_ends, b, e);
+    return broker_emit_or_stop (b, e, "requeue", context);
+}
+
 enum requeue_as {
     REQUEUE_LATER,   /* the start has failed */
     REQUEUE_AT_ONCE, /* its nodes are drained; does not count as a failed start */
@@ -47,19 +61,11 @@ static int queue_again (struct broker *b, struct entry *e, const char *reason,
     const struct service_requeue requeue = { .nodes = nodes,
                                              .avoids = failed || at_once,
                                              .at_end = at_end };
-    json_t *context =
-        json_pack ("{s:o s:f s:s}", "reason", broker_text (reason), "begin",
-                   failed ? clock_wall () + wait : 0.0, "order", at_end ? "end" : "old");
+    json_t *context = json_pack ("{s:f}", "begin", failed ? clock_wall () + wait : 0.0);
 
     if (at_once)
         json_object_set_new (context, "uncounted", json_true ());
-    if (at_end)
-        json_object_set_new (context, "turn",
-                             json_integer ((json_int_t)b->table.next_id));
-    services_call (requeues, b, e, &requeue, context);
-    entry_set_note (e, reason);
-    services_call (attempt_ends, b, e);
-    return broker_emit_or_stop (b, e, "requeue", context);
+    return broker_requeue (b, e, reason, &requeue, context);
 }
 
 /* Requeues the job as if it had not been tried. */

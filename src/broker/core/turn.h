@@ -29,6 +29,11 @@ void broker_set_plan_due (struct broker *b, bool is);
 /* Emits an exception of severity 0. type: "cancel", "timeout", ...; note may be NULL. */
 int broker_exception (struct broker *b, struct entry *e, const char *type,
                       uint32_t userid, const char *note);
+/* Ends the attempt of a job in RUN, which is queued again: emits `requeue` with this
+ * context, to which the services add. Takes context over. */
+struct service_requeue;
+int broker_requeue (struct broker *b, struct entry *e, const char *reason,
+                    const struct service_requeue *how, json_t *context);
 /* Directs later events into the caller's own transaction (of a submit, which may fail),
  * until called with NULL. Meanwhile outer actions are up to the caller. */
 void broker_emit_into (struct broker *b, struct journal_txn *txn);

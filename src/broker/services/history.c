@@ -183,6 +183,7 @@ static void shows_status (struct broker *b, uid_t viewer, json_t *status)
     (void)viewer;
     json_object_set_new (json_object_get (status, "journal"), "removed",
                          json_integer ((json_int_t)state_of (b)->removed));
+    json_object_set_new (status, "keep", json_real (settings_of (b)->keep));
 }
 
 static const struct api_route routes[] = {

@@ -243,6 +243,12 @@ static void leave (struct broker *b, struct entry *e)
     set_head (b, e, 0);
 }
 
+static void shows_status (struct broker *b, uid_t viewer, json_t *status)
+{
+    (void)viewer;
+    json_object_set_new (status, "array_max", json_integer (array_max (b)));
+}
+
 const struct broker_service service_array = {
     .name = "array",
     .order = SERVICE_AFTER, /* deps.h hears of the task first */
@@ -250,6 +256,7 @@ const struct broker_service service_array = {
     .state_size = sizeof (struct arrays),
     .slot_size = sizeof (struct slot),
     .settings = &settings,
+    .shows_status = shows_status,
     .event = on_event,
     .goes = leave,
     .reason = reason,

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='srun: a step of a job, or a job of its own, with Slurm'"'"'s options'
+test_description='srun and salloc: a step of a job, a job of its own, an allocation, with Slurm'"'"'s options'
 . "$(dirname "$0")/lib.sh"
 
 cat >fluxq.yaml <<-END
@@ -70,6 +70,16 @@ test_expect_success 'outside srun is a job of its own, with the options and word
 test_expect_success '--jobid runs a step in a running job' '
     id=$(sbatch --parsable --wrap "sleep 100") && wait_job_state $id RUNNING &&
     srun --jobid=$id --overlap -n1 sh -c "echo \$SLURM_JOB_ID" >out && grep -x $id out && scancel $id
+'
+
+test_expect_success 'salloc keeps an allocation for a command, in which srun runs steps' '
+    salloc -N2 -A x sh -c "echo \$SLURM_JOB_NUM_NODES; srun -l -n2 echo step | sort" >out 2>err &&
+    printf "2\n0: step\n1: step\n" | diff - out &&
+    grep -x "salloc: Granted job allocation [0-9]*" err && grep -x "salloc: Relinquishing job allocation [0-9]*" err &&
+    test_expect_code 3 salloc -Q sh -c "exit 3" 2>err && test_must_be_empty err &&
+    test_expect_code 1 salloc -p nope true 2>err && grep "^salloc: error: Job submit/allocate failed: Invalid partition name specified" err &&
+    test_expect_code 1 salloc --no-shell 2>err && grep "sleep infinity" err &&
+    SALLOC_ACCOUNT=env salloc -I sh -c "fluxq-queue -o %a --no-header" >out && grep -x env out
 '
 
 test_done

@@ -1,0 +1,12 @@
+/* hold.h - fluxq-alloc and salloc: keep an allocation while a command runs on this machine */
+#pragma once
+
+#include "cmd/client/command.h"
+
+/* Ids of the command's own options. The other table has rows of attributes.h or
+ * slurm_options.h. */
+enum hold_option { HOLD_QUIET = 1, HOLD_IMMEDIATE, HOLD_NOTHING };
+
+/* Reads the options, waits for the allocation, runs the command or a shell. Returns the
+ * exit status. */
+int hold_allocation (struct cmd *c);

@@ -210,4 +210,12 @@ test_expect_success 'fluxq-environment(7) has exactly the variables of a task' '
     diff code doc
 '
 
+test_expect_success 'the guide has the table of the options of Slurm as the program prints it, and all commands of Slurm' '
+    sed "1,/^<!-- fluxq-show slurm-options -->/d; /^<!-- end -->/,\$d" "$src/doc/guide/slurm.md" >doc &&
+    fluxq-show slurm-options | diff doc - && test "$(wc -l <doc)" -ge 120 &&
+    for command in $(sed -n "s/^    &slurm_\([a-z]*\),/\1/p" "$FLUXQ_BUILD_DIR/src/cmd/slurm/table.c"); do
+        grep "^| .$command. |" "$src/doc/guide/slurm.md" || return 1
+    done
+'
+
 test_done

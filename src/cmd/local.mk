@@ -25,6 +25,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_named.c \
 	src/cmd/show/show_priority.c \
 	src/cmd/show/show_reservation.c \
+	src/cmd/show/show_slurm.c \
 	src/cmd/show/show_steps.c \
 	src/cmd/slurm/format.c \
 	src/cmd/slurm/job_fields.c \

@@ -24,6 +24,9 @@ static const struct subcommand subcommands[] = {
       "the terms of these jobs' priorities, or of all pending jobs'", COMPLETE_JOBS },
     { "fair-share", "[USER]...", "the usage of these users, or of all", COMPLETE_NONE },
     { "reservation", "[NAME]...", "these reservations, or all", COMPLETE_RESERVATIONS },
+    { "slurm-options", "[NAME]...",
+      "what becomes of these options of Slurm's sbatch, srun and salloc, or of all",
+      COMPLETE_NONE },
     { .name = NULL },
 };
 
@@ -33,7 +36,8 @@ enum {
     SHOW_QUEUE,
     SHOW_PRIORITY,
     SHOW_FAIR_SHARE,
-    SHOW_RESERVATION
+    SHOW_RESERVATION,
+    SHOW_SLURM
 };
 
 /* -- jobs -- */
@@ -293,7 +297,7 @@ static int read_options (struct cmd *c, struct show *s)
                 return cmd_usage (
                     c,
                     "'%s' is not one of job, node, queue, priority, fair-share, "
-                    "reservation",
+                    "reservation, slurm-options",
                     m.value);
             else if (s->seen_what)
                 s->names[s->n++] = m.value;
@@ -304,7 +308,8 @@ static int read_options (struct cmd *c, struct show *s)
         return c->status;
     if (s->what < 0)
         return cmd_usage (c, "show what? job ID, node [NAMES], queue [NAME], priority "
-                             "[ID], fair-share [USER] or reservation [NAME]");
+                             "[ID], fair-share [USER], reservation [NAME] or "
+                             "slurm-options");
     if (s->what != SHOW_JOB && (s->events || s->jobspec))
         return cmd_usage (c, "--%s is for jobs", s->events ? "events" : "jobspec");
     if (s->events && s->jobspec)
@@ -333,6 +338,8 @@ static int run (struct cmd *c)
         return show_fair_share (c, &s);
     case SHOW_RESERVATION:
         return show_reservations (c, &s);
+    case SHOW_SLURM:
+        return show_slurm_options (c, &s);
     default:
         return show_named (c, &s, "queue", show_queue);
     }
@@ -345,6 +352,7 @@ static const char *const usage[] = {
     "priority [ID]... [--json]",
     "fair-share [USER]... [--json]",
     "reservation [NAME]... [--json]",
+    "slurm-options [NAME]...",
     NULL,
 };
 

@@ -31,6 +31,9 @@ int show_named (struct cmd *c, const struct show *s, const char *kind,
                 void (*show_one) (const json_t *o));
 /* Prints reservations: these, or all. Returns the exit status. */
 int show_reservations (struct cmd *c, const struct show *s);
+/* Prints what becomes of these options of sbatch, srun and salloc, or of all. Returns the
+ * exit status. */
+int show_slurm_options (struct cmd *c, const struct show *s);
 /* A node's state in one word: idle, mixed, allocated, draining, drained, down; for an
  * idle node in a reservation that has begun: resv, maint. */
 const char *node_state (const json_t *node);

@@ -188,11 +188,12 @@ static int compare_key (const struct key *key, const struct sort_value *a,
 
     if (key->letter->kind == BEGIN && (a->number <= 0 || b->number <= 0))
         return (a->number <= 0) - (b->number <= 0);
-    if (key->letter->kind == NODES)
+    if (a->text == b->text && a->text) /* most jobs are in the same queue */
+        diff = 0;
+    else if (key->letter->kind == NODES)
         diff = strverscmp (a->text, b->text);
     else if (a->text && b->text)
-        diff = *a->text != *b->text ? (unsigned char)*a->text - (unsigned char)*b->text
-                                    : strcmp (a->text, b->text);
+        diff = strcmp (a->text, b->text);
     else
         diff = compare_numbers (a->number, b->number);
     return key->reverse ? -diff : diff;
@@ -218,6 +219,23 @@ static int compare (const void *x, const void *y, void *arg)
     return oldest_first ? diff : -diff;
 }
 
+/* Jobs often come in the wanted order, or in the opposite one. */
+static void order (struct job_rows *rows, struct sort *sort)
+{
+    size_t *list = rows->order, n = rows->n, i = 1;
+
+    if (n > 1 && compare (&list[0], &list[n - 1], sort) > 0)
+        for (size_t k = 0; k < n / 2; k++) {
+            size_t index = list[k];
+            list[k] = list[n - 1 - k];
+            list[n - 1 - k] = index;
+        }
+    while (i < n && compare (&list[i - 1], &list[i], sort) <= 0)
+        i++;
+    if (i < n)
+        qsort_r (list, n, sizeof (*list), compare, sort);
+}
+
 static void release (struct sort *sort, size_t nrows)
 {
     for (size_t k = 0; k < sort->n; k++)
@@ -230,6 +248,7 @@ int job_rows_sort (struct job_rows *rows, const char *spec)
 {
     struct sort sort;
     struct job_row row;
+    const struct sort_value *last = NULL;
 
     job_row_init (&row);
     parse (spec, &sort);
@@ -241,10 +260,15 @@ int job_rows_sort (struct job_rows *rows, const char *spec)
         job_rows_fill (rows, i, &row);
         for (size_t k = 0; k < sort.n; k++)
             values[k] = value_of (&row, sort.keys[k].letter);
+        for (size_t k = 0; k < sort.n && last; k++)
+            if (sort.keys[k].letter->kind == TEXT
+                && !strcmp (values[k].text, last[k].text))
+                values[k].text = last[k].text; /* equal texts are one text */
+        last = values;
         values[sort.n].number = floor (job_start_time (&row)); /* as Slurm has it */
         values[sort.n + 1].number = job_number (&row, JOB_ID);
     }
-    qsort_r (rows->order, rows->n, sizeof (*rows->order), compare, &sort);
+    order (rows, &sort);
     release (&sort, rows->n);
     return 0;
 }

@@ -1,5 +1,6 @@
 /* record.c - see record.h */
 #include "cmd/slurm/record.h"
+#include "cmd/slurm/words.h"
 
 #include <math.h>
 #include <time.h>
@@ -24,19 +25,10 @@ void record_add_text (struct strbuf *sb, const char *text)
 
 void record_add_time (struct strbuf *sb, double t)
 {
-    const char *format = getenv ("SLURM_TIME_FORMAT");
-    time_t whole = (time_t)t;
-    struct tm tm;
-    char text[256];
-
-    if (!(t > 0 && t < 1e11))
-        strbuf_adds (sb, "Unknown");
-    else if (!format || !*format || !strcmp (format, "standard")
-             || !strcmp (format, "relative") || !localtime_r (&whole, &tm)
-             || strftime (text, sizeof (text), format, &tm) == 0)
-        strbuf_add_time (sb, t);
+    if (t > 0 && t < 1e11)
+        slurm_add_time (sb, t);
     else
-        record_add_text (sb, text);
+        strbuf_adds (sb, "Unknown");
 }
 
 void record_add_duration (struct strbuf *sb, double seconds)

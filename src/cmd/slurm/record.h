@@ -43,8 +43,7 @@ void record_add (struct strbuf *sb, const struct row *rows, const json_t *o, int
 
 /* Appends text from outside: each character that is not printable as a question mark. */
 void record_add_text (struct strbuf *sb, const char *text);
-/* Appends unix time as $SLURM_TIME_FORMAT says: "standard" or unset, as
- * 2026-11-27T08:56:31; or a format of strftime(3). 0: "Unknown". */
+/* Appends unix time as slurm_add_time(); 0: "Unknown". */
 void record_add_time (struct strbuf *sb, double t);
 /* Appends seconds as Slurm does: 00:10:00, 1-00:00:00. */
 void record_add_duration (struct strbuf *sb, double seconds);

@@ -264,8 +264,8 @@ static void add_if_chosen (struct scancel *x, char *line)
     /* "12_[4-9%2]" without the limit of tasks that run at a time */
     const char *job = fields[FIELD_JOB], *limit = strchr (job, '%');
     if (is_chosen (x, fields))
-        strbuf_addf (&x->ids, "%s%.*s%s", x->ids.len ? "," : "",
-                     (int)strcspn (job, "%"), job, limit ? "]" : "");
+        strbuf_addf (&x->ids, "%s%.*s%s", x->ids.len ? "," : "", (int)strcspn (job, "%"),
+                     job, limit ? "]" : "");
 }
 
 /* Replaces the ids by those of the jobs that match. */

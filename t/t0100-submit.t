@@ -160,8 +160,8 @@ test_expect_success 'all errors in a script are reported, each with its line and
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
     grep "many.sh:2: --prefer" err && grep "many.sh:2: --licenses" err &&
     grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err &&
-    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --licenses=b\n#FLUXQ --mem-per-cpu=1\n" >many.sh &&
-    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --mem-per-cpu.*--mem" err
+    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --licenses=b\n#FLUXQ --nodefile=a\n" >many.sh &&
+    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --nodefile.*--nodelist" err
 '
 
 test_expect_success 'for an option of sbatch or another command the error names the option to use instead' '
@@ -169,7 +169,7 @@ test_expect_success 'for an option of sbatch or another command the error names 
     refused 2 "^fluxq-run: --wrap: .*write -- COMMAND" fluxq-run --wrap="echo hi" &&
     refused 2 "^fluxq-submit: --parsable: .*prints the id alone" fluxq-submit --parsable -- true &&
     refused 2 "^fluxq-submit: -L: .*remove it" fluxq-submit -L matlab -- true &&
-    refused 2 "^fluxq-alloc: --mem-per-gpu: .*--mem" fluxq-alloc --mem-per-gpu=1 &&
+    refused 2 "^fluxq-alloc: --nodefile: .*--nodelist" fluxq-alloc --nodefile=a &&
     refused 2 "^fluxq-submit: --pty: .*one of fluxq-run" fluxq-submit --pty bash &&
     refused 2 "^fluxq-queue: --array: .*one of fluxq-submit" fluxq-queue --array=1 &&
     refused 2 "^fluxq-submit: --nodes: needs a value" fluxq-submit --nodes

@@ -83,4 +83,14 @@ test_expect_success 'the tasks of a step get GPUs as the job says, or as the ste
     grep -v "^fluxq-run: " out | diff expected - && grep "need 6 GPUs, and it has 4" out
 '
 
+test_expect_success 'tasks, cores and memory by the GPU: two tasks share each GPU' '
+    output -G2 -N1 --ntasks-per-gpu=2 --mem-per-gpu=50 --wrap "env | grep ^SLURM_ | sort" >out &&
+    grep -x "SLURM_NTASKS=4" out && grep -x "SLURM_NTASKS_PER_GPU=2" out && grep -x "SLURM_CPUS_PER_TASK=1" out &&
+    grep -x "SLURM_MEM_PER_GPU=50" out && ! grep SLURM_MEM_PER_NODE out && grep -x "SLURM_JOB_CPUS_PER_NODE=4" out &&
+    id=$(fluxq-submit -o gpu.out -G2 -N1 --ntasks-per-gpu=2 -- sh -c "echo \$SLURM_PROCID \$CUDA_VISIBLE_DEVICES") &&
+    wait_job_state $id COMPLETED && sort gpu.out >sorted && printf "0 0\n1 0\n2 1\n3 1\n" | diff - sorted &&
+    id=$(sbatch --parsable -n2 -c2 --mem-per-cpu=100 --wrap "sleep 100") && wait_job_state $id RUNNING &&
+    fluxq-show job $id --json | jq -e "[.ranks[].memory_mib] | add == 400" && scancel $id
+'
+
 test_done

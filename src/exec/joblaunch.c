@@ -169,10 +169,12 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     l->job_id = job->id;
     fill_array (job, l);
     l->batch = jobspec_is_batch (js);
-    l->cores_per_task = sizes.cores_per_slot > 1 ? (uint32_t)sizes.cores_per_slot : 1;
+    int64_t per_slot = js->task_count_kind == JOBSPEC_PER_SLOT ? js->task_count : 1;
+    l->cores_per_task = (uint32_t)MAX (sizes.cores_per_slot / MAX (per_slot, 1), 1);
     l->cpu_milli_per_task = (uint32_t)sizes.cpu_milli_per_slot;
-    if (js->task_count_kind == JOBSPEC_PER_SLOT && js->task_count == 1)
+    if (js->task_count_kind == JOBSPEC_PER_SLOT)
         l->gpus_per_task = (uint32_t)MIN (jobspec_slot_gpus (js), LAUNCH_IDS_MAX);
+    l->gpu_share = (uint32_t)MIN (MAX (per_slot, 1), INT32_MAX);
     l->time_limit = job->time_limit;
     l->grace = job->grace;
     l->once = job->once;

@@ -37,6 +37,7 @@ static const struct record_field fields[] = {
     FIELD (cores_per_task, U32, 1, UINT32_MAX),
     FIELD (cpu_milli_per_task, U32, 0, INT32_MAX),
     FIELD (gpus_per_task, U32, 0, LAUNCH_IDS_MAX),
+    FIELD (gpu_share, U32, 0, INT32_MAX),
     FIELD (mem_mib, U64, 0, INT64_MAX),
     FIELD (time_limit, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (grace, SECONDS, 0, MAX_MILLISECONDS),

@@ -78,6 +78,7 @@ struct launch {
     uint32_t cores_per_task;     /* >= 1; parts of CPUs are rounded up */
     uint32_t cpu_milli_per_task; /* in thousandths, if it has parts of CPUs; else 0 */
     uint32_t gpus_per_task;      /* each task gets so many of its node's GPUs; 0: all */
+    uint32_t gpu_share; /* so many tasks, one after another, have the same GPUs; 0: one */
     uint64_t mem_mib;            /* memory a node, 0: not requested */
     double time_limit;         /* seconds from READY, 0: none; kept to the millisecond */
     double grace;              /* seconds between SIGTERM and SIGKILL */

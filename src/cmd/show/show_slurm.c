@@ -32,7 +32,9 @@ static void add_treatment (struct strbuf *sb, const struct slurm_option *o)
     switch (o->treatment) {
     case SLURM_DONE:
         strbuf_adds (sb, "done");
-        if (strcmp (o->sets, o->name) != 0)
+        if (!o->sets)
+            strbuf_addf (sb, ": %s", o->text);
+        else if (strcmp (o->sets, o->name) != 0)
             strbuf_addf (sb, ", by `--%s` of fluxq", o->sets);
         break;
     case SLURM_STORED:

@@ -37,25 +37,29 @@ static json_t *size (const struct submit_size *z)
                       (json_int_t)c->operand);
 }
 
+static json_t *memory_vertex (int64_t mib)
+{
+    return json_pack ("{s:s, s:I, s:s}", "type", "memory", "count", (json_int_t)mib,
+                      "unit", "MiB");
+}
+
 static json_t *slot_vertex (const struct submit_options *so, const struct submit_shape *s)
 {
-    json_t *cpus = so->cpu_milli
-                       ? vertex (GRES_CPU_MILLI, so->cpu_milli)
-                       : vertex ("core", so->cpus_per_task ? so->cpus_per_task : 1);
+    json_t *cpus = so->cpu_milli ? vertex (GRES_CPU_MILLI, so->cpu_milli)
+                                 : vertex ("core", s->cores);
     json_t *with = json_pack ("[o]", cpus);
+    int rc = 0;
 
-    if (s->gpus_slot && json_array_append_new (with, vertex ("gpu", s->gpus_slot)) < 0) {
+    if (s->gpus_slot)
+        rc |= json_array_append_new (with, vertex ("gpu", s->gpus_slot));
+    if (s->mem_slot)
+        rc |= json_array_append_new (with, memory_vertex (s->mem_slot));
+    if (rc < 0) {
         json_decref (with);
         return NULL;
     }
     return json_pack ("{s:s, s:o, s:s, s:o}", "type", "slot", "count", size (&s->slots),
                       "label", "task", "with", with);
-}
-
-static json_t *memory_vertex (int64_t mib)
-{
-    return json_pack ("{s:s, s:I, s:s}", "type", "memory", "count", (json_int_t)mib,
-                      "unit", "MiB");
 }
 
 /* The node vertex, or the vertex of the places with their nodes. */
@@ -87,8 +91,8 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
         if (strcmp (so->gres.v[i].name, "gpu") != 0) /* see shape.c */
             rc |= json_array_append_new (
                 with, vertex (so->gres.v[i].name, so->gres.v[i].count));
-    if (so->mem_mib)
-        rc |= json_array_append_new (with, memory_vertex (so->mem_mib));
+    if (s->mem_node)
+        rc |= json_array_append_new (with, memory_vertex (s->mem_node));
     node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes),
                       "with", with);
     if (node && s->exclusive)
@@ -140,9 +144,10 @@ static int tasks (const struct submit_program *prog, const struct submit_shape *
 
     if (rc < 0)
         return rc;
-    *ret = json_pack ("[{s:o, s:s, s:{s:I}}]", "command", argv, "slot", "task", "count",
-                      s->total ? "total" : "per_slot",
-                      (json_int_t)(s->total ? s->total : 1));
+    *ret = json_pack (
+        "[{s:o, s:s, s:{s:I}}]", "command", argv, "slot", "task", "count",
+        s->total ? "total" : "per_slot",
+        (json_int_t)(s->total ? s->total * MAX (s->per_slot, 1) : MAX (s->per_slot, 1)));
     return *ret ? 0 : error_no_memory (err, NULL);
 }
 
@@ -301,8 +306,8 @@ static int own_attributes (json_t *system, const struct submit_options *so,
     if (so->array)
         rc |= json_object_set_new (own, "array", json_string (so->array));
     rc |= pod_attributes (own, so);
-    if (so->mem_mib && !s->nodes.count.min)
-        rc |= json_object_set_new (own, "memory-per-node", json_integer (so->mem_mib));
+    if (s->mem_node && !s->nodes.count.min)
+        rc |= json_object_set_new (own, "memory-per-node", json_integer (s->mem_node));
     if (so->js.resize_signal)
         rc |= json_object_set_new (own, "resize-signal",
                                    json_integer (so->js.resize_signal));
@@ -372,6 +377,10 @@ static const struct {
     { "SLURM_GPUS", offsetof (struct submit_options, gpus) },
     { "SLURM_GPUS_PER_NODE", offsetof (struct submit_options, gpus_per_node) },
     { "SLURM_GPUS_PER_TASK", offsetof (struct submit_options, gpus_per_task) },
+    { "SLURM_NTASKS_PER_GPU", offsetof (struct submit_options, ntasks_per_gpu) },
+    { "SLURM_CPUS_PER_GPU", offsetof (struct submit_options, cpus_per_gpu) },
+    { "SLURM_MEM_PER_CPU", offsetof (struct submit_options, mem_per_cpu) },
+    { "SLURM_MEM_PER_GPU", offsetof (struct submit_options, mem_per_gpu) },
 };
 
 /* Sets Slurm's variables of this request. As in sbatch, those of the job in which the

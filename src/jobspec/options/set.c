@@ -215,17 +215,16 @@ int option_set_memory (const struct option_value *v, struct error *err)
 
     if (rc < 0)
         return rc;
-    if (mib == 0)
-        return error_set (
-            err, EINVAL,
-            "%s: 0 (all memory of a node) is not supported by fluxq; give the "
-            "size, and --exclusive for the whole node",
-            v->where);
+    if (mib == 0 && field_of (v) != &v->so->mem_mib)
+        return error_set (err, EINVAL, "%s: 0 is no size", v->where);
     if (mib > JOBSPEC_COUNT_MAX)
         return error_set (err, ERANGE, "%s: '%s' is more than %d MiB", v->where, v->text,
                           JOBSPEC_COUNT_MAX);
-    if (option_wins (v))
-        v->so->mem_mib = mib;
+    if (!option_wins (v))
+        return 0;
+    *(int64_t *)field_of (v) = mib;
+    if (field_of (v) == &v->so->mem_mib)
+        v->so->mem_all = mib == 0;
     return 0;
 }
 

@@ -263,7 +263,8 @@ static int find_nodes (const struct submit_options *so, struct submit_shape *s,
 static const char *per_node_option (const struct submit_options *so,
                                     const struct submit_shape *s)
 {
-    return s->exclusive        ? "--exclusive"
+    return so->exclusive       ? "--exclusive"
+           : s->exclusive      ? "--mem=0"
            : so->gpus_per_node ? "--gpus-per-node"
            : so->gres.n > 0    ? "--gres"
                                : NULL;
@@ -443,11 +444,121 @@ static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
     return 0;
 }
 
-int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
+/* -- tasks by the GPU -- */
+
+static int no_gpus (const char *option, struct error *err)
+{
+    return error_set (err, EINVAL, "%s: the job asks for no GPUs; say --gpus-per-task",
+                      option);
+}
+
+/* --ntasks-per-gpu: makes `so` ask for a slot for each GPU. */
+static int slots_of_gpus (struct submit_options *so, struct submit_shape *s,
+                          struct error *err)
+{
+    const int64_t each = so->ntasks_per_gpu, tasks = so->ntasks.count.min;
+    int64_t gpus = so->gpus;
+
+    if (is_elastic (&so->ntasks) || is_elastic (&so->nodes))
+        return error_set (err, EINVAL,
+                          "--ntasks-per-gpu does not go with several sizes (-N, -n)");
+    if (so->gpus_per_task || gres_get (&so->gres, "gpu"))
+        return error_set (err, EINVAL, "--ntasks-per-gpu and %s exclude each other",
+                          so->gpus_per_task ? "--gpus-per-task" : "--gres=gpu");
+    if (so->gpus_per_node && !gpus)
+        gpus = so->gpus_per_node * MAX (so->nodes.count.min, 1);
+    if (tasks > 0 && (tasks % each != 0 || (gpus > 0 && gpus != tasks / each)))
+        return error_set (err, EINVAL,
+                          "%jd tasks (-n) are not %jd for each GPU (--ntasks-per-gpu)%s",
+                          (intmax_t)tasks, (intmax_t)each,
+                          gpus ? "; leave -n out" : "; say a multiple");
+    gpus = gpus ? gpus : tasks / each;
+    if (gpus == 0)
+        return no_gpus ("--ntasks-per-gpu", err);
+    if (so->gpus_per_node && !so->nodes.count.min)
+        set_fixed (&so->nodes, 1);
+    if (so->gpus_per_node)
+        so->ntasks_per_node = so->gpus_per_node;
+    set_fixed (&so->ntasks, gpus);
+    so->gpus = so->gpus_per_node = 0;
+    so->gpus_per_task = 1;
+    s->per_slot = each;
+    return 0;
+}
+
+/* -- cores and memory -- */
+
+static int shape_cores (const struct submit_options *so, struct submit_shape *s,
+                        struct error *err)
+{
+    int by_task = submit_source_of (so, "cpus-per-task");
+    int by_gpu = submit_source_of (so, "cpus-per-gpu");
+    int64_t slots = s->slots.count.min, all = so->cpus_per_gpu * s->gpus_node;
+
+    s->cores = so->cpus_per_task ? so->cpus_per_task : 1;
+    s->cores *= s->per_slot ? s->per_slot : 1;
+    if (by_gpu == 0 || by_gpu < by_task)
+        return 0;
+    if (by_gpu == by_task)
+        return error_set (err, EINVAL,
+                          "--cpus-per-task and --cpus-per-gpu exclude each other");
+    if (s->gpus_slot) {
+        s->cores = so->cpus_per_gpu * s->gpus_slot;
+        return 0;
+    }
+    if (all == 0)
+        return no_gpus ("--cpus-per-gpu", err);
+    if (is_elastic (&s->slots) || all % slots != 0)
+        return error_set (
+            err, EINVAL,
+            "--cpus-per-gpu: %jd cores on each node do not divide among %jd "
+            "tasks; say --cpus-per-task",
+            (intmax_t)all, (intmax_t)slots);
+    s->cores = all / slots;
+    return 0;
+}
+
+static int shape_memory (const struct submit_options *so, struct submit_shape *s,
+                         struct error *err)
+{
+    static const char *const ways[] = { "mem", "mem-per-cpu", "mem-per-gpu" };
+    int sources[ARRAY_SIZE (ways)], way = 0;
+
+    for (size_t i = 0; i < ARRAY_SIZE (ways); i++) {
+        sources[i] = submit_source_of (so, ways[i]);
+        if (sources[i] > 0 && i > 0 && sources[i] == sources[way])
+            return error_set (err, EINVAL, "--%s and --%s exclude each other", ways[way],
+                              ways[i]);
+        if (sources[i] > sources[way])
+            way = (int)i;
+    }
+    if (way == 1)
+        s->mem_slot = so->cpu_milli ? divide_up (so->mem_per_cpu * so->cpu_milli, 1000)
+                                    : so->mem_per_cpu * s->cores;
+    else if (way == 2 && s->gpus_slot)
+        s->mem_slot = so->mem_per_gpu * s->gpus_slot;
+    else if (way == 2)
+        s->mem_node = so->mem_per_gpu * s->gpus_node;
+    else
+        s->mem_node = so->mem_mib;
+    if (way == 2 && s->mem_slot == 0 && s->mem_node == 0)
+        return no_gpus ("--mem-per-gpu", err);
+    if (MAX (s->mem_slot, s->mem_node) > JOBSPEC_COUNT_MAX)
+        return error_set (err, ERANGE, "--%s: more than %d MiB on a node", ways[way],
+                          JOBSPEC_COUNT_MAX);
+    return 0;
+}
+
+int submit_shape_make (const struct submit_options *given, struct submit_shape *s,
                        struct error *err)
 {
+    struct submit_options changed = *given; /* borrows all that it points to */
+    const struct submit_options *so = &changed;
+
     memset (s, 0, sizeof (*s));
-    s->exclusive = so->exclusive;
+    if (so->ntasks_per_gpu && slots_of_gpus (&changed, s, err) < 0)
+        return -err->code;
+    s->exclusive = so->exclusive || (so->mem_all && !so->mem_per_cpu && !so->mem_per_gpu);
     /* flux: nodes without a number of slots are whole nodes */
     if (so->whole_nodes && so->nodes.count.min && !so->ntasks.count.min
         && !so->ntasks_per_node
@@ -456,6 +567,10 @@ int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
     int rc = shape_counts (so, s, err);
     if (rc == 0)
         rc = shape_gpus (so, s, err);
+    if (rc == 0)
+        rc = shape_cores (so, s, err);
+    if (rc == 0)
+        rc = shape_memory (so, s, err);
     if (rc == 0)
         rc = shape_places (so, s, err);
     if (rc < 0)

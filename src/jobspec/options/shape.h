@@ -17,8 +17,11 @@ struct submit_shape {
     struct submit_size places;
     int64_t total;  /* tasks in all; 0: one a slot */
     int64_t ntasks; /* tasks; 0: depends on the granted size */
+    int64_t per_slot; /* tasks in each slot; 0: one */
     int64_t gpus_slot;
     int64_t gpus_node;
+    int64_t cores;              /* in each slot; with parts of CPUs 1 */
+    int64_t mem_slot, mem_node; /* MiB, 0: none */
     bool exclusive;
 };
 

@@ -1,6 +1,7 @@
 /* slurm_options.c - see slurm_options.h */
 #include "jobspec/options/slurm_options.h"
 
+#include "common/parse.h"
 #include "jobspec/options/attributes.h"
 
 #define DONE(n, l, who, var)                                                             \
@@ -16,6 +17,12 @@
 #define AS(n, l, who, a, option)                                                         \
     {                                                                                    \
         .name = n, .letter = l, .commands = who, .arg = a, .sets = option                \
+    }
+/* Done for every job, whether the option is given or not. */
+#define ALWAYS(n, l, who, a, var, always)                                                \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .arg = a, .variable = var,              \
+        .text = always                                                                   \
     }
 #define COMMAND(n, l, who, a, var, help, offset, other)                                  \
     {                                                                                    \
@@ -74,8 +81,7 @@ const struct slurm_option slurm_option_table[] = {
         "ask for cores with --cpus-per-task"),
     NO ("cpu-freq", 0, SLURM_ALL, "SPEC", "CPU_FREQ_REQ",
         "remove it (fluxq does not change the frequency of cores)"),
-    NO ("cpus-per-gpu", 0, SLURM_ALL, "N", "CPUS_PER_GPU",
-        "ask for cores with --cpus-per-task"),
+    DONE ("cpus-per-gpu", 0, SLURM_ALL, "CPUS_PER_GPU"),
     DONE ("cpus-per-task", 'c', SLURM_ALL, NULL),
     DONE ("deadline", 0, SLURM_ALL, NULL),
     NO ("delay-boot", 0, SLURM_ALL, "MINUTES", "DELAY_BOOT",
@@ -114,8 +120,7 @@ const struct slurm_option slurm_option_table[] = {
              "it belongs on the command line of fluxq-submit"),
     NO ("hint", 0, SLURM_ALL, "TYPE", "HINT", NULL),
     DONE ("hold", 'H', SLURM_ALL, NULL),
-    COMMAND ("ignore-pbs", 0, SLURM_SBATCH, NULL, "IGNORE_PBS",
-             "read no #PBS lines, as always", 0, "remove it (fluxq reads no #PBS lines)"),
+    ALWAYS ("ignore-pbs", 0, SLURM_SBATCH, NULL, "IGNORE_PBS", "#PBS lines are not read"),
     DONE ("input", 'i', SLURM_SBATCH | SLURM_SRUN, "INPUT"),
     DONE ("job-name", 'J', SLURM_ALL, "JOB_NAME"),
     AS ("kill-on-invalid-dep", 0, SLURM_SBATCH, "yes|no", "kill-invalid-depend"),
@@ -126,10 +131,8 @@ const struct slurm_option slurm_option_table[] = {
         "remove it (fluxq has no security labels)"),
     DONE ("mem", 0, SLURM_ALL, "MEM_PER_NODE"),
     NO ("mem-bind", 0, SLURM_ALL, "SPEC", "MEM_BIND", NULL),
-    NO ("mem-per-cpu", 0, SLURM_ALL, "SIZE", "MEM_PER_CPU",
-        "say the memory of a node with --mem"),
-    NO ("mem-per-gpu", 0, SLURM_ALL, "SIZE", "MEM_PER_GPU",
-        "say the memory of a node with --mem"),
+    DONE ("mem-per-cpu", 0, SLURM_ALL, "MEM_PER_CPU"),
+    DONE ("mem-per-gpu", 0, SLURM_ALL, "MEM_PER_GPU"),
     NO ("mincpus", 0, SLURM_ALL, "N", NULL, "ask for cores with --cpus-per-task"),
     NO ("network", 0, SLURM_ALL, "SPEC", "NETWORK", NULL),
     DONE ("nice", 0, SLURM_ALL, NULL),
@@ -140,8 +143,9 @@ const struct slurm_option slurm_option_table[] = {
     DONE ("nodelist", 'w', SLURM_ALL, NULL),
     DONE ("nodes", 'N', SLURM_ALL, NULL),
     DONE ("ntasks", 'n', SLURM_ALL, NULL),
-    NO ("ntasks-per-core", 0, SLURM_ALL, "N", NULL, "ask for cores with --cpus-per-task"),
-    NO ("ntasks-per-gpu", 0, SLURM_ALL, "N", NULL, "say --gpus-per-task"),
+    ALWAYS ("ntasks-per-core", 0, SLURM_ALL, "N", NULL,
+            "a core has at most one task, unless srun --overcommit is given"),
+    DONE ("ntasks-per-gpu", 0, SLURM_ALL, NULL),
     DONE ("ntasks-per-node", 0, SLURM_ALL, NULL),
     NO ("ntasks-per-socket", 0, SLURM_ALL, "N", NULL, "say --ntasks-per-node"),
     NO ("ntasks-per-tres", 0, SLURM_ALL, "N", NULL, "say --gpus-per-task"),
@@ -150,8 +154,8 @@ const struct slurm_option slurm_option_table[] = {
     DONE ("output", 'o', SLURM_SBATCH | SLURM_SRUN, "OUTPUT"),
     NO ("overcommit", 'O', SLURM_ALL, NULL, "OVERCOMMIT",
         "give it to srun or fluxq-run in the script"),
-    NO ("oversubscribe", 's', SLURM_ALL, NULL, NULL,
-        "remove it (jobs share nodes unless --exclusive is given)"),
+    ALWAYS ("oversubscribe", 's', SLURM_ALL, NULL, NULL,
+            "jobs share nodes unless --exclusive is given"),
     NO_OPT ("kill-command", 'K', SLURM_SALLOC, "SIGNAL", "KILL_CMD",
             "remove it (the command gets SIGHUP when the allocation ends)"),
     NO ("no-shell", 0, SLURM_SALLOC, NULL, NULL,
@@ -174,8 +178,8 @@ const struct slurm_option slurm_option_table[] = {
     NO ("resources", 0, SLURM_ALL, "SPEC", NULL, NULL),
     NO_OPT ("resv-ports", 0, SLURM_ALL, "N", NULL, NULL),
     NO ("segment", 0, SLURM_ALL, "N", "SEGMENT_SIZE", "say --nodes-per of fluxq-submit"),
-    NO ("share", 0, SLURM_ALL, NULL, NULL,
-        "remove it (jobs share nodes unless --exclusive is given)"),
+    ALWAYS ("share", 0, SLURM_ALL, NULL, NULL,
+            "jobs share nodes unless --exclusive is given"),
     DONE ("signal", 0, SLURM_ALL, "SIGNAL"),
     NO ("sockets-per-node", 0, SLURM_ALL, "N", NULL,
         "ask for cores with --cpus-per-task"),
@@ -212,8 +216,8 @@ const struct slurm_option slurm_option_table[] = {
     COMMAND ("wait", 'W', SLURM_SBATCH, NULL, "WAIT",
              "wait until the job has ended, and exit with its status", FLAG (wait),
              "it belongs on the command line of fluxq-submit"),
-    NO ("wait-all-nodes", 0, SLURM_SBATCH | SLURM_SALLOC, "0|1", "WAIT_ALL_NODES",
-        "remove it (a job starts when all its nodes are ready)"),
+    ALWAYS ("wait-all-nodes", 0, SLURM_SBATCH | SLURM_SALLOC, "0|1", "WAIT_ALL_NODES",
+            "a job starts when all its nodes are ready"),
     STORED ("wckey", 0, SLURM_ALL, "WCKEY"),
     NO ("workdir", 0, SLURM_SBATCH, "DIR", NULL, "say --chdir"),
     COMMAND ("wrap", 0, SLURM_SBATCH, "COMMAND", NULL,
@@ -291,6 +295,8 @@ int slurm_option_set (struct submit_options *so, enum submit_source source,
                       const struct slurm_option *o, const char *value, const char *where,
                       struct error *err)
 {
+    int64_t n;
+
     if (o->treatment == SLURM_REFUSED)
         return slurm_option_refuse (o, where, err);
     if (o->treatment == SLURM_COMMAND && !o->at)
@@ -299,6 +305,8 @@ int slurm_option_set (struct submit_options *so, enum submit_source source,
         *(bool *)((char *)so + o->at) = true;
         return 0;
     }
+    if (!o->sets) /* done for every job */
+        return o->arg ? parse_int (value, 0, INT32_MAX, &n, where, err) : 0;
     if (!strcmp (o->name, "exclusive") && value)
         return error_set (err, EINVAL,
                           "%s=%.32s: fluxq does not support a value here; --exclusive "

@@ -41,7 +41,8 @@ struct slurm_option {
     const char *sets; /* name of the row of attributes.h that has the value */
     /* SBATCH_, SALLOC_ and this name set the value, too; or NULL */
     const char *variable;
-    /* Refused: what to do instead, NULL: remove it. Command: the help. */
+    /* Refused: what to do instead, NULL: remove it. Command: the help. Done without
+     * `sets`: what holds for every job. */
     const char *text;
     size_t at; /* command: offset of the flag (bool) in struct submit_options; or 0 */
     const char *elsewhere; /* command: what to write for fluxq-submit */

@@ -37,7 +37,15 @@
  * Sizes that do not divide are refused, and so are sizes whose steps miss MAX.
  *
  *     --mem               a memory vertex beside the slot; without a node vertex
- *                         attributes.system.fluxq.memory-per-node
+ *                         attributes.system.fluxq.memory-per-node; 0: as --exclusive
+ *     --mem-per-cpu m     slot > memory[m * cores]
+ *     --mem-per-gpu m     slot > memory[m * GPUs], or node > memory[m * GPUs], where the
+ *                         GPUs are
+ *     --cpus-per-gpu c    slot > core[c * GPUs], or with GPUs beside the slots
+ *                         slot > core[c * GPUs / slots] if that divides
+ *     --ntasks-per-gpu n  a slot is a GPU with n tasks: slot > gpu[1], core[n * c]; the
+ *                         number of slots is that of the GPUs, or of the tasks divided by
+ *                         n; tasks: n a slot
  *     -c c                slot > core[c]; of a fraction, "0.5" or "500m":
  *                         slot > cpu_milli[1000 * c]
  *     --gpus-per-task g   slot > gpu[g]
@@ -101,6 +109,9 @@ struct submit_options {
     int64_t cpus_per_task; /* -c, a whole number */
     int64_t cpu_milli;     /* -c in thousandths, if it is a fraction; else 0 */
     int64_t mem_mib;       /* --mem, a node */
+    bool mem_all;          /* --mem=0: the whole node */
+    int64_t mem_per_cpu, mem_per_gpu; /* MiB */
+    int64_t cpus_per_gpu, ntasks_per_gpu;
     int64_t gpus;          /* -G, in all */
     int64_t gpus_per_task;
     int64_t gpus_per_node;

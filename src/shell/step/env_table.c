@@ -354,8 +354,9 @@ static int devices (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = gpus_here (ctx);
     size_t each = gpus_per_task (ctx);
+    uint32_t share = ctx->step ? 1 : MAX (ctx->launch->gpu_share, 1);
 
-    return add_ids (sb, text, each * ctx->local, each ? each : LAUNCH_IDS_MAX);
+    return add_ids (sb, text, each * (ctx->local / share), each ? each : LAUNCH_IDS_MAX);
 }
 
 /* The GPUs of the job on this node. */
@@ -379,9 +380,15 @@ static int gpus_on_node (const struct env_context *ctx, struct strbuf *sb)
     return n > 0 ? add_number (sb, n) : 0;
 }
 
+/* As in Slurm, not beside the memory for each core or GPU, which the submission sets. */
 static int mem_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->launch->mem_mib > 0 ? add_number (sb, ctx->launch->mem_mib) : 0;
+    const struct launch *l = ctx->launch;
+
+    for (size_t i = 0; i < l->nenv; i++)
+        if (!strncmp (l->env[i], "SLURM_MEM_PER_", 14))
+            return 0;
+    return l->mem_mib > 0 ? add_number (sb, l->mem_mib) : 0;
 }
 
 static int uid (const struct env_context *ctx, struct strbuf *sb)

@@ -40,7 +40,7 @@ static const struct {
     { "-c0.0005", "--cpus-per-task", "finer than a thousandth" },
     { "-c1.5k", "--cpus-per-task", "such as 2, 0.5 or 500m" },
     { "--gres=cpu_milli:2", "--gres", "'cpu_milli'" },
-    { "--mem=0", "--mem", "--exclusive" },
+    { "--mem-per-cpu=0", "--mem-per-cpu", "0 is no size" },
     { "--mem=lots", "--mem", "lots" },
     { "--mem=100000000T", "--mem", "100000000T" },
     { "-G0", "--gpus", "0" },

@@ -318,10 +318,85 @@ static void test_shapes (void **state)
     }
 }
 
+/* Memory and cores by the core or GPU, and tasks by the GPU. */
+static const struct {
+    const char *options, *tree;
+    int64_t per_slot;
+} by_unit[] = {
+    { "-n4 -c2 --mem-per-cpu=100", "slot4(core2,memory200MiB)", 1 },
+    { "-c0.5 --mem-per-cpu=101", "slot1(cpu_milli500,memory51MiB)", 1 },
+    { "-N2 --gpus-per-node=2 --mem-per-gpu=1G", "node2(slot1(core1),gpu2,memory2048MiB)",
+      1 },
+    { "-n2 --gpus-per-task=2 --cpus-per-gpu=3 --mem-per-gpu=10",
+      "slot2(core6,gpu2,memory20MiB)", 1 },
+    { "-N2 -n4 --gpus-per-node=1 --cpus-per-gpu=4", "node2(slot2(core2),gpu1)", 1 },
+    { "-G4 --ntasks-per-gpu=2", "slot4(core2,gpu1)", 2 },
+    { "-n8 -c2 --ntasks-per-gpu=2", "slot4(core4,gpu1)", 2 },
+    { "-n4 -G4 --ntasks-per-gpu=1", "slot4(core1,gpu1)", 1 },
+    { "-N2 --gpus-per-node=2 --ntasks-per-gpu=3 --mem-per-cpu=5",
+      "node2(slot2(core3,gpu1,memory15MiB))", 3 },
+    { "--gpus-per-node=2 --ntasks-per-gpu=2", "node1(slot2(core2,gpu1))", 2 },
+    { "-N1 --mem=0", "node1!(slot1(core1))", 1 },
+    { "--mem=0", "node1!(slot1(core1))", 1 },
+};
+
+static void test_by_unit (void **state)
+{
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (by_unit); i++) {
+        struct error err = { 0 };
+        autostrbuf struct strbuf tree = STRBUF_INIT (4096);
+        json_t *root = make (by_unit[i].options, &err);
+
+        if (!root)
+            fail_msg ("'%s': %s", by_unit[i].options, err.text);
+        struct jobspec *js = parse (root);
+        add_tree (&tree, js->resources, js->nresources);
+        if (strcmp (tree.buf, by_unit[i].tree) != 0
+            || js->task_count != by_unit[i].per_slot)
+            fail_msg ("'%s' is %s, %jd a slot", by_unit[i].options, tree.buf,
+                      js->task_count);
+        jobspec_destroy (js);
+        json_decref (root);
+    }
+}
+
+static void test_by_unit_refused (void **state)
+{
+    static const struct {
+        const char *options, *words;
+    } bad[] = {
+        { "--mem=5 --mem-per-cpu=1", "--mem and --mem-per-cpu exclude each other" },
+        { "-c2 -G2 -n2 --cpus-per-gpu=1", "--cpus-per-task and --cpus-per-gpu exclude" },
+        { "--mem-per-gpu=1", "--mem-per-gpu: the job asks for no GPUs" },
+        { "--cpus-per-gpu=1", "--cpus-per-gpu: the job asks for no GPUs" },
+        { "--ntasks-per-gpu=1", "--ntasks-per-gpu: the job asks for no GPUs" },
+        { "-n5 --ntasks-per-gpu=2", "5 tasks (-n) are not 2 for each GPU" },
+        { "-n2 -G4 --ntasks-per-gpu=1", "2 tasks (-n) are not 1 for each GPU" },
+        { "-n2-4 --ntasks-per-gpu=1", "does not go with several sizes" },
+        { "-n2 --gpus-per-task=1 --ntasks-per-gpu=1", "exclude each other" },
+        { "-N1 -n3 --gpus-per-node=1 --cpus-per-gpu=4",
+          "4 cores on each node do not divide" },
+        { "-n2 --mem=0", "--mem=0 needs the number of nodes" },
+        { "-c2147483647 --mem-per-cpu=2147483647", "more than 2147483647 MiB" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (bad); i++) {
+        struct error err = { 0 };
+        json_t *root = make (bad[i].options, &err);
+
+        if (root || !strstr (err.text, bad[i].words))
+            fail_msg ("'%s': '%s' lacks '%s'", bad[i].options, err.text, bad[i].words);
+    }
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_shapes),
+        cmocka_unit_test (test_by_unit),
+        cmocka_unit_test (test_by_unit_refused),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

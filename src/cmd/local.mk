@@ -38,6 +38,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/words.c \
 	src/cmd/slurm/jobview.c \
 	src/cmd/slurm/jobview_details.c \
+	src/cmd/slurm/nodeview.c \
 	src/cmd/slurm/pairs.c \
 	src/cmd/slurm/record.c \
 	src/cmd/slurm/scontrol_jobs.c \
@@ -47,6 +48,10 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/scontrol_show_job.c \
 	src/cmd/slurm/scontrol_show_node.c \
 	src/cmd/slurm/scontrol_update.c \
+	src/cmd/slurm/sinfo_fields.c \
+	src/cmd/slurm/sinfo_lines.c \
+	src/cmd/slurm/sinfo_options.c \
+	src/cmd/slurm/sinfo_states.c \
 	src/cmd/submit/submission.c \
 	$(COMMANDS_FILES) $(SLURM_COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c src/cmd/slurm/table.c

@@ -196,8 +196,11 @@ static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t
         columns = width_of (sb->buf + at, len);
     bool uncut = item->right && item->field->flags & uncut_flag;
     if (columns > width && !uncut) {
+        bool star = item->field->flags & SLURM_FIELD_STAR && sb->buf[sb->len - 1] == '*';
         len = ascii ? width : width_cut (sb->buf + at, len, (unsigned)width, &columns);
         columns = ascii ? (unsigned)width : columns;
+        if (star && ascii)
+            sb->buf[at + len - 1] = '*';
     }
     sb->buf[sb->len = at + len] = '\0';
     size_t missing = columns < width ? width - columns : 0;

@@ -30,6 +30,7 @@ enum slurm_field_flags {
     SLURM_FIELD_HIDDEN = 1, /* an old name: not in the list of names */
     SLURM_FIELD_UNCUT = 2,  /* to the right, a text longer than the width is not cut */
     SLURM_FIELD_UNCUT_HEADING = 4, /* nor is the heading */
+    SLURM_FIELD_STAR = 8,          /* a '*' at the end remains when the text is cut */
 };
 
 struct slurm_field {

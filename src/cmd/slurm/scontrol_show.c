@@ -3,6 +3,7 @@
 #include "cmd/slurm/scontrol.h"
 
 #include "cmd/print/print.h"
+#include "cmd/slurm/nodeview.h"
 #include "cmd/slurm/record.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
@@ -44,27 +45,6 @@ void scontrol_show_hostnames (struct scontrol *s, const char *value)
     hostlist_destroy (hl);
 }
 
-static int compare (const void *a, const void *b)
-{
-    return strverscmp (*(const char *const *)a, *(const char *const *)b);
-}
-
-static struct hostlist *sort (const struct hostlist *hl)
-{
-    size_t n = hostlist_count (hl);
-    const char **names = calloc (n + 1, sizeof (*names));
-    struct hostlist *sorted = names ? hostlist_create () : NULL;
-
-    for (size_t i = 0; sorted && i < n; i++)
-        names[i] = hostlist_nth (hl, i);
-    if (sorted)
-        qsort (names, n, sizeof (*names), compare);
-    for (size_t i = 0; sorted && i < n; i++)
-        hostlist_append (sorted, names[i]);
-    free (names);
-    return sorted;
-}
-
 /* The names in a file, separated by commas, blanks or ends of lines; in sb. */
 static int read_names (struct scontrol *s, const char *path, struct strbuf *sb)
 {
@@ -91,7 +71,8 @@ static void encode (struct scontrol *s, const char *value, bool sorted)
             return;
         list = names.buf;
     }
-    struct hostlist *hl = decode (s, list), *shown = hl && sorted ? sort (hl) : hl;
+    struct hostlist *hl = decode (s, list),
+                    *shown = hl && sorted ? nodeview_sort (hl) : hl;
     autofree char *text = shown ? hostlist_encode (shown) : NULL;
     if (text)
         print_text (text);

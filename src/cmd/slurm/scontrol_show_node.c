@@ -1,5 +1,6 @@
 /* scontrol_show_node.c - scontrol show node, partition and reservation */
 #include "cmd/print/print.h"
+#include "cmd/slurm/nodeview.h"
 #include "cmd/slurm/record.h"
 #include "cmd/slurm/scontrol.h"
 #include "common/clock.h"
@@ -19,45 +20,9 @@ static void print_record (const struct scontrol *s, const struct row *rows,
 
 /* -- nodes -- */
 
-static bool is_used (const json_t *node)
-{
-    return answer_number (node, "njobs") > 0 || answer_number (node, "cores_used") > 0;
-}
-
 static void add_state (struct strbuf *sb, const json_t *node)
 {
-    const char *state = json_text (node, "state");
-    bool full =
-        answer_flag (node, "exclusive") || answer_number (node, "cores_free") <= 0;
-
-    if (!strcmp (state, "down")) {
-        strbuf_adds (sb, "DOWN");
-        return;
-    }
-    strbuf_adds (sb, !is_used (node) ? "IDLE" : full ? "ALLOCATED" : "MIXED");
-    if (!strcmp (state, "drained"))
-        strbuf_adds (sb, "+DRAIN");
-    if (answer_flag (node, "reservation_active"))
-        strbuf_adds (sb,
-                     answer_flag (node, "maintenance") ? "+MAINTENANCE" : "+RESERVED");
-}
-
-/* "gpu:2,license:4" */
-static void add_gres (struct strbuf *sb, const json_t *node)
-{
-    double gpus = answer_number (node, "gpus");
-    const char *name;
-    json_t *g;
-
-    if (gpus > 0)
-        strbuf_addf (sb, "gpu:%.0f", gpus);
-    json_object_foreach (json_object_get (node, "gres"), name, g) {
-        strbuf_adds (sb, sb->len ? "," : "");
-        record_add_text (sb, name);
-        strbuf_addf (sb, ":%.0f", answer_number (g, "count"));
-    }
-    if (sb->len == 0)
-        strbuf_adds (sb, "(null)");
+    nodeview_add_state (sb, nodeview_state (node), STATE_COMPLETE);
 }
 
 /* The amounts of generic resources, {NAME: N}; key: "count" or "used". */
@@ -121,7 +86,7 @@ static const struct row node_rows[] = {
     { .key = "CPULoad", .fixed = "N/A", .ends = true },
     { .key = "AvailableFeatures", .fixed = "(null)", .ends = true },
     { .key = "ActiveFeatures", .fixed = "(null)", .ends = true },
-    { .key = "Gres", .add = add_gres, .ends = true },
+    { .key = "Gres", .add = nodeview_add_gres, .ends = true },
     { .key = "NodeAddr", .from = "name" },
     { .key = "NodeHostName", .from = "name" },
     { .key = "Version", .fixed = CMD_SLURM_VERSION, .ends = true },
@@ -203,15 +168,7 @@ void scontrol_show_nodes (struct scontrol *s, const char *value)
 
 static void add_groups (struct strbuf *sb, const json_t *queue)
 {
-    const json_t *list = json_object_get (queue, "groups"), *name;
-    size_t i;
-
-    json_array_foreach (list, i, name) {
-        strbuf_adds (sb, i ? "," : "");
-        record_add_text (sb, json_is_string (name) ? json_string_value (name) : "");
-    }
-    if (sb->len == 0)
-        strbuf_adds (sb, "ALL");
+    queueview_add_groups (sb, queue, "ALL");
 }
 
 static void add_default (struct strbuf *sb, const json_t *queue)
@@ -302,18 +259,6 @@ static const struct row partition_rows[] = {
     { 0 },
 };
 
-static bool has_queue (const json_t *node, const char *queue)
-{
-    const json_t *name;
-    size_t i;
-
-    json_array_foreach (json_object_get (node, "queues"), i, name) {
-        if (json_is_string (name) && !strcmp (json_string_value (name), queue))
-            return true;
-    }
-    return false;
-}
-
 /* Adds the sums over the queue's nodes to the queue. */
 static void sum_nodes (json_t *queue, const json_t *nodes)
 {
@@ -323,7 +268,7 @@ static void sum_nodes (json_t *queue, const json_t *nodes)
     size_t i;
 
     json_array_foreach (nodes, i, node) {
-        if (!names || !has_queue (node, json_text (queue, "name")))
+        if (!names || !nodeview_has_queue (node, json_text (queue, "name")))
             continue;
         hostlist_append (names, json_text (node, "name"));
         cpus += answer_number (node, "cores");

@@ -231,17 +231,6 @@ static void add_row (const struct squeue *q, struct job_row *row, struct strbuf 
     idset_destroy (set);
 }
 
-static void add_date (struct strbuf *sb)
-{
-    time_t now = (time_t)clock_wall ();
-    struct tm tm;
-    char text[64];
-
-    if (localtime_r (&now, &tm)
-        && strftime (text, sizeof (text), "%a %b %d %H:%M:%S %Y\n", &tm) > 0)
-        strbuf_adds (sb, text);
-}
-
 static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (LISTING_MAX);
@@ -251,7 +240,7 @@ static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
     row.noconvert = q->noconvert;
     row.expand_patterns = q->expand_patterns;
     if (q->header && (q->long_list || q->iterate > 0))
-        add_date (&sb);
+        slurm_add_date (&sb);
     if (q->header)
         slurm_format_add_heading (&q->format, &sb);
     if (job_rows_sort (rows, q->sort) < 0)

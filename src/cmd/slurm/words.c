@@ -90,22 +90,42 @@ void slurm_add_seconds (struct strbuf *sb, double seconds)
         strbuf_add_duration (sb, seconds);
 }
 
+void slurm_add_date (struct strbuf *sb)
+{
+    time_t now = (time_t)clock_wall ();
+    struct tm tm;
+    char text[64];
+
+    if (localtime_r (&now, &tm)
+        && strftime (text, sizeof (text), "%a %b %d %H:%M:%S %Y\n", &tm) > 0)
+        strbuf_adds (sb, text);
+}
+
+/* -- sizes -- */
+
+/* units: that of n first; a blank stands for no letter. */
+static void add_units (struct strbuf *sb, double n, const char *units, bool convert)
+{
+    while (convert && n >= 1024 && (uint64_t)n % 512 == 0 && units[1]) {
+        n /= 1024;
+        units++;
+    }
+    strbuf_addf (sb, (double)(uint64_t)n == n ? "%.0f" : "%.2f", n);
+    if (*units != ' ')
+        strbuf_addch (sb, *units);
+}
+
+void slurm_add_count (struct strbuf *sb, double n, bool convert)
+{
+    add_units (sb, n, " KMGTP", convert);
+}
+
 void slurm_add_mib (struct strbuf *sb, double mib, bool convert)
 {
-    static const char units[] = "MGTP";
-    size_t unit = 0;
-
-    if (mib < 1) {
+    if (mib < 1)
         strbuf_adds (sb, "0");
-        return;
-    }
-    while (convert && mib >= 1024 && (uint64_t)mib % 512 == 0
-           && unit + 1 < sizeof (units) - 1) {
-        mib /= 1024;
-        unit++;
-    }
-    strbuf_addf (sb, (double)(uint64_t)mib == mib ? "%.0f%c" : "%.2f%c", mib,
-                 units[unit]);
+    else
+        add_units (sb, mib, "MGTP", convert);
 }
 
 /* -- states -- */

@@ -14,6 +14,12 @@ bool slurm_time_format_is_valid (void);
 /* Appends seconds as "1-02:03:04", "2:03:04" or "3:04"; "INVALID" if negative or longer
  * than a year. */
 void slurm_add_seconds (struct strbuf *sb, double seconds);
+/* Appends the time of now as "Fri Nov 27 09:44:09 2026" and an end of line: the first line
+ * of long lists. */
+void slurm_add_date (struct strbuf *sb);
+/* Appends a number as "1023", "1K", "1.50K": larger units while no digit is lost; convert
+ * false: always all digits. */
+void slurm_add_count (struct strbuf *sb, double n, bool convert);
 /* Appends MiB as "100M", "4G", "2.50G": larger units while no digit is lost; convert
  * false: always "4096M". 0 is "0". */
 void slurm_add_mib (struct strbuf *sb, double mib, bool convert);

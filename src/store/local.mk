@@ -1,8 +1,13 @@
-# src/store: the journal.
+# src/store: the journal, and the history of ended jobs.
 noinst_LIBRARIES += src/store/libstore.a
 src_store_libstore_a_SOURCES = \
 	src/store/check.c \
 	src/store/head.c \
+	src/store/history.c \
+	src/store/history_query.c \
+	src/store/history_scan.c \
+	src/store/history_schema.c \
+	src/store/history_writer.c \
 	src/store/journal.c \
 	src/store/journal_txn.c \
 	src/store/load.c \
@@ -13,9 +18,12 @@ src_store_libstore_a_SOURCES = \
 	src/store/writer.c
 
 if HAVE_CMOCKA
-STORE_TESTS = src/store/test/test_journal src/store/test/test_journal_faults
+STORE_TESTS = src/store/test/test_history src/store/test/test_journal \
+	src/store/test/test_journal_faults
 check_PROGRAMS += $(STORE_TESTS)
 UNIT_TESTS += $(STORE_TESTS)
+src_store_test_test_history_SOURCES = src/store/test/test_history.c
+src_store_test_test_history_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 src_store_test_test_journal_SOURCES = src/store/test/test_journal.c
 src_store_test_test_journal_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 src_store_test_test_journal_faults_SOURCES = src/store/test/test_journal_faults.c

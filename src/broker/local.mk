@@ -14,6 +14,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/depend/antecedents.c \
 	src/broker/services/cancel_targets.c \
 	src/broker/services/foresee.c \
+	src/broker/services/history_row.c \
 	src/broker/api/job_ids.c \
 	src/broker/api/job_json.c \
 	src/broker/core/jobs.c \
@@ -90,7 +91,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/services/test/test_cancel \
 	src/broker/services/test/test_deadline \
 	src/broker/services/test/test_foresee \
-	src/broker/services/test/test_history \
+	src/broker/services/test/test_retention \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
 	src/broker/services/test/test_placing \
@@ -142,9 +143,9 @@ src_broker_services_test_test_limit_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_limit_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_jobuse_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_jobuse_LDFLAGS = $(SMALL_FLAGS)
-src_broker_services_test_test_history_LDADD = $(SMALL_LIBS)
-src_broker_services_test_test_history_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journal_old \
-	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact
+src_broker_services_test_test_retention_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_retention_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journal_old \
+	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact -Wl,--wrap=history_missing
 src_broker_services_test_test_userlimits_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_userlimits_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_priority_LDADD = $(SMALL_LIBS)

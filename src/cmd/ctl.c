@@ -31,12 +31,20 @@ struct ctl {
 
 /* -- the broker -- */
 
+/* The journal, or the history. */
+static void print_store (const char *label, const json_t *store)
+{
+    print_field (label, "%.1f MiB, %.0f waiting%s%s",
+                 answer_number (store, "bytes") / 1048576,
+                 answer_number (store, "waiting"),
+                 *json_text (store, "trouble") ? "; " : "", json_text (store, "trouble"));
+}
+
 static void print_status (const json_t *o)
 {
     const json_t *jobs = json_object_get (o, "jobs"),
                  *nodes = json_object_get (o, "nodes");
-    const json_t *listen = json_object_get (o, "listen"),
-                 *journal = json_object_get (o, "journal");
+    const json_t *listen = json_object_get (o, "listen");
     autostrbuf struct strbuf sb = STRBUF_INIT (4096);
 
     strbuf_add_duration (&sb, answer_number (o, "uptime"));
@@ -55,11 +63,8 @@ static void print_status (const json_t *o)
                  answer_number (jobs, "finished"));
     print_field ("Nodes", "%.0f up, %.0f drained, %.0f down", answer_number (nodes, "up"),
                  answer_number (nodes, "drained"), answer_number (nodes, "down"));
-    print_field ("Journal", "%.1f MiB, %.0f waiting%s%s",
-                 answer_number (journal, "bytes") / 1048576,
-                 answer_number (journal, "waiting"),
-                 *json_text (journal, "trouble") ? "; " : "",
-                 json_text (journal, "trouble"));
+    print_store ("Journal", json_object_get (o, "journal"));
+    print_store ("History", json_object_get (o, "history"));
     json_t *paused = json_object_get (o, "paused");
     if (*json_text (paused, "starts"))
         print_field ("Starts", "wait: %s", json_text (paused, "starts"));

@@ -29,10 +29,11 @@
 #pragma once
 
 #include "common/error.h"
+#include "store/journal.h"
 
 #define HISTORY_NONE INT64_MIN /* a number that the job does not have */
 #define HISTORY_BATCH 256      /* jobs in a batch of a scan */
-#define HISTORY_MARKS_MAX 256  /* jobs in one question of history_lacks() */
+#define HISTORY_LACKS_MAX 256  /* jobs in one question of history_lacks() */
 #define HISTORY_WAITING_MAX 4096
 
 struct history;
@@ -52,7 +53,8 @@ struct history_step {
  * never. history_columns has all members. */
 struct history_job {
     int64_t id;
-    int64_t array_job, array_task; /* of a task of an array */
+    int64_t array_job, array_task; /* of a task of an array; of an array: its id, NONE */
+    const char *array_tasks;       /* of an array: the tasks that never started, "" */
     int64_t userid, groupid;
     const char *user, *account, *qos, *wckey, *name, *queue;
     int64_t state;     /* enum job_phase */
@@ -119,19 +121,13 @@ const char *history_trouble (struct history *h);
 /* Size of the data base and its log. */
 int64_t history_bytes (const struct history *h);
 
-/* An ended job of the journal. Another job with its id (of an earlier journal) has another
- * first_time. */
-struct history_mark {
-    uint64_t id;
-    double first_time; /* unix times of its first and last event */
-    double last_time;
-};
-/* Those of the marks whose jobs the history does not have on disk, and should. rc:
- * -ECANCELED, -EIO, ... */
-typedef void (*history_lacks_f) (int rc, const struct history_mark *lacking, size_t n,
+/* Those of the jobs that the history does not have on disk, and should. rc: -ECANCELED,
+ * -EIO, ... */
+typedef void (*history_lacks_f) (int rc, const struct journal_ended *lacking, size_t n,
                                  void *arg);
-/* n <= HISTORY_MARKS_MAX. 0, -ENOMEM, -ESHUTDOWN. */
-int history_lacks (struct history *h, const struct history_mark *marks, size_t n,
+/* Of the n jobs, at most HISTORY_LACKS_MAX, of the journal. A job with the same id and
+ * another first_time is another job, of an earlier journal. 0, -ENOMEM, -ESHUTDOWN. */
+int history_lacks (struct history *h, const struct journal_ended *jobs, size_t n,
                    history_lacks_f done, void *arg);
 
 /* -- scans -- */

@@ -90,6 +90,6 @@ void history_add_columns (struct strbuf *sb);
 /* The number that the query yields first; -1: the data base cannot be read. */
 int64_t history_number (sqlite3 *db, const char *sql);
 
-/* The threads' functions; arg is the struct history. */
+/* history_writer.c, history_query.c: the threads' functions; arg is the struct history */
 void *history_writer (void *arg);
 void *history_reader (void *arg);

@@ -518,7 +518,7 @@ struct question {
     history_lacks_f done;
     void *arg;
     size_t n;
-    struct history_mark marks[];
+    struct journal_ended jobs[];
 };
 
 static void question_read (struct history *h, struct history_item *item)
@@ -532,14 +532,14 @@ static void question_read (struct history *h, struct history_item *item)
         forgotten = sqlite3_column_double (h->forgotten, 0);
     sqlite3_reset (h->forgotten);
     for (size_t i = 0; item->rc == 0 && i < q->n; i++) {
-        if (q->marks[i].last_time <= forgotten)
+        if (q->jobs[i].last_time <= forgotten)
             continue;
-        sqlite3_bind_int64 (h->lacks, 1, (int64_t)q->marks[i].id);
-        sqlite3_bind_double (h->lacks, 2, q->marks[i].first_time);
+        sqlite3_bind_int64 (h->lacks, 1, (int64_t)q->jobs[i].id);
+        sqlite3_bind_double (h->lacks, 2, q->jobs[i].first_time);
         int step = sqlite3_step (h->lacks);
         sqlite3_reset (h->lacks);
         if (step == SQLITE_DONE)
-            q->marks[kept++] = q->marks[i];
+            q->jobs[kept++] = q->jobs[i];
         else if (step != SQLITE_ROW)
             item->rc = read_error (h);
     }
@@ -550,14 +550,14 @@ static void question_complete (struct history_item *item)
 {
     struct question *q = CONTAINER_OF (item, struct question, item);
 
-    q->done (item->rc, q->marks, item->rc == 0 ? q->n : 0, q->arg);
+    q->done (item->rc, q->jobs, item->rc == 0 ? q->n : 0, q->arg);
     free (q);
 }
 
-int history_lacks (struct history *h, const struct history_mark *marks, size_t n,
+int history_lacks (struct history *h, const struct journal_ended *jobs, size_t n,
                    history_lacks_f done, void *arg)
 {
-    struct question *q = calloc (1, sizeof (*q) + n * sizeof (*marks));
+    struct question *q = calloc (1, sizeof (*q) + n * sizeof (*jobs));
 
     if (!q)
         return -ENOMEM;
@@ -566,7 +566,7 @@ int history_lacks (struct history *h, const struct history_mark *marks, size_t n
     q->done = done;
     q->arg = arg;
     q->n = n;
-    memcpy (q->marks, marks, n * sizeof (*marks));
+    memcpy (q->jobs, jobs, n * sizeof (*jobs));
     int rc = history_ask (h, &q->item);
     if (rc < 0)
         free (q);

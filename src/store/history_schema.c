@@ -10,61 +10,53 @@
 #define APPLICATION_ID "1718384744" /* "flxh" */
 #define APPLICATION_ID_NUMBER 1718384744
 
-#define NUMBER(member)                                                                   \
-    {                                                                                    \
-#member, HISTORY_NUMBER, offsetof(struct history_job, member)                    \
-    }
-#define TIME(member)                                                                     \
-    {                                                                                    \
-#member, HISTORY_TIME, offsetof(struct history_job, member)                      \
-    }
-#define TEXT(member)                                                                     \
-    {                                                                                    \
-#member, HISTORY_TEXT, offsetof(struct history_job, member)                      \
-    }
+#define NUMBER(member) #member, HISTORY_NUMBER, offsetof(struct history_job, member)
+#define TIME(member) #member, HISTORY_TIME, offsetof(struct history_job, member)
+#define TEXT(member) #member, HISTORY_TEXT, offsetof(struct history_job, member)
 
 const struct history_column history_columns[] = {
-    NUMBER (id),
-    NUMBER (array_job),
-    NUMBER (array_task),
-    NUMBER (userid),
-    NUMBER (groupid),
-    TEXT (user),
-    TEXT (account),
-    TEXT (qos),
-    TEXT (wckey),
-    TEXT (name),
-    TEXT (queue),
-    NUMBER (state),
-    NUMBER (status),
-    NUMBER (exit_code),
-    TIME (first_time),
-    TIME (submit_time),
-    TIME (eligible_time),
-    TIME (start_time),
-    TIME (end_time),
-    TIME (ended_time),
-    TIME (time_limit),
-    NUMBER (nodes),
-    NUMBER (ntasks),
-    NUMBER (ncores),
-    NUMBER (cpu_milli),
-    NUMBER (gpus),
-    NUMBER (memory_mib),
-    NUMBER (asked_nodes),
-    NUMBER (asked_ntasks),
-    NUMBER (asked_ncores),
-    NUMBER (asked_cpu_milli),
-    NUMBER (asked_gpus),
-    NUMBER (asked_memory_mib),
-    TEXT (nodelist),
-    TEXT (cwd),
-    TEXT (comment),
-    TEXT (reason),
-    TEXT (result_text),
-    NUMBER (restarts),
-    NUMBER (priority),
-    NUMBER (cancelled_by),
+    { NUMBER (id) },
+    { NUMBER (array_job) },
+    { NUMBER (array_task) },
+    { TEXT (array_tasks) },
+    { NUMBER (userid) },
+    { NUMBER (groupid) },
+    { TEXT (user) },
+    { TEXT (account) },
+    { TEXT (qos) },
+    { TEXT (wckey) },
+    { TEXT (name) },
+    { TEXT (queue) },
+    { NUMBER (state) },
+    { NUMBER (status) },
+    { NUMBER (exit_code) },
+    { TIME (first_time) },
+    { TIME (submit_time) },
+    { TIME (eligible_time) },
+    { TIME (start_time) },
+    { TIME (end_time) },
+    { TIME (ended_time) },
+    { TIME (time_limit) },
+    { NUMBER (nodes) },
+    { NUMBER (ntasks) },
+    { NUMBER (ncores) },
+    { NUMBER (cpu_milli) },
+    { NUMBER (gpus) },
+    { NUMBER (memory_mib) },
+    { NUMBER (asked_nodes) },
+    { NUMBER (asked_ntasks) },
+    { NUMBER (asked_ncores) },
+    { NUMBER (asked_cpu_milli) },
+    { NUMBER (asked_gpus) },
+    { NUMBER (asked_memory_mib) },
+    { TEXT (nodelist) },
+    { TEXT (cwd) },
+    { TEXT (comment) },
+    { TEXT (reason) },
+    { TEXT (result_text) },
+    { NUMBER (restarts) },
+    { NUMBER (priority) },
+    { NUMBER (cancelled_by) },
     { 0 },
 };
 _Static_assert(ARRAY_SIZE (history_columns) <= HISTORY_COLUMNS_MAX, "room for all");
@@ -77,7 +69,7 @@ _Static_assert(ARRAY_SIZE (history_columns) <= HISTORY_COLUMNS_MAX, "room for al
 static const char schema[] =
     "BEGIN;"
     "CREATE TABLE job (id INTEGER PRIMARY KEY, array_job INTEGER, array_task INTEGER,"
-    " userid INTEGER, groupid INTEGER, user TEXT, account TEXT, qos TEXT, wckey TEXT,"
+    " array_tasks TEXT, userid INTEGER, groupid INTEGER, user TEXT, account TEXT, qos TEXT, wckey TEXT,"
     " name TEXT, queue TEXT, state INTEGER, status INTEGER, exit_code INTEGER,"
     " first_time REAL, submit_time REAL, eligible_time REAL, start_time REAL,"
     " end_time REAL, ended_time REAL, time_limit REAL, nodes INTEGER, ntasks INTEGER, ncores INTEGER,"

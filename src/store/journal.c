@@ -281,32 +281,48 @@ static void old_complete (struct journal *j, struct item *item)
     struct read_request *r = CONTAINER_OF (item, struct read_request, item);
 
     (void)j;
-    r->old->done (r->rc, r->old->ids, r->old->n, r->arg);
+    r->old->done (r->rc, r->old->list, r->old->n, r->arg);
     read_request_discard (item);
 }
 
-int journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after, size_t max,
-                 journal_old_f done, void *arg)
+static int ask_old (struct journal *j, const struct old_query *query, size_t max,
+                    void *arg)
 {
     struct read_request *r = calloc (1, sizeof (*r));
-    struct old_query *q = calloc (1, sizeof (*q) + max * sizeof (q->ids[0]));
+    struct old_query *q = calloc (1, sizeof (*q) + max * sizeof (q->list[0]));
 
     if (!r || !q) {
         free (r);
         free (q);
         return -ENOMEM;
     }
-    *q = (struct old_query){ .jobs = jobs,
-                             .since = keep > 0 ? journal_now (j) - keep : 0,
-                             .keys_since = journal_now (j) - JOURNAL_KEY_SECONDS,
-                             .after = after,
-                             .max = max,
-                             .done = done };
+    *q = *query;
+    q->max = max;
     r->item.complete = old_complete;
     r->item.discard = read_request_discard;
     r->old = q;
     r->arg = arg;
     return give_to_reader (j, r);
+}
+
+int journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after, size_t max,
+                 journal_old_f done, void *arg)
+{
+    const struct old_query q = { .jobs = jobs,
+                                 .since = keep > 0 ? journal_now (j) - keep : 0,
+                                 .keys_since = journal_now (j) - JOURNAL_KEY_SECONDS,
+                                 .after = after,
+                                 .done = done };
+
+    return ask_old (j, &q, max, arg);
+}
+
+int journal_ended (struct journal *j, uint64_t after, size_t max, journal_old_f done,
+                   void *arg)
+{
+    const struct old_query q = { .all = true, .after = after, .done = done };
+
+    return ask_old (j, &q, max, arg);
 }
 
 void journal_compact (struct journal *j)

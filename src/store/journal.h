@@ -167,9 +167,17 @@ int journal_read (struct journal *j, uint64_t id, int want, journal_record_f don
  * newest `jobs` (0: all are), or that ended more than `keep` seconds of the journal's
  * time ago (0: none did). Leaves out jobs with a remembered key and jobs whose jobspec
  * another job shares. Returns and errors as journal_read(). */
-typedef void (*journal_old_f) (int rc, const uint64_t *ids, size_t n, void *arg);
+struct journal_ended {
+    uint64_t id;
+    double first_time, last_time; /* unix times of its first and last event */
+};
+typedef void (*journal_old_f) (int rc, const struct journal_ended *jobs, size_t n,
+                               void *arg);
 int journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after, size_t max,
                  journal_old_f done, void *arg);
+/* The same for all ended jobs. */
+int journal_ended (struct journal *j, uint64_t after, size_t max, journal_old_f done,
+                   void *arg);
 /* Gives free pages back to the file system in small pieces while no transaction waits.
  * The journal does so itself when a fifth of the file is free. */
 void journal_compact (struct journal *j);

@@ -64,13 +64,14 @@ struct journal_txn {
 };
 
 struct old_query {
+    bool all; /* all ended jobs; else those that are old or surplus: */
     int64_t jobs;
     double since;      /* only jobs that ended before */
     double keys_since; /* older keys are forgotten */
     uint64_t after;
     size_t max, n;
     journal_old_f done;
-    uint64_t ids[];
+    struct journal_ended list[];
 };
 
 struct read_request {
@@ -78,7 +79,8 @@ struct read_request {
     uint64_t id;
     int want;
     journal_record_f done;
-    struct old_query *old; /* for journal_old(); NULL: a look-up of a job */
+    struct old_query
+        *old; /* for journal_old(), journal_ended(); NULL: a look-up of a job */
     void *arg;
     int rc;
     struct journal_record rec;
@@ -106,7 +108,7 @@ enum stmt {
     STMT_UNSET,
     STMT_WRITE_COUNT
 };
-enum read_stmt { READ_JOB, READ_JOBSPEC, READ_EVENTS, READ_OLD, READ_COUNT };
+enum read_stmt { READ_JOB, READ_JOBSPEC, READ_EVENTS, READ_OLD, READ_ENDED, READ_COUNT };
 
 struct journal {
     char *path;

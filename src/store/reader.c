@@ -154,16 +154,20 @@ static int read_all (struct journal *j, struct read_request *r)
 
 static int read_old (struct journal *j, struct old_query *q)
 {
-    sqlite3_stmt *st = j->rstmts[READ_OLD];
+    sqlite3_stmt *st = j->rstmts[q->all ? READ_ENDED : READ_OLD];
     int step = SQLITE_DONE;
 
     sqlite3_bind_int64 (st, 1, (int64_t)q->after);
-    sqlite3_bind_int64 (st, 2, q->jobs);
-    sqlite3_bind_double (st, 3, q->since);
-    sqlite3_bind_double (st, 4, q->keys_since);
-    sqlite3_bind_int64 (st, 5, (int64_t)q->max);
+    sqlite3_bind_int64 (st, 2, (int64_t)q->max);
+    if (!q->all) {
+        sqlite3_bind_int64 (st, 3, q->jobs);
+        sqlite3_bind_double (st, 4, q->since);
+        sqlite3_bind_double (st, 5, q->keys_since);
+    }
     while (q->n < q->max && (step = sqlite3_step (st)) == SQLITE_ROW)
-        q->ids[q->n++] = (uint64_t)sqlite3_column_int64 (st, 0);
+        q->list[q->n++] = (struct journal_ended){ (uint64_t)sqlite3_column_int64 (st, 0),
+                                                  sqlite3_column_double (st, 1),
+                                                  sqlite3_column_double (st, 2) };
     sqlite3_reset (st);
     return step == SQLITE_ROW || step == SQLITE_DONE ? 0 : -EIO;
 }

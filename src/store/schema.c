@@ -92,20 +92,27 @@ static const char *const statements[STMT_WRITE_COUNT] = {
     [STMT_UNSET] = "DELETE FROM setting WHERE name = ?",
 };
 
+/* Ended jobs with ids above ?1, each with the times of its first and last event. */
+#define SELECT_ENDED                                                                     \
+    "SELECT id,"                                                                         \
+    " (SELECT timestamp FROM event e WHERE e.id = job.id ORDER BY seq LIMIT 1),"         \
+    " (SELECT timestamp FROM event e WHERE e.id = job.id ORDER BY seq DESC LIMIT 1)"     \
+    " FROM job WHERE inactive = 1 AND id > ?1"
+
 static const char *const read_statements[READ_COUNT] = {
     [READ_JOB] = "SELECT uid, inactive FROM job WHERE id = ?",
     [READ_JOBSPEC] = ("SELECT s.text FROM job j JOIN jobspec s"
                       " ON s.id = coalesce(j.spec, j.id) WHERE j.id = ?"),
     [READ_EVENTS] = SELECT_EVENTS,
-    /* Keeps the newest ?2; -1: all. */
-    [READ_OLD] =
-        "SELECT id FROM job WHERE inactive = 1 AND id > ?1"
-        " AND (id <= (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC LIMIT 1"
-        " OFFSET CASE WHEN ?2 > 0 THEN ?2 ELSE 9223372036854775807 END)"
-        " OR coalesce(ended, submitted) < ?3)"
-        " AND (key IS NULL OR submitted < ?4)"
-        " AND NOT EXISTS (SELECT 1 FROM job t WHERE t.spec = job.id)"
-        " ORDER BY id LIMIT ?5",
+    /* Keeps the newest ?3; -1: all. */
+    [READ_OLD] = (SELECT_ENDED
+                  " AND (id <= (SELECT id FROM job WHERE inactive = 1 ORDER BY id DESC"
+                  " LIMIT 1 OFFSET CASE WHEN ?3 > 0 THEN ?3 ELSE 9223372036854775807 END)"
+                  " OR coalesce(ended, submitted) < ?4)"
+                  " AND (key IS NULL OR submitted < ?5)"
+                  " AND NOT EXISTS (SELECT 1 FROM job t WHERE t.spec = job.id)"
+                  " ORDER BY id LIMIT ?2"),
+    [READ_ENDED] = (SELECT_ENDED " ORDER BY id LIMIT ?2"),
 };
 
 int schema_error (const struct journal *j, sqlite3 *db, int rc, struct error *err)

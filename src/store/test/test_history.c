@@ -385,7 +385,7 @@ struct lacking {
     char ids[256];
 };
 
-static void on_lacking (int rc, const struct history_mark *marks, size_t n, void *arg)
+static void on_lacking (int rc, const struct journal_ended *jobs, size_t n, void *arg)
 {
     struct lacking *l = arg;
 
@@ -393,16 +393,16 @@ static void on_lacking (int rc, const struct history_mark *marks, size_t n, void
     l->answered = true;
     for (size_t i = 0; i < n; i++) {
         size_t len = strlen (l->ids);
-        snprintf (l->ids + len, sizeof (l->ids) - len, "%ju ", (uintmax_t)marks[i].id);
+        snprintf (l->ids + len, sizeof (l->ids) - len, "%ju ", (uintmax_t)jobs[i].id);
     }
 }
 
-static void assert_lacks (struct fixture *x, const struct history_mark *marks, size_t n,
+static void assert_lacks (struct fixture *x, const struct journal_ended *jobs, size_t n,
                           const char *ids)
 {
     struct lacking l = { 0 };
 
-    assert_int_equal (history_lacks (x->h, marks, n, on_lacking, &l), 0);
+    assert_int_equal (history_lacks (x->h, jobs, n, on_lacking, &l), 0);
     WAIT_UNTIL (x, l.answered);
     assert_string_equal (l.ids, ids);
 }
@@ -412,17 +412,17 @@ static void assert_lacks (struct fixture *x, const struct history_mark *marks, s
 static void test_lacks (void **state)
 {
     struct fixture *x = *state;
-    const struct history_mark marks[] = {
+    const struct journal_ended jobs[] = {
         { 1, 1000, 1111 }, { 2, 2000, 2111 }, { 3, 3000.5, 3111 }, { 4, 4000, 4111 }
     };
 
     put_many (x, 1, 3);
-    assert_lacks (x, marks, 4, "3 4 ");
+    assert_lacks (x, jobs, 4, "3 4 ");
     history_keep (x->h, 2500, 0);
     WAIT_UNTIL (x, history_removed (x->h) == 2);
-    assert_lacks (x, marks, 4, "3 4 ");
+    assert_lacks (x, jobs, 4, "3 4 ");
     reopen (x);
-    assert_lacks (x, marks, 4, "3 4 ");
+    assert_lacks (x, jobs, 4, "3 4 ");
     assert_found (x, "3", .after = 0);
 }
 

@@ -44,7 +44,7 @@ static void test_status (void **unused)
     assert_int_equal (number (o, "nodes", "down"), 0);
     assert_true (json_is_false (json_object_get (o, "recovering")));
     assert_int_equal (number (o, "usage", "jobs"), 0);      /* userlimits.c */
-    assert_int_equal (number (o, "journal", "removed"), 0); /* history.c */
+    assert_int_equal (number (o, "journal", "removed"), 0); /* retention.c */
     small_destroy (s);
 }
 

@@ -42,13 +42,13 @@ cat >fluxq.yaml <<\END
 executor: local
 local: {nodes: 4}
 keep-finished: 5
-history: {jobs: 20}
+journal: {jobs: 20}
 END
 
-test_expect_success 'wrong history settings are refused' '
+test_expect_success 'wrong settings of the journal are refused' '
     fluxqd --check --config fluxq.yaml &&
-    echo "history: {jobs: many}" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml &&
-    echo "history: {nosuch: 1}" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml 2>why && grep nosuch why
+    echo "journal: {jobs: many}" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml &&
+    echo "journal: {nosuch: 1}" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml 2>why && grep nosuch why
 '
 start_broker --config fluxq.yaml
 test_expect_success 'jobs beyond the limit leave the journal, and the file shrinks' '
@@ -62,11 +62,11 @@ test_expect_success 'jobs beyond the limit leave the journal, and the file shrin
     wait_until 20 at_most pages "" $((before / 2)) &&
     test "$(fluxq-ctl status --json | jq .journal.removed)" -ge 39
 '
-test_expect_success 'the newest jobs stay in the history, complete' '
+test_expect_success 'the newest jobs stay in the journal, complete' '
     fluxq-show job $last --events >/dev/null && fluxq-show job $((last - 15)) >/dev/null &&
     test_must_fail fluxq-show job $((last - 40)) 2>why && grep "no job" why
 '
-test_expect_success 'a job with a dependent job, and a job with a key, stay in the history' '
+test_expect_success 'a job with a dependent job, and a job with a key, stay in the journal' '
     fluxq-show job $needed && fluxq-show job $keyed &&
     restart_broker && fluxq-ctl release $waits && wait_job_state $waits COMPLETED
 '
@@ -79,7 +79,7 @@ test_expect_success 'submits go on while 300 jobs are removed, and the checksum 
     fluxq-ctl journal check --state "$BROKER_STATE" &&
     start_broker --config fluxq.yaml && test "$(fluxq-submit --hold -- true)" = $((id + 1))
 '
-test_expect_success 'with history.keep jobs leave the journal after this time' '
+test_expect_success 'with journal.keep jobs leave the journal after this time' '
     sed "s/jobs: 20/keep: 1s/" fluxq.yaml >kept.yaml &&
     restart_broker --config kept.yaml &&
     submit_and_cancel small.json 10 &&

@@ -1,12 +1,14 @@
-/* test_history.c - old ended jobs leave the journal, but not those that are still needed
+/* test_retention.c - old ended jobs leave the journal, but not those that are still needed
  *
  * The journal's own part is fake: it lists the ids of `old`, and keeps those that are to go
- * in `pruned`. */
+ * in `pruned`. So is the history, which has all jobs but those from `lacks` on. */
 #include "broker/core/test/fake_http.h"
 
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+
+#include "broker/services/history.h"
 
 #define SLICE 16
 
@@ -22,12 +24,16 @@ static struct {
     void *arg;
     uint64_t after;
     int rc;
+    uint64_t lacks; /* 0: none */
+    int history_rc;
 } old;
 
-extern const struct broker_service service_history;
+extern const struct broker_service service_retention;
 
 int __wrap_journal_old (struct journal *j, int64_t jobs, double keep, uint64_t after,
                         size_t max, journal_old_f done, void *arg);
+int __wrap_history_missing (struct broker *b, const struct journal_ended *jobs, size_t n,
+                            history_lacks_f done, void *arg);
 void __wrap_journal_txn_prune (struct journal_txn *t, uint64_t id);
 void __real_journal_txn_prune (struct journal_txn *t, uint64_t id);
 void __wrap_journal_compact (struct journal *j);
@@ -58,6 +64,19 @@ void __wrap_journal_txn_prune (struct journal_txn *t, uint64_t id)
     __real_journal_txn_prune (t, id);
 }
 
+int __wrap_history_missing (struct broker *b, const struct journal_ended *jobs, size_t n,
+                            history_lacks_f done, void *arg)
+{
+    size_t at = 0;
+
+    (void)b;
+    while (at < n && (!old.lacks || jobs[at].id < old.lacks))
+        at++;
+    if (old.history_rc == 0)
+        done (0, jobs + at, n - at, arg);
+    return old.history_rc;
+}
+
 void __wrap_journal_compact (struct journal *j)
 {
     (void)j;
@@ -69,13 +88,13 @@ static void answer (struct small *s)
 {
     while (old.done) {
         journal_old_f done = old.done;
-        uint64_t found[SLICE];
+        struct journal_ended found[SLICE] = { 0 };
         size_t n = 0;
 
         old.done = NULL;
         for (size_t i = 0; i < old.n && n < SLICE; i++)
             if (old.ids[i] > old.after)
-                found[n++] = old.ids[i];
+                found[n++].id = old.ids[i];
         done (0, found, n, old.arg);
         small_turn (s);
     }
@@ -92,8 +111,8 @@ static void begin (struct small *s)
     struct error err = { 0 };
 
     memset (&old, 0, sizeof (old));
-    small_set (s, "history", json_pack ("{s:i s:i}", "jobs", 7, "keep", 3600));
-    assert_int_equal (service_history.begin (s->b, &err), 0);
+    small_set (s, "journal", json_pack ("{s:i s:i}", "jobs", 7, "keep", 3600));
+    assert_int_equal (service_retention.begin (s->b, &err), 0);
 }
 
 /* The number of jobs removed since the start, as the status shows it. */
@@ -102,7 +121,7 @@ static int64_t removed (struct small *s)
     long countdown = small_spare ();
     autojson json_t *status = json_pack ("{s:{}}", "journal");
 
-    service_history.shows_status (s->b, 0, status);
+    service_retention.shows_status (s->b, 0, status);
     small_resume (countdown);
     return json_integer_value (
         json_object_get (json_object_get (status, "journal"), "removed"));
@@ -162,6 +181,32 @@ static void test_needed (void **unused)
     small_advance (s, 6);
     answer (s);
     assert_string_equal (old.pruned, "4 201 202 ");
+    small_destroy (s);
+}
+
+/* A job that the history does not have stays; also while the history cannot say. */
+static void test_lacking (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    begin (s);
+    list (101, 110);
+    old.lacks = 108;
+    small_advance (s, 6);
+    answer (s);
+    assert_string_equal (old.pruned, "101 102 103 104 105 106 107 ");
+    old.pruned[0] = '\0';
+    old.history_rc = -EAGAIN;
+    small_advance (s, 60);
+    answer (s);
+    assert_string_equal (old.pruned, "");
+    old.history_rc = 0;
+    old.lacks = 0;
+    small_advance (s, 60);
+    answer (s);
+    assert_non_null (strstr (old.pruned, "108 109 110 "));
+    assert_int_equal (s->b->under_way, 0);
     small_destroy (s);
 }
 
@@ -259,10 +304,10 @@ static void test_no_memory (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_rounds),    cmocka_unit_test (test_needed),
-        cmocka_unit_test (test_compact),   cmocka_unit_test (test_busy),
-        cmocka_unit_test (test_stopping),  cmocka_unit_test (test_jobs_vanish),
-        cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_rounds),      cmocka_unit_test (test_needed),
+        cmocka_unit_test (test_lacking),     cmocka_unit_test (test_compact),
+        cmocka_unit_test (test_busy),        cmocka_unit_test (test_stopping),
+        cmocka_unit_test (test_jobs_vanish), cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

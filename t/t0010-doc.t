@@ -80,6 +80,16 @@ test_expect_success 'the API description has exactly the columns of the listing'
     diff code doc
 '
 
+test_expect_success 'the API description has exactly the fields of the history' '
+    {
+        sed -n "s/^ *{ \"\([a-z_]*\)\", FIELD_.*/\1/p" "$src/src/broker/services/history_fields.c" && echo steps
+    } | sort >code &&
+    test "$(wc -l <code)" -ge 40 &&
+    awk "/^    HistoryJob:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_]+: / {
+         sub(/:.*/, \"\", \$1); print \$1 }" "$src/doc/openapi.yaml" | sort >doc &&
+    diff code doc
+'
+
 # The names in the tables of keys; "local" and "kube" are the sections of the executors.
 keys_in_code ()
 {

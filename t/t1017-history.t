@@ -75,6 +75,56 @@ test_expect_success 'after 10 times kill -9 the history has each ended job once,
     wait_until 20 few &&
     history_has $((last - first + 1)) "WHERE id BETWEEN $first AND $last"
 '
+get()
+{
+    curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" "http://fluxqd$1"
+}
+
+test_expect_success 'jobs that the journal no longer has are listed and shown' '
+    count=$(get "/v1/history?ids=$first-$last&fields=id&format=tsv" | sort -un | wc -l) &&
+    test $count -eq $((last - first + 1)) &&
+    test_must_fail fluxq-show job $first --events &&
+    fluxq-show job $first >shown && grep "^State: *COMPLETED" shown && grep "^Directory: *$PWD\$" shown &&
+    get "/v1/jobs/$first" | jq -e ".id == $first and .state == \"COMPLETED\" and (.steps | length) >= 1" &&
+    get "/v1/jobs/999999" | jq -e ".status == 404 and .code == \"unknown-job\""
+'
+test_expect_success 'pages follow one another, and the last says so' '
+    : >ids && after=0 && pages=0 &&
+    while [ "$after" != null ]; do
+        get "/v1/history?ids=$first-$last&fields=id&limit=50&after=$after" >page && jq ".jobs[].id" page >>ids &&
+        after=$(jq .next page) && pages=$((pages + 1)) || return
+    done && test $pages -eq 3 && seq $first $last >wanted && test_cmp wanted ids
+'
+test_expect_success 'wrong questions to the history are refused' '
+    for query in fields=nosuch fields=id,id format=xml limit=0 after=x since=x until=-1 state=nosuch ids=x user= \
+        "steps=1&format=tsv" steps=2; do
+        get "/v1/history?$query" | jq -e ".status == 400" || return
+    done
+'
+test_expect_success 'fluxq-queue --since lists ended jobs of a span of time, with filters' '
+    id=$(fluxq-submit -J special --account physics -n 1 -- true) && wait_job_state $id COMPLETED &&
+    held=$(fluxq-submit --hold -J special -- true) &&
+    wait_until 10 history_has 1 "WHERE id = $id" &&
+    fluxq-queue --all --since 00:00 -n special >listed && cat listed &&
+    test $(wc -l <listed) -eq 2 && grep -E "^ *JOBID QUEUE +NAME +USER +ST +END_TIME +TIME +NODES +NODELIST *\$" listed &&
+    grep -E "^ *$id +batch +special +$(id -un) +CD " listed &&
+    fluxq-queue --since 2026-01-01 --until 2026-01-02 --no-header >listed && test_must_be_empty listed &&
+    fluxq-queue --since 00:00 -t FAILED -n special --no-header >listed && test_must_be_empty listed &&
+    fluxq-queue --since 00:00 --me -j $id -o id,state,account,exit_code --no-header >listed &&
+    echo "$id COMPLETED physics 0" >wanted && tr -s " " <listed | sed "s/^ //; s/ \$//" >words && test_cmp wanted words &&
+    fluxq-queue --since 00:00 --json -j $id | jq -e ".jobs | length == 1" &&
+    test_expect_code 2 fluxq-queue --since 00:00 --watch && test_expect_code 2 fluxq-queue --since 00:00 --why &&
+    test_expect_code 2 fluxq-queue --since nonsense && test_must_fail fluxq-queue --since 00:00 -o reason &&
+    fluxq-cancel $held
+'
+test_expect_success 'an array is in the history by its tasks; those that never started are one row' '
+    array=$(fluxq-submit -a 1-4%1 -n 1 -- sh -c "test \$FLUXQ_ARRAY_TASK_ID = 1 || sleep 60") &&
+    running() { fluxq-queue -t R -o id --no-header | grep "${array}_2"; } && wait_until 20 running &&
+    fluxq-cancel $array && wait_until 20 history_has 3 "WHERE array_job = $array" &&
+    get "/v1/history?ids=$array&format=tsv&fields=job,st" >rows &&
+    printf "%s\t%s\n" "${array}_[3-4]" CA "${array}_1" CD "${array}_2" CA >wanted && test_cmp wanted rows &&
+    get "/v1/history?ids=${array}_\[2-3\]&format=tsv&fields=job" >rows && echo "${array}_2" >wanted && test_cmp wanted rows
+'
 test_expect_success 'jobs of a journal without a history are added at the start' '
     stop_broker && query "$BROKER_STATE/journal.db" "SELECT count(*) FROM job" >rows && rm -f "$history"* &&
     start_broker --config fluxq.yaml &&

@@ -88,6 +88,8 @@ test_expect_success 'with private arguments no route shows other users a command
     as daemon "$FLUXQ_RUN/bin/fluxq" queue -a >list && grep "plain.*nobody" list &&
     for id in $jobs; do as daemon "$FLUXQ_RUN/bin/fluxq" show job $id >>list || return 1; done &&
     test_must_fail grep sekrit list &&
+    known() { get_as nobody GET "/v1/history?ids=$ended" | grep sekrit; } && wait_until 10 known &&
+    get_as daemon GET "/v1/history?ids=$ended&steps=1" | jq -e ".jobs[0] | .steps == [] and .cwd == \"\"" &&
     get_as nobody GET /v1/jobs/$running | grep -q sekrit && get_as root GET /v1/jobs/$running | grep -q sekrit
 '
 test_expect_success 'with private usage other users see no priority, also not in events' '
@@ -121,6 +123,8 @@ test_expect_success 'with private jobs the owner and operators see the whole job
     test "$(get_as daemon GET /v1/jobs/$ended | jq -r .code)" = unknown-job &&
     test "$(get_as daemon GET /v1/jobs/$ended/events | jq -r .code)" = unknown-job &&
     get_as nobody GET /v1/jobs/$ended | jq -e ".id == $ended" &&
+    test "$(get_as daemon GET "/v1/history?ids=$ended" | jq -c .)" = "{\"jobs\":[],\"next\":null}" &&
+    test "$(get_as nobody GET "/v1/history?ids=$ended" | jq ".jobs[].id")" = $ended &&
     test_must_fail as daemon "$FLUXQ_RUN/bin/fluxq" submit -d afterany:$ended -o /dev/null -- true 2>err &&
     grep "there is no job $ended" err &&
     as nobody "$FLUXQ_RUN/bin/fluxq" submit -d afterany:$ended --hold -o /dev/null -- true
@@ -147,7 +151,9 @@ test_expect_success 'the setting of a queue hides only the jobs of that queue' '
 test_expect_success 'ended jobs of a removed private queue stay hidden' '
     ended=$(as nobody "$FLUXQ_RUN/bin/fluxq" submit -q quiet -o /dev/null -- false) && wait_job_state $ended FAILED &&
     fluxq-cancel $b && configure "queues: {batch: {default: true}, still: {private: [jobs]}}" && restart_broker &&
-    test "$(get_as daemon GET /v1/jobs/$ended | jq -r .code)" = unknown-job && get_as nobody GET /v1/jobs/$ended | jq -e ".queue == \"quiet\""
+    test "$(get_as daemon GET /v1/jobs/$ended | jq -r .code)" = unknown-job && get_as nobody GET /v1/jobs/$ended | jq -e ".queue == \"quiet\"" &&
+    seen() { get_as nobody GET "/v1/history?ids=$ended" | jq -e ".jobs[0].queue == \"quiet\""; } && wait_until 10 seen &&
+    test "$(get_as daemon GET "/v1/history?ids=$ended&format=tsv")" = ""
 '
 test_expect_success 'an unknown value of private is refused' '
     configure "private: [everything]" && test_must_fail fluxqd --check --config private.yaml 2>err && grep "private: expected" err

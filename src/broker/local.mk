@@ -14,6 +14,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/depend/antecedents.c \
 	src/broker/services/cancel_targets.c \
 	src/broker/services/foresee.c \
+	src/broker/services/history_fields.c \
 	src/broker/services/history_row.c \
 	src/broker/api/job_ids.c \
 	src/broker/api/job_json.c \

@@ -1,14 +1,18 @@
 /* queue.c - fluxq-queue: lists jobs, and the reasons why they wait
  */
+#include <ctype.h>
 #include <sys/ioctl.h>
 
 #include "cmd/client/command.h"
 #include "cmd/print/listing.h"
 #include "cmd/client/named.h"
 #include "cmd/client/watch.h"
+#include "common/clock.h"
 #include "common/parse.h"
+#include "jobspec/attributes/datetime.h"
 
 #define DEFAULT_FORMAT "%i %P %j %u %t %M %D %R"
+#define HISTORY_FORMAT "%i %P %j %u %t %e %M %D %N"
 #define LISTING_MAX (1 << 30)
 
 #define WHY_FORMAT "id,user,st,nodes,jobs_ahead,expected_start,reason_text"
@@ -22,6 +26,8 @@ enum {
     QUEUE,
     NAME,
     JOBS,
+    SINCE,
+    UNTIL,
     FORMAT,
     WHY,
     START,
@@ -42,6 +48,11 @@ static const struct option_desc options[] = {
     { "partition", 'p', "QUEUE,...", "the same as --queue", QUEUE, false, "Which jobs" },
     { "name", 'n', "NAME,...", "jobs with these names", NAME, false, "Which jobs" },
     { "jobs", 'j', "IDS", "these jobs, in any state: 1,4-7", JOBS, false, "Which jobs" },
+    { "since", 0, "TIME",
+      "ended jobs of the history that were here at TIME or later: 2026-11-21, 8:30",
+      SINCE, false, "Which jobs" },
+    { "until", 0, "TIME", "ended jobs of the history that were here at TIME or before",
+      UNTIL, false, "Which jobs" },
     { "format", 'o', "FORMAT", "columns to show, see below", FORMAT, false,
       "Columns and output" },
     { "why", 0, NULL,
@@ -62,6 +73,9 @@ struct queue {
     struct format format;
     bool headings, json, watch;
     double interval; /* seconds; 0: only after changes */
+    bool past;       /* ended jobs of the history, */
+    double since, until; /* ... of this span of time (unix times; 0: open) */
+    bool shows_plan;     /* --why, --start */
     struct strbuf ids, target;
     const char *user, *state, *queue, *name, *format_text;
 };
@@ -77,6 +91,33 @@ static int read_interval (struct cmd *c, struct queue *q, const char *value)
         return cmd_usage (c, "%s", err.text);
     if (q->interval < 0.5)
         return cmd_usage (c, "--watch: at least 0.5 seconds");
+    return CMD_OK;
+}
+
+/* Whether the text is a time of day alone. */
+static bool is_clock (const char *text)
+{
+    static const char *const days[] = { "today", "tomorrow", "now", "uts" };
+
+    for (size_t i = 0; i < ARRAY_SIZE (days); i++)
+        if (!strncasecmp (text, days[i], strlen (days[i])))
+            return false;
+    return (isalpha ((unsigned char)*text) || strchr (text, ':'))
+           && !strpbrk (text, "-/.+");
+}
+
+/* A time of day is the last one, not the next one. */
+static int read_time (struct cmd *c, struct queue *q, const struct option_match *m)
+{
+    struct error err = { 0 };
+    const char *what = m->desc->id == SINCE ? "--since" : "--until";
+    double *t = m->desc->id == SINCE ? &q->since : &q->until, now = clock_wall ();
+
+    q->past = true;
+    if (datetime_parse (m->value, now, t, what, &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    if (*t > now && is_clock (m->value))
+        *t -= 86400;
     return CMD_OK;
 }
 
@@ -103,6 +144,9 @@ static int set_option (struct cmd *c, struct queue *q, const struct option_match
         return CMD_OK;
     case JOBS:
         return cmd_add_ids (c, &q->ids, m->value);
+    case SINCE:
+    case UNTIL:
+        return read_time (c, q, m);
     case FORMAT:
         q->format_text = m->value;
         return CMD_OK;
@@ -110,6 +154,7 @@ static int set_option (struct cmd *c, struct queue *q, const struct option_match
     case START:
         q->format_text = m->desc->id == WHY ? WHY_FORMAT : START_FORMAT;
         q->state = q->state ? q->state : "pending";
+        q->shows_plan = true;
         return CMD_OK;
     case NO_HEADER:
         q->headings = false;
@@ -135,8 +180,13 @@ static int read_options (struct cmd *c, struct queue *q)
         return cmd_usage (
             c, "--json shows all fields, once: it cannot be combined with --format or "
                "--watch");
-    if (format_parse (&q->format, q->format_text ? q->format_text : DEFAULT_FORMAT, &err)
-        < 0)
+    if (q->past && (q->watch || q->shows_plan))
+        return cmd_usage (c,
+                          "--since and --until show ended jobs: they cannot be combined "
+                          "with --watch, --why or --start");
+    if (!q->format_text)
+        q->format_text = q->past ? HISTORY_FORMAT : DEFAULT_FORMAT;
+    if (format_parse (&q->format, q->format_text, &err) < 0)
         return cmd_usage (c, "--format: %s", err.text);
     return CMD_OK;
 }
@@ -145,7 +195,14 @@ static void build_target (struct queue *q)
 {
     struct strbuf fields = STRBUF_INIT (4096);
 
-    strbuf_adds (&q->target, "/v1/jobs");
+    char number[32];
+
+    strbuf_adds (&q->target, q->past ? "/v1/history" : "/v1/jobs");
+    for (int i = 0; i < 2; i++) {
+        double t = i == 0 ? q->since : q->until;
+        snprintf (number, sizeof (number), "%.0f", t);
+        target_add (&q->target, i == 0 ? "since" : "until", t > 0 ? number : NULL);
+    }
     target_add (&q->target, "user", q->user);
     target_add (&q->target, "state", q->state);
     target_add (&q->target, "queue", q->queue);

@@ -67,8 +67,9 @@ struct history_job {
     int64_t nodes, ntasks, ncores, cpu_milli, gpus, memory_mib; /* allocated */
     int64_t asked_nodes, asked_ntasks, asked_ncores, asked_cpu_milli, asked_gpus,
         asked_memory_mib;
-    const char *nodelist, *cwd, *comment, *reason, *result_text;
-    int64_t restarts, priority;
+    const char *nodelist, *cwd, *comment, *result_text;
+    const char *exception; /* type of the exception that ended the job */
+    int64_t restarts, urgency, priority;
     int64_t cancelled_by; /* uid of the user who ended the job */
     const struct history_step *steps;
     size_t nsteps;

@@ -52,9 +52,10 @@ const struct history_column history_columns[] = {
     { TEXT (nodelist) },
     { TEXT (cwd) },
     { TEXT (comment) },
-    { TEXT (reason) },
+    { TEXT (exception) },
     { TEXT (result_text) },
     { NUMBER (restarts) },
+    { NUMBER (urgency) },
     { NUMBER (priority) },
     { NUMBER (cancelled_by) },
     { 0 },
@@ -76,7 +77,7 @@ static const char schema[] =
     " cpu_milli INTEGER, gpus INTEGER, memory_mib INTEGER, asked_nodes INTEGER,"
     " asked_ntasks INTEGER, asked_ncores INTEGER, asked_cpu_milli INTEGER,"
     " asked_gpus INTEGER, asked_memory_mib INTEGER, nodelist TEXT, cwd TEXT,"
-    " comment TEXT, reason TEXT, result_text TEXT, restarts INTEGER, priority INTEGER,"
+    " comment TEXT, exception TEXT, result_text TEXT, restarts INTEGER, urgency INTEGER, priority INTEGER,"
     " cancelled_by INTEGER);"
     "CREATE INDEX job_by_time ON job (ended_time);"
     "CREATE INDEX job_by_userid ON job (userid, ended_time);"

@@ -28,8 +28,7 @@ void column_add_number (struct strbuf *sb, int64_t n)
     strbuf_add (sb, p, (size_t)(digits + sizeof (digits) - p));
 }
 
-/* Unix seconds with milliseconds; empty for a time that has not come. */
-static void add_time (struct strbuf *sb, double t)
+void column_add_time (struct strbuf *sb, double t)
 {
     if (t <= 0)
         return;
@@ -58,7 +57,7 @@ static void add_time (struct strbuf *sb, double t)
 #define TIME(name, expr)                                                                 \
     COLUMN (name)                                                                        \
     {                                                                                    \
-        add_time (c->sb, (expr));                                                        \
+        column_add_time (c->sb, (expr));                                                 \
     }
 
 NUMBER (id, entry_id (c->e))
@@ -347,7 +346,7 @@ static void add_json_text (const struct cell *cell, uid_t viewer, const struct c
     strbuf_add_json (cell->sb, text->buf, text->len);
 }
 
-static void add_escaped (struct strbuf *sb, const char *text, size_t len)
+void column_add_escaped (struct strbuf *sb, const char *text, size_t len)
 {
     for (size_t i = 0; i < len; i++) {
         char ch = text[i];
@@ -372,7 +371,7 @@ static void add_tsv_text (const struct cell *cell, uid_t viewer, const struct co
         sb->buf[sb->len = begin] = 0;
     }
     text = render_apart (cell, viewer, c);
-    add_escaped (sb, text->buf, text->len);
+    column_add_escaped (sb, text->buf, text->len);
 }
 
 void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,

@@ -55,6 +55,10 @@ void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
 /* -- for renderers -- */
 
 void column_add_number (struct strbuf *sb, int64_t n);
+/* Adds unix seconds with milliseconds; nothing for a time that has not come. */
+void column_add_time (struct strbuf *sb, double t);
+/* Adds a text of TSV: a tab, a newline and a backslash become \t, \n and \\. */
+void column_add_escaped (struct strbuf *sb, const char *text, size_t len);
 /* Whether the job has no allocation yet. */
 static inline bool column_job_waits (const struct entry *e)
 {

@@ -22,14 +22,11 @@ static unsigned parts_of (const struct config *c, const struct config_queue *q)
     return parts;
 }
 
-/* The privacy of a queue that is gone is unknown. */
-static bool is_private (const struct config *c, const struct entry *e,
+/* q: the job's queue; NULL: it is gone, and its privacy unknown. */
+static bool is_private (const struct config *c, const struct config_queue *q,
                         enum private_part part)
 {
-    const struct job *job = entry_job (e);
-    const struct config_queue *q = &c->queues[entry_queue (e)];
-    bool gone = !job->queue || strcmp (q->name, job->queue) != 0;
-    unsigned parts = parts_of (c, gone ? NULL : q);
+    unsigned parts = parts_of (c, q);
 
     if (parts & PRIVATE_JOBS && part == PRIVATE_ARGUMENTS)
         return true;
@@ -39,7 +36,22 @@ static bool is_private (const struct config *c, const struct entry *e,
 bool privacy_sees (const struct broker *b, uid_t viewer, const struct entry *e,
                    enum private_part part)
 {
-    return viewer == entry_job (e)->userid || !is_private (broker_config (b), e, part)
+    const struct config *c = broker_config (b);
+    const struct job *job = entry_job (e);
+    const struct config_queue *q = &c->queues[entry_queue (e)];
+    bool gone = !job->queue || strcmp (q->name, job->queue) != 0;
+
+    return viewer == job->userid || !is_private (c, gone ? NULL : q, part)
+           || broker_is_operator (b, viewer);
+}
+
+bool privacy_sees_ended (const struct broker *b, uid_t viewer, uid_t owner,
+                         const char *queue, enum private_part part)
+{
+    const struct config *c = broker_config (b);
+    int i = queue ? config_queue_index (c, queue) : -1;
+
+    return viewer == owner || !is_private (c, i >= 0 ? &c->queues[i] : NULL, part)
            || broker_is_operator (b, viewer);
 }
 

@@ -26,6 +26,9 @@ struct entry;
 /* part: one part. A viewer who does not see the job sees none of its parts. */
 bool privacy_sees (const struct broker *b, uid_t viewer, const struct entry *e,
                    enum private_part part);
+/* The same for a job of the history, of this owner in this queue. */
+bool privacy_sees_ended (const struct broker *b, uid_t viewer, uid_t owner,
+                         const char *queue, enum private_part part);
 /* Whether the viewer sees the job of this id. A job that is not in memory counts as
  * hidden. */
 bool privacy_sees_id (struct broker *b, uid_t viewer, uint64_t id);

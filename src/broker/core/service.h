@@ -185,6 +185,10 @@ struct broker_service {
      * table is made from rec; js: its jobspec, NULL when it cannot be read. */
     void (*shows_job) (struct broker *b, struct entry *e, const struct jobspec *js,
                        const struct journal_record *rec, json_t *job);
+    /* GET /v1/jobs/ID of a job that the journal does not have; task: of the array `id`, or
+     * IDSET_END. true: the service answers, now or later, also that there is no job. */
+    bool (*shows_gone) (struct broker *b, struct http_request *req, uint64_t id,
+                        uint32_t task);
     /* Adds members to the answer of GET /v1/status. */
     void (*shows_status) (struct broker *b, uid_t viewer, json_t *status);
 };

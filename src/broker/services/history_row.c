@@ -132,11 +132,12 @@ static void add_end (struct making *m, const struct journal_record *rec)
     struct history_job *row = &m->row;
 
     row->state = api_row_phase (job);
-    row->status = or_none (job->status, job->finished);
+    row->status = or_none (job->status, job->finished && job->t_start > 0);
     row->exit_code = job_exit_code (job);
     row->restarts = job->restarts;
+    row->urgency = job->urgency;
     row->priority = job->priority;
-    row->reason = job->has_exception ? job->exception_type : NULL;
+    row->exception = job->has_exception ? job->exception_type : NULL;
     row->cancelled_by = row->state == JOB_CANCELLED ? find_canceller (rec) : HISTORY_NONE;
     job_result_text (job, m->result, sizeof (m->result));
     row->result_text = m->result;

@@ -42,6 +42,7 @@ static ssize_t on_read (void *cls, uint64_t pos, char *buf, size_t max)
         return MHD_CONTENT_READER_END_WITH_ERROR;
     size_t n = MIN (unsent (req), max);
     if (n > 0) {
+        req->listener->idle_turns = 0; /* a stream that flows is no busy waiting */
         give (req, buf, n);
         return (ssize_t)n;
     }

@@ -16,7 +16,8 @@ static void client_left (void *aux)
 }
 
 static void record_read (int rc, const struct journal_record *rec, void *arg);
-static void answer_job (struct api_look *l, const struct journal_record *rec);
+static void answer_job (struct api_look *l, struct entry *e,
+                        const struct journal_record *rec);
 
 /* Continues with the job of the array's task, or with the array if the task has not
  * become a job. -ENOENT: no such task; -EAGAIN, -ENOMEM. */
@@ -61,14 +62,6 @@ static int answer_record (struct api_look *l, const struct journal_record *rec)
     return rc;
 }
 
-static bool is_shown_gone (const struct api_look *l)
-{
-    for (const struct broker_service **s = SERVICES_WITH (shows_gone); *s; s++)
-        if ((*s)->shows_gone (l->b, l->req, l->id, l->task))
-            return true;
-    return false;
-}
-
 static void record_read (int rc, const struct journal_record *rec, void *arg)
 {
     struct api_look *l = arg;
@@ -80,7 +73,8 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
         return;
     if (rc < 0 && !l->gone) {
         http_request_set_aux (l->req, NULL, NULL);
-        if (rc == -ENOENT && !rec && l->answer == answer_job && is_shown_gone (l))
+        if (rc == -ENOENT && !rec && l->answer == answer_job
+            && services_any (shows_gone, l->b, l->req, l->id, l->task))
             ;
         else if (rc == -ENOENT)
             http_reply_problem (l->req, 404, "unknown-job", "there is no job %ju",

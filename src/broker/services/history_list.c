@@ -118,16 +118,16 @@ static int take_ids (struct asked_ids *a, struct history_filter *f,
 
     if (!ids)
         return 0;
-    a->ids = calloc (ids->nnamed + 1, sizeof (*a->ids));
-    a->ranges = calloc (ids->nranges + 1, sizeof (*a->ranges));
+    a->ids = calloc (ids->named.n + 1, sizeof (*a->ids));
+    a->ranges = calloc (ids->ranges.n + 1, sizeof (*a->ranges));
     a->tasks = calloc (ids->nparts + 1, sizeof (*a->tasks));
     if (!a->ids || !a->ranges || !a->tasks)
         return -ENOMEM;
-    for (size_t i = 0; i < ids->nnamed; i++)
-        a->ids[f->nids++] = ids->named[i].first;
-    for (size_t i = 0; i < ids->nranges; i++)
+    for (size_t i = 0; i < ids->named.n; i++)
+        a->ids[f->nids++] = ids->named.v[i].first;
+    for (size_t i = 0; i < ids->ranges.n; i++)
         a->ranges[f->nranges++] =
-            (struct history_range){ ids->ranges[i].first, ids->ranges[i].last };
+            (struct history_range){ ids->ranges.v[i].first, ids->ranges.v[i].last };
     for (size_t i = 0; rc == 0 && i < ids->nparts; i++)
         rc = add_tasks (&a->tasks[a->ntasks++], &ids->parts[i]);
     f->ids = a->ids;

@@ -93,6 +93,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/services/test/test_deadline \
 	src/broker/services/test/test_foresee \
 	src/broker/services/test/test_retention \
+	src/broker/services/test/test_history \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
 	src/broker/services/test/test_placing \
@@ -144,6 +145,8 @@ src_broker_services_test_test_limit_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_limit_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_jobuse_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_jobuse_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_history_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_history_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journal_ended
 src_broker_services_test_test_retention_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_retention_LDFLAGS = $(SMALL_FLAGS) -Wl,--wrap=journal_old \
 	-Wl,--wrap=journal_txn_prune -Wl,--wrap=journal_compact -Wl,--wrap=history_missing

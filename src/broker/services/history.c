@@ -127,7 +127,7 @@ static void record_read (int rc, const struct journal_record *rec, void *arg)
 
     broker_work_ends (b);
     s->reading--;
-    if (rc == 0 && s->h && !broker_is_dead (b) && rec->inactive && rec->jobspec) {
+    if (rc == 0 && s->h && !broker_is_dead (b) && rec->jobspec) {
         rc = history_row_put (s->h, rec, put_done, b);
         s->waiting += rc == 0;
     }

@@ -4,14 +4,12 @@
  * broker does not have are job_filter.c.
  */
 #include <pwd.h>
-#include <time.h>
 
 #include "cmd/client/named.h"
 #include "cmd/slurm/job_json.h"
 #include "cmd/slurm/job_rows.h"
 #include "cmd/slurm/squeue.h"
 #include "cmd/slurm/words.h"
-#include "common/clock.h"
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/parse.h"

@@ -154,6 +154,27 @@ static void sizes_have_the_largest_exact_unit (void **state)
     size_is (1500, true, "1500M");
 }
 
+static void count_is (double n, bool convert, const char *wanted)
+{
+    struct strbuf sb;
+
+    strbuf_init (&sb, 64);
+    slurm_add_count (&sb, n, convert);
+    assert_string_equal (sb.buf, wanted);
+    strbuf_release (&sb);
+}
+
+static void counts_have_a_unit_from_1024_on (void **state)
+{
+    (void)state;
+    count_is (0, true, "0");
+    count_is (1000, true, "1000");
+    count_is (1024, true, "1K");
+    count_is (1536, true, "1.50K");
+    count_is (1025, true, "1025");
+    count_is (1024, false, "1024");
+}
+
 static void states_have_two_names (void **state)
 {
     (void)state;
@@ -237,6 +258,7 @@ int main (void)
         cmocka_unit_test (needs_are_those_of_the_fields),
         cmocka_unit_test (times_follow_the_variable),
         cmocka_unit_test (sizes_have_the_largest_exact_unit),
+        cmocka_unit_test (counts_have_a_unit_from_1024_on),
         cmocka_unit_test (states_have_two_names),
         cmocka_unit_test (reasons_have_slurms_names),
         cmocka_unit_test (jobs_select_tasks_of_arrays),

@@ -155,6 +155,17 @@ test_expect_success '~ and $HOME in file names are refused with the reason' '
     done
 '
 
+test_expect_success '--explain says what becomes of each directive' '
+    printf "#!/bin/sh\n#SBATCH -N2 --account=phys\n#SBATCH --nodes=3 -s\n#FLUXQ --comment=hi\n" >explain.sh &&
+    FLUXQ_COMMENT=env fluxq-submit --explain explain.sh >out && cat out &&
+    grep -x "explain.sh:2: -N 2: done" out && grep -x "explain.sh:2: --account phys: stored and shown" out &&
+    grep -x "explain.sh:3: --nodes 3: done, after explain.sh:2: -N" out && grep "^explain.sh:3: -s: done: jobs share nodes" out &&
+    grep -x "explain.sh:4: --comment hi: not used: FLUXQ_COMMENT has precedence" out && grep -x "FLUXQ_COMMENT env: done" out &&
+    printf "#!/bin/sh\n#SBATCH -N2 --licenses=a\n" >explain.sh && test_expect_code 1 fluxq-submit --explain explain.sh >out 2>err &&
+    grep -x "explain.sh:2: -N 2: done" out && grep "explain.sh:2: --licenses: .*does not support" err &&
+    refused 2 "give one of them" fluxq-submit --explain --dry-run explain.sh
+'
+
 test_expect_success 'all errors in a script are reported, each with its line and the option to use instead' '
     printf "#!/bin/sh\n#SBATCH --prefer=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&

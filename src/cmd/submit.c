@@ -9,13 +9,16 @@
 
 extern char **environ;
 
-enum { WAIT = 1, DRY_RUN, TEST_ONLY, JSON, URGENCY, ALLOW_INFEASIBLE };
+enum { WAIT = 1, DRY_RUN, EXPLAIN, TEST_ONLY, JSON, URGENCY, ALLOW_INFEASIBLE };
 
 static const struct option_desc options[] = {
     { "wait", 'W', NULL, "wait until the job has ended, and exit with its status", WAIT,
       false, "This command" },
     { "dry-run", 0, NULL, "show the jobspec and submit nothing", DRY_RUN, false,
       "This command" },
+    { "explain", 0, NULL,
+      "show what becomes of each directive of the script, and submit nothing", EXPLAIN,
+      false, "This command" },
     { "test-only", 0, NULL, "show when and where the job would start, and submit nothing",
       TEST_ONLY, false, "This command" },
     { "json", 0, NULL,
@@ -30,7 +33,7 @@ static const struct option_desc options[] = {
 
 struct submit {
     struct submission job;
-    bool wait, dry_run, test_only, json;
+    bool wait, dry_run, explain, test_only, json;
 };
 
 static int set_option (struct cmd *c, struct submit *s, const struct option_match *m)
@@ -45,6 +48,9 @@ static int set_option (struct cmd *c, struct submit *s, const struct option_matc
         return CMD_OK;
     case DRY_RUN:
         s->dry_run = true;
+        return CMD_OK;
+    case EXPLAIN:
+        s->explain = true;
         return CMD_OK;
     case TEST_ONLY:
         s->test_only = true;
@@ -85,12 +91,15 @@ static int read_options (struct cmd *c, struct submit *s)
     s->job.is_command = c->parser.dashes && s->job.operands;
     if (c->parser.dashes && !s->job.operands)
         return cmd_usage (c, "there is no command after --");
-    if ((s->dry_run || s->test_only) && s->wait)
+    if ((s->dry_run || s->test_only || s->explain) && s->wait)
         return cmd_usage (c, "--%s submits nothing: there is no job to --wait for",
-                          s->dry_run ? "dry-run" : "test-only");
-    if (s->dry_run && s->test_only)
-        return cmd_usage (c,
-                          "--dry-run asks no broker, --test-only does: give one of them");
+                          s->dry_run   ? "dry-run"
+                          : s->explain ? "explain"
+                                       : "test-only");
+    if (s->dry_run + s->test_only + s->explain > 1)
+        return cmd_usage (c, "--dry-run, --explain, --test-only: give one of them");
+    if (s->explain)
+        submission_explain (c, &s->job);
     if (s->job.so.hold && s->job.urgency > 0)
         return cmd_usage (c, "--hold means urgency 0, and --urgency gives another one");
     if (submit_options_from_environ (&s->job.so, environ, &err) < 0)
@@ -184,7 +193,7 @@ static int run (struct cmd *c)
         status = submission_build (c, &s.job, &jobspec);
     s.wait |= s.job.so.command.wait && !s.dry_run && !s.test_only;
     s.test_only |= s.job.so.command.test_only && !s.dry_run;
-    if (!c->ended && status == CMD_OK)
+    if (!c->ended && status == CMD_OK && !s.explain)
         status = s.dry_run     ? print_jobspec (c, jobspec)
                  : s.test_only ? test (c, &s, jobspec)
                                : submit (c, &s, jobspec);

@@ -73,6 +73,8 @@ static int read_options (struct cmd *c, struct sbatch *s)
     name = s->wrap ? "wrap" : s->job.operands ? NULL : "sbatch";
     if (name && !(s->job.so.script_name = strdup (name)))
         return cmd_fail (c, "out of memory");
+    if (s->job.so.command.verbose)
+        submission_explain (c, &s->job);
     if (slurm_options_from_environ (&s->job.so, SLURM_SBATCH, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);
     return CMD_OK;

@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "cmd/client/send.h"
+#include "cmd/print/print.h"
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/parse.h"
@@ -64,6 +65,22 @@ static void warn (const char *text, void *arg)
 static void refuse (const char *text, void *arg)
 {
     cmd_warn (arg, "%s", text);
+}
+
+static void explain (const char *text, void *arg)
+{
+    struct cmd *c = arg;
+
+    if (c->command->slurm)
+        cmd_warn (c, "%s", text);
+    else
+        print_text (text);
+}
+
+void submission_explain (struct cmd *c, struct submission *s)
+{
+    s->so.explain = explain;
+    s->so.explain_arg = c;
 }
 
 /* $PWD if it names the working directory (keeps symbolic links), else the kernel's path.

@@ -33,6 +33,9 @@ void submission_release (struct submission *s);
 /* Reads the script and its directives, and makes the jobspec, which the caller owns.
  * Prints all refused directives, and warnings. */
 int submission_build (struct cmd *c, struct submission *s, json_t **ret);
+/* From now on, tells the user what becomes of each option that is set: on stderr, or on
+ * stdout for fluxq-submit --explain. */
+void submission_explain (struct cmd *c, struct submission *s);
 /* Submits the job. */
 int submission_send (struct cmd *c, const struct submission *s, const json_t *jobspec,
                      uint64_t *ret_id);

@@ -9,8 +9,8 @@
  *       .label = "Color", .heading = "COLOR", .variable = "SLURM_JOB_COLOR" },
  *
  * From the row come --color, FLUXQ_COLOR, the directive #FLUXQ --color, their help and
- * completion (of an option of Slurm also #SBATCH --color, see slurm_options.h); the path in the jobspec, written, read and
- * named in errors; the key of the submit event, the column of listings, the member of GET
+ * completion (of an option of Slurm also #SBATCH --color, see slurm_options.h); the path
+ * in the jobspec, written, read and named in errors; the key of the submit event, the column of listings, the member of GET
  * /v1/jobs/ID and the line of fluxq-show job; FLUXQ_COLOR and SLURM_JOB_COLOR in the job.
  *
  * The manual pages, doc/openapi.yaml and fluxq-environment(7) are checked against the

@@ -26,6 +26,10 @@ int option_set (const struct option_value *v, struct error *err);
 /* Note that the value in force of the row was written as where, which is copied. */
 void submit_written_note (struct submit_options *so, const struct attribute *a,
                           const char *where);
+/* Tells so->explain() what becomes of the value that was set. again: the source had set
+ * the option before. */
+void submit_written_explain (const struct submit_options *so,
+                             const struct option_value *v, bool again);
 void submit_written_release (struct submit_options *so);
 /* The functions of rows (set.c). */
 typedef int option_set_f (const struct option_value *v, struct error *err);

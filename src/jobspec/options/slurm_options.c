@@ -291,28 +291,51 @@ int slurm_option_refuse (const struct slurm_option *o, const char *where,
     return 0;
 }
 
+static void explain (const struct submit_options *so, const char *where, const char *text)
+{
+    char line[1024];
+
+    snprintf (line, sizeof (line), "%s: done: %s", where, text);
+    if (so->explain)
+        so->explain (line, so->explain_arg);
+}
+
+/* An option that is done for every job. */
+static int set_always (const struct submit_options *so, const struct slurm_option *o,
+                       const char *value, const char *where, struct error *err)
+{
+    int64_t n;
+    int rc = o->arg ? parse_int (value, 0, INT32_MAX, &n, where, err) : 0;
+
+    if (rc == 0)
+        explain (so, where, o->text);
+    return rc;
+}
+
 int slurm_option_set (struct submit_options *so, enum submit_source source,
                       const struct slurm_option *o, const char *value, const char *where,
                       struct error *err)
 {
-    int64_t n;
-
     if (o->treatment == SLURM_REFUSED)
         return slurm_option_refuse (o, where, err);
     if (o->treatment == SLURM_COMMAND && !o->at)
         return error_set (err, EINVAL, "%s: it belongs on the command line", where);
     if (o->treatment == SLURM_COMMAND) {
         *(bool *)((char *)so + o->at) = true;
+        explain (so, where, o->text);
         return 0;
     }
     if (!o->sets) /* done for every job */
-        return o->arg ? parse_int (value, 0, INT32_MAX, &n, where, err) : 0;
+        return set_always (so, o, value, where, err);
     if (!strcmp (o->name, "exclusive") && value)
         return error_set (err, EINVAL,
                           "%s=%.32s: fluxq does not support a value here; --exclusive "
                           "alone shares the nodes with no other job",
                           where, value);
-    return submit_options_set (so, source, o->sets, value, where, err);
+    so->explain_as = o->treatment == SLURM_STORED ? "stored and shown" : NULL;
+    int rc = submit_options_set (so, source, o->sets, value, where, err);
+    so->explain_as = NULL;
+    return rc;
 }
 
 /* -- from the environment -- */

@@ -10,7 +10,7 @@
  *
  * The commands of src/cmd/slurm read their options and their variables of the environment
  * (SBATCH_ACCOUNT) from the table, the dialect reads the #SBATCH lines, and
- * doc/guide/slurm.md has a table that is made from it (fluxq-submit --slurm-options).
+ * doc/guide/slurm.md has a table that is made from it (fluxq-show slurm-options).
  *
  *     const struct option_desc *d = slurm_options_table (SLURM_SBATCH);
  *     rc = slurm_option_set (&so, SUBMIT_FROM_COMMAND, slurm_option_of (d), value,

@@ -86,7 +86,10 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
     if (a->same_as && !a->set)
         a = find (a->same_as);
     struct option_value v = { so, source, a, value, where };
+    bool again = option_adds (&v);
     int rc = option_set (&v, err);
+    if (rc == 0 && so->explain)
+        submit_written_explain (so, &v, again);
     if (rc == 0 && option_adds (&v))
         submit_written_note (so, a, where);
     return rc;

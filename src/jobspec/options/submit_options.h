@@ -138,6 +138,11 @@ struct submit_options {
     /* Slurm's defaults instead of fluxq's: the output file is slurm-%j.out, and a job
      * whose dependency can never be met stays in the queue. */
     bool slurm_defaults;
+    /* Is told, for each option that is set, what becomes of it: "job.sh:3: -N 2: done". NULL:
+     * nobody. */
+    void (*explain) (const char *text, void *arg);
+    void *explain_arg;
+    const char *explain_as; /* the word for an option that takes effect; NULL: "done" */
     int source_of[80]; /* internal: source of each row's value, plus 1 */
     char *written[80];  /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
     char submit_host[64]; /* name of this machine, see submit_options_set_host() */

@@ -19,6 +19,24 @@ void submit_written_note (struct submit_options *so, const struct attribute *a,
     *written = strdup (where); /* NULL: the path stays in the message */
 }
 
+void submit_written_explain (const struct submit_options *so,
+                             const struct option_value *v, bool again)
+{
+    const char *before = so->written[v->attribute - attribute_table];
+    const char *word = so->explain_as ? so->explain_as : "done";
+    char text[1024];
+
+    before = before ? before : "another option";
+    if (!option_adds (v))
+        snprintf (text, sizeof (text), "%s%s%.200s: not used: %s has precedence",
+                  v->where, v->text ? " " : "", v->text ? v->text : "", before);
+    else
+        snprintf (text, sizeof (text), "%s%s%.200s: %s%s%s", v->where, v->text ? " " : "",
+                  v->text ? v->text : "", word, again ? ", after " : "",
+                  again ? before : "");
+    so->explain (text, so->explain_arg);
+}
+
 void submit_written_release (struct submit_options *so)
 {
     for (size_t i = 0; i < ARRAY_SIZE (so->written); i++)

@@ -115,6 +115,33 @@ test_expect_success 'fluxq-run is in PATH in any image, also without the user'\'
     job path --image busybox:1 -N 2 -n 2 && job path --image busybox:1 --export NONE -N 2 -n 2
 '
 
+test_expect_success 'a script for Slurm runs unchanged: srun is in PATH, and the names in the node list are those of the pods' '
+    write_script "$OUT/textbook.sh" <<-\END &&
+	#!/bin/sh
+	#SBATCH --job-name=textbook --account=physics
+	#SBATCH --nodes=2 --ntasks-per-node=2
+	cd /tmp
+	srun -l -A physics --mem=1 sh -c "echo \$SLURM_PROCID of \$SLURM_NTASKS, \$SLURM_JOB_ACCOUNT" | sort
+	srun --ntasks-per-node=1 -n2 hostname | sort | tr "\n" " " >names
+	test "$(cat names)" = "$(echo $SLURM_JOB_NODELIST | tr , "\n" | sort | tr "\n" " ")" && echo names
+	for name in $(cat names); do getent hosts $name >hosts && echo resolved; done
+	srun -n1 -r1 -N1 sh -c "test \$SLURM_TOPOLOGY_ADDR = \$(hostname) && echo own name"
+	END
+    id=$(cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups sbatch --parsable -t 5 textbook.sh) &&
+    wait_job_state "$id" "COMPLETED|FAILED" 120 && cat "$OUT/slurm-$id.out" >out; cat out &&
+    cat >expected <<-END &&
+	0: 0 of 4, physics
+	1: 1 of 4, physics
+	2: 2 of 4, physics
+	3: 3 of 4, physics
+	names
+	resolved
+	resolved
+	own name
+	END
+    test_cmp expected out
+'
+
 test_expect_success 'MPICH runs four tasks on two nodes, and on three' '
     write_script "$OUT/mpich2.sh" <<-\END &&
 	#!/bin/sh

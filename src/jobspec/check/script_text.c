@@ -38,6 +38,11 @@ int script_check (const char *text, size_t len, const char *name, struct error *
                           line_of (text, at));
     if (is_blank (text, len))
         return error_set (err, EINVAL, "%s: the script is empty", name);
+    if (len > 3 && !memcmp (text, "\xEF\xBB\xBF", 3))
+        return error_set (err, EINVAL,
+                          "%s:1: the file begins with a byte order mark (UTF-8), so that "
+                          "#! is not at its beginning; save it without one",
+                          name);
     if (len < 2 || memcmp (text, "#!", 2))
         return error_set (
             err, EINVAL,

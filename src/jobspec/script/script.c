@@ -49,10 +49,10 @@ static int find_in_header (struct script *s, const struct dialect **ret,
         if (d && *ret && d != *ret) {
             struct error why = { 0 };
             error_set (&why, EINVAL,
-                       "%s:%u: a directive for %s, but line %u is one for %s (%s); use one "
-                       "kind in a script",
+                       "%s:%u: a directive for %s, but line %u is one for %s (%.*s); use "
+                       "one kind in a script",
                        s->name, line.number, d->name, first->number, (*ret)->name,
-                       (*ret)->example);
+                       (int)MIN (first->len, 64), first->text);
             int rc = dialect_refuse (s, &why, err);
             if (rc < 0)
                 return rc;

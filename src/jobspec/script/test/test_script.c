@@ -438,6 +438,7 @@ static const struct {
     { SH "#SBATCH --foo\n", "dir/job.sh:2: --foo: unknown option", "" },
     { SH "\n#SBATCH -N2 --ntask-per-node=4\n",
       "dir/job.sh:3: --ntask-per-node: unknown option", "--ntasks-per-node" },
+    { "\xEF\xBB\xBF" SH "#SBATCH -N1\n", "dir/job.sh:1: ", "byte order mark" },
     { SH "#SBATCH -Z\n", "dir/job.sh:2: ", "-Z" },
     { SH "#SBATCH -N x\n", "dir/job.sh:2: -N: 'x'", "" },
     { SH "#SBATCH -c2 --nodes=x\n", "dir/job.sh:2: --nodes: 'x'", "" },
@@ -562,6 +563,7 @@ static void test_all_refusals (void **state)
                                        &sb, &err),
                       -EINVAL);
     assert_true (strncmp (sb.buf, "a:4: a directive for flux", 25) == 0);
+    assert_non_null (strstr (sb.buf, "for sbatch (#SBATCH -N 2 --prefer=1 --licenses=x)"));
     assert_non_null (strstr (sb.buf, "\na:2: --prefer"));
     assert_non_null (strstr (sb.buf, "\na:2: --licenses"));
     assert_non_null (strstr (sb.buf, "\na:3: --nosuch"));

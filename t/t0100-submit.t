@@ -415,6 +415,11 @@ test_expect_success 'submit warns about a missing directory, and the job may wai
         id=$(fluxq-submit --hold "$option" -- true 2>err) && fluxq-cancel $id && test_must_be_empty err || return 1
     done
 '
+test_expect_success 'a variable whose value is not UTF-8 arrives byte for byte' '
+    id=$(ODD="$(printf "M\374ller \342\202")" fluxq-submit -o odd.out -- sh -c "printf %s \"\$ODD\"") &&
+    wait_job_state $id COMPLETED && printf "M\374ller \342\202" >expected && cmp expected odd.out
+'
+
 test_expect_success 'a name in Latin-1 is refused as not UTF-8' '
     for option in -J -o -w -p -D -C --image= --stage-in=; do
         test_expect_code 2 fluxq-submit "$option$(printf "M\374ller")" -- true 2>err && grep -a "not UTF-8" err || return 1

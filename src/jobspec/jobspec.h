@@ -21,6 +21,7 @@
  *                              {"from": PATTERN, "to": PATTERN}, see stage.h
  *     files.script             RFC 37 file: {"mode", "size", "encoding", "data"}; then
  *                              tasks[0].command[0] is JOBSPEC_SCRIPT_COMMAND
+ *     fluxq.environment-bytes  variables whose values are not UTF-8: {NAME: base64}
  *     fluxq.array              tasks of a job array, "1-100:2%10", see array.h
  *     fluxq.pods               the user's choices for the job's pods, see podwish.h
  *     fluxq.submit-dir         directory of the submission, if it is not cwd

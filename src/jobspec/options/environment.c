@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "common/io.h"
+#include "jobspec/attributes/base64.h"
 #include "jobspec/attributes/text.h"
 #include "jobspec/jobspec.h"
 
@@ -81,9 +82,6 @@ int environment_check (const char *spec, const char *where, struct error *err)
             return rc;
         if (!item.value && is_none (item.name))
             return error_set (err, EINVAL, "%s: %s must stand alone", where, item.name);
-        if (item.value && !text_is_utf8 (item.value, strlen (item.value), NULL))
-            return error_set (err, EINVAL, "%s: the value of %.64s is not UTF-8", where,
-                              item.name);
     } while (*spec);
     return 0;
 }
@@ -110,8 +108,7 @@ static int inherit (json_t *env, const char *entry)
 
     if (name_len == 0 || is_of_fluxq (entry)
         || strnlen (entry, JOBSPEC_STRING_MAX) >= JOBSPEC_STRING_MAX
-        || !text_is_variable (entry, name_len)
-        || !text_is_utf8 (equals + 1, strlen (equals + 1), NULL))
+        || !text_is_variable (entry, name_len))
         return 0;
     autofree char *name = strndup (entry, name_len);
     return name ? set_variable (env, name, equals + 1) : -1;
@@ -136,8 +133,7 @@ static int inherit_one (json_t *env, char *const list[], const char *name)
 
         if (strncmp (*list, name, len) || (*list)[len] != '=')
             continue;
-        if (len + 2 + strlen (value) > JOBSPEC_STRING_MAX
-            || !text_is_utf8 (value, strlen (value), NULL))
+        if (len + 2 + strlen (value) > JOBSPEC_STRING_MAX)
             return 0;
         return set_variable (env, name, value);
     }
@@ -213,6 +209,30 @@ int environment_select (const char *spec, char *const environ_list[], json_t **r
     return rc;
 }
 
+int environment_take_bytes (json_t *env, json_t **ret)
+{
+    const char *name;
+    json_t *value;
+    void *next;
+    int rc = 0;
+
+    *ret = NULL;
+    json_object_foreach_safe (env, next, name, value)
+    {
+        const char *text = json_string_value (value);
+        size_t len = json_string_length (value);
+        if (text_is_utf8 (text, len, NULL))
+            continue;
+        autofree char *encoded = malloc (BASE64_ENCODED (len) + 1);
+        if (!encoded || (!*ret && !(*ret = json_object ())))
+            return -ENOMEM;
+        base64_encode (text, len, encoded);
+        rc |= json_object_set_new_nocheck (*ret, name, json_string (encoded));
+        json_object_del (env, name);
+    }
+    return rc < 0 ? -ENOMEM : 0;
+}
+
 bool environment_wants_login (const char *spec)
 {
     return spec && strcasecmp (spec, "NIL") != 0
@@ -229,10 +249,9 @@ static int add_entry (json_t *env, const char *path, unsigned number, const char
         return error_set (err, EINVAL,
                           "--export-file: %s: entry %u ('%.32s') is not NAME=VALUE", path,
                           number, entry);
-    if (len + 1 > JOBSPEC_STRING_MAX || !text_is_utf8 (entry, len, NULL))
-        return error_set (err, EINVAL, "--export-file: %s: entry %u (%.*s) is %s", path,
-                          number, (int)MIN (name_len, (size_t)64), entry,
-                          len + 1 > JOBSPEC_STRING_MAX ? "too long" : "not UTF-8");
+    if (len + 1 > JOBSPEC_STRING_MAX)
+        return error_set (err, EINVAL, "--export-file: %s: entry %u (%.*s) is too long",
+                          path, number, (int)MIN (name_len, (size_t)64), entry);
     autofree char *name = strndup (entry, name_len);
     if (!name || set_variable (env, name, equals + 1) < 0)
         return error_no_memory (err, "--export-file");

@@ -21,6 +21,9 @@ int environment_select (const char *spec, char *const environ_list[], json_t **r
 /* Whether the job also gets the environment of a login shell, as in sbatch: true unless
  * spec has ALL or is NIL. spec: checked, or NULL. */
 bool environment_wants_login (const char *spec);
+/* Move the values that are not UTF-8, which JSON cannot hold, from env into *ret, a new
+ * object of their base64 (RFC 4648); NULL: there are none. -ENOMEM. */
+int environment_take_bytes (json_t *env, json_t **ret);
 /* Set all variables of the file, or none after an error. The file has NAME=VALUE entries,
  * each ended by a NUL (optional after the last). -EINVAL names the reason and the
  * place. */

@@ -299,8 +299,12 @@ static int script_path (json_t *own, const struct submit_options *so, const char
 static int own_attributes (json_t *system, const struct submit_options *so,
                            const struct submit_shape *s, const char *cwd)
 {
-    json_t *own = json_object ();
+    json_t *own = json_object (), *bytes;
     int rc = process_attributes (system, own, so);
+
+    rc |= environment_take_bytes (json_object_get (system, "environment"), &bytes);
+    if (bytes)
+        rc |= json_object_set_new (own, "environment-bytes", bytes);
 
     rc |= placement_to_json (own, &so->js.placement, &so->js.switches);
     if (so->array)

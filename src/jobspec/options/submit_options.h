@@ -211,9 +211,9 @@ struct submit_program {
  * --export-file adds the variables of a file (NAME=VALUE, each ended by a NUL), which
  * override the others. The limits that --propagate names are read from this process.
  *
- * A variable of 128 KiB or more cannot be passed to a program, and one that is not UTF-8
- * cannot be written in JSON: both are left out, as an odd variable of the user must not
- * stop a submission. Arguments, working directory and file names that are not UTF-8 are
+ * A variable of 128 KiB or more cannot be passed to a program: it is left out, as an odd
+ * variable of the user must not stop a submission. Values that are not UTF-8 arrive byte
+ * for byte. Arguments, working directory and file names that are not UTF-8 are
  * refused. */
 json_t *submit_options_jobspec (const struct submit_options *so,
                                 const struct submit_program *prog, const char *cwd,

@@ -64,6 +64,44 @@ static int parse_environment (struct jobspec *js, const json_t *system, struct e
     return 0;
 }
 
+/* fluxq.environment-bytes: variables whose values are not UTF-8, in base64. */
+static int parse_bytes (struct jobspec *js, const json_t *own, struct error *err)
+{
+    static const char where[] = SYSTEM ".fluxq.environment-bytes";
+    json_t *bytes, *value, *env;
+    const char *name;
+    int rc = below (own, "environment-bytes", SYSTEM ".fluxq", &bytes, err);
+
+    if (rc < 0 || !bytes)
+        return rc;
+    env = js->environment ? json_copy (js->environment) : json_object ();
+    json_decref (js->environment);
+    if (!(js->environment = env))
+        return error_no_memory (err, "jobspec");
+    json_object_foreach (bytes, name, value) {
+        size_t len = json_string_length (value);
+        autofree char *text = malloc (BASE64_DECODED (len) + 1);
+        if (!text)
+            return error_no_memory (err, "jobspec");
+        ssize_t n = json_is_string (value)
+                        ? base64_decode (json_string_value (value), len, text)
+                        : -EINVAL;
+        if (n < 0 || memchr (text, '\0', (size_t)n))
+            return error_set (err, EINVAL, "%s.%.64s: not base64, or with a NUL byte",
+                              where, name);
+        if (!text_is_variable (name, strlen (name))
+            || strlen (name) + 2 + (size_t)n > JOBSPEC_STRING_MAX)
+            return error_set (err, EINVAL,
+                              "%s: '%.64s' cannot be a variable, or is too long", where,
+                              name);
+        if (json_object_set_new_nocheck (env, name,
+                                         json_stringn_nocheck (text, (size_t)n))
+            < 0)
+            return error_no_memory (err, "jobspec");
+    }
+    return 0;
+}
+
 /* shell.options.KIND.STREAM.path */
 static int parse_pattern (const json_t *o, const char *kind, const char *stream,
                           char **ret, struct error *err)
@@ -366,6 +404,8 @@ int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
         rc = parse_files (js, system, err);
     if (rc >= 0)
         rc = parse_fluxq (js, system, err);
+    if (rc >= 0)
+        rc = parse_bytes (js, json_object_get (system, "fluxq"), err);
     if (rc >= 0)
         rc = parse_waiting (js, system, err);
     if (rc >= 0)

@@ -606,6 +606,39 @@ static void test_export (void **state)
     free (text);
 }
 
+/* Values that JSON cannot hold arrive byte for byte. */
+static void test_export_bytes (void **state)
+{
+    char *const list[] = { "LATIN=M\xfcller", "A=1", "CUT=\xe2\x82", NULL };
+    struct submit_options so;
+    struct error err = { 0 };
+    json_t *root, *own;
+
+    (void)state;
+    submit_options_init (&so);
+    assert_int_equal (
+        submit_options_set (&so, SUBMIT_FROM_COMMAND, "export", "ALL,B=\xff", NULL, &err),
+        0);
+    root = submit_options_jobspec (&so, &echo_program, "/", list, &err);
+    assert_non_null (root);
+    own = json_object_get (
+        json_object_get (json_object_get (root, "attributes"), "system"), "fluxq");
+    own = json_object_get (own, "environment-bytes");
+    assert_int_equal (json_object_size (own), 3);
+    assert_string_equal (json_text (own, "LATIN"), "TfxsbGVy");
+    struct jobspec *js = parse (root);
+    assert_string_equal (json_text (js->environment, "LATIN"), "M\xfcller");
+    assert_string_equal (json_text (js->environment, "CUT"), "\xe2\x82");
+    assert_string_equal (json_text (js->environment, "B"), "\xff");
+    assert_string_equal (json_text (js->environment, "A"), "1");
+    jobspec_destroy (js);
+    json_object_set_new (own, "LATIN", json_string ("?"));
+    assert_null (jobspec_from_json (root, &err));
+    assert_non_null (strstr (err.text, "environment-bytes.LATIN: not base64"));
+    json_decref (root);
+    submit_options_release (&so);
+}
+
 /* A name of any length arrives, as every program may have it. */
 static void test_export_long_name (void **state)
 {
@@ -754,25 +787,16 @@ static void test_placement (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_export_file),
-        cmocka_unit_test (test_export_and_login),
-        cmocka_unit_test (test_refusals),
-        cmocka_unit_test (test_precedence),
-        cmocka_unit_test (test_gpus_by_source),
-        cmocka_unit_test (test_from_environ),
-        cmocka_unit_test (test_attributes),
-        cmocka_unit_test (test_stages),
-        cmocka_unit_test (test_reservation),
-        cmocka_unit_test (test_script),
-        cmocka_unit_test (test_bad_program),
-        cmocka_unit_test (test_waiting),
-        cmocka_unit_test (test_add_dependency),
-        cmocka_unit_test (test_export),
-        cmocka_unit_test (test_export_long_name),
-        cmocka_unit_test (test_every_row_sets),
-        cmocka_unit_test (test_table),
-        cmocka_unit_test (test_requeue),
-        cmocka_unit_test (test_placement),
+        cmocka_unit_test (test_export_file),    cmocka_unit_test (test_export_and_login),
+        cmocka_unit_test (test_refusals),       cmocka_unit_test (test_precedence),
+        cmocka_unit_test (test_gpus_by_source), cmocka_unit_test (test_from_environ),
+        cmocka_unit_test (test_attributes),     cmocka_unit_test (test_stages),
+        cmocka_unit_test (test_reservation),    cmocka_unit_test (test_script),
+        cmocka_unit_test (test_bad_program),    cmocka_unit_test (test_waiting),
+        cmocka_unit_test (test_add_dependency), cmocka_unit_test (test_export),
+        cmocka_unit_test (test_export_bytes),   cmocka_unit_test (test_export_long_name),
+        cmocka_unit_test (test_every_row_sets), cmocka_unit_test (test_table),
+        cmocka_unit_test (test_requeue),        cmocka_unit_test (test_placement),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -27,6 +27,12 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_reservation.c \
 	src/cmd/show/show_slurm.c \
 	src/cmd/show/show_steps.c \
+	src/cmd/slurm/acct_fields.c \
+	src/cmd/slurm/acct_format.c \
+	src/cmd/slurm/acct_rows.c \
+	src/cmd/slurm/acct_steps.c \
+	src/cmd/slurm/acct_time.c \
+	src/cmd/slurm/acct_values.c \
 	src/cmd/slurm/format.c \
 	src/cmd/slurm/job_fields.c \
 	src/cmd/slurm/job_filter.c \
@@ -41,6 +47,8 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/nodeview.c \
 	src/cmd/slurm/pairs.c \
 	src/cmd/slurm/record.c \
+	src/cmd/slurm/sacct_match.c \
+	src/cmd/slurm/sacct_options.c \
 	src/cmd/slurm/scontrol_jobs.c \
 	src/cmd/slurm/scontrol_json.c \
 	src/cmd/slurm/scontrol_reserve.c \

@@ -29,6 +29,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_steps.c \
 	src/cmd/slurm/acct_fields.c \
 	src/cmd/slurm/acct_format.c \
+	src/cmd/slurm/acct_json.c \
 	src/cmd/slurm/acct_rows.c \
 	src/cmd/slurm/acct_steps.c \
 	src/cmd/slurm/acct_time.c \
@@ -71,7 +72,8 @@ src_cmd_fluxq_LDADD = $(CMD_LIBS)
 
 if HAVE_CMOCKA
 CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_listing \
-	src/cmd/slurm/test/test_format src/cmd/slurm/test/test_scontrol \
+	src/cmd/slurm/test/test_format src/cmd/slurm/test/test_sacct \
+	src/cmd/slurm/test/test_scontrol \
 	src/cmd/slurm/test/test_sinfo
 check_PROGRAMS += $(CMD_TESTS)
 UNIT_TESTS += $(CMD_TESTS)
@@ -79,6 +81,8 @@ src_cmd_test_test_complete_SOURCES = src/cmd/test/test_complete.c
 src_cmd_test_test_complete_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_slurm_test_test_scontrol_SOURCES = src/cmd/slurm/test/test_scontrol.c
 src_cmd_slurm_test_test_scontrol_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
+src_cmd_slurm_test_test_sacct_SOURCES = src/cmd/slurm/test/test_sacct.c
+src_cmd_slurm_test_test_sacct_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_slurm_test_test_sinfo_SOURCES = src/cmd/slurm/test/test_sinfo.c
 src_cmd_slurm_test_test_sinfo_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_print_test_test_listing_SOURCES = src/cmd/print/test/test_listing.c

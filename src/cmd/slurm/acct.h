@@ -207,6 +207,11 @@ void acct_format_add_row (const struct acct_format *f, const struct acct_row *ro
                           struct strbuf *sb);
 void acct_format_add_names (struct strbuf *sb);
 
+/* -- JSON (acct_json.c) -- */
+
+/* The job with its steps, a new reference; NULL: no memory. */
+json_t *acct_json (struct acct_row *row);
+
 /* -- times (acct_time.c) -- */
 
 /* A time of -S and -E: "now-1day", "11/23-10:00", "2026-11-23T10:00", ...; dates without

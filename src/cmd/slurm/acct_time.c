@@ -39,6 +39,12 @@ static bool read_two (const char **pp, int min, int max, int *ret)
     return true;
 }
 
+/* Exactly two digits, of minutes or seconds. */
+static bool read_sixtieth (const char **pp, int *ret)
+{
+    return (*pp)[0] && isdigit ((unsigned char)(*pp)[1]) && read_two (pp, 0, 59, ret);
+}
+
 static void set_date (struct when *w, time_t t)
 {
     struct tm tm;
@@ -155,10 +161,9 @@ static bool read_clock (const char **pp, struct when *w)
     const char *p = *pp;
 
     w->second = 0;
-    if (!read_two (&p, 0, 23, &w->hour) || *p++ != ':'
-        || !read_two (&p, 0, 59, &w->minute))
+    if (!read_two (&p, 0, 23, &w->hour) || *p++ != ':' || !read_sixtieth (&p, &w->minute))
         return false;
-    if (*p == ':' && (p++, !read_two (&p, 0, 59, &w->second)))
+    if (*p == ':' && (p++, !read_sixtieth (&p, &w->second)))
         return false;
     while (isspace ((unsigned char)*p))
         p++;

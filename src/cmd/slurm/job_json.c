@@ -23,8 +23,7 @@ bool job_json_has_version (const char *version)
 
 /* -- parts -- */
 
-/* A number that may be absent or without a limit. */
-static json_t *number (bool set, double n)
+json_t *job_json_number (bool set, double n)
 {
     return json_pack ("{s:b s:b s:I}", "set", (int)(set && isfinite (n)), "infinite",
                       (int)(set && isinf (n)), "number",
@@ -60,19 +59,24 @@ static json_t *states (const struct job_row *row)
     return json_pack ("[s]", row->values[JOB_STATE]);
 }
 
-static json_t *exit_code (const struct job_row *row)
+json_t *job_json_exit (bool known, int status)
 {
-    int status = (int)job_number (row, JOB_WAIT_STATUS);
-    bool known = *row->values[JOB_WAIT_STATUS], signaled = known && WIFSIGNALED (status);
+    bool signaled = known && WIFSIGNALED (status);
     int code = WIFEXITED (status) ? WEXITSTATUS (status) : 0;
 
     return json_pack ("{s:[s] s:o s:{s:o s:s}}", "status",
                       signaled ? "SIGNALED"
                       : code   ? "ERROR"
                                : "SUCCESS",
-                      "return_code", number (!signaled, code), "signal", "id",
-                      number (signaled, signaled ? WTERMSIG (status) : 0), "name",
-                      signaled ? strsignal (WTERMSIG (status)) : "");
+                      "return_code", job_json_number (!signaled, code), "signal", "id",
+                      job_json_number (signaled, signaled ? WTERMSIG (status) : 0),
+                      "name", signaled ? strsignal (WTERMSIG (status)) : "");
+}
+
+static json_t *exit_code (const struct job_row *row)
+{
+    return job_json_exit (*row->values[JOB_WAIT_STATUS],
+                          (int)job_number (row, JOB_WAIT_STATUS));
 }
 
 static json_t *allocation (const json_t *ranks)
@@ -104,7 +108,7 @@ static json_t *resources (const struct job_row *row, const json_t *ranks)
         "AVAILABLE", "list", row->values[JOB_NODELIST], "whole",
         (int)(*row->values[JOB_EXCLUSIVE] != '\0'), "allocation", allocation (ranks),
         "cpus", (json_int_t)job_number (row, JOB_NCORES), "threads_per_core",
-        number (false, 0));
+        job_json_number (false, 0));
 }
 
 /* -- members by table -- */
@@ -186,7 +190,8 @@ static void add_numbers (json_t *o, const struct job_row *row)
         double n = job_number (row, numbers[i].value);
         bool given = numbers[i].always || *row->values[numbers[i].value];
         set (o, numbers[i].key,
-             numbers[i].plain ? json_integer ((json_int_t)n) : number (given, n));
+             numbers[i].plain ? json_integer ((json_int_t)n)
+                              : job_json_number (given, n));
     }
 }
 
@@ -203,35 +208,45 @@ json_t *job_json (const struct job_row *row, const json_t *ranks)
     set (o, "array_task_string",
          json_stringn (row->values[JOB_ARRAY_TASKS],
                        strcspn (row->values[JOB_ARRAY_TASKS], "%")));
-    set (o, "array_max_tasks", number (true, most ? strtod (most + 1, NULL) : 0));
+    set (o, "array_max_tasks",
+         job_json_number (true, most ? strtod (most + 1, NULL) : 0));
     set (o, "batch_flag", json_boolean (*row->values[JOB_BATCH_SCRIPT]));
-    set (o, "end_time", number (true, job_end_time (row)));
-    set (o, "start_time", number (true, job_start_time (row)));
+    set (o, "end_time", job_json_number (true, job_end_time (row)));
+    set (o, "start_time", job_json_number (true, job_start_time (row)));
     set (o, "exit_code", exit_code (row));
-    set (o, "het_job_id", number (true, 0));
-    set (o, "het_job_offset", number (true, 0));
+    set (o, "het_job_id", job_json_number (true, 0));
+    set (o, "het_job_offset", job_json_number (true, 0));
     set (o, "hold", json_boolean (job_is_held (row)));
     set (o, "job_resources", resources (row, ranks));
     set (o, "job_state", states (row));
     set (o, "requeue", json_boolean (*row->values[JOB_MAY_REQUEUE]));
     set (o, "shared",
          *row->values[JOB_EXCLUSIVE] ? json_pack ("[s]", "none") : json_array ());
-    set (o, "time_limit", number (true, limit > 0 ? ceil (limit / 60) : HUGE_VAL));
-    set (o, "time_minimum", number (true, job_number (row, JOB_TIME_MIN) / 60));
+    set (o, "time_limit",
+         job_json_number (true, limit > 0 ? ceil (limit / 60) : HUGE_VAL));
+    set (o, "time_minimum", job_json_number (true, job_number (row, JOB_TIME_MIN) / 60));
     return o;
+}
+
+json_t *job_json_meta (const struct cmd *c)
+{
+    return json_pack ("{s:{s:{s:s s:s s:s s:s} s:[s] s:{s:{s:s s:s s:s} s:s s:s}} s:[] "
+                      "s:[]}",
+                      "meta", "plugin", "type", "", "name", "", "data_parser",
+                      "data_parser/" VERSION, "accounting_storage", "", "command",
+                      c->program, "slurm", "version", "major", "25", "minor", "11",
+                      "micro", "0", "release", CMD_SLURM_VERSION, "cluster", "", "errors",
+                      "warnings");
 }
 
 int job_json_print (struct cmd *c, json_t *jobs)
 {
-    autojson json_t *o = json_pack (
-        "{s:o s:o s:o s:{s:{s:s s:s s:s s:s} s:[s] s:{s:{s:s s:s s:s} s:s s:s}} s:[] "
-        "s:[]}",
-        "jobs", jobs, "last_backfill", number (false, 0), "last_update",
-        number (false, 0), "meta", "plugin", "type", "", "name", "", "data_parser",
-        "data_parser/" VERSION, "accounting_storage", "", "command", c->program, "slurm",
-        "version", "major", "25", "minor", "11", "micro", "0", "release",
-        CMD_SLURM_VERSION, "cluster", "", "errors", "warnings");
-    autofree char *text = o ? json_dumps (o, JSON_INDENT (2)) : NULL;
+    autojson json_t *meta = job_json_meta (c);
+    autojson json_t *o =
+        json_pack ("{s:o s:o s:o}", "jobs", jobs, "last_backfill",
+                   job_json_number (false, 0), "last_update", job_json_number (false, 0));
+    bool ok = o && meta && json_object_update (o, meta) == 0;
+    autofree char *text = ok ? json_dumps (o, JSON_INDENT (2)) : NULL;
 
     if (!text)
         return cmd_fail (c, "out of memory");

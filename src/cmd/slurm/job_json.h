@@ -17,3 +17,12 @@ bool job_json_has_version (const char *version);
 json_t *job_json (const struct job_row *row, const json_t *ranks);
 /* Prints the answer with these jobs (taken over): 0 or CMD_FAILED. */
 int job_json_print (struct cmd *c, json_t *jobs);
+
+/* -- parts, also for sacct --json -- */
+
+/* A number that may be absent or without a limit (n infinite). */
+json_t *job_json_number (bool set, double n);
+/* How a process ended, from its status (see wait(2)). */
+json_t *job_json_exit (bool known, int status);
+/* The members "meta", "errors" and "warnings" of an answer. */
+json_t *job_json_meta (const struct cmd *c);

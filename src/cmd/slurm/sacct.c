@@ -8,6 +8,10 @@
  * ended. A page is printed before the next one is read.
  */
 #include "cmd/slurm/sacct.h"
+
+#include <string.h>
+
+#include "cmd/slurm/job_json.h"
 #include "common/idset.h"
 
 #define TARGET_MAX (256 * 1024)
@@ -24,6 +28,7 @@ struct listing {
     size_t *order, next; /* of active: by id */
     struct acct_row row;
     struct strbuf out;
+    bool written; /* a job in JSON */
 };
 
 /* -- requests -- */
@@ -131,12 +136,27 @@ static bool is_empty_array (const struct acct_row *row)
            && !acct_has (row, ACCT_ARRAY_TASKS);
 }
 
+static void add_json (struct listing *l)
+{
+    json_t *job = acct_json (&l->row);
+    autofree char *text = job ? json_dumps (job, JSON_INDENT (2)) : NULL;
+
+    strbuf_adds (&l->out, l->written ? ",\n" : "");
+    strbuf_adds (&l->out, text ? text : "{}");
+    l->written = true;
+    json_decref (job);
+}
+
 static void show (struct listing *l, const struct acct_rows *rows, size_t i)
 {
     acct_rows_fill (rows, i, &l->row);
     if (is_empty_array (&l->row)
         || !sacct_match (l->s, &l->row, rows->source == ACCT_JOBS))
         return;
+    if (l->s->json) {
+        add_json (l);
+        return;
+    }
     if (sacct_wants_job (l->s, &l->row))
         add_job (l);
     for (int batch = 1; batch >= 0 && !l->s->no_steps; batch--)
@@ -188,15 +208,30 @@ static int show_history (struct listing *l)
     return CMD_OK;
 }
 
+static void end_json (struct listing *l)
+{
+    json_t *meta = job_json_meta (l->c);
+    autofree char *text = meta ? json_dumps (meta, JSON_INDENT (2)) : NULL;
+
+    strbuf_adds (&l->out, "],\n");
+    strbuf_adds (&l->out, text ? text + strlen ("{\n") : "}");
+    strbuf_addch (&l->out, '\n');
+    json_decref (meta);
+}
+
 static int list (struct listing *l)
 {
     if (read_active (l) != CMD_OK)
         return l->c->status;
-    if (!l->s->no_heading)
+    if (l->s->json)
+        strbuf_adds (&l->out, "{\"jobs\": [\n");
+    else if (!l->s->no_heading)
         acct_format_add_heading (&l->s->format, &l->out);
     if (show_history (l) != CMD_OK)
         return l->c->status;
     show_active (l, UINT64_MAX);
+    if (l->s->json)
+        end_json (l);
     return flush (l);
 }
 

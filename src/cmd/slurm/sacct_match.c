@@ -45,7 +45,8 @@ static int read_job (struct sacct *s, char *word, struct error *err)
         tasks++;
     }
     tasks[strcspn (tasks, "%")] = '\0';
-    if (!(w->tasks = idset_decode (tasks, TASKS_MAX, NULL)))
+    w->tasks = idset_decode (tasks, TASKS_MAX, NULL);
+    if (!w->tasks || idset_count (w->tasks) == 0)
         return error_set (err, EINVAL, "Bad job array element specified: %s", word);
     return 0;
 }

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "cmd/client/named.h"
+#include "cmd/slurm/job_json.h"
 #include "cmd/slurm/words.h"
 #include "common/clock.h"
 #include "common/hostlist.h"
@@ -44,6 +45,7 @@ enum {
     HELP_FORMAT,
     HELP_STATE,
     JOBS,
+    JSON,
     LIMIT_MAX,
     LIMIT_MIN,
     LONG,
@@ -91,6 +93,7 @@ const struct option_desc sacct_options[] = {
     { "help-fields", 0, NULL, NULL, HELP_FORMAT, false, NULL },
     { "helpstate", 0, NULL, "list the states of -s", HELP_STATE, false, NULL },
     { "jobs", 'j', "LIST", "these jobs and steps: 12,13_4,14.batch", JOBS, false, NULL },
+    { "json", 0, "VERSION", "JSON, as data_parser v0.0.41 [the only form]", JSON, true, NULL },
     { "local", 0, NULL, "jobs of this cluster", NO_DIFFERENCE, false, NULL },
     { "long", 'l', NULL, "many fields", LONG, false, NULL },
     { "name", 0, "LIST", "jobs with these names", NAMES, false, NULL },
@@ -123,7 +126,6 @@ const struct option_desc sacct_options[] = {
     { "file", 'f', "FILE", NULL, REFUSED, false, NULL },
     { "flags", 'F', "LIST", NULL, REFUSED, false, NULL },
     { "helpreason", 0, NULL, NULL, REFUSED, false, NULL },
-    { "json", 0, "VERSION", NULL, REFUSED, true, NULL },
     { "reason", 'R', "LIST", NULL, REFUSED, false, NULL },
     { "use-local-uid", 0, NULL, NULL, REFUSED, false, NULL },
     { "verbose", 'v', NULL, NULL, REFUSED, false, NULL },
@@ -142,7 +144,6 @@ static const struct {
     { "env-vars", "the environment is not kept in the history" },
     { "file", "there is one history; remove the option" },
     { "flags", "jobs have none" },
-    { "json", "not supported; use --parsable2, or squeue --json for active jobs" },
     { "reason", "the history does not keep why jobs waited" },
     { "verbose", "there is nothing more to print; remove the option" },
     { "yaml", "not supported; use --parsable2" },
@@ -338,6 +339,12 @@ static int set_option (struct cmd *c, struct sacct *s, const struct option_match
     case JOBS:
         strbuf_addf (&s->jobs, "%s,", m->value);
         return CMD_OK;
+    case JSON:
+        s->json = true;
+        if (!job_json_has_version (m->value))
+            return cmd_usage (c, "--json=%s: not supported; use --json=v0.0.41",
+                              m->value);
+        return CMD_OK;
     case LIMIT_MAX:
         return set_limit (c, &s->limit.max, m->value);
     case LIMIT_MIN:
@@ -527,7 +534,8 @@ static int prepare (struct cmd *c, struct sacct *s)
         return cmd_usage (c, "--timelimit-max needs --timelimit-min");
     if (s->hosts && !(s->nodelist = hostlist_decode (s->hosts, NODES_MAX, &err)))
         return cmd_usage (c, "--nodelist=%s: %s", s->hosts, err.text);
-    s->needs = s->format.needs | sacct_match_needs (s);
+    s->needs = s->json ? (UINT64_C (1) << ACCT_VALUES) - 1 : s->format.needs;
+    s->needs |= sacct_match_needs (s);
     if (!s->no_steps)
         s->needs |= ACCT_BIT (NTASKS) | ACCT_BIT (NCORES) | ACCT_BIT (CPU_MILLI)
                     | ACCT_BIT (NODES) | ACCT_BIT (NODELIST) | ACCT_BIT (RESTARTS);

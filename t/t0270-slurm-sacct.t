@@ -38,7 +38,7 @@ test_expect_success 'the default has the headings and widths of Slurm, and each 
     sacct >out && cat out &&
     sed -n 1p out | grep -xF "JobID           JobName  Partition    Account  AllocCPUS      State ExitCode " &&
     sed -n 2p out | grep -xF -e "------------ ---------- ---------- ---------- ---------- ---------- -------- " &&
-    grep -xE "$command +command +batch +2 +COMPLETED +0:0 " out && grep -xE "$command\.0 +true +2 +COMPLETED +0:0 " out &&
+    grep -xE "$command +command +batch +2 +COMPLETED +0:0 " out && grep -xE "$command\.0 +command +2 +COMPLETED +0:0 " out &&
     grep -xE "$failed +failed +batch +physics +1 +FAILED +3:0 " out &&
     grep -xE "$script +job.sh +batch +1 +FAILED +5:0 " out &&
     sed -n "/^$script/s/ .*//p" out | xargs | grep -x "$script $script.batch $script.0 $script.1" &&
@@ -48,7 +48,7 @@ test_expect_success 'the default has the headings and widths of Slurm, and each 
     grep -xE "$cancelled\.batch +batch +1 +CANCELLED +0:15 " out &&
     grep -xE "${array}_\[0-3%2\] +array +batch +0 +PENDING +0:0 " out &&
     grep -xE "${never}_\[1-3\] +never +batch +0 +CANCELLED\+ +0:0 " out &&
-    test "$(sed 1,2d out | wc -l)" -eq 12
+    test "$(sed 1,2d out | wc -l)" -eq 13
 '
 
 test_expect_success '-X leaves the steps out, -n the headings; -P and -p have delimiters' '
@@ -129,8 +129,8 @@ test_expect_success 'times: without -S today, with -j all, with -s now; windows;
     test -z "$(sacct -nX -S now-2days -E now-1day)" && test -z "$(sacct -nX -S 2010-01-01 -E 2010-01-02T10:00)" &&
     test "$(sacct -nXP -o jobid -S now-1hour --name failed)" = $failed &&
     test "$(sacct -nXP --starttime $(date +%Y-%m-%dT%H:00) --endtime now --name failed -o JobIdRaw,State)" = "$failed|FAILED" &&
-    test "$(sacct -nXP -s R -o jobid)" = $running && test "$(sacct -nXP --state pd -o jobid)" = "${array}_[0-3%2]" &&
-    test -z "$(sacct -nX -s CD)" && test "$(sacct -nXP -s F,CD -S now-1hour -E now -o state --name failed,command | sort | xargs)" = \
+    test "$(sacct -nXP -s R --name running,failed -o jobid)" = $running && test "$(sacct -nXP --state pd --name array,failed -o jobid)" = "${array}_[0-3%2]" &&
+    test -z "$(sacct -nX -s TO)" && test "$(sacct -nXP -s F,CD -S now-1hour -E now -o state --name failed,command | sort | xargs)" = \
         "COMPLETED FAILED" && test "$(sacct -nXP -j $failed,$command -s F -o jobid)" = $failed &&
     test_expect_code 1 sacct -S ISO 2>err && echo "Invalid time specification (pos=0): ISO" >wanted && test_cmp wanted err &&
     test_expect_code 1 sacct -S 2027-01-01 -E 2026-01-01 2>err && grep "requested is after end time" err &&

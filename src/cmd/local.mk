@@ -27,40 +27,40 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_reservation.c \
 	src/cmd/show/show_slurm.c \
 	src/cmd/show/show_steps.c \
-	src/cmd/slurm/acct_fields.c \
-	src/cmd/slurm/acct_format.c \
-	src/cmd/slurm/acct_json.c \
-	src/cmd/slurm/acct_rows.c \
-	src/cmd/slurm/acct_steps.c \
-	src/cmd/slurm/acct_time.c \
-	src/cmd/slurm/acct_values.c \
-	src/cmd/slurm/format.c \
-	src/cmd/slurm/job_fields.c \
-	src/cmd/slurm/job_filter.c \
-	src/cmd/slurm/job_json.c \
-	src/cmd/slurm/job_rows.c \
-	src/cmd/slurm/job_sort.c \
-	src/cmd/slurm/job_values.c \
-	src/cmd/slurm/squeue_options.c \
-	src/cmd/slurm/words.c \
-	src/cmd/slurm/jobview.c \
-	src/cmd/slurm/jobview_details.c \
-	src/cmd/slurm/nodeview.c \
-	src/cmd/slurm/pairs.c \
-	src/cmd/slurm/record.c \
-	src/cmd/slurm/sacct_match.c \
-	src/cmd/slurm/sacct_options.c \
-	src/cmd/slurm/scontrol_jobs.c \
-	src/cmd/slurm/scontrol_json.c \
-	src/cmd/slurm/scontrol_reserve.c \
-	src/cmd/slurm/scontrol_show.c \
-	src/cmd/slurm/scontrol_show_job.c \
-	src/cmd/slurm/scontrol_show_node.c \
-	src/cmd/slurm/scontrol_update.c \
-	src/cmd/slurm/sinfo_fields.c \
-	src/cmd/slurm/sinfo_lines.c \
-	src/cmd/slurm/sinfo_options.c \
-	src/cmd/slurm/sinfo_states.c \
+	src/cmd/slurm/acct/acct_fields.c \
+	src/cmd/slurm/acct/acct_format.c \
+	src/cmd/slurm/acct/acct_json.c \
+	src/cmd/slurm/acct/acct_rows.c \
+	src/cmd/slurm/acct/acct_steps.c \
+	src/cmd/slurm/acct/acct_time.c \
+	src/cmd/slurm/acct/acct_values.c \
+	src/cmd/slurm/acct/sacct_match.c \
+	src/cmd/slurm/acct/sacct_options.c \
+	src/cmd/slurm/control/scontrol_jobs.c \
+	src/cmd/slurm/control/scontrol_json.c \
+	src/cmd/slurm/control/scontrol_reserve.c \
+	src/cmd/slurm/control/scontrol_show.c \
+	src/cmd/slurm/control/scontrol_show_job.c \
+	src/cmd/slurm/control/scontrol_show_node.c \
+	src/cmd/slurm/control/scontrol_update.c \
+	src/cmd/slurm/jobs/job_fields.c \
+	src/cmd/slurm/jobs/job_filter.c \
+	src/cmd/slurm/jobs/job_json.c \
+	src/cmd/slurm/jobs/job_rows.c \
+	src/cmd/slurm/jobs/job_sort.c \
+	src/cmd/slurm/jobs/job_values.c \
+	src/cmd/slurm/jobs/jobview.c \
+	src/cmd/slurm/jobs/jobview_details.c \
+	src/cmd/slurm/jobs/squeue_options.c \
+	src/cmd/slurm/nodes/nodeview.c \
+	src/cmd/slurm/nodes/sinfo_fields.c \
+	src/cmd/slurm/nodes/sinfo_lines.c \
+	src/cmd/slurm/nodes/sinfo_options.c \
+	src/cmd/slurm/nodes/sinfo_states.c \
+	src/cmd/slurm/words/format.c \
+	src/cmd/slurm/words/pairs.c \
+	src/cmd/slurm/words/record.c \
+	src/cmd/slurm/words/words.c \
 	src/cmd/submit/submission.c \
 	$(COMMANDS_FILES) $(SLURM_COMMANDS_FILES)
 nodist_src_cmd_libcmd_a_SOURCES = src/cmd/table.c src/cmd/slurm/table.c

@@ -7,11 +7,11 @@
  * The queue is read first: a job that ends meanwhile is in the history, too, and shown as
  * ended. A page is printed before the next one is read.
  */
-#include "cmd/slurm/sacct.h"
+#include "cmd/slurm/acct/sacct.h"
 
 #include <string.h>
 
-#include "cmd/slurm/job_json.h"
+#include "cmd/slurm/jobs/job_json.h"
 #include "common/idset.h"
 
 #define TARGET_MAX (256 * 1024)

@@ -3,7 +3,7 @@
  * This file has the options, the table of keywords and the interactive mode. What a
  * keyword does is in the other files: scontrol_show.c, scontrol_jobs.c, ...
  */
-#include "cmd/slurm/scontrol.h"
+#include "cmd/slurm/control/scontrol.h"
 
 #include <config.h>
 #include <ctype.h>

@@ -3,11 +3,11 @@
  * The fields are sinfo_fields (sinfo_fields.c), the lines sinfo_lines.c. One request gets
  * the queues, one the nodes.
  */
-#include "cmd/slurm/sinfo.h"
+#include "cmd/slurm/nodes/sinfo.h"
 
 #include "cmd/print/print.h"
-#include "cmd/slurm/record.h"
-#include "cmd/slurm/words.h"
+#include "cmd/slurm/words/record.h"
+#include "cmd/slurm/words/words.h"
 
 #define LISTING_MAX (1 << 30)
 #define COLUMN_MIN 9 /* of partitions and nodes in the formats of sinfo itself */

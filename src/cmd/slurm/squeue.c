@@ -6,10 +6,10 @@
 #include <pwd.h>
 
 #include "cmd/client/named.h"
-#include "cmd/slurm/job_json.h"
-#include "cmd/slurm/job_rows.h"
-#include "cmd/slurm/squeue.h"
-#include "cmd/slurm/words.h"
+#include "cmd/slurm/jobs/job_json.h"
+#include "cmd/slurm/jobs/job_rows.h"
+#include "cmd/slurm/jobs/squeue.h"
+#include "cmd/slurm/words/words.h"
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/parse.h"

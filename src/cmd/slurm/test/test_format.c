@@ -5,9 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/slurm/format.h"
-#include "cmd/slurm/job_filter.h"
-#include "cmd/slurm/words.h"
+#include "cmd/slurm/words/format.h"
+#include "cmd/slurm/jobs/job_filter.h"
+#include "cmd/slurm/words/words.h"
 
 static void add_row (const void *row, struct strbuf *sb)
 {

@@ -4,7 +4,7 @@
 #include <string.h>
 #include <time.h>
 
-#include "cmd/slurm/sacct.h"
+#include "cmd/slurm/acct/sacct.h"
 
 #define NOW 1795774882 /* 2026-11-27T10:21:22 UTC */
 

@@ -4,8 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cmd/slurm/jobview.h"
-#include "cmd/slurm/pairs.h"
+#include "cmd/slurm/jobs/jobview.h"
+#include "cmd/slurm/words/pairs.h"
 
 /* -- pairs -- */
 

@@ -3,8 +3,8 @@
 
 #include <string.h>
 
-#include "cmd/slurm/nodeview.h"
-#include "cmd/slurm/sinfo.h"
+#include "cmd/slurm/nodes/nodeview.h"
+#include "cmd/slurm/nodes/sinfo.h"
 
 static json_t *parse (const char *text)
 {

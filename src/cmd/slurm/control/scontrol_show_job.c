@@ -1,0 +1,178 @@
+/* scontrol_show_job.c - scontrol show job and show step */
+#include "cmd/print/print.h"
+#include "cmd/slurm/jobs/jobview.h"
+#include "cmd/slurm/control/scontrol.h"
+
+#define RECORD_MAX (16 << 20)
+
+/* One job with all members: 0, or -1 and *why. */
+static int get_job (struct scontrol *s, const char *id, json_t **ret, struct refusal *why)
+{
+    char target[80];
+
+    snprintf (target, sizeof (target), "/v1/jobs/%s", id);
+    return scontrol_call (s, "GET", target, NULL, ret, why);
+}
+
+/* A new array of the ids that Slurm knows too, in the order of ids: those of an array with
+ * its tasks, or all jobs (ids NULL). */
+static json_t *list_ids (struct scontrol *s, const char *ids, struct refusal *why)
+{
+    autostrbuf struct strbuf target = STRBUF_INIT (4096);
+    json_t *list = json_array (), *page = NULL;
+    char after[32] = "0";
+    const json_t *job;
+    size_t i;
+
+    do {
+        strbuf_reset (&target);
+        strbuf_adds (&target, "/v1/jobs?state=all&fields=id&limit=10000");
+        target_add (&target, "after", after);
+        target_add (&target, "ids", ids);
+        json_decref (page);
+        if (scontrol_call (s, "GET", target.buf, NULL, &page, why) < 0) {
+            json_decref (list);
+            return NULL;
+        }
+        json_array_foreach (json_object_get (page, "jobs"), i, job)
+            json_array_append (list, json_object_get (job, "id"));
+        snprintf (after, sizeof (after), "%.0f", answer_number (page, "next"));
+    } while (answer_number (page, "next") > 0);
+    json_decref (page);
+    return list;
+}
+
+static int by_id (const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+
+    return x < y ? -1 : x > y;
+}
+
+/* The jobs of these ids that still exist, without arrays that consist of jobs. */
+static json_t *get_jobs (struct scontrol *s, const json_t *ids)
+{
+    size_t n = json_array_size (ids);
+    autofree double *sorted = calloc (n + 1, sizeof (*sorted));
+    json_t *jobs = json_array (), *job;
+    struct refusal why;
+    char id[32];
+
+    for (size_t i = 0; sorted && i < n; i++)
+        sorted[i] = json_number_value (json_array_get (ids, i));
+    if (sorted)
+        qsort (sorted, n, sizeof (*sorted), by_id);
+    for (size_t i = 0; sorted && i < n && !cmd_interrupted (); i++) {
+        snprintf (id, sizeof (id), "%.0f", sorted[i]);
+        if (get_job (s, id, &job, &why) < 0)
+            continue;
+        if (!jobview_is_spent (job) || n == 1)
+            json_array_append (jobs, job);
+        json_decref (job);
+    }
+    return jobs;
+}
+
+static void print_jobs (struct scontrol *s, const json_t *jobs)
+{
+    int flags = (s->oneline ? RECORD_ONE_LINE : 0) | (s->details ? RECORD_DETAILS : 0);
+    const json_t *job;
+    size_t i;
+
+    if (s->json) {
+        scontrol_print_json (s, jobs);
+        return;
+    }
+    json_array_foreach (jobs, i, job) {
+        struct strbuf sb = STRBUF_INIT (RECORD_MAX);
+        jobview_add (&sb, job, flags);
+        printf ("%s\n%s", sb.buf, s->oneline ? "" : "\n");
+        strbuf_release (&sb);
+    }
+}
+
+/* Of an array: one of its waiting tasks, as Slurm shows it. */
+static void narrow (json_t *job, const char *task)
+{
+    json_t *waiting = json_object_get (json_object_get (job, "array"), "waiting");
+
+    if (waiting) {
+        json_object_set_new (waiting, "tasks", json_string (task));
+        json_object_set_new (json_object_get (job, "array"), "limit", json_integer (0));
+    }
+}
+
+/* "12" with all tasks of array 12, or "12_3" */
+static json_t *find_jobs (struct scontrol *s, const char *value, struct refusal *why)
+{
+    const char *task = strchr (value, '_');
+    autojson json_t *job = NULL, *ids = NULL;
+
+    if (get_job (s, value, &job, why) < 0)
+        return NULL;
+    if (task || answer_number (job, "array_job") <= 0) {
+        if (task)
+            narrow (job, task + 1);
+        return json_pack ("[O]", job);
+    }
+    if (!json_object_get (job, "array"))
+        return json_pack ("[O]", job);
+    ids = list_ids (s, value, why);
+    return ids ? get_jobs (s, ids) : NULL;
+}
+
+/* Whether the array of an unknown task exists. */
+static bool is_other_task (struct scontrol *s, const char *value,
+                           const struct refusal *why)
+{
+    const char *end = strchr (value, '_');
+    autojson json_t *array = NULL;
+    struct refusal other;
+    char id[32];
+
+    if (!end || strcmp (why->code, "unknown-job") != 0)
+        return false;
+    snprintf (id, sizeof (id), "%.*s", (int)(end - value), value);
+    return get_job (s, id, &array, &other) == 0;
+}
+
+static void show_all (struct scontrol *s)
+{
+    struct refusal why;
+    autojson json_t *ids = list_ids (s, NULL, &why);
+
+    if (!ids) {
+        scontrol_say (s, "slurm_load_jobs error: %s", why.words);
+        return;
+    }
+    autojson json_t *jobs = get_jobs (s, ids);
+    if (json_array_size (jobs) == 0 && !s->json)
+        puts ("No jobs in the system");
+    else
+        print_jobs (s, jobs);
+}
+
+void scontrol_show_jobs (struct scontrol *s, const char *value)
+{
+    struct refusal why;
+
+    if (!value) {
+        show_all (s);
+        return;
+    }
+    if (strspn (value, "0123456789_+") != strlen (value) || *value == '_') {
+        scontrol_say (s, "scontrol_print_job error: Invalid job id specified");
+        return;
+    }
+    if (strchr (value, '+')) {
+        scontrol_say (s, "Job %s not found", value);
+        return;
+    }
+    autojson json_t *jobs = find_jobs (s, value, &why);
+    if (jobs)
+        print_jobs (s, jobs);
+    else if (is_other_task (s, value, &why))
+        scontrol_say (s, "Job %s not found", value);
+    else
+        scontrol_say (s, "slurm_load_jobs error: %s", why.words);
+}

@@ -1,0 +1,86 @@
+/* job_rows.c - see job_rows.h */
+#include "cmd/slurm/jobs/job_rows.h"
+
+#include "cmd/print/tsv.h"
+#include "common/strbuf.h"
+
+#define TARGET_MAX (256 * 1024)
+
+/* Reads a line of fields into the row's cells. */
+static int read_row (struct job_rows *rows, char **pp, char *end)
+{
+    const char **cells = rows->cells + rows->n * rows->ncolumns;
+
+    for (size_t i = 0; i < rows->ncolumns; i++) {
+        struct cell cell = tsv_read (pp, end);
+        bool last = i + 1 == rows->ncolumns;
+        if (*pp == end || (**pp == '\n') != last)
+            return -EPROTO;
+        ((char *)cell.text)[cell.len] = '\0';
+        (*pp)++;
+        cells[i] = cell.text;
+    }
+    rows->order[rows->n] = rows->n;
+    rows->n++;
+    return 0;
+}
+
+static int read_rows (struct job_rows *rows, struct error *err)
+{
+    char *p = rows->answer.body, *end = p + rows->answer.len;
+    size_t n = 0;
+
+    for (char *q = p; q < end && (q = memchr (q, '\n', (size_t)(end - q))); q++)
+        n++;
+    rows->cells = malloc ((n * rows->ncolumns + 1) * sizeof (*rows->cells));
+    rows->order = malloc ((n + 1) * sizeof (*rows->order));
+    if (!rows->cells || !rows->order)
+        return error_set (err, ENOMEM, "out of memory");
+    while (p < end)
+        if (rows->n == n || read_row (rows, &p, end) < 0)
+            return error_set (err, EPROTO,
+                              "the broker's answer lacks the requested columns");
+    return 0;
+}
+
+int job_rows_get (struct cmd *c, struct job_rows *ret, const char *target, uint64_t needs)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (TARGET_MAX);
+    struct error err = { 0 };
+
+    *ret = (struct job_rows){ .n = 0 };
+    needs |= UINT64_C (1) << JOB_ID;
+    strbuf_addf (&sb, "%s%sformat=tsv&limit=10000000&fields=", target,
+                 strchr (target, '?') ? "&" : "?");
+    for (size_t v = 0; v < JOB_VALUES; v++) {
+        if (!(needs >> v & 1))
+            continue;
+        strbuf_addf (&sb, "%s%s", ret->ncolumns ? "," : "", slurm_job_columns[v]);
+        ret->columns[ret->ncolumns++] = (enum job_value)v;
+    }
+    if (sb.err)
+        return cmd_fail (c, "the list of jobs or users is too long");
+    if (cmd_request (c, "GET", sb.buf, NULL, 0, &ret->answer) != CMD_OK)
+        return c->status;
+    if (read_rows (ret, &err) < 0) {
+        job_rows_release (ret);
+        return cmd_fail (c, "%s", err.text);
+    }
+    return CMD_OK;
+}
+
+void job_rows_release (struct job_rows *rows)
+{
+    free (rows->cells);
+    free (rows->order);
+    http_response_release (&rows->answer);
+    *rows = (struct job_rows){ .n = 0 };
+}
+
+void job_rows_fill (const struct job_rows *rows, size_t i, struct job_row *row)
+{
+    const char **cells = rows->cells + rows->order[i] * rows->ncolumns;
+
+    for (size_t j = 0; j < rows->ncolumns; j++)
+        row->values[rows->columns[j]] = cells[j];
+}

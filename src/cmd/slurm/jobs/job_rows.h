@@ -1,0 +1,47 @@
+/* job_rows.h - the broker's jobs as rows for Slurm's formats: requested, ordered, walked
+ *
+ *     struct job_rows rows;
+ *     if (job_rows_get (c, &rows, "/v1/jobs?state=active", format.needs | sort_needs)
+ *         != CMD_OK)
+ *         return c->status;
+ *     job_rows_sort (&rows, "P,t,-p");
+ *     job_row_init (&row);
+ *     for (size_t i = 0; i < rows.n; i++) {
+ *         job_rows_fill (&rows, i, &row);
+ *         slurm_format_add_row (&format, &row, &sb);
+ *     }
+ *     job_rows_release (&rows);
+ *
+ * Only the columns in `needs` are requested; the other values of a row are "".
+ */
+#pragma once
+
+#include "cmd/client/command.h"
+#include "cmd/slurm/jobs/job_fields.h"
+
+struct job_rows {
+    size_t n;
+    size_t *order;      /* indices of rows, as they are shown */
+    const char **cells; /* n * ncolumns */
+    size_t ncolumns;
+    enum job_value columns[JOB_VALUES];
+    struct http_response answer;
+};
+
+/* target: with its filters. CMD_OK, or the status after a message; then there is nothing to
+ * release. */
+int job_rows_get (struct cmd *c, struct job_rows *ret, const char *target,
+                  uint64_t needs);
+void job_rows_release (struct job_rows *rows);
+/* Sets the requested values of the i-th row in the order. job_row_init() must have been
+ * called once for the row. */
+void job_rows_fill (const struct job_rows *rows, size_t i, struct job_row *row);
+
+/* -- order (job_sort.c) -- */
+
+/* spec: letters of squeue -S, "P,t,-p". The values that the order reads; false: *ret_wrong
+ * is an unknown letter. */
+bool job_sort_needs (const char *spec, uint64_t *ret_needs, char *ret_wrong);
+/* Rows that are alike by spec: those that start later first, then those without a start,
+ * the newest first. -ENOMEM. */
+int job_rows_sort (struct job_rows *rows, const char *spec);

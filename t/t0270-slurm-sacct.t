@@ -189,7 +189,7 @@ test_expect_success '--json has the members that launchers read' '
     jq -e ".meta.slurm.release and .errors == []" out && sacct --json -X -j 99999 | jq -e ".jobs == []"
 '
 
-test_expect_success 'the list is the same after the queue has forgotten its jobs' '
+test_expect_success 'the list is the same after a restart of the broker' '
     sacct -P -j $command,$failed,$script,$cancelled -o ALL >before && restart_broker && wait_until 20 in_history &&
     sacct -P -j $command,$failed,$script,$cancelled -o ALL >after && test_cmp before after
 '

@@ -101,7 +101,7 @@ test_expect_success 'with private usage other users see no priority, also not in
 test_expect_success 'with private jobs no route shows other users anything of a job, by name or id' '
     configure "private: [jobs, usage]" && fluxq-ctl reload &&
     named=$(submit_secret sekrit-name) &&
-    mine=$(as daemon "$FLUXQ_RUN/bin/fluxq" submit -o /dev/null -N 2 --exclusive -- true) &&
+    mine=$(as daemon "$FLUXQ_RUN/bin/fluxq" submit -D / -o /dev/null -N 2 --exclusive -- true) &&
     jobs="$running $named $ended" && all_answers daemon >answers &&
     test_must_fail grep -n "sekrit\|nobody" answers &&
     for id in $running $named $waiting $ended; do

@@ -19,7 +19,7 @@ static void check_argv (const struct multiprog *mp, uint32_t task, size_t size)
     for (size_t i = 0; argv[i]; i++)
         n += strlen (argv[i]);
     assert (n <= size); /* a number is at most as long as its %t */
-    multiprog_free_argv (argv);
+    free_strings (argv);
 }
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)

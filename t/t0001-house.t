@@ -102,7 +102,7 @@ test_expect_success 'the configuration, the core and the API of the broker do no
     refused src/broker/config/planted.c "#include \"broker/core/broker.h\"" "include room broker/core" &&
     refused src/broker/config/planted.c "#include \"broker/api/privacy.h\"" "include room broker/api" &&
     refused src/broker/core/planted.c "#include \"broker/api/api.h\"" "include room broker/api" &&
-    refused src/broker/core/planted.c "#include \"broker/services/submit.h\"" "include room broker/services" &&
+    refused src/broker/core/planted.c "#include \"broker/services/submit/submit.h\"" "include room broker/services" &&
     refused src/broker/api/planted.c "#include \"broker/services/nodes/nodes.h\"" "include room broker/services" &&
     plant src/broker/services/planted.c "#include \"broker/api/api.h\"" && check_includes
 '

@@ -14,8 +14,8 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/depend/antecedents.c \
 	src/broker/services/cancel_targets.c \
 	src/broker/services/foresee.c \
-	src/broker/services/history_fields.c \
-	src/broker/services/history_row.c \
+	src/broker/services/history/history_fields.c \
+	src/broker/services/history/history_row.c \
 	src/broker/api/job_ids.c \
 	src/broker/api/job_json.c \
 	src/broker/core/jobs.c \
@@ -32,10 +32,10 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/reserve/reserve_job.c \
 	src/broker/services/reserve/reserve_nodes.c \
 	src/broker/services/stream/output_text.c \
-	src/broker/services/submission.c \
-	src/broker/services/submit_check.c \
-	src/broker/services/submit_details.c \
-	src/broker/services/submit_write.c \
+	src/broker/services/submit/submission.c \
+	src/broker/services/submit/submit_check.c \
+	src/broker/services/submit/submit_details.c \
+	src/broker/services/submit/submit_write.c \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \
 	src/broker/core/users.c \

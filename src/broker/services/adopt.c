@@ -18,7 +18,7 @@
 #include "broker/api/privacy.h"
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
-#include "broker/services/submit.h"
+#include "broker/services/submit/submit.h"
 #include "broker/core/service.h"
 
 #define ADOPT_SECONDS 3

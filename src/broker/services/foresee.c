@@ -8,7 +8,7 @@
 #include "broker/services/nodes/nodegroups.h"
 #include "broker/services/placing.h"
 #include "broker/services/reserve/reserve.h"
-#include "broker/services/submission.h"
+#include "broker/services/submit/submission.h"
 #include "common/clock.h"
 
 static json_t *where (const struct entry *e, const struct rset *r)

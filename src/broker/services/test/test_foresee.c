@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "broker/services/placing.h"
-#include "broker/services/submission.h"
+#include "broker/services/submit/submission.h"
 
 #define JOB(count, system)                                                               \
     "{\"version\":1,\"resources\":[{\"type\":\"slot\",\"count\":" count                  \

@@ -8,7 +8,7 @@
 #include <unistd.h>
 
 #include "broker/core/test/fake_http.h"
-#include "broker/services/history.h"
+#include "broker/services/history/history.h"
 #include "common/io.h"
 
 static struct {

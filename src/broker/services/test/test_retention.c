@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "broker/services/history.h"
+#include "broker/services/history/history.h"
 
 #define SLICE 16
 

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "broker/services/submit.h"
+#include "broker/services/submit/submit.h"
 
 #define USER 1000
 #define OPERATOR 0

@@ -12,7 +12,7 @@
 #include "broker/core/service.h"
 #include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/depend.h"
-#include "broker/services/submission.h"
+#include "broker/services/submit/submission.h"
 #include "common/parse.h"
 
 #define PENDING_MAX 1000000

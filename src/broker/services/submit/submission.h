@@ -6,7 +6,7 @@
 #pragma once
 
 #include "broker/core/broker.h"
-#include "broker/services/submit.h"
+#include "broker/services/submit/submit.h"
 
 struct submit_terms {
     uid_t uid;

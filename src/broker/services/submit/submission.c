@@ -1,6 +1,6 @@
 /* submission.c - see submission.h
  */
-#include "broker/services/submission.h"
+#include "broker/services/submit/submission.h"
 
 #include <utlist.h>
 

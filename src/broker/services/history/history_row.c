@@ -3,7 +3,7 @@
  * The record is replayed (entry_replay()), so the row has what GET /v1/jobs/ID showed. The
  * figures of the steps come from the event `usage` of each attempt.
  */
-#include "broker/services/history_row.h"
+#include "broker/services/history/history_row.h"
 
 #include "broker/api/api.h"
 #include "broker/core/jobs.h"

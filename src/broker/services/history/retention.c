@@ -15,7 +15,7 @@
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/depend/depend.h"
-#include "broker/services/history.h"
+#include "broker/services/history/history.h"
 
 #define FIRST_SECONDS 5
 #define EVERY_SECONDS 60

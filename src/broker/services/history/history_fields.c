@@ -1,6 +1,6 @@
 /* history_fields.c - see history_fields.h
  */
-#include "broker/services/history_fields.h"
+#include "broker/services/history/history_fields.h"
 
 #include "broker/api/columns.h"
 #include "broker/api/privacy.h"

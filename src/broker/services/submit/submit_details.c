@@ -1,6 +1,6 @@
 /* submit_details.c - see submit_details.h
  */
-#include "broker/services/submit_details.h"
+#include "broker/services/submit/submit_details.h"
 
 #include <math.h>
 

@@ -13,11 +13,11 @@
  * A history that cannot be opened stops no job: its state is shown, the journal keeps the
  * jobs, and a timer tries again.
  */
-#include "broker/services/history.h"
+#include "broker/services/history/history.h"
 
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
-#include "broker/services/history_row.h"
+#include "broker/services/history/history_row.h"
 #include "common/clock.h"
 
 #define EVERY_SECONDS 60

@@ -8,7 +8,7 @@
 #include "broker/services/placing.h"
 #include "broker/services/reserve/reserve_job.h"
 #include "broker/services/resize/resize.h"
-#include "broker/services/submission.h"
+#include "broker/services/submit/submission.h"
 #include "common/clock.h"
 #include "common/parse.h"
 

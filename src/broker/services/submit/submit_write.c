@@ -11,8 +11,8 @@
 #include "broker/services/depend/depend.h"
 #include "broker/services/queueusers.h"
 #include "broker/services/stream/watch.h"
-#include "broker/services/submission.h"
-#include "broker/services/submit_details.h"
+#include "broker/services/submit/submission.h"
+#include "broker/services/submit/submit_details.h"
 #include "broker/services/userlimits.h"
 #include "jobspec/options/attributes.h"
 

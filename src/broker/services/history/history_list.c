@@ -9,8 +9,8 @@
 
 #include "broker/api/api.h"
 #include "broker/core/service.h"
-#include "broker/services/history.h"
-#include "broker/services/history_fields.h"
+#include "broker/services/history/history.h"
+#include "broker/services/history/history_fields.h"
 #include "common/parse.h"
 
 #define LIMIT_DEFAULT 100000

@@ -3,7 +3,7 @@
 
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
-#include "broker/services/submission.h"
+#include "broker/services/submit/submission.h"
 
 struct slot {
     struct entry *e;

@@ -60,6 +60,8 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
  * jobspec, unless the job starts. */
 void submit_fresh_keep (struct broker *b, struct entry *e);
 
-/* foresee.c: {"start", "now", "nodelist", ..., "pending"} for a job that was checked and is
+/* -- ../foresee.c -- */
+
+/* {"start", "now", "nodelist", ..., "pending"} for a job that was checked and is
  * not in the table; "reason" where no start can be predicted. NULL: no memory. */
 json_t *broker_foresee (struct broker *b, struct entry *e);

@@ -126,8 +126,9 @@ int64_t history_bytes (const struct history *h);
  * -EIO, ... */
 typedef void (*history_lacks_f) (int rc, const struct journal_ended *lacking, size_t n,
                                  void *arg);
-/* Of the n jobs, at most HISTORY_LACKS_MAX, of the journal. A job with the same id and
- * another first_time is another job, of an earlier journal. 0, -ENOMEM, -ESHUTDOWN. */
+/* Asks which of n jobs of the journal, at most HISTORY_LACKS_MAX, the history lacks. A job
+ * with the same id and another first_time is another job, of an earlier journal. 0, -ENOMEM,
+ * -ESHUTDOWN. */
 int history_lacks (struct history *h, const struct journal_ended *jobs, size_t n,
                    history_lacks_f done, void *arg);
 

@@ -181,7 +181,7 @@ int cmd_call (struct cmd *c, const char *method, const char *target, json_t *bod
 int cmd_get (struct cmd *c, const char *target, json_t **ret);
 /* Slurm's sentence for the code of a problem; NULL: there is none. */
 const char *cmd_slurm_sentence (const char *code);
-/* Of Slurm's commands: puts Slurm's sentence before the reason why the broker refused the
+/* In Slurm's commands, puts Slurm's sentence before the reason why the broker refused the
  * request. */
 void cmd_add_words (const struct cmd *c, const struct http_response *r,
                     struct error *err);

@@ -10,7 +10,8 @@ struct history *history_of (const struct broker *b);
 /* Why jobs do not get into the history, in one line; NULL: they do. Valid until the next
  * call. */
 const char *history_why (const struct broker *b);
-/* Which of these ended jobs of the journal the history does not have on disk. Adds them.
- * n <= HISTORY_LACKS_MAX. -EAGAIN, ...: the history cannot say, and done is not called. */
+/* Finds the jobs among these ended ones that the history does not have on disk, and adds
+ * them. n <= HISTORY_LACKS_MAX. -EAGAIN, ...: the history cannot say, and done is not
+ * called. */
 int history_missing (struct broker *b, const struct journal_ended *jobs, size_t n,
                      history_lacks_f done, void *arg);

@@ -19,7 +19,7 @@ int history_fields_parse (const char *text,
                           const struct history_field *list[HISTORY_FIELDS_MAX],
                           struct error *err);
 
-/* Who looks. */
+/* The caller. */
 struct history_viewer {
     struct broker *b;
     uid_t uid;

@@ -74,7 +74,7 @@ static void add_times (struct making *m, const struct journal_record *rec)
     row->time_limit = job->duration;
 }
 
-/* What was allocated, if anything was; and what was asked for. */
+/* The allocation, if there was one, and the request. */
 static void add_sizes (struct making *m)
 {
     const struct job *job = m->job;

@@ -101,7 +101,7 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
-/* Of an array, the tasks that run; or one of them. */
+/* The tasks of an array that run, or one of them. */
 static void test_array (void **unused)
 {
     struct small *s = small_create (1);

@@ -72,7 +72,7 @@ _Static_assert(ACCT_VALUES <= 62, "needs has 64 bits");
 #define ACCT_BIT(v) (UINT64_C (1) << ACCT_##v)
 #define ACCT_NEEDS_STEPS (UINT64_C (1) << 63) /* a field of the job reads its steps */
 
-/* What the options say about values. */
+/* The values of the options. */
 struct acct_view {
     double now;          /* unix time */
     int unit;            /* index into "KMGTP" from 1; 0: as it fits */

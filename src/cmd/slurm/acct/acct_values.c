@@ -134,7 +134,7 @@ void acct_add_size (const struct acct_row *row, double n, int unit, struct strbu
         strbuf_addch (sb, units[unit]);
 }
 
-/* Of a job of the history the column, of others the product of nodes. */
+/* The column for a job of the history, the product of nodes for others. */
 static double gpus_of (const struct acct_row *row, bool asked)
 {
     const char *list = row->values[ACCT_NODE_GRES];

@@ -153,7 +153,7 @@ static void add_nodes (struct strbuf *sb, const json_t *o)
                      + answer_number (n, "down"));
 }
 
-/* What fluxq has of Slurm's configuration, in Slurm's order. */
+/* The lines of Slurm's configuration that fluxq has values for, in Slurm's order. */
 static const struct row parameters[] = {
     { .key = "BOOT_TIME", .add = add_boot },
     { .key = "ClusterName", .fixed = "fluxq" },

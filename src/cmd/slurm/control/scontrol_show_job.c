@@ -91,7 +91,7 @@ static void print_jobs (struct scontrol *s, const json_t *jobs)
     }
 }
 
-/* Of an array: one of its waiting tasks, as Slurm shows it. */
+/* Narrows an array to one of its waiting tasks, as Slurm shows it. */
 static void narrow (json_t *job, const char *task)
 {
     json_t *waiting = json_object_get (json_object_get (job, "array"), "waiting");

@@ -288,7 +288,7 @@ static int read_named (struct scontrol *s, const struct words *w,
     return rc;
 }
 
-/* Of a state of Slurm, the broker's action; NULL: a message was printed. */
+/* The broker's action for a state of Slurm; NULL: a message was printed. */
 static const char *node_action (struct scontrol *s, const struct named_change *c)
 {
     static const struct {

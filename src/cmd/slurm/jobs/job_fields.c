@@ -35,7 +35,7 @@
         const struct job_row *row = p;                                                   \
         slurm_add_seconds (sb, (expr));                                                  \
     }
-/* What Slurm shows of a job without the value. */
+/* The text that Slurm shows for a job without the value. */
 #define CONSTANT(name, text)                                                             \
     static void add_##name (const void *row, struct strbuf *sb)                          \
     {                                                                                    \

@@ -248,7 +248,7 @@ static void add_batch_host (struct strbuf *sb, const json_t *job)
         record_add_text (sb, json_text (first, "node"));
 }
 
-/* Of a waiting job the requested range. */
+/* The requested range for a waiting job. */
 static void add_nodes (struct strbuf *sb, const json_t *job)
 {
     double max = answer_number (request_of (job), "nodes_max");

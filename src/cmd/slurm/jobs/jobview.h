@@ -30,7 +30,7 @@ double jobview_end (const json_t *job);
 const char *jobview_hosts (const json_t *job, bool excluded);
 /* Appends the resources that were asked, or granted. */
 void jobview_add_tres (struct strbuf *sb, const json_t *job, bool granted);
-/* Of a job with nodes: appends the generic resources in all, or "(null)". */
+/* For a job with nodes, appends the generic resources in all, or "(null)". */
 void jobview_add_job_gres (struct strbuf *sb, const json_t *job);
 /* Appends "  Nodes=node[0-1] CPU_IDs=0 Mem=100 GRES=", a line for each group of equal
  * neighbours. */

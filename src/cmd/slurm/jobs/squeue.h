@@ -7,7 +7,7 @@
 
 #define SQUEUE_SORT "P,t,-p" /* the default of -S */
 
-/* What the options and variables say, as texts; squeue.c reads them. */
+/* The values of options and variables, as texts; squeue.c reads them. */
 struct squeue {
     struct job_filter filter;
     struct slurm_format format;

@@ -60,7 +60,7 @@ struct sinfo_grouping {
     bool any_queue;     /* queues are not told apart */
     bool convert;       /* of all lines */
     const char *queues; /* only these: "a,b"; NULL: all */
-    /* Which nodes, or NULL: all. */
+    /* Whether the node is shown; NULL: all are. */
     bool (*wanted) (const void *arg, const json_t *node, unsigned state);
     const void *arg;
 };

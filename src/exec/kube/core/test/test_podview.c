@@ -27,7 +27,7 @@ static struct podview view_of (const char *text)
     return view_of_json (json_loads (text, 0, NULL));
 }
 
-/* Of a container that waits for this reason. */
+/* The row of a container that waits for this reason. */
 static enum pod_trouble trouble_of (const char *reason, const char *message)
 {
     return view_of_json (json_pack ("{s:{s:[{s:{s:{s:s s:s}}}]}}", "status",

@@ -82,7 +82,7 @@ test_expect_success 'the API description has exactly the columns of the listing'
 
 test_expect_success 'the API description has exactly the fields of the history' '
     {
-        sed -n "s/^ *{ \"\([a-z_]*\)\", FIELD_.*/\1/p" "$src/src/broker/services/history_fields.c" && echo steps
+        sed -n "s/^ *{ \"\([a-z_]*\)\", FIELD_.*/\1/p" "$src/src/broker/services/history/history_fields.c" && echo steps
     } | sort >code &&
     test "$(wc -l <code)" -ge 40 &&
     awk "/^    HistoryJob:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_]+: / {

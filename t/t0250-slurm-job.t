@@ -30,6 +30,12 @@ test_expect_success 'the script has the variables of Slurm, in its forms' '
     test $((end - start)) -ge 299 && test $((end - start)) -le 301
 '
 
+test_expect_success 'scontrol and sacct name the cluster as configured' '
+    scontrol show config | grep -E "^ClusterName +=  ?mycluster" &&
+    wait_until 10 sh -c "sacct -nXP -j $id -o Cluster | grep -x mycluster" &&
+    sacct -M mycluster -nXP -j $id -o jobid && test_expect_code 1 sacct -M other 2>err && grep "one cluster, mycluster" err
+'
+
 test_expect_success 'variables of the job in which the user submits are not passed on' '
     output --wrap "env | grep -E \"^SLURM_(GPUS|NTASKS_PER_NODE|MEM_PER_NODE|JOB_ACCOUNT|STEP)\" || echo none" >out &&
     grep -x none out &&

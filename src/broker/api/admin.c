@@ -51,13 +51,14 @@ static void api_status (struct broker *b, struct http_request *req,
 
     (void)path;
     json_t *o = json_pack (
-        "{s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:I s:s?} s:o? s:I s:b}",
-        "version", PACKAGE_VERSION, "pid", (json_int_t)getpid (), "uptime",
-        clock_wall () - broker_started_at (b), "executor", broker_ops (b)->name,
-        "state_dir", broker_state_dir (b), "listen", listens_at (b), "jobs", "pending",
-        (json_int_t)count.pending, "running", (json_int_t)(count.running - count.whole),
-        "finished", (json_int_t)count.finished, "nodes", count_nodes (b), "journal",
-        "waiting", (json_int_t)journal_waiting (broker_journal (b)), "bytes",
+        "{s:s s:s s:I s:f s:s s:s s:o s:{s:I s:I s:I} s:o s:{s:I s:I s:s?} s:o? s:I s:b}",
+        "version", PACKAGE_VERSION, "cluster", broker_config (b)->cluster_id, "pid",
+        (json_int_t)getpid (), "uptime", clock_wall () - broker_started_at (b),
+        "executor", broker_ops (b)->name, "state_dir", broker_state_dir (b), "listen",
+        listens_at (b), "jobs", "pending", (json_int_t)count.pending, "running",
+        (json_int_t)(count.running - count.whole), "finished", (json_int_t)count.finished,
+        "nodes", count_nodes (b), "journal", "waiting",
+        (json_int_t)journal_waiting (broker_journal (b)), "bytes",
         (json_int_t)journal_bytes (broker_journal (b)), "trouble", trouble, "paused",
         pause_json (b), "memory_kib", memory_kib (), "recovering",
         (int)broker_is_recovering (b));

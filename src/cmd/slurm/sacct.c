@@ -246,8 +246,11 @@ static int run (struct cmd *c)
     int status = sacct_read_options (c, &s);
     if (!c->ended && status == CMD_OK) {
         l.steps = !s.no_steps || s.needs & ACCT_NEEDS_STEPS;
-        s.needs &= ~ACCT_NEEDS_STEPS;
-        status = list (&l);
+        if (s.needs & ACCT_NEEDS_CLUSTER || s.json)
+            status = sacct_ask_cluster (c, &s);
+        s.needs &= ~(ACCT_NEEDS_STEPS | ACCT_NEEDS_CLUSTER);
+        if (status == CMD_OK)
+            status = list (&l);
     }
     acct_rows_release (&l.active);
     free (l.order);

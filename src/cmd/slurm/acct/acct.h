@@ -15,8 +15,6 @@
 
 #include "cmd/client/command.h"
 
-#define ACCT_CLUSTER "fluxq"
-
 enum acct_value {
     ACCT_ID,
     ACCT_ARRAY_JOB,
@@ -70,10 +68,12 @@ enum acct_value {
 };
 _Static_assert(ACCT_VALUES <= 62, "needs has 64 bits");
 #define ACCT_BIT(v) (UINT64_C (1) << ACCT_##v)
+#define ACCT_NEEDS_CLUSTER (UINT64_C (1) << 62)
 #define ACCT_NEEDS_STEPS (UINT64_C (1) << 63) /* a field of the job reads its steps */
 
 /* The values of the options. */
 struct acct_view {
+    char cluster[64];    /* name of the broker's cluster, with ACCT_NEEDS_CLUSTER */
     double now;          /* unix time */
     int unit;            /* index into "KMGTP" from 1; 0: as it fits */
     bool noconvert;      /* sizes in their own unit */

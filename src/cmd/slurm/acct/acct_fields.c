@@ -94,8 +94,7 @@ static void add_unknown (const struct acct_row *row, struct strbuf *sb)
 
 static void add_cluster (const struct acct_row *row, struct strbuf *sb)
 {
-    (void)row;
-    strbuf_adds (sb, ACCT_CLUSTER);
+    strbuf_adds (sb, row->view->cluster);
 }
 
 /* -- ids, names, ends -- */
@@ -463,7 +462,7 @@ const struct acct_field acct_fields[] = {
     { "AveRSS", 10, ACCT_TEXT, 0, add_ave_rss, false },
     { "AveVMSize", 10, ACCT_TEXT, 0, NULL, false },
     { "BlockID", 15, ACCT_TEXT, 0, NULL, false },
-    { "Cluster", 10, ACCT_TEXT, 0, add_cluster, false },
+    { "Cluster", 10, ACCT_TEXT, ACCT_NEEDS_CLUSTER, add_cluster, false },
     { "Comment", 14, ACCT_TEXT, B (COMMENT), add_comment, false },
     { "Constraints", 19, ACCT_TEXT, B (FEATURES), add_features, false },
     { "ConsumedEnergy", 14, ACCT_TEXT, 0, add_zero, false },

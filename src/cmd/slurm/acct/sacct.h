@@ -41,6 +41,9 @@ void sacct_release (struct sacct *s);
  * set, there is nothing more to do. */
 int sacct_read_options (struct cmd *c, struct sacct *s);
 
+/* Asks the broker for the name of its cluster, for the view. */
+int sacct_ask_cluster (struct cmd *c, struct sacct *s);
+
 /* -- the choice (sacct_match.c) -- */
 
 /* Reads s->jobs. -EINVAL: err has Slurm's words; -ENOMEM. */

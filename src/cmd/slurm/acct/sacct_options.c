@@ -79,7 +79,7 @@ const struct option_desc sacct_options[] = {
     { "allusers", 'a', NULL, "jobs of all users [my own, unless I am root]", ALL_USERS, false, NULL },
     { "array", 0, NULL, "a line for each waiting task of an array", ARRAY, false, NULL },
     { "brief", 'b', NULL, "job, state and exit code", BRIEF, false, NULL },
-    { "clusters", 'M', "LIST", "all, or " ACCT_CLUSTER, CLUSTERS, false, NULL },
+    { "clusters", 'M', "LIST", "all, or the name of this cluster", CLUSTERS, false, NULL },
     { "cluster", 0, "LIST", NULL, CLUSTERS, false, NULL },
     { "delimiter", 0, "TEXT", "between fields, with -p and -P [|]", DELIMITER, false, NULL },
     { "duplicates", 'D', NULL, "steps of all attempts of a job that was requeued", DUPLICATES, false, NULL },
@@ -256,11 +256,25 @@ static int set_limit (struct cmd *c, double *ret, const char *text)
     return CMD_OK;
 }
 
-static int set_clusters (struct cmd *c, const char *text)
+int sacct_ask_cluster (struct cmd *c, struct sacct *s)
 {
-    if (!strcasecmp (text, "all") || !strcmp (text, "-1") || !strcmp (text, ACCT_CLUSTER))
+    autojson json_t *status = NULL;
+
+    if (cmd_get (c, "/v1/status", &status) != CMD_OK)
+        return c->status;
+    snprintf (s->view.cluster, sizeof (s->view.cluster), "%s",
+              json_text (status, "cluster"));
+    return CMD_OK;
+}
+
+static int set_clusters (struct cmd *c, struct sacct *s, const char *text)
+{
+    if (!strcasecmp (text, "all") || !strcmp (text, "-1"))
         return CMD_OK;
-    return cmd_usage (c, "--clusters=%s: there is one cluster, " ACCT_CLUSTER, text);
+    if (sacct_ask_cluster (c, s) != CMD_OK || !strcmp (text, s->view.cluster))
+        return c->status;
+    return cmd_usage (c, "--clusters=%s: there is one cluster, %s", text,
+                      s->view.cluster);
 }
 
 static void set_users (struct sacct *s, const char *text)
@@ -327,7 +341,7 @@ static int set_option (struct cmd *c, struct sacct *s, const struct option_match
         s->all_users = true;
         return CMD_OK;
     case CLUSTERS:
-        return set_clusters (c, m->value);
+        return set_clusters (c, s, m->value);
     case FORMAT:
         strbuf_addf (&s->fields, "%s,", m->value);
         return CMD_OK;

@@ -156,7 +156,7 @@ static void add_nodes (struct strbuf *sb, const json_t *o)
 /* The lines of Slurm's configuration that fluxq has values for, in Slurm's order. */
 static const struct row parameters[] = {
     { .key = "BOOT_TIME", .add = add_boot },
-    { .key = "ClusterName", .fixed = "fluxq" },
+    { .key = "ClusterName", .from = "cluster" },
     { .key = "MaxArraySize", .add = add_array_size },
     { .key = "MaxNodeCount", .add = add_nodes },
     { .key = "MinJobAge", .add = add_age },

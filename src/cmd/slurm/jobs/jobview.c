@@ -1,6 +1,8 @@
 /* jobview.c - see jobview.h */
 #include "cmd/slurm/jobs/jobview.h"
 
+#include "cmd/slurm/words/words.h"
+
 #include <grp.h>
 #include <sys/wait.h>
 
@@ -102,7 +104,7 @@ const char *jobview_reason (const json_t *job)
     for (size_t i = 0; i < ARRAY_SIZE (end_reasons); i++)
         if (!strcmp (end_reasons[i].state, state))
             return end_reasons[i].reason;
-    return *reason ? reason : "None";
+    return *reason ? slurm_reason (reason) : "None";
 }
 
 static void add_reason (struct strbuf *sb, const json_t *job)

@@ -108,4 +108,25 @@ test_expect_success 'every option of the help has a row, and --version has the f
     sbatch --help | grep -e "-W, --wait" && sbatch --usage | head -1 | grep "^Usage: sbatch" && sbatch -h | grep -e "--wrap"
 '
 
+test_expect_success '--clusters names the one cluster, on the command line, in the script and in SBATCH_CLUSTERS' '
+    test "$(sbatch -M fluxq --wrap true)" = "Submitted batch job $(squeue --states=all -h -o %A -S -i | head -1) on cluster fluxq" &&
+    sbatch --parsable --clusters=all --wrap true >out && grep -E "^[0-9]+;fluxq$" out &&
+    printf "#!/bin/sh\n#SBATCH -M fluxq\n" >clusters.sh && sbatch --parsable clusters.sh >out && grep -E "^[0-9]+;fluxq$" out &&
+    SBATCH_CLUSTERS=fluxq sbatch --parsable --wrap true >out && grep -E "^[0-9]+;fluxq$" out &&
+    printf "#!/bin/sh\n#SBATCH -M other\n" >other.sh && test_expect_code 1 sbatch other.sh 2>err &&
+    grep "^sbatch: error: .other. can.t be reached now.*there is one cluster, fluxq$" err &&
+    sbatch --parsable -M fluxq other.sh && test_expect_code 2 fluxq-submit other.sh 2>err && grep "one cluster, fluxq" err
+'
+
+test_expect_success 'steps of srun do --distribution; --hint and --threads-per-core say what holds for every job' '
+    printf "%s\n" "#!/bin/sh" "#SBATCH -N2 -n4 -m cyclic --hint=nomultithread --threads-per-core=1 -o spread.out" \
+        "srun sh -c \"echo \\\$SLURM_PROCID \\\$SLURM_NODEID\" | sort" >spread.sh &&
+    id=$(sbatch --parsable spread.sh) && wait_job_state $id COMPLETED && printf "%s\n" "0 0" "1 1" "2 0" "3 1" >expected && test_cmp expected spread.out &&
+    id=$(sbatch --parsable -m block spread.sh) && wait_job_state $id COMPLETED && printf "%s\n" "0 0" "1 0" "2 1" "3 1" >expected && test_cmp expected spread.out &&
+    fluxq-submit --explain spread.sh >out && grep "spread.sh:2: -m: done: the steps of srun do so" out && grep "hint.*: done: a task has whole cores" out &&
+    test_expect_code 1 sbatch -m plane --wrap true 2>err && cat err && grep "^sbatch: error: -m: .*plane needs a size" err &&
+    test_expect_code 1 sbatch --hint=memory_bound --wrap true 2>err && grep "the values are compute_bound|multithread|nomultithread" err &&
+    test_expect_code 1 sbatch --threads-per-core=2 --wrap true 2>err && grep "threads-per-core: .2. is not supported" err
+'
+
 test_done

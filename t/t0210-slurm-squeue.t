@@ -89,11 +89,18 @@ test_expect_success 'wrong users, states, ids, nodes, sorts and formats are name
     test_expect_code 1 squeue more 2>err && grep "Unrecognized option: more" err
 '
 
+test_expect_success '-M and SLURM_CLUSTERS name the one cluster, which heads the list' '
+    squeue -M all -j $running -o %i >out && printf "CLUSTER: fluxq\nJOBID\n$running\n" | test_cmp - out &&
+    test "$(SLURM_CLUSTERS=fluxq squeue -h -j $running -o %i)" = $running &&
+    test_expect_code 1 squeue -M fluxq,other 2>err &&
+    grep "^squeue: error: .other. can.t be reached now, or it is an invalid entry for --clusters; there is one cluster, fluxq" err &&
+    test_expect_code 1 env SLURM_CLUSTERS=a squeue 2>err && grep "entry for SLURM_CLUSTERS; there is one cluster" err
+'
+
 test_expect_success 'what fluxq does not have is refused' '
-    for option in -Mother --clusters=other --steps -v --yaml --json=v0.0.38; do
+    for option in --steps -v --yaml --json=v0.0.38; do
         test_expect_code 1 squeue $option 2>err && grep "^squeue: error: -" err || return 1
     done &&
-    test_expect_code 1 env SLURM_CLUSTERS=a squeue 2>err && grep "one cluster" err &&
     test_expect_code 1 squeue --only-job-state --me && test_expect_code 1 squeue -o %i -O JobID
 '
 

@@ -70,4 +70,9 @@ test_expect_success 'a job of another user is not touched' '
     grep "^scancel: error: Kill job error on job id $id: Access/permission denied" err && test "$(job_state $id)" = PENDING
 '
 
+test_expect_success '-M names the one cluster' '
+    id=$(fluxq-submit --hold -o /dev/null -- true) && test_expect_code 1 scancel -M other $id 2>err && grep "one cluster, fluxq" err &&
+    wait_job_state $id PENDING && scancel -M fluxq $id && wait_job_state $id CANCELLED
+'
+
 test_done

@@ -83,4 +83,21 @@ test_expect_success 'salloc keeps an allocation for a command, in which srun run
     SALLOC_ACCOUNT=env salloc -I sh -c "fluxq-queue -o %a --no-header" >out && grep -x env out
 '
 
+test_expect_success 'variables stand for options of srun that are not given' '
+    write_script variables.sh <<-\END &&
+	#!/bin/sh
+	SLURM_LABELIO=1 srun -n1 echo label
+	SLURM_DISTRIBUTION=cyclic srun -n4 sh -c "echo \$SLURM_PROCID:\$SLURM_NODEID" | sort | tr "\n" " "
+	SLURM_DISTRIBUTION=cyclic srun -m block -n4 sh -c "echo \$SLURM_PROCID:\$SLURM_NODEID" | sort | tr "\n" " "
+	SLURM_STDOUTMODE=$PWD/mode-%t.out srun -n2 echo file
+	SLURM_WORKING_DIR=/ srun -n1 pwd
+	A=1 B=2 SLURM_EXPORT_ENV=A srun -n1 sh -c "echo \$A-\$B"
+	SRUN_CPUS_PER_TASK=2 srun -n1 sh -c "echo cpus \$SLURM_CPUS_PER_TASK"
+	SLURM_CPU_BIND=nonsense srun -n1 true 2>&1
+	END
+    id=$(sbatch --parsable -N2 -n4 -o variables.out variables.sh) && wait_job_state $id FAILED && cat variables.out &&
+    grep -x "0: label" variables.out && grep -F "0:0 1:1 2:0 3:1 0:0 1:0 2:1 3:1 /" variables.out && grep -x file mode-0.out && grep -x file mode-1.out &&
+    grep -x "1-" variables.out && grep -x "cpus 2" variables.out && grep "^srun: SLURM_CPU_BIND: .*nonsense" variables.out
+'
+
 test_done

@@ -212,7 +212,8 @@ test_expect_success 'keywords may be shortened; unknown ones and those that flux
     for word in suspend:1 top:1 token reboot:ASAP notify:1 listpids reconfigure shutdown; do
         test_expect_code 1 scontrol $(echo $word | tr : " ") 2>err && grep "not supported: " err || return 1
     done &&
-    test_expect_code 1 scontrol -M other show job 2>err && grep "not supported" err &&
+    test_expect_code 1 scontrol -M other show job 2>err && grep "there is one cluster, fluxq" err && scontrol -M fluxq show partition &&
+    test_expect_code 1 scontrol --sibling show job 2>err && grep "not supported" err &&
     test_expect_code 1 scontrol -u nobody hold 1 2>err && grep "not supported" err
 '
 

@@ -3,6 +3,7 @@
 noinst_LIBRARIES += src/cmd/libcmd.a
 src_cmd_libcmd_a_SOURCES = \
 	src/cmd/client/broker.c \
+	src/cmd/client/clusters.c \
 	src/cmd/client/command.c \
 	src/cmd/client/named.c \
 	src/cmd/client/send.c \

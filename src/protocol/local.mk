@@ -3,6 +3,7 @@
 # Needs only libc: src/shell compiles these files again, statically.
 SHELL_PROTOCOL_SOURCES = \
 	src/protocol/agent_api.c \
+	src/protocol/distribution.c \
 	src/protocol/frame.c \
 	src/protocol/keepalive.c \
 	src/protocol/launch.c \

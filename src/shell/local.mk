@@ -62,6 +62,7 @@ SHELL_PARTS = \
 	src/shell/run/run_keepalive.c \
 	src/shell/run/run_link.c \
 	src/shell/run/run_options.c \
+	src/shell/run/srun_environ.c \
 	src/shell/run/srun_options.c \
 	src/shell/run/run_output.c \
 	src/shell/run/run_pty.c \

@@ -115,6 +115,7 @@ struct cmd {
     const char *broker; /* URL of --broker or NULL */
     /* seconds, of --broker-wait or $FLUXQ_BROKER_WAIT; < 0: not read yet */
     double broker_wait;
+    char cluster[256]; /* the name of the cluster if -M names it, or "" */
     bool in_console;
     bool ended;                 /* --help, --version or wrong usage: return status */
     int status;                 /* the status to return after a cmd_*() function failed */
@@ -179,6 +180,12 @@ int cmd_request (struct cmd *c, const char *method, const char *target, const ch
 int cmd_call (struct cmd *c, const char *method, const char *target, json_t *body,
               json_t **ret);
 int cmd_get (struct cmd *c, const char *target, json_t **ret);
+/* Slurm's -M: asks the broker for the name of its cluster, and sets c->cluster. Names of
+ * the list (separated by commas) other than this one and "all" are wrong usage; where:
+ * begins with the option. */
+int cmd_set_clusters (struct cmd *c, const char *list, const char *where);
+/* Does the same for $SLURM_CLUSTERS, unless -M was given. */
+int cmd_set_clusters_from_environ (struct cmd *c);
 /* Slurm's sentence for the code of a problem; NULL: there is none. */
 const char *cmd_slurm_sentence (const char *code);
 /* In Slurm's commands, puts Slurm's sentence before the reason why the broker refused the

@@ -144,6 +144,9 @@ int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm
                    : submit_options_from_environ (so, environ, &err);
     if (rc < 0)
         return cmd_usage (c, "%s", err.text);
+    if (so->command.clusters
+        && cmd_set_clusters (c, so->command.clusters, "--clusters") != CMD_OK)
+        return c->status;
     submit_options_set_host (so);
     free (so->array); /* from the environment */
     so->array = NULL;

@@ -204,6 +204,10 @@ static int set_environment (const struct alloc *a)
         for (size_t j = 0; j < ARRAY_SIZE (vars[i].names) && vars[i].names[j]; j++)
             rc |= setenv (vars[i].names[j], *text ? text : number, 1);
     }
+    const char *variable;
+    json_t *value;
+    json_object_foreach (a->so.for_steps, variable, value)
+        rc |= setenv (variable, json_string_value (json_array_get (value, 1)), 1);
     char each[32];
     snprintf (each, sizeof (each), "%jd", (intmax_t)a->so.ntasks_per_node);
     return rc

@@ -109,10 +109,13 @@ static int submit (struct cmd *c, const struct sbatch *s, const json_t *jobspec)
         cmd_catch_interrupts ();
     if (submission_send (c, &s->job, jobspec, &id) != CMD_OK)
         return c->status;
-    if (s->job.so.command.parsable)
-        printf ("%ju\n", (uintmax_t)id);
-    else if (!s->job.so.command.quiet)
-        printf ("Submitted batch job %ju\n", (uintmax_t)id);
+    bool parsable = s->job.so.command.parsable;
+    if (parsable || !s->job.so.command.quiet)
+        printf ("%s%ju%s%s\n", parsable ? "" : "Submitted batch job ", (uintmax_t)id,
+                !c->cluster[0] ? ""
+                : parsable     ? ";"
+                               : " on cluster ",
+                c->cluster);
     if (!s->job.so.command.wait)
         return CMD_OK;
     fflush (stdout);

@@ -18,6 +18,7 @@
 enum {
     ACCOUNT = 1,
     BATCH,
+    CLUSTERS,
     FULL,
     HURRY,
     INTERACTIVE,
@@ -39,6 +40,9 @@ static const struct option_desc options[] = {
     { "account", 'A', "NAME", "only jobs of this account", ACCOUNT, false, NULL },
     { "batch", 'b', NULL, "send the signal to the batch script's shell", BATCH, false,
       NULL },
+    { "clusters", 'M', "LIST", "all, or the name of this cluster", CLUSTERS, false,
+      NULL },
+    { "cluster", 0, "LIST", NULL, CLUSTERS, false, NULL },
     { "ctld", 0, NULL, "the broker sends the signal, as always", CTLD, false, NULL },
     { "full", 'f', NULL, "send the signal to the batch script and all steps", FULL, false,
       NULL },
@@ -155,6 +159,8 @@ static int take (struct cmd *c, struct scancel *x, const struct option_match *m)
     case FULL:
         x->whom = m->desc->id == BATCH ? "batch" : "full";
         return CMD_OK;
+    case CLUSTERS:
+        return cmd_set_clusters (c, m->value, "--clusters");
     case INTERACTIVE:
         x->interactive = true;
         return CMD_OK;
@@ -202,7 +208,7 @@ static int read_options (struct cmd *c, struct scancel *x)
 
     while (cmd_next (c, &m) > 0)
         take (c, x, &m);
-    if (c->ended)
+    if (c->ended || cmd_set_clusters_from_environ (c) != CMD_OK)
         return c->status;
     if (x->signum == SIGKILL && !x->whom)
         x->signum = 0;

@@ -40,7 +40,7 @@ static const struct option_desc options[] = {
       JSON, true, NULL },
     { "local", 0, NULL, "this cluster only, which is all that there is", LOCAL, false,
       NULL },
-    { "cluster", 'M', "NAME", NULL, CLUSTER, false, NULL },
+    { "cluster", 'M', "LIST", "all, or the name of this cluster", CLUSTER, false, NULL },
     { "oneliner", 'o', NULL, "show each record in one line", ONE, false, NULL },
     { "quiet", 'Q', NULL, "no messages, only the exit status", QUIET, false, NULL },
     { "sibling", 0, NULL, NULL, SIBLING, false, NULL },
@@ -418,6 +418,9 @@ static void set_option (struct scontrol *s, const struct option_match *m)
     case LOCAL:
     case FUTURE: /* fluxq has neither hidden partitions nor future nodes */
         return;
+    case CLUSTER:
+        cmd_set_clusters (s->c, m->value, "--cluster");
+        return;
     case UID:
         cmd_usage (s->c, "--uid is not supported: the broker takes the user that calls "
                          "it (use sudo -u)");
@@ -448,7 +451,7 @@ static int run (struct cmd *c)
         else
             word[w.n++] = (char *)m.value;
     }
-    if (c->ended)
+    if (c->ended || cmd_set_clusters_from_environ (c) != CMD_OK)
         return c->status;
     if (w.n > 0)
         process (&s, &w);

@@ -233,6 +233,8 @@ static int show (struct cmd *c, struct sinfo *s)
 {
     autostrbuf struct strbuf date = STRBUF_INIT (4096);
 
+    if (s->header && c->cluster[0])
+        strbuf_addf (&date, "CLUSTER: %s\n", c->cluster);
     if (s->header && (s->long_list || s->iterate > 0))
         slurm_add_date (&date);
     fputs (date.buf, stdout);

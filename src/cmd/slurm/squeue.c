@@ -234,6 +234,8 @@ static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
     autostrbuf struct strbuf sb = STRBUF_INIT (LISTING_MAX);
     struct job_row row;
 
+    if (q->header && c->cluster[0])
+        strbuf_addf (&sb, "CLUSTER: %s\n", c->cluster);
     job_row_init (&row);
     row.noconvert = q->noconvert;
     row.expand_patterns = q->expand_patterns;

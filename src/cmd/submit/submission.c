@@ -163,6 +163,9 @@ int submission_build (struct cmd *c, struct submission *s, json_t **ret)
         program.script_len = s->script.len;
         program.args = s->operands ? s->operands + 1 : NULL;
     }
+    if (s->so.command.clusters
+        && cmd_set_clusters (c, s->so.command.clusters, "--clusters") != CMD_OK)
+        return c->status;
     s->so.process.umask = (int)umask (0); /* the only way to read the umask */
     umask ((mode_t)s->so.process.umask);
     s->so.process.nice = getpriority (PRIO_PROCESS, 0);

@@ -392,6 +392,8 @@ static const struct {
 static int slurm_variables (json_t *env, const struct submit_options *so)
 {
     char text[24];
+    const char *key;
+    json_t *with_source;
     int rc = 0;
 
     for (const struct attribute *a = attribute_table; a->name; a++)
@@ -404,6 +406,8 @@ static int slurm_variables (json_t *env, const struct submit_options *so)
         if (n > 0)
             rc |= json_object_set_new (env, numbers[i].name, json_string (text));
     }
+    json_object_foreach (so->for_steps, key, with_source)
+        rc |= json_object_set (env, key, json_array_get (with_source, 1));
     if (so->submit_host[0])
         rc |=
             json_object_set_new (env, "SLURM_SUBMIT_HOST", json_string (so->submit_host));

@@ -3,6 +3,7 @@
 
 #include "common/parse.h"
 #include "jobspec/options/attributes.h"
+#include "protocol/distribution.h"
 
 #define DONE(n, l, who, var)                                                             \
     {                                                                                    \
@@ -30,6 +31,12 @@
         .variable = var, .text = help, .at = offset, .elsewhere = other                  \
     }
 #define FLAG(member) offsetof (struct submit_options, command.member)
+/* Done by the steps of the job: srun reads the variable. */
+#define STEPS(n, l, who, a, var, valid)                                                  \
+    {                                                                                    \
+        .name = n, .letter = l, .commands = who, .arg = a, .variable = var,              \
+        .steps = "SLURM_" var, .check = valid                                            \
+    }
 #define NO(n, l, who, a, var, instead)                                                   \
     {                                                                                    \
         .name = n, .letter = l, .commands = who, .arg = a, .treatment = SLURM_REFUSED,   \
@@ -41,6 +48,15 @@
         .name = n, .letter = l, .arg_optional = true, .commands = who, .arg = a,         \
         .treatment = SLURM_REFUSED, .variable = var, .text = instead                     \
     }
+
+static int check_distribution (const char *value, const char *where, struct error *err)
+{
+    struct layout_option opt;
+    struct error why = { 0 };
+    int rc = layout_option_parse (value, &opt, &why);
+
+    return rc == 0 ? 0 : error_set (err, -rc, "%s: %s", where, why.text);
+}
 
 const struct slurm_option slurm_option_table[] = {
     STORED ("account", 'A', SLURM_ALL, "ACCOUNT"),
@@ -60,8 +76,9 @@ const struct slurm_option slurm_option_table[] = {
     DONE ("chdir", 'D', SLURM_ALL, NULL),
     NO ("cluster-constraint", 0, SLURM_ALL, "LIST", "CLUSTER_CONSTRAINT",
         "remove it (there is one cluster)"),
-    NO ("clusters", 'M', SLURM_ALL, "NAMES", "CLUSTERS",
-        "remove it (there is one cluster)"),
+    COMMAND ("clusters", 'M', SLURM_ALL, "NAMES", "CLUSTERS",
+             "submit to this cluster, the only one: its name, or all", FLAG (clusters),
+             "remove it (there is one cluster)"),
     STORED ("comment", 0, SLURM_ALL, NULL),
     NO ("consolidate-segments", 0, SLURM_ALL, NULL, "CONSOLIDATE_SEGMENTS",
         "say --nodes-per of fluxq-submit"),
@@ -87,8 +104,8 @@ const struct slurm_option slurm_option_table[] = {
     NO ("delay-boot", 0, SLURM_ALL, "MINUTES", "DELAY_BOOT",
         "remove it (fluxq boots no nodes)"),
     DONE ("dependency", 'd', SLURM_ALL, NULL),
-    NO ("distribution", 'm', SLURM_ALL, "SPEC", "DISTRIBUTION",
-        "give it to srun or fluxq-run in the script"),
+    STEPS ("distribution", 'm', SLURM_ALL, "NODES[:SOCKETS[:CORES]]", "DISTRIBUTION",
+           check_distribution),
     DONE ("error", 'e', SLURM_SBATCH | SLURM_SRUN, "ERROR"),
     DONE ("exclude", 'x', SLURM_ALL, NULL),
     { .name = "exclusive",
@@ -118,7 +135,8 @@ const struct slurm_option slurm_option_table[] = {
     NO ("gres-flags", 0, SLURM_ALL, "SPEC", "GRES_FLAGS", NULL),
     COMMAND ("help", 'h', SLURM_ALL, NULL, NULL, "show this text", 0,
              "it belongs on the command line of fluxq-submit"),
-    NO ("hint", 0, SLURM_ALL, "TYPE", "HINT", NULL),
+    ALWAYS ("hint", 0, SLURM_ALL, "compute_bound|multithread|nomultithread", "HINT",
+            "a task has whole cores of a node; fluxq knows no threads of a core"),
     DONE ("hold", 'H', SLURM_ALL, NULL),
     ALWAYS ("ignore-pbs", 0, SLURM_SBATCH, NULL, "IGNORE_PBS", "#PBS lines are not read"),
     DONE ("input", 'i', SLURM_SBATCH | SLURM_SRUN, "INPUT"),
@@ -197,8 +215,8 @@ const struct slurm_option slurm_option_table[] = {
              FLAG (test_only), "it belongs on the command line of fluxq-submit"),
     NO ("thread-spec", 0, SLURM_ALL, "N", "THREAD_SPEC",
         "remove it (cores for the system are set aside by the administrator)"),
-    NO ("threads-per-core", 0, SLURM_ALL, "N", "THREADS_PER_CORE",
-        "ask for cores with --cpus-per-task"),
+    ALWAYS ("threads-per-core", 0, SLURM_ALL, "1", "THREADS_PER_CORE",
+            "a task has whole cores of a node; fluxq knows no threads of a core"),
     DONE ("time", 't', SLURM_ALL, "TIMELIMIT"),
     DONE ("time-min", 0, SLURM_ALL, NULL),
     NO ("tmp", 0, SLURM_ALL, "SIZE", NULL, NULL),
@@ -303,16 +321,80 @@ static void explain (const struct submit_options *so, const char *where, const c
         so->explain (line, so->explain_arg);
 }
 
+/* An option of the command itself. */
+static int set_command (struct submit_options *so, enum submit_source source,
+                        const struct slurm_option *o, const char *value,
+                        const char *where, struct error *err)
+{
+    void *at = (char *)so + o->at;
+    char *copy;
+
+    explain (so, where, o->text);
+    if (!o->arg) {
+        *(bool *)at = true;
+        return 0;
+    }
+    if (so->command.source > (int)source)
+        return 0;
+    if (!(copy = strdup (value)))
+        return error_no_memory (err, where);
+    free (*(char **)at);
+    *(char **)at = copy;
+    so->command.source = (int)source;
+    return 0;
+}
+
+/* Whether the value is one of the words, which have a '|' between them. */
+static bool is_word_of (const char *value, const char *words)
+{
+    size_t len = strlen (value);
+
+    for (const char *w = words; len > 0 && w; w = strchr (w, '|')) {
+        w += *w == '|';
+        if (strcspn (w, "|") == len && !strncmp (w, value, len))
+            return true;
+    }
+    return false;
+}
+
 /* An option that is done for every job. */
 static int set_always (const struct submit_options *so, const struct slurm_option *o,
                        const char *value, const char *where, struct error *err)
 {
     int64_t n;
-    int rc = o->arg ? parse_int (value, 0, INT32_MAX, &n, where, err) : 0;
+    int rc =
+        !o->arg                 ? 0
+        : !strcmp (o->arg, "N") ? parse_int (value, 0, INT32_MAX, &n, where, err)
+        : is_word_of (value, o->arg)
+            ? 0
+            : error_set (err, EINVAL, "%s: '%.32s' is not supported; the values are %s",
+                         where, value, o->arg);
 
     if (rc == 0)
         explain (so, where, o->text);
     return rc;
+}
+
+/* An option that the steps of the job do. */
+static int set_for_steps (struct submit_options *so, enum submit_source source,
+                          const struct slurm_option *o, const char *value,
+                          const char *where, struct error *err)
+{
+    int rc = o->check (value, where, err);
+    const json_t *old = json_object_get (so->for_steps, o->steps);
+
+    if (rc < 0)
+        return rc;
+    explain (so, where, "the steps of srun do so");
+    if (json_integer_value (json_array_get (old, 0)) > (json_int_t)source)
+        return 0;
+    if (!so->for_steps)
+        so->for_steps = json_object ();
+    return json_object_set_new (so->for_steps, o->steps,
+                                json_pack ("[i, s]", (int)source, value))
+                   == 0
+               ? 0
+               : error_no_memory (err, where);
 }
 
 int slurm_option_set (struct submit_options *so, enum submit_source source,
@@ -323,11 +405,10 @@ int slurm_option_set (struct submit_options *so, enum submit_source source,
         return slurm_option_refuse (o, where, err);
     if (o->treatment == SLURM_COMMAND && !o->at)
         return error_set (err, EINVAL, "%s: it belongs on the command line", where);
-    if (o->treatment == SLURM_COMMAND) {
-        *(bool *)((char *)so + o->at) = true;
-        explain (so, where, o->text);
-        return 0;
-    }
+    if (o->treatment == SLURM_COMMAND)
+        return set_command (so, source, o, value, where, err);
+    if (o->steps)
+        return set_for_steps (so, source, o, value, where, err);
     if (!o->sets) /* done for every job */
         return set_always (so, o, value, where, err);
     if (!strcmp (o->name, "exclusive") && value)

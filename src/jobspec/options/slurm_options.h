@@ -39,12 +39,18 @@ struct slurm_option {
     unsigned commands; /* enum slurm_command */
     enum slurm_treatment treatment;
     const char *sets; /* name of the row of attributes.h that has the value */
+    /* The variable of the job that tells the value to its steps; check says whether the
+     * value is valid, its error begins with where. Or NULL. */
+    const char *steps;
+    int (*check) (const char *value, const char *where, struct error *err);
     /* SBATCH_, SALLOC_ and this name set the value, too; or NULL */
     const char *variable;
     /* Refused: what to do instead, NULL: remove it. Command: the help. Done without
      * `sets`: what holds for every job. */
     const char *text;
-    size_t at; /* command: offset of the flag (bool) in struct submit_options; or 0 */
+    /* command: offset of the flag (bool), or of the value (char *) if there is one, in
+     * struct submit_options; or 0 */
+    size_t at;
     const char *elsewhere; /* command: what to write for fluxq-submit */
 };
 

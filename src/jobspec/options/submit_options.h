@@ -129,11 +129,15 @@ struct submit_options {
     char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
     bool whole_nodes; /* flux: nodes from the script without tasks are exclusive */
     struct job_process process; /* --signal, --propagate, --get-user-env */
+    /* Variables for the job's steps: {NAME: [source, value]}; or NULL. */
+    json_t *for_steps;
     char *export_file;          /* --export-file */
     struct stage_list stage_in, stage_out;
     /* Options of sbatch itself, also in a script. */
     struct {
         bool wait, parsable, quiet, verbose, test_only;
+        char *clusters; /* or NULL */
+        int source;     /* of clusters: enum submit_source */
     } command;
     /* Slurm's defaults instead of fluxq's: the output file is slurm-%j.out, and a job
      * whose dependency can never be met stays in the queue. */

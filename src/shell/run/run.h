@@ -54,6 +54,11 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
 int srun_take_option (struct run_options *o, const struct option_match *m,
                       struct error *err);
 int srun_finish_options (struct run_options *o, struct error *err);
+/* Reads the variables that stand for srun's options (srun_environ.c); all: the options. */
+typedef int (*run_take_option) (struct run_options *o, const struct option_match *m,
+                                const char **ret_export, struct error *err);
+int srun_read_environ (struct run_options *o, const struct option_desc *all,
+                       run_take_option take, const char **ret_export, struct error *err);
 void run_options_release (struct run_options *o);
 
 int run_main (int argc, char **argv);

@@ -23,7 +23,7 @@ static const struct option_desc own_options[] = {
     OPTION_END,
 };
 
-#define OPTIONS_MAX 80
+#define OPTIONS_MAX 160
 
 extern char **environ;
 
@@ -478,6 +478,9 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
 
     *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
     join_options (all);
+    if (!strcmp (run_name, SRUN_CLIENT)
+        && (rc = srun_read_environ (o, all, take_option, &list, err)) < 0)
+        return rc;
     option_parser_init (&parser, run_name, all, OPTION_STOP_AT_OPERAND, argc, argv);
     while (!command && (rc = option_next (&parser, &m, err)) > 0) {
         if (!m.desc)

@@ -267,16 +267,6 @@ int sacct_ask_cluster (struct cmd *c, struct sacct *s)
     return CMD_OK;
 }
 
-static int set_clusters (struct cmd *c, struct sacct *s, const char *text)
-{
-    if (!strcasecmp (text, "all") || !strcmp (text, "-1"))
-        return CMD_OK;
-    if (sacct_ask_cluster (c, s) != CMD_OK || !strcmp (text, s->view.cluster))
-        return c->status;
-    return cmd_usage (c, "--clusters=%s: there is one cluster, %s", text,
-                      s->view.cluster);
-}
-
 static void set_users (struct sacct *s, const char *text)
 {
     s->all_users = !strcmp (text, "-1");
@@ -341,7 +331,7 @@ static int set_option (struct cmd *c, struct sacct *s, const struct option_match
         s->all_users = true;
         return CMD_OK;
     case CLUSTERS:
-        return set_clusters (c, s, m->value);
+        return cmd_set_clusters (c, m->value, "--clusters");
     case FORMAT:
         strbuf_addf (&s->fields, "%s,", m->value);
         return CMD_OK;

@@ -11,6 +11,7 @@ enum {
     ALL,
     ARRAY,
     EXPAND,
+    CLUSTERS,
     FORMAT_LETTERS,
     FORMAT_NAMES,
     HELP_FORMAT,
@@ -58,6 +59,8 @@ const struct option_desc squeue_options[] = {
     { "iterate", 'i', "SECONDS", "repeat the list", ITERATE, false, NULL },
     { "jobs", 'j', "LIST", "these jobs: 12,13_4", JOBS, true, NULL },
     { "licenses", 'L', "LIST", "jobs with these licenses (fluxq has none)", LICENSES, false, NULL },
+    { "clusters", 'M', "LIST", "all, or the name of this cluster", CLUSTERS, false, NULL },
+    { "cluster", 0, "LIST", NULL, CLUSTERS, false, NULL },
     { "local", 0, NULL, "jobs of the local cluster", NO_DIFFERENCE, false, NULL },
     { "long", 'l', NULL, "more fields", LONG, false, NULL },
     { "me", 0, NULL, "my jobs", ME, false, NULL },
@@ -83,8 +86,6 @@ const struct option_desc squeue_options[] = {
     { "states", 't', "LIST", "jobs in these states, or all [those that wait or run]", STATES, false, NULL },
     { "user", 'u', "LIST", "jobs of these users", USERS, false, NULL },
     { "users", 0, "LIST", NULL, USERS, false, NULL },
-    { "cluster", 0, "NAME", NULL, REFUSED, false, NULL },
-    { "clusters", 'M', "NAME", NULL, REFUSED, false, NULL },
     { "json", 0, "VERSION", "JSON, as data_parser v0.0.41 [the only form]", JSON, true, NULL },
     { "steps", 's', "LIST", NULL, REFUSED, true, NULL },
     { "verbose", 'v', NULL, NULL, REFUSED, false, NULL },
@@ -96,7 +97,6 @@ const struct option_desc squeue_options[] = {
 static const struct {
     const char *name, *why;
 } refusals[] = {
-    { "cluster", "there is one cluster; remove the option" },
     { "steps", "the broker has no list of running steps; fluxq-show job prints the "
                "ended ones" },
     { "verbose", "there is nothing more to print; remove the option" },
@@ -215,6 +215,8 @@ static int set_option (struct cmd *c, struct squeue *q, const struct option_matc
         return set_running (c, &q->filter.running_over, m->value);
     case RUNNING_UNDER:
         return set_running (c, &q->filter.running_under, m->value);
+    case CLUSTERS:
+        return cmd_set_clusters (c, m->value, "--clusters");
     case NO_DIFFERENCE:
         return CMD_OK;
     case REFUSED:
@@ -240,8 +242,8 @@ static int read_environ (struct cmd *c, struct squeue *q)
         { "SQUEUE_USERS", USERS },       { "SQUEUE_SORT", SORT_SPEC },
     };
 
-    if (getenv ("SLURM_CLUSTERS"))
-        return cmd_usage (c, "SLURM_CLUSTERS: there is one cluster; unset the variable");
+    if (cmd_set_clusters_from_environ (c) != CMD_OK)
+        return c->status;
     q->array |= getenv ("SQUEUE_ARRAY") != NULL;
     for (size_t i = 0; i < ARRAY_SIZE (variables); i++)
         if (!*list_of (q, variables[i].id))

@@ -7,6 +7,7 @@
 
 enum {
     ALL = 1,
+    CLUSTERS,
     DEAD,
     EXACT,
     FORMAT_LETTERS,
@@ -52,14 +53,14 @@ const struct option_desc sinfo_options[] = {
     { "Node", 'N', NULL, "a line for each node", NODE, false, NULL },
     { "nodes", 'n', "HOSTS", "these nodes", NODES, false, NULL },
     { "noheader", 'h', NULL, "no line of headings", NOHEADER, false, NULL },
+    { "clusters", 'M', "LIST", "all, or the name of this cluster", CLUSTERS, false, NULL },
+    { "cluster", 0, "LIST", NULL, CLUSTERS, false, NULL },
     { "partition", 'p', "LIST", "these partitions", PARTITION, false, NULL },
     { "reservation", 'T', NULL, "the reservations", RESERVATION, false, NULL },
     { "responding", 'r', NULL, "nodes that respond", RESPONDING, false, NULL },
     { "sort", 'S', "SPEC", "order, by letters of -o [" SINFO_SORT "; with -N: " SINFO_SORT_NODES "]", SORT_SPEC, false, NULL },
     { "states", 't', "LIST", "nodes in these states: idle,mix; drain&idle; ~down", STATES, false, NULL },
     { "summarize", 's', NULL, "a line for each partition", SUMMARIZE, false, NULL },
-    { "cluster", 0, "NAME", NULL, REFUSED, false, NULL },
-    { "clusters", 'M', "NAME", NULL, REFUSED, false, NULL },
     { "json", 0, "VERSION", NULL, REFUSED, true, NULL },
     { "verbose", 'v', NULL, NULL, REFUSED, false, NULL },
     { "yaml", 0, "VERSION", NULL, REFUSED, true, NULL },
@@ -70,7 +71,6 @@ const struct option_desc sinfo_options[] = {
 static const struct {
     const char *name, *why;
 } refusals[] = {
-    { "cluster", "there is one cluster; remove the option" },
     { "json", "not supported; use -o or -O" },
     { "verbose", "there is nothing more to print; remove the option" },
     { "yaml", "not supported; use -o or -O" },
@@ -157,6 +157,8 @@ static int set_option (struct cmd *c, struct sinfo *s, const struct option_match
     case NOHEADER:
         s->header = false;
         return CMD_OK;
+    case CLUSTERS:
+        return cmd_set_clusters (c, m->value, "--clusters");
     case NO_DIFFERENCE:
         return CMD_OK;
     case REFUSED:
@@ -174,8 +176,8 @@ static int read_environ (struct cmd *c, struct sinfo *s)
 {
     const char *partition = getenv ("SINFO_PARTITION");
 
-    if (getenv ("SLURM_CLUSTERS"))
-        return cmd_usage (c, "SLURM_CLUSTERS: there is one cluster; unset the variable");
+    if (cmd_set_clusters_from_environ (c) != CMD_OK)
+        return c->status;
     if (getenv ("SINFO_ALL") && partition)
         return cmd_usage (c, "Conflicting options, SINFO_ALL and SINFO_PARTITION, "
                              "specified. Please choose one or the other.");

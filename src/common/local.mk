@@ -19,6 +19,7 @@ SHELL_COMMON_SOURCES = \
 
 noinst_LIBRARIES += src/common/libcommon.a
 src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
+	src/common/gputype.c \
 	src/common/gres.c \
 	src/common/json.c \
 	src/common/thousandths.c \
@@ -29,6 +30,7 @@ if HAVE_CMOCKA
 COMMON_TESTS = \
 	src/common/test/test_clock \
 	src/common/test/test_error \
+	src/common/test/test_gputype \
 	src/common/test/test_gres \
 	src/common/test/test_hostlist \
 	src/common/test/test_idset \
@@ -50,6 +52,7 @@ UNIT_TESTS += $(COMMON_TESTS)
 COMMON_TEST_LIBS = $(COMMON_LIBS) $(CMOCKA_LIBS)
 src_common_test_test_clock_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_error_LDADD = $(COMMON_TEST_LIBS)
+src_common_test_test_gputype_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_gres_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_hostlist_LDADD = $(COMMON_TEST_LIBS)
 src_common_test_test_idset_LDADD = $(COMMON_TEST_LIBS)

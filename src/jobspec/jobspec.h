@@ -173,6 +173,10 @@ char *jobspec_encode (const struct jobspec *js);
  * renamed some, 0: none; -ENOMEM: some types can have been renamed. */
 typedef const char *jobspec_name_f (const char *type, void *arg);
 int jobspec_rename (struct jobspec *js, jobspec_name_f *name, void *arg);
+/* Turns GPUs of a type ("gpu:a100") into GPUs and a constraint on the nodes, {"properties":
+ * ["gpu:a100"]}, in root too. 1: done, 0: there are none; -EINVAL: several types, or some
+ * GPUs without a type; -ENOMEM. After an error the jobspec can have changed. */
+int jobspec_type_gpus (struct jobspec *js, struct error *err);
 /* Whether the jobspec has a script, which runs once, on the job's first node. Without one
  * the command runs once a task. */
 bool jobspec_is_batch (const struct jobspec *js);

@@ -30,6 +30,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/parse/attributes.c \
 	src/jobspec/parse/jobspec.c \
 	src/jobspec/parse/request.c \
+	src/jobspec/parse/gputype.c \
 	src/jobspec/parse/resources.c \
 	src/jobspec/script/dialect.c \
 	src/jobspec/script/script.c \

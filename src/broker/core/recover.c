@@ -197,6 +197,7 @@ static void node_resize (struct broker *b, int index, uint32_t cores, uint32_t g
     struct machine_node_spec spec = { .name = info.name,
                                       .places = info.places,
                                       .properties = info.properties,
+                                      .gpu_type = info.gpu_type,
                                       .cores = cores,
                                       .gpus = gpus,
                                       .memory_mib = memory,

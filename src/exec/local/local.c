@@ -1,7 +1,7 @@
 /* local.c - the executor "local": virtual nodes of this machine
  *
  * Configuration (`local:` in fluxq.yaml; defaults in parentheses): nodes (1), cores of a
- * node (the machine's), memory of a node (the machine's), gpus of a node (0), gres
+ * node (the machine's), memory of a node (the machine's), gpus of a node (0), gpu-type (none), gres
  * (generic resources of a node; none), cgroup (parent of the jobs' cgroups: auto, none,
  * or a directory), topology (levels of places, each of a number of consecutive nodes;
  * none). The nodes are named node0, node1, ... By default each of several nodes has all
@@ -15,11 +15,24 @@
 
 #define NODES_MAX 100000
 
+/* gpu-type: a100 */
+static int read_gpu_type (struct exec *x, const struct yaml_doc *doc, json_t *config,
+                          struct error *err)
+{
+    const json_t *o = json_object_get (config, "gpu-type");
+
+    if (o
+        && (!json_is_string (o)
+            || gpu_type_read (json_string_value (o), x->gpu_type) < 0))
+        return yaml_error (doc, config, "gpu-type", err,
+                           "local: gpu-type: expected a name such as a100");
+    return 0;
+}
+
 static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
-    static const char *const known[] = { "nodes", "cores", "memory",
-                                         "gpus",  "gres",  "topology",
-                                         "cgroup" };
+    static const char *const known[] = { "nodes", "cores",    "memory", "gpus",
+                                         "gres",  "topology", "cgroup", "gpu-type" };
     const char *key;
     json_t *value;
 
@@ -64,11 +77,14 @@ static int read_gres (struct exec *x, const struct yaml_doc *doc, json_t *config
         bool level = false;
         for (size_t i = 0; i < x->topology.n; i++)
             level |= !strcmp (x->topology.level[i].name, name);
-        if (!gres_name_is_valid (name) || level)
-            return yaml_error (doc, o, name, err,
-                               "local: gres: '%.80s' cannot be the name of a generic "
-                               "resource%s",
-                               name, strcmp (name, "gpu") ? "" : "; say local.gpus");
+        if (!gres_name_is_valid (name) || level
+            || !strncmp (name, GPU_TYPE_PREFIX, strlen (GPU_TYPE_PREFIX)))
+            return yaml_error (
+                doc, o, name, err,
+                "local: gres: '%.80s' cannot be the name of a generic "
+                "resource%s",
+                name,
+                strncmp (name, "gpu", 3) ? "" : "; say local.gpus and local.gpu-type");
         if (n < 1 || n > GRES_COUNT_MAX)
             return yaml_error (doc, o, name, err,
                                "local: gres: %s: expected an integer from 1 to %d", name,
@@ -109,7 +125,7 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
         || get_count (doc, config, "cores", 1, 65536, &x->cores, err) < 0
         || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0
         || topology_read (doc, config, "local", TOPOLOGY_NODES, &x->topology, err) < 0
-        || read_gres (x, doc, config, err) < 0)
+        || read_gres (x, doc, config, err) < 0 || read_gpu_type (x, doc, config, err) < 0)
         return -EINVAL;
     if (memory
         && (!json_is_string (memory)
@@ -147,6 +163,7 @@ static void announce (uv_timer_t *t)
                                       .places = places.list,
                                       .cores = (uint32_t)x->cores,
                                       .gpus = (uint32_t)x->gpus,
+                                      .gpu_type = x->gpu_type[0] ? x->gpu_type : NULL,
                                       .memory_mib = x->memory_mib,
                                       .gres = &x->gres };
     for (int64_t i = 0; i < x->nodes; i++) {

@@ -11,6 +11,7 @@
 #pragma once
 
 #include "exec/agentlink.h"
+#include "common/gputype.h"
 #include "exec/exec.h"
 #include "exec/topology.h"
 
@@ -73,6 +74,7 @@ struct exec {
     struct remains *remains;
     char *cgroup; /* as configured, see remains.h; NULL: "auto" */
     int64_t nodes, cores, gpus, memory_mib;
+    char gpu_type[GPU_TYPE_MAX + 1]; /* or "" */
     struct gres_list gres;    /* of each node */
     struct topology topology; /* levels by consecutive nodes */
     uv_timer_t announce;      /* announces the nodes, on the first turn of the loop */

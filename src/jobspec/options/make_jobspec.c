@@ -2,6 +2,7 @@
  * of shapes
  */
 
+#include "common/gputype.h"
 #include "common/printable.h"
 #include "jobspec/attributes/base64.h"
 #include "jobspec/attributes/requires.h"
@@ -43,6 +44,15 @@ static json_t *memory_vertex (int64_t mib)
                       "unit", "MiB");
 }
 
+static json_t *gpu_vertex (const struct submit_shape *s, int64_t count)
+{
+    char type[GRES_NAME_MAX + 1];
+
+    snprintf (type, sizeof (type), "%s%s", s->gpu_type ? GPU_TYPE_PREFIX : "gpu",
+              s->gpu_type ? s->gpu_type : "");
+    return vertex (type, count);
+}
+
 static json_t *slot_vertex (const struct submit_options *so, const struct submit_shape *s)
 {
     json_t *cpus = so->cpu_milli ? vertex (GRES_CPU_MILLI, so->cpu_milli)
@@ -51,7 +61,7 @@ static json_t *slot_vertex (const struct submit_options *so, const struct submit
     int rc = 0;
 
     if (s->gpus_slot)
-        rc |= json_array_append_new (with, vertex ("gpu", s->gpus_slot));
+        rc |= json_array_append_new (with, gpu_vertex (s, s->gpus_slot));
     if (s->mem_slot)
         rc |= json_array_append_new (with, memory_vertex (s->mem_slot));
     if (rc < 0) {
@@ -86,9 +96,9 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
     if (!s->nodes.count.min)
         return with;
     if (s->gpus_node)
-        rc |= json_array_append_new (with, vertex ("gpu", s->gpus_node));
+        rc |= json_array_append_new (with, gpu_vertex (s, s->gpus_node));
     for (size_t i = 0; i < so->gres.n; i++)
-        if (strcmp (so->gres.v[i].name, "gpu") != 0) /* see shape.c */
+        if (!submit_gres_is_gpu (&so->gres.v[i]))
             rc |= json_array_append_new (
                 with, vertex (so->gres.v[i].name, so->gres.v[i].count));
     if (s->mem_node)

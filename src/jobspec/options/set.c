@@ -6,6 +6,7 @@
 #include <strings.h>
 
 #include "common/clock.h"
+#include "common/gputype.h"
 #include "common/parse.h"
 #include "common/thousandths.h"
 #include "jobspec/attributes/datetime.h"
@@ -158,6 +159,16 @@ int option_set (const struct option_value *v, struct error *err)
 
 /* -- resources -- */
 
+/* The type of GPUs that goes with the number. */
+static char **gpu_type_of (const struct option_value *v)
+{
+    struct submit_options *so = v->so;
+
+    return field_of (v) == &so->gpus            ? &so->gpu_type.in_all
+           : field_of (v) == &so->gpus_per_task ? &so->gpu_type.per_task
+                                                : &so->gpu_type.per_node;
+}
+
 int option_set_sizes (const struct option_value *v, struct error *err)
 {
     struct submit_size z, *field = field_of (v);
@@ -189,6 +200,35 @@ int option_set_cpus (const struct option_value *v, struct error *err)
         return rc;
     v->so->cpus_per_task = milli % 1000 == 0 ? whole + milli / 1000 : 0;
     v->so->cpu_milli = milli % 1000 == 0 ? 0 : milli;
+    return 0;
+}
+
+/* "4", or "a100:4": the type is kept beside the number. */
+int option_set_gpus (const struct option_value *v, struct error *err)
+{
+    const char *colon = strrchr (v->text, ':');
+    const size_t len = colon ? (size_t)(colon - v->text) : 0;
+    autofree char *text = strndup (v->text, len);
+    char type[GPU_TYPE_MAX + 1], **field = gpu_type_of (v);
+    int64_t n;
+
+    if (!text)
+        return error_no_memory (err, v->where);
+    if (strchr (v->text, ','))
+        return error_set (err, EINVAL,
+                          "%s: '%.64s': a job has GPUs of one type; name one", v->where,
+                          v->text);
+    if (colon && (gpu_type_read (text, type) < 0 || !gres_name_is_valid (text)))
+        return error_set (err, EINVAL, "%s: '%.64s' is not the type of a GPU", v->where,
+                          text);
+    int rc =
+        parse_int (colon ? colon + 1 : v->text, 1, JOBSPEC_COUNT_MAX, &n, v->where, err);
+    if (rc < 0 || !option_wins (v))
+        return rc;
+    *(int64_t *)field_of (v) = n;
+    free (*field);
+    *field = colon ? text : NULL;
+    text = colon ? NULL : text;
     return 0;
 }
 

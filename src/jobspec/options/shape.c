@@ -6,6 +6,7 @@
  */
 #include "jobspec/options/shape.h"
 
+#include "common/gputype.h"
 #include "jobspec/attributes/requires.h"
 
 static int64_t divide_up (int64_t a, int64_t b)
@@ -366,6 +367,7 @@ static int shape_places (const struct submit_options *so, struct submit_shape *s
 struct gpu_way {
     const char *option;
     int64_t count;
+    const char *type; /* or NULL */
     int source; /* 0: not given */
 };
 
@@ -419,22 +421,49 @@ static int divide_gpus (const struct submit_options *so, struct submit_shape *s,
     return 0;
 }
 
+/* "gpu" or "gpu:TYPE" */
+bool submit_gres_is_gpu (const struct gres *g)
+{
+    return !strcmp (g->name, "gpu")
+           || !strncmp (g->name, GPU_TYPE_PREFIX, strlen (GPU_TYPE_PREFIX));
+}
+
+/* The first entry with GPUs from `from` on, NULL: from the beginning; or NULL. */
+static const struct gres *gpus_of_gres (const struct gres_list *l,
+                                        const struct gres *from)
+{
+    for (const struct gres *g = from ? from : l->v; g < l->v + l->n; g++)
+        if (submit_gres_is_gpu (g))
+            return g;
+    return NULL;
+}
+
+static const char *type_of (const struct gres *g)
+{
+    return g->name[strlen ("gpu")] ? g->name + strlen (GPU_TYPE_PREFIX) : NULL;
+}
+
 static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
                        struct error *err)
 {
+    const struct gres *gpus = gpus_of_gres (&so->gres, NULL);
     const struct gpu_way ways[GPU_WAYS] = {
-        [IN_ALL] = { "--gpus", so->gpus, submit_source_of (so, "gpus") },
-        [A_TASK] = { "--gpus-per-task", so->gpus_per_task,
+        [IN_ALL] = { "--gpus", so->gpus, so->gpu_type.in_all,
+                     submit_source_of (so, "gpus") },
+        [A_TASK] = { "--gpus-per-task", so->gpus_per_task, so->gpu_type.per_task,
                      submit_source_of (so, "gpus-per-task") },
-        [A_NODE] = { "--gpus-per-node", so->gpus_per_node,
+        [A_NODE] = { "--gpus-per-node", so->gpus_per_node, so->gpu_type.per_node,
                      submit_source_of (so, "gpus-per-node") },
-        [BY_GRES] = { "--gres=gpu", gres_get (&so->gres, "gpu"), submit_source_of (so, "gres") },
+        [BY_GRES] = { "--gres=gpu", gpus ? gpus->count : 0, gpus ? type_of (gpus) : NULL,
+                      submit_source_of (so, "gres") },
     };
     const struct gpu_way *way;
+    if (gpus && gpus_of_gres (&so->gres, gpus + 1))
+        return error_set (err, EINVAL, "--gres: a job has GPUs of one type; name one");
     int rc = choose_way (ways, &way, err);
-
     if (rc < 0 || !way)
         return rc;
+    s->gpu_type = way->type;
     if (way == &ways[IN_ALL])
         return divide_gpus (so, s, err);
     if (way == &ways[A_TASK])
@@ -462,10 +491,11 @@ static int slots_of_gpus (struct submit_options *so, struct submit_shape *s,
     if (is_elastic (&so->ntasks) || is_elastic (&so->nodes))
         return error_set (err, EINVAL,
                           "--ntasks-per-gpu does not go with several sizes (-N, -n)");
-    if (so->gpus_per_task || gres_get (&so->gres, "gpu"))
+    if (so->gpus_per_task || gpus_of_gres (&so->gres, NULL))
         return error_set (err, EINVAL, "--ntasks-per-gpu and %s exclude each other",
                           so->gpus_per_task ? "--gpus-per-task" : "--gres=gpu");
-    if (so->gpus_per_node && !gpus)
+    bool by_node = so->gpus_per_node && !gpus;
+    if (by_node)
         gpus = so->gpus_per_node * MAX (so->nodes.count.min, 1);
     if (tasks > 0 && (tasks % each != 0 || (gpus > 0 && gpus != tasks / each)))
         return error_set (err, EINVAL,
@@ -480,6 +510,7 @@ static int slots_of_gpus (struct submit_options *so, struct submit_shape *s,
     if (so->gpus_per_node)
         so->ntasks_per_node = so->gpus_per_node;
     set_fixed (&so->ntasks, gpus);
+    so->gpu_type.per_task = by_node ? so->gpu_type.per_node : so->gpu_type.in_all;
     so->gpus = so->gpus_per_node = 0;
     so->gpus_per_task = 1;
     s->per_slot = each;

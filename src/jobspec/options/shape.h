@@ -20,6 +20,7 @@ struct submit_shape {
     int64_t per_slot; /* tasks in each slot; 0: one */
     int64_t gpus_slot;
     int64_t gpus_node;
+    const char *gpu_type;       /* borrowed, or NULL: any */
     int64_t cores;              /* in each slot; with parts of CPUs 1 */
     int64_t mem_slot, mem_node; /* MiB, 0: none */
     bool exclusive;
@@ -28,4 +29,6 @@ struct submit_shape {
 /* 0; -EINVAL: the counts conflict, with the reason; -ENOMEM. Release s only after 0. */
 int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
                        struct error *err);
+/* Whether an entry of --gres asks for GPUs: they are in the shape. */
+bool submit_gres_is_gpu (const struct gres *g);
 void submit_shape_release (struct submit_shape *s);

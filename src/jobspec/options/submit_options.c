@@ -49,6 +49,9 @@ void submit_options_release (struct submit_options *so)
     for (const struct attribute *a = attribute_table; a->name; a++)
         if (a->type == ATTRIBUTE_TEXT && !a->same_as)
             free (*(char **)((char *)so + a->at));
+    free (so->gpu_type.in_all);
+    free (so->gpu_type.per_task);
+    free (so->gpu_type.per_node);
     json_decref (so->for_steps);
     free (so->command.clusters);
     free (so->output);

@@ -52,9 +52,11 @@
  *     -G g                slot > gpu[g/n] if that divides, else node > gpu[g/N] if that
  *                         does, else refused
  *     --gpus-per-node g   node > gpu[g]
- *     --gres LIST         node > gpu[g] for gpu:g, node > NAME[n] for NAME:n; NAME:TYPE
- *                         is a name of its own. As with --gpus-per-node one task without
- *                         -N gets a node[1]; -n alone is refused
+ *     --gres LIST         node > gpu[g] for gpu:g, node > NAME[n] for NAME:n. As with
+ *                         --gpus-per-node one task without -N gets a node[1]; -n alone is
+ *                         refused
+ *     TYPE:g              gpu:TYPE[g] in place of gpu[g], in all these options; the
+ *                         broker looks for nodes with such GPUs
  *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
  *                         alone is refused, as the number of nodes is unknown
  *
@@ -115,6 +117,9 @@ struct submit_options {
     int64_t gpus;          /* -G, in all */
     int64_t gpus_per_task;
     int64_t gpus_per_node;
+    struct {
+        char *in_all, *per_task, *per_node;
+    } gpu_type; /* as the user wrote the types in these three options, or NULL */
     struct gres_list gres; /* --gres, on each node */
     double time_limit;     /* -t seconds; 0: unlimited; -1: not given (queue's default) */
     char *chdir;           /* -D */

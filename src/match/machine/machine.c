@@ -3,6 +3,7 @@
 #include <string.h>
 #include <utlist.h>
 
+#include "common/gputype.h"
 #include "match/machine/machine_private.h"
 
 #define CORES_MAX 65536
@@ -94,6 +95,7 @@ static void node_destroy (struct machine_node *n)
     free (n->name);
     free (n->reason);
     strings_free (n->properties);
+    free (n->gpu_type);
     for (size_t i = 0; i < n->npools; i++)
         free (n->pools[i].name);
     free (n->pools);
@@ -162,23 +164,52 @@ static int index_reserve (struct machine *g)
     return (int)i;
 }
 
+/* The properties and the names of the type of GPUs in one list, whose strings are
+ * borrowed; *ret_names goes with it. NULL: no memory. */
+static const char **with_gpu_type (const char *const *properties, const char *type,
+                                   char ***ret_names)
+{
+    size_t n = strings_count (properties), extra = 0;
+    const char **all;
+
+    *ret_names = type ? gpu_type_names (type) : NULL;
+    if (type && !*ret_names)
+        return NULL;
+    while (*ret_names && (*ret_names)[extra])
+        extra++;
+    if (!(all = calloc (n + extra + 1, sizeof (*all))))
+        return NULL;
+    for (size_t i = 0; i < n; i++)
+        all[i] = properties[i];
+    for (size_t i = 0; i < extra; i++)
+        all[n + i] = (*ret_names)[i];
+    return all;
+}
+
 static int set_properties (struct machine *g, struct machine_node *n,
-                           const char *const *properties, struct error *err)
+                           const struct machine_node_spec *spec, struct error *err)
 {
     struct error why = { ENOMEM, "out of memory" };
     struct pairs pairs = { NULL, NULL };
-    char **copy = strings_copy (properties);
+    char **names, **copy = strings_copy (spec->properties);
+    const char **all = with_gpu_type (spec->properties, spec->gpu_type, &names);
+    char *type = spec->gpu_type ? strdup (spec->gpu_type) : NULL;
     int rc = -ENOMEM;
 
-    if (copy && pairs_make (properties, &pairs) == 0)
+    if (copy && all && (type || !spec->gpu_type) && pairs_make (all, &pairs) == 0)
         rc = graph_set_properties (g->graph, n->v, pairs.list, &why);
     pairs_release (&pairs);
+    free (all);
+    free (names);
     if (rc < 0) {
         strings_free (copy);
+        free (type);
         return error_set (err, why.code, "node %s: %s", n->name, why.text);
     }
     strings_free (n->properties);
+    free (n->gpu_type);
     n->properties = copy;
+    n->gpu_type = type;
     machine_changed (g, n->v);
     return 0;
 }
@@ -212,7 +243,7 @@ static int node_configure (struct machine *g, struct machine_node *n,
                            const struct machine_node_spec *spec, struct error *err)
 {
     struct machine_amounts size = { spec->cores, spec->gpus, spec->memory_mib };
-    int rc = set_properties (g, n, spec->properties, err);
+    int rc = set_properties (g, n, spec, err);
 
     if (rc == 0)
         rc = move_node (g, n, spec->places, err);
@@ -551,6 +582,7 @@ int machine_node_info (const struct machine *g, int index, struct machine_node_i
         .places = n->place ? n->place->path : no_places,
         .reason = n->leaving ? "removed from the machine" : n->reason,
         .properties = (const char *const *)n->properties,
+        .gpu_type = n->gpu_type,
         .state = n->leaving ? MACHINE_NODE_DOWN : n->state,
         .leaving = n->leaving,
         .cores = n->size.cores,

@@ -78,6 +78,9 @@ struct machine_node_spec {
     const char *const
         *properties; /* NULL-terminated, or NULL: names for RFC 31 constraints, 512 at
                       * most. "KEY=VALUE" is also KEY, which has that value for policies */
+    /* Type of its GPUs (gputype.h) or NULL; the node also has its names as properties
+     * ("gpu:a100"), which do not count and are not listed. */
+    const char *gpu_type;
     /* Not NULL: the node gives a job resources of one zone only (the kubelet's policy
      * single-numa-node). Ids ascend. If some zone has a resource, the node has at most
      * the sum of its zones, and never more than the fields above say; a resource that no
@@ -143,6 +146,7 @@ struct machine_node_info { /* strings are borrowed until the graph changes */
     const struct machine_place *places; /* as in the spec, never NULL */
     const char *reason;                 /* of the state; may be NULL */
     const char *const *properties;      /* NULL-terminated, never NULL */
+    const char *gpu_type;               /* or NULL */
     enum machine_node_state state;
     bool leaving; /* removed, but jobs are still booked there */
     /* free: what a job could get now, so 0 on a node that takes no jobs. used may exceed

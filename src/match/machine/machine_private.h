@@ -52,6 +52,7 @@ struct machine_node {
     char *name;
     char *reason;
     char **properties;   /* NULL-terminated */
+    char *gpu_type;      /* or NULL */
     struct place *place; /* the innermost; NULL: below the cluster */
     enum machine_node_state state;
     int index;

@@ -71,6 +71,13 @@ static int set_number (uint32_t *field, const char *value, const char *what,
     return rc;
 }
 
+const char *run_gpu_count (const char *value)
+{
+    const char *colon = strrchr (value, ':');
+
+    return colon ? colon + 1 : value;
+}
+
 static int read_text (char **field, const char *path, struct error *err)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (FILE_MAX_BYTES);
@@ -197,9 +204,10 @@ static int take_option (struct run_options *o, const struct option_match *m,
                               m->value);
         return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
     case STEP_OPT_GPUS:
-        return set_number (&s->gpus, m->value, "--gpus", err);
+        return set_number (&s->gpus, run_gpu_count (m->value), "--gpus", err);
     case STEP_OPT_GPUS_PER_TASK:
-        return set_number (&s->gpus_per_task, m->value, "--gpus-per-task", err);
+        return set_number (&s->gpus_per_task, run_gpu_count (m->value), "--gpus-per-task",
+                           err);
     case STEP_OPT_NODELIST:
         return set_text (&s->hosts, m->value, err);
     case STEP_OPT_EXCLUDE:

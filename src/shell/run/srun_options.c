@@ -90,7 +90,8 @@ int srun_take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_GRES:
         return set_gres (&o->spec, m->value, err);
     case STEP_OPT_GPUS_PER_NODE:
-        return set_count (&o->spec.gpus_per_node, m->value, "--gpus-per-node", err);
+        return set_count (&o->spec.gpus_per_node, run_gpu_count (m->value),
+                          "--gpus-per-node", err);
     case STEP_OPT_EXCLUSIVE:
         o->spec.exact = !o->spec.overlap;
         return 0;

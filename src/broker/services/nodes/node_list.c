@@ -96,11 +96,12 @@ static json_t *describe_gres (const struct broker *b, int i,
 static json_t *describe_node (const struct machine_node_info *n)
 {
     return json_pack (
-        "{s:s s:s s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I "
+        "{s:s s:s s:s? s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I "
+        "s:I "
         "s:i s:b}",
         "name", n->name, "state", machine_node_state_name (n->state), "reason", n->reason,
-        "places", describe_places (n->places), "cores", (json_int_t)n->cores,
-        "cores_used", (json_int_t)n->cores_used, "cores_foreign",
+        "gpu_type", n->gpu_type, "places", describe_places (n->places), "cores",
+        (json_int_t)n->cores, "cores_used", (json_int_t)n->cores_used, "cores_foreign",
         (json_int_t)n->cores_foreign, "cores_free", (json_int_t)n->cores_free,
         "cpu_milli_used", (json_int_t)n->cpu_milli_used, "cpu_milli_foreign",
         (json_int_t)n->cpu_milli_foreign, "cpu_milli_free", (json_int_t)n->cpu_milli_free,

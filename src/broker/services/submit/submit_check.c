@@ -79,7 +79,9 @@ static int apply_names (struct broker *b, struct jobspec *js, struct submit_term
     if (rc < 0)
         return error_set (err, ENOMEM, "out of memory");
     terms->completed |= rc > 0;
-    return 0;
+    rc = jobspec_type_gpus (js, err);
+    terms->completed |= rc > 0;
+    return MIN (rc, 0);
 }
 
 int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,

@@ -116,12 +116,15 @@ static double used (const json_t *o, const char *used_key, const char *foreign_k
 static void add_all_gres (struct strbuf *sb, const json_t *node, bool in_use)
 {
     double gpus = answer_number (node, "gpus");
+    const char *type = json_text (node, "gpu_type");
+    char gpu[80];
     size_t at = sb->len;
     const char *name;
     json_t *g;
 
+    snprintf (gpu, sizeof (gpu), "gpu%s%s", *type ? ":" : "", type);
     if (gpus > 0)
-        add_gres (sb, "gpu", in_use ? used (node, "gpus_used", "gpus_foreign") : gpus);
+        add_gres (sb, gpu, in_use ? used (node, "gpus_used", "gpus_foreign") : gpus);
     json_object_foreach (json_object_get (node, "gres"), name, g) {
         strbuf_adds (sb, sb->len > at ? "," : "");
         add_gres (sb, name,

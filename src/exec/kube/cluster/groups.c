@@ -100,7 +100,8 @@ void groups_tell (struct exec *x)
                       .cores = n->cores,
                       .gpus = n->gpus,
                       .memory_mib = n->memory_mib,
-                      .properties = (const char *const *)n->properties },
+                      .properties = (const char *const *)n->properties,
+                      .gpu_type = n->gpu_type },
             .possible = n->offered && c->max > existing ? c->max - existing : 0,
             .delay = c->delay
         };

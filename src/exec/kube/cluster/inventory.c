@@ -95,6 +95,8 @@ static uint64_t fingerprint (const struct knode *n)
     h = mix (h, &zones, sizeof (zones));
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         h = mix (h, n->properties[i], strlen (n->properties[i]) + 1);
+    if (n->gpu_type)
+        h = mix (h, n->gpu_type, strlen (n->gpu_type) + 1);
     return h | 1;
 }
 
@@ -106,7 +108,8 @@ static void tell_node (struct exec *x, struct knode *n)
                                       .gpus = n->gpus,
                                       .memory_mib = n->memory_mib,
                                       .gres = &n->gres,
-                                      .properties = (const char *const *)n->properties };
+                                      .properties = (const char *const *)n->properties,
+                                      .gpu_type = n->gpu_type };
     bool is_new = !n->told;
     spec.nzones = zones_of (n, &spec.zones);
     uint64_t now = n->offered ? fingerprint (n) : 0;

@@ -5,6 +5,7 @@
 #include "exec/kube/core/gres.h"
 
 #include "common/clock.h"
+#include "common/gputype.h"
 #include "common/json.h"
 #include "exec/kube/core/knode.h"
 #include "kube/object.h"
@@ -47,6 +48,25 @@ static int read_places (struct exec *x, struct knode *n, const json_t *labels)
     return n->places ? 0 : -ENOMEM;
 }
 
+/* Takes the first of the configured labels that the node has; a value that names no type
+ * counts as none. */
+static int read_gpu_type (const struct exec *x, struct knode *n, const json_t *labels)
+{
+    char type[GPU_TYPE_MAX + 1] = "";
+    const json_t *key;
+    size_t i;
+
+    json_array_foreach (x->cfg.gpu_type_labels, i, key) {
+        const char *value = json_text (labels, json_string_value (key));
+        if (*value && gpu_type_read (value, type) == 0)
+            break;
+        type[0] = '\0';
+    }
+    free (n->gpu_type);
+    n->gpu_type = *type ? strdup (type) : NULL;
+    return *type && !n->gpu_type ? -ENOMEM : 0;
+}
+
 static int read_labels (struct exec *x, struct knode *n, const json_t *node)
 {
     json_t *labels = json_object_get (json_object_get (node, "metadata"), "labels"),
@@ -60,7 +80,8 @@ static int read_labels (struct exec *x, struct knode *n, const json_t *node)
     n->nlabels = json_object_size (labels);
     n->properties =
         calloc (n->nlabels + json_object_size (x->queues) + 1, sizeof (char *));
-    if (!n->properties || read_places (x, n, labels) < 0)
+    if (!n->properties || read_places (x, n, labels) < 0
+        || read_gpu_type (x, n, labels) < 0)
         return -ENOMEM;
     json_object_foreach (labels, key, value) {
         if (asprintf (&n->properties[i], "%s=%s", key, json_string_value (value)) < 0) {
@@ -130,6 +151,7 @@ void node_release (struct knode *n)
     for (size_t i = 0; n->properties && n->properties[i]; i++)
         free (n->properties[i]);
     free (n->properties);
+    free (n->gpu_type);
     free (n->places);
     json_decref (n->about);
     gres_release (&n->gres);

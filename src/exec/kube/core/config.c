@@ -48,6 +48,7 @@ static const struct key {
     { "flux-image", TEXT, offsetof (struct kube_config, flux_image), NULL },
     { "flux-in-image", BOOL, offsetof (struct kube_config, flux_in_image), NULL },
     { "gpu-resource", TEXT, offsetof (struct kube_config, gpu_resource), NULL },
+    { "gpu-type-labels", TEXTS, offsetof (struct kube_config, gpu_type_labels), NULL },
     { "gres", GRES, offsetof (struct kube_config, gres), NULL },
     { "fractional-cpu", BOOL, offsetof (struct kube_config, fractional_cpu), NULL },
     { "cluster-domain", TEXT, offsetof (struct kube_config, cluster_domain), NULL },
@@ -245,6 +246,14 @@ static json_t *default_notices (void)
                       "karpenter.sh/disrupted", "ToBeDeletedByClusterAutoscaler");
 }
 
+/* Labels of the GPU operators, clouds and autoscalers. */
+static json_t *default_gpu_types (void)
+{
+    return json_pack ("[s s s s s]", "nvidia.com/gpu.product", "amd.com/gpu.product-name",
+                      "gpu.intel.com/product", "cloud.google.com/gke-accelerator",
+                      "karpenter.k8s.aws/instance-gpu-name");
+}
+
 int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_config *ret,
                       struct error *err)
 {
@@ -255,6 +264,7 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
     *ret = (struct kube_config){ .grace = NODE_GRACE,
                                  .sweep_interval = SWEEP_INTERVAL,
                                  .notice_taints = default_notices (),
+                                 .gpu_type_labels = default_gpu_types (),
                                  .restricted = true,
                                  .fractional_cpu = true,
                                  .job_events = true,
@@ -265,7 +275,7 @@ int kube_config_read (const struct yaml_doc *doc, json_t *config, struct kube_co
                                  .cluster_domain = strdup ("cluster.local"),
                                  .pod_defaults = json_object () };
     if (!ret->gpu_resource || !ret->cluster_domain || !ret->notice_taints
-        || !ret->pod_defaults)
+        || !ret->gpu_type_labels || !ret->pod_defaults)
         rc = error_set (err, ENOMEM, "out of memory");
     if (config && !json_is_null (config) && !json_is_object (config))
         rc = yaml_error (doc, config, NULL, err, "kube: expected a mapping");
@@ -318,6 +328,7 @@ void kube_config_release (struct kube_config *c)
     free (c->pods);
     json_decref (c->gres);
     json_decref (c->notice_taints);
+    json_decref (c->gpu_type_labels);
     json_decref (c->pod_defaults);
     topology_release (&c->topology);
     groupconfig_release (&c->groups);

@@ -27,6 +27,8 @@ struct kube_config {
     char *cluster_domain;       /* of the cluster's DNS */
     /* array of strings: keys of taints that announce the end of a node */
     json_t *notice_taints;
+    /* array of strings: keys of labels that have the type of the GPUs */
+    json_t *gpu_type_labels;
     json_t *pod_defaults;  /* for the pods of all queues, see exec/podset.h */
     double grace;          /* seconds until a job is lost whose node is not ready */
     double sweep_interval; /* seconds between two searches for objects of no job */

@@ -21,6 +21,7 @@ struct knode {
     struct machine_place *places; /* machine_places_copy(), or NULL */
     char **properties; /* "key=value" of its labels, "queue:NAME"; NULL-terminated */
     size_t nlabels;
+    char *gpu_type; /* of a label (kube.gpu-type-labels), see gputype.h; or NULL */
     /* fields of its node object, while queues select nodes; or NULL */
     json_t *about;
     struct podsize size;  /* allocatable, exactly */

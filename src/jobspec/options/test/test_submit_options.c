@@ -44,7 +44,7 @@ static const struct {
     { "--mem=lots", "--mem", "lots" },
     { "--mem=100000000T", "--mem", "100000000T" },
     { "-G0", "--gpus", "0" },
-    { "-Ga100:2,h100:1", "-G", "one type" },
+    { "-Ga100:2,h100:1", "--gpus", "one type" },
     { "--gres=node:2", "--gres", "'node'" },
     { "--gres=lic:0", "--gres", "must be from 1" },
     { "--gpus-per-node=0", "--gpus-per-node", "0" },
@@ -102,7 +102,7 @@ static const struct {
     { "-G1 --gres=gpu", "--gpus ", "--gres=gpu" },
     { "-Ga:1 --gres=gpu:b", "--gpus ", "--gres=gpu" },
     { "--gres=gpu:a,gpu:b", "--gres", "one type" },
-    { "-Ga100:x", "-G", "x" },
+    { "-Ga100:x", "--gpus", "x" },
     { "--gpus-per-node=1 --gres=gpu", "--gpus-per-node ", "--gres=gpu" },
 };
 

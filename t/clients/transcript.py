@@ -1,0 +1,96 @@
+"""Transcripts of clients: recorded calls of Slurm's commands, made comparable; see t/clients/run."""
+import difflib
+import json
+import os
+import re
+import socket
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+COMMANDS = ("sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol sinfo sprio squeue sreport srun sshare "
+            "sstat").split()
+# A state that a job passes through is seen or not, by chance.
+PASSING = r"\b(PENDING|CONFIGURING|RUNNING|COMPLETING|PD|CF|CG|R)\b"
+REPLACED = (
+    (r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", "<date>"),
+    (r"\b(\d+-)?(\d\d:)?\d{1,2}:\d\d\b(?!:)(\.\d+)?", "<time>"),
+    (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
+    (r"\b[0-9a-f]{32}\b", "<uuid>"),
+)
+
+
+def make_recorders(directory, commands):
+    """Fills a directory for PATH: a recorder in the name of each command that exists."""
+    os.makedirs(directory)
+    for name in COMMANDS:
+        if os.path.exists(os.path.join(commands, name)):
+            os.symlink(os.path.join(HERE, "record"), os.path.join(directory, name))
+
+
+def calls_of(path):
+    """The recorded calls, in order."""
+    if not os.path.exists(path):
+        return []
+    with open(path, encoding="utf-8") as f:
+        return [json.loads(line) for line in f]
+
+
+def job_numbers(calls):
+    """The jobs in the order of their submits."""
+    numbers = []
+    for call in calls:
+        if call["argv"][0] == "sbatch" and call["status"] == 0:
+            found = re.search(r"^(?:Submitted batch job )?(\d+)", call["stdout"])
+            if found and found.group(1) not in numbers:
+                numbers.append(found.group(1))
+    return numbers
+
+
+class Normalizer:
+    """Replaces what differs between two runs of the same client."""
+
+    def __init__(self, work, numbers):
+        self.work = work
+        self.numbers = {number: f"<job {i + 1}>" for i, number in enumerate(numbers)}
+        self.host = socket.gethostname()
+
+    def __call__(self, text):
+        text = text.replace(self.work, "<dir>")
+        text = re.sub(rf"(?<![\w-]){re.escape(self.host)}(?![\w-])", "<host>", text)
+        text = re.sub(r"(?<!\d)\d{4,}(?!\d)", lambda m: self.numbers.get(m.group(), m.group()), text)
+        for pattern, word in REPLACED:
+            text = re.sub(pattern, word, text)
+        return text
+
+
+def call_lines(calls, normalize, scratch):
+    """A block for each different command line, with all different lines of its answers, sorted."""
+    blocks = {}
+    for call in calls:
+        argv = normalize(" ".join(call["argv"]))
+        answers = blocks.setdefault(argv, set())
+        answers.add(f"  status {call['status']}")
+        for mark, text in (("  ", call["stdout"]), ("! ", call["stderr"])):
+            lines = (re.sub(PASSING, "<passing>", normalize(line)) for line in text.splitlines())
+            answers.update(f"  {mark}{line}" for line in lines if not any(word in line for word in scratch))
+    lines = []
+    for argv, answers in blocks.items():
+        lines.append(f"$ {argv}")
+        lines.extend(sorted(answers))
+    return lines
+
+
+def read(work, scratch):
+    """The client's output and its calls, as comparable lines."""
+    calls = calls_of(os.path.join(work, "calls"))
+    normalize = Normalizer(work, job_numbers(calls))
+    with open(os.path.join(work, "stdout"), encoding="utf-8", errors="replace") as f:
+        results = [normalize(line.rstrip("\n")) for line in f]
+    lines = call_lines(calls, normalize, scratch)
+    with open(os.path.join(work, "transcript"), "w", encoding="utf-8") as f:
+        f.write("".join(f"{line}\n" for line in results + lines))
+    return results, lines
+
+
+def differences(ours, theirs):
+    """A unified diff without its head."""
+    return [line for line in difflib.unified_diff(ours, theirs, lineterm="", n=1) if not line.startswith(("---", "+++"))]

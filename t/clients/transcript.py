@@ -13,8 +13,8 @@ PASSING = r"\b(PENDING|CONFIGURING|RUNNING|COMPLETING|PD|CF|CG|R)\b"
 REPLACED = (
     (r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d)?)?", "<date>"),
     (r"\b(\d+-)?(\d\d:)?\d{1,2}:\d\d\b(?!:)(\.\d+)?", "<time>"),
-    (r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b", "<uuid>"),
-    (r"\b[0-9a-f]{32}\b", "<uuid>"),
+    (r"(?<![0-9a-f])[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}(?![0-9a-f])", "<uuid>"),
+    (r"(?<![0-9a-f])[0-9a-f]{32}(?![0-9a-f])", "<uuid>"),
 )
 
 

@@ -223,6 +223,20 @@ void acct_row_init (struct acct_row *row, const struct acct_view *view)
         row->values[v] = "";
 }
 
+/* Accounting does not know CONFIGURING and COMPLETING: programs take an unknown state for
+ * the end of the job. */
+static void set_accounted_state (struct acct_row *row)
+{
+    static const char *const passing[] = { "CF", "CG" };
+
+    for (size_t i = 0; i < ARRAY_SIZE (passing); i++) {
+        if (!acct_is_state (row, passing[i]))
+            continue;
+        row->values[ACCT_STATE] = "RUNNING";
+        row->values[ACCT_ST] = "R";
+    }
+}
+
 void acct_rows_fill (const struct acct_rows *rows, size_t i, struct acct_row *row)
 {
     const char **cells = rows->cells + i * rows->ncolumns;
@@ -234,4 +248,5 @@ void acct_rows_fill (const struct acct_rows *rows, size_t i, struct acct_row *ro
         if (columns[v][rows->source])
             row->values[v] = row->values[first_with (v, rows->source)];
     row->steps = rows->steps[i];
+    set_accounted_state (row);
 }

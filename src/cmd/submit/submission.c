@@ -14,6 +14,8 @@
 
 extern char **environ;
 
+#define DIRECTORY_DELAY 3 /* seconds */
+
 void submission_init (struct submission *s)
 {
     *s = (struct submission){ .urgency = -1 };
@@ -144,6 +146,27 @@ static void note_past_begin (struct cmd *c, double begin)
               time.buf);
 }
 
+/* Whether the number of the job is in the name of the directory. */
+static bool has_own_directory (const char *output)
+{
+    autofree char *dir = output ? strdup (output) : NULL;
+    char *slash = dir ? strrchr (dir, '/') : NULL;
+
+    if (!slash)
+        return false;
+    *slash = '\0';
+    return pattern_is_per_job (dir);
+}
+
+/* Programs that submit with sbatch make a directory of this kind when they know the number
+ * of the job. Slurm starts no batch job before 3 seconds (batch_sched_delay). */
+static void leave_time_for_directory (struct submit_options *so)
+{
+    if (so->slurm_defaults && so->js.begin <= 0
+        && (has_own_directory (so->output) || has_own_directory (so->error)))
+        so->js.begin = clock_wall () + DIRECTORY_DELAY;
+}
+
 int submission_build (struct cmd *c, struct submission *s, json_t **ret)
 {
     struct submit_program program = { .args = s->operands };
@@ -177,6 +200,7 @@ int submission_build (struct cmd *c, struct submission *s, json_t **ret)
                   "warning: all tasks of the array write to the same file %s; use %%a, "
                   "the number of the task, in its name",
                   s->so.output);
+    leave_time_for_directory (&s->so);
     *ret = submit_options_jobspec (&s->so, &program, cwd, environ, &err);
     if (!*ret)
         return cmd_fail (c, "%s", err.text);

@@ -62,15 +62,22 @@ class Normalizer:
         return text
 
 
+def command_line(call, normalize):
+    """The words of a call; which jobs a client asks for at once is chance."""
+    return re.sub(r"((-j |, ?)?<job \d+>(_[\d,[\]%-]+)?[ ,]*)+", "<jobs> ", normalize(" ".join(call["argv"]))).strip()
+
+
 def call_lines(calls, normalize, scratch):
-    """A block for each different command line, with all different lines of its answers, sorted."""
+    """A block for each different command line, with all different lines of its answers, sorted.
+
+    Lines about jobs in a passing state are left out."""
     blocks = {}
     for call in calls:
-        argv = normalize(" ".join(call["argv"]))
+        argv = command_line(call, normalize)
         answers = blocks.setdefault(argv, set())
         answers.add(f"  status {call['status']}")
         for mark, text in (("  ", call["stdout"]), ("! ", call["stderr"])):
-            lines = (re.sub(PASSING, "<passing>", normalize(line)) for line in text.splitlines())
+            lines = (normalize(line) for line in text.splitlines() if not re.search(PASSING, line))
             answers.update(f"  {mark}{line}" for line in lines if not any(word in line for word in scratch))
     lines = []
     for argv, answers in blocks.items():

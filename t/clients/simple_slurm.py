@@ -45,7 +45,7 @@ def step():
 
 def queue():
     slurm = Slurm(job_name="held", mem="50M", output="held.out", hold=True)
-    slurm.set_time(minutes=5)
+    slurm.set_time("00:05:00")
     job = slurm.sbatch("true")
     slurm.squeue.update_squeue()
     row = slurm.squeue.jobs[job]

@@ -18,12 +18,11 @@ REPLACED = (
 )
 
 
-def make_recorders(directory, commands):
-    """Fills a directory for PATH: a recorder in the name of each command that exists."""
+def make_recorders(directory):
+    """Fills a directory for PATH: a recorder in the name of each command."""
     os.makedirs(directory)
     for name in COMMANDS:
-        if os.path.exists(os.path.join(commands, name)):
-            os.symlink(os.path.join(HERE, "record"), os.path.join(directory, name))
+        os.symlink(os.path.join(HERE, "record"), os.path.join(directory, name))
 
 
 def calls_of(path):

@@ -1,0 +1,48 @@
+"""TorchX: an application with one role, its state, its log, the list of applications, a cancel."""
+import os
+import time
+
+from torchx.schedulers.slurm_scheduler import create_scheduler
+from torchx.specs import AppDef, AppState, Resource, Role, is_terminal
+
+
+def wait(scheduler, app_id, wanted):
+    deadline = time.monotonic() + 90
+    while True:
+        state = scheduler.describe(app_id).state
+        if state in wanted:
+            return state
+        assert not is_terminal(state) and time.monotonic() < deadline, state
+        time.sleep(0.5)
+
+
+def application(*args):
+    role = Role(name="role", image=os.getcwd(), entrypoint="sh", args=["-c", *args], num_replicas=1, env={"WORD": "word"},
+                resource=Resource(cpu=1, gpu=0, memMB=50))
+    return AppDef(name="application", roles=[role])
+
+
+def submit(scheduler, app):
+    options = {"partition": "batch", "time": "5", "comment": "a comment", "job_dir": os.path.join(os.getcwd(), "jobs")}
+    return scheduler.submit(app, options)
+
+
+def main():
+    os.mkdir("jobs")
+    scheduler = create_scheduler("session")
+    app_id = submit(scheduler, application("echo $WORD $SLURM_NTASKS"))
+    print("end:", wait(scheduler, app_id, (AppState.SUCCEEDED,)).name)
+    log = list(scheduler.log_iter(app_id, "role"))
+    print("log:", log)
+    assert log == ["word 1\n"] or log == ["word 1"], log
+    app_id = submit(scheduler, application("sleep 100"))
+    wait(scheduler, app_id, (AppState.RUNNING,))
+    print("listed:", app_id in [app.app_id for app in scheduler.list()])
+    scheduler.cancel(app_id)
+    print("cancel:", wait(scheduler, app_id, (AppState.CANCELLED,)).name)
+    app_id = submit(scheduler, application("exit 3"))
+    print("failure:", wait(scheduler, app_id, (AppState.FAILED,)).name)
+
+
+if __name__ == "__main__":
+    main()

@@ -31,6 +31,7 @@ def main():
     options.batchSystem = "slurm"
     options.slurmPartition = "batch"
     options.slurmTime = "300"
+    options.defaultMemory = 50 * 2**20
     options.retryCount = 2
     options.clean = "always"
     options.statePollingWait = 1

@@ -3,13 +3,10 @@ test_description='MPI programs of Debian: MPICH started by fluxq-run, Open MPI b
 . "$(dirname "$0")/lib.sh"
 
 PROGRAMS=$FLUXQ_SOURCE_DIR/t/mpi
-# By default, root may not use mpirun. The virtual nodes of one machine share /tmp, where the
-# daemons of Open MPI would meet, and memory, over which Open MPI would let tasks of different
-# nodes communicate.
+# By default, root may not use mpirun.
 OMPI_ALLOW_RUN_AS_ROOT=1
 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-OMPI_MCA_btl=self,tcp
-export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM OMPI_MCA_btl
+export OMPI_ALLOW_RUN_AS_ROOT OMPI_ALLOW_RUN_AS_ROOT_CONFIRM
 
 for kind in mpich openmpi; do
     if command -v mpicc.$kind >/dev/null; then
@@ -27,10 +24,6 @@ run_job()
         wait_job_state "$id" 'COMPLETED|FAILED' 120 && cat "$1.out" &&
         job_state "$id" >ended && echo COMPLETED >wanted && test_cmp wanted ended
 }
-
-OWN_TMP=$FLUXQ_RUN/tmp
-mkdir "$OWN_TMP"
-export OWN_TMP
 
 start_broker --local 4
 
@@ -80,28 +73,42 @@ test_expect_success MPICH 'with --mpi=none there is no PMI, and an unknown value
 '
 test_expect_success OPENMPI 'mpirun of Open MPI finds the nodes and starts its daemons through fluxq-run' '
     mpicc.openmpi -o ring.ompi "$PROGRAMS/ring.c" &&
-    write_script own-tmp <<-\END &&
-	#!/bin/sh
-	node=$1
-	shift
-	mkdir -p "$OWN_TMP/$node"
-	exec fluxq-run --rsh "$node" "TMPDIR=$OWN_TMP/$node; export TMPDIR;" "$@"
-	END
+    mpicc.openmpi -o allreduce.ompi "$PROGRAMS/allreduce.c" &&
     write_script ompi.sh <<-\END &&
 	#!/bin/sh
 	echo "agent: $OMPI_MCA_plm_rsh_agent"
-	PATH=$PWD:$PATH
-	OMPI_MCA_plm_rsh_agent=own-tmp
-	TMPDIR=$OWN_TMP/mpirun
-	mkdir "$TMPDIR"
-	export OMPI_MCA_plm_rsh_agent TMPDIR
 	mpirun.openmpi ./ring.ompi 4 || exit
 	mpirun.openmpi -n 2 ./ring.ompi 2 || exit
+	mpirun.openmpi ./allreduce.ompi 4 1 || exit
 	fluxq-run -n 1 echo free
 	END
     run_job ompi && grep "ring: came round through 4 tasks" ompi.out &&
-    grep "ring: came round through 2 tasks" ompi.out && grep -x free ompi.out &&
-    grep -x "agent: fluxq-run --rsh" ompi.out
+    grep "ring: came round through 2 tasks" ompi.out && grep "allreduce: 4 tasks agree" ompi.out &&
+    grep -x free ompi.out && grep -x "agent: fluxq-run --rsh" ompi.out
+'
+test_expect_success OPENMPI 'Open MPI uses shared memory in a virtual node, and TCP between virtual nodes' '
+    write_script shared.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	for i in 1 2 3; do
+	    mpirun.openmpi -n 8 --map-by ppr:2:node --oversubscribe ./ring.ompi 8 || exit
+	done
+	mpirun.openmpi -n 4 --map-by ppr:2:node --oversubscribe --mca btl_base_verbose 30 ./ring.ompi 4
+	END
+    run_job shared && grep -c "ring: came round through 8 tasks" shared.out >got && echo 3 >expected &&
+    test_cmp expected got && grep "Using vader btl for send to .* on node node" shared.out &&
+    grep "Using tcp btl for send to .* on node node" shared.out &&
+    test_must_fail ls -d state/jobs/*/mpi-*
+'
+test_expect_success OPENMPI 'a user chooses the interface and the directory for shared memory' '
+    mkdir own && write_script own.sh <<-\END &&
+	#!/bin/sh
+	OMPI_MCA_btl_vader_backing_directory=$PWD/own mpirun.openmpi -n 1 env
+	END
+    id=$(OMPI_MCA_btl_tcp_if_exclude=eth9 fluxq-submit -N 2 -o own.out ./own.sh) &&
+    wait_job_state "$id" COMPLETED 60 && grep "^OMPI_MCA_btl_[vt]" own.out | sort >got &&
+    printf "%s\n" OMPI_MCA_btl_tcp_if_exclude=eth9 \
+        "OMPI_MCA_btl_vader_backing_directory=$PWD/own" >expected && test_cmp expected got
 '
 test_expect_success 'fluxq-run --rsh runs a command on a node, passes its status, and refuses wrong usage' '
     write_script rsh.sh <<-\END &&

@@ -72,6 +72,7 @@ SHELL_PARTS = \
 	src/shell/io/http.c \
 	src/shell/io/infile.c \
 	src/shell/io/loop.c \
+	src/shell/io/mpidir.c \
 	src/shell/io/outfile.c \
 	src/shell/io/pty.c \
 	src/shell/io/rankhost.c \

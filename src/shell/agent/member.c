@@ -16,6 +16,7 @@
 #include "shell/agent/server.h"
 #include "shell/agent/uplink.h"
 #include "shell/io/hostfile.h"
+#include "shell/io/mpidir.h"
 #include "shell/io/resizefile.h"
 #include "shell/io/sock.h"
 #include "shell/io/stage.h"
@@ -450,6 +451,7 @@ static void destroy (struct member *m)
         hostfile_remove (&m->agent->launch);
     if (m->agent->launch.max_nodes > 0)
         resizefile_remove (&m->agent->launch, m->agent->rank);
+    mpidir_remove (&m->agent->launch, m->agent->rank);
     loop_timer_clear (&m->agent->loop, &m->timer);
     client_listener_destroy (m->listener);
     stepd_destroy (m->stepd);

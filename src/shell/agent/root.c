@@ -3,6 +3,7 @@
 #include "shell/agent/root.h"
 
 #include "shell/io/hostfile.h"
+#include "shell/io/mpidir.h"
 #include "shell/io/sock.h"
 
 /* -- this rank's own tasks -- */
@@ -326,6 +327,7 @@ static void destroy (struct root *root)
     free (root->listen);
     loop_timer_clear (&root->agent->loop, &root->timer);
     hostfile_remove (&root->agent->launch);
+    mpidir_remove (&root->agent->launch, 0);
     root_resize_destroy (root);
     client_listener_destroy (root->listener);
     stepd_destroy (root->stepd);

@@ -397,7 +397,7 @@ static int set_remote (struct step_spec *s, char **argv, struct error *err)
         s->args[s->nargs++] = strbuf_detach (&line);
     if (!s->args || !s->args[0] || !s->args[1] || !s->args[2])
         return error_no_memory (err, NULL);
-    s->overlap = true;
+    s->overlap = s->remote_shell = true;
     s->ntasks = s->nnodes = 1;
     int rc = set_text (&s->hosts, argv[0], err);
     if (rc == 0)

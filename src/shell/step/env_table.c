@@ -10,6 +10,7 @@
 #include "common/thousandths.h"
 #include "shell/io/agent_file.h"
 #include "shell/io/hostfile.h"
+#include "shell/io/mpidir.h"
 #include "shell/io/rankhost.h"
 #include "shell/io/resizefile.h"
 #include "shell/io/sock.h"
@@ -263,6 +264,46 @@ static int single_copy (const struct env_context *ctx, struct strbuf *sb)
     (void)ctx;
     bool forbidden = process_vm_readv (getpid (), &in, 1, &out, 1, 0) < 0;
     return forbidden ? add_text (sb, "none") : 0;
+}
+
+/* The value that the user gives the variable; NULL: none. */
+static const char *users_value (const struct env_context *ctx, const char *name)
+{
+    char *const *env = ctx->step ? ctx->step->spec->env : ctx->launch->env;
+    size_t n = ctx->step ? ctx->step->spec->nenv : ctx->launch->nenv, len = strlen (name);
+
+    for (size_t i = n; i > 0; i--)
+        if (!strncmp (env[i - 1], name, len) && env[i - 1][len] == '=')
+            return env[i - 1] + len + 1;
+    return NULL;
+}
+
+/* Open MPI uses no loopback interface unless it is named, but the virtual nodes of one
+ * machine may have nothing else in common. Naming interfaces to use and others to avoid
+ * is an error. */
+static int loopback (const struct env_context *ctx, struct strbuf *sb)
+{
+    if (!mpidir_is_needed (ctx->launch)
+        || users_value (ctx, "OMPI_MCA_btl_tcp_if_include")
+        || users_value (ctx, "OMPI_MCA_btl_tcp_if_exclude"))
+        return 0;
+    return add_text (sb, "127.0.0.0/8");
+}
+
+/* The directory of this node for Open MPI: only for its daemons, whose tasks inherit the
+ * variable. In the environment of the script, mpirun would send one node's directory to
+ * all nodes. */
+static int mpi_directory (const struct env_context *ctx, const char *name,
+                          struct strbuf *sb)
+{
+    const char *given = users_value (ctx, name);
+
+    if (!ctx->step || !step_spec_has_mpidir (ctx->step->spec)
+        || !mpidir_is_needed (ctx->launch)
+        || (given && !mpidir_is_own (ctx->launch, given)))
+        return 0;
+    autofree char *path = mpidir_path (ctx->launch, ctx->rank);
+    return path ? add_text (sb, path) : -ENOMEM;
 }
 
 /* In a pod /proc/self/exe resolves the links of the volume to a name that contains a
@@ -607,9 +648,15 @@ const struct env_variable env_variables[] = {
     { "OMPI_MCA_ras", .on_root = "^slurm" },
     { "OMPI_MCA_pmix", .value = not_flux },
     { "OMPI_MCA_btl_vader_single_copy_mechanism", .value = single_copy },
+    { "OMPI_MCA_btl_tcp_if_include", .value = loopback },
+    { "OMPI_MCA_orte_tmpdir_base", .directory = true },
+    { "OMPI_MCA_btl_vader_backing_directory", .directory = true },
+    { "OMPI_MCA_btl_sm_backing_directory", .directory = true },
     { "OMPI_MCA_orte_leave_session_attached", .on_root = "1" },
+    { "OMPI_MCA_orte_set_default_slots", .on_root = "none" },
     { "PRTE_MCA_prte_default_hostfile", .value = mpi_hostfile },
     { "PRTE_MCA_plm_ssh_agent", .on_root = ENV_RUN_NAME " --rsh" },
+    { "PRTE_MCA_prte_tmpdir_base", .directory = true },
     { "PRTE_MCA_ras", .on_root = "^slurm" },
     { "CUDA_VISIBLE_DEVICES", .value = devices },
     { "ROCR_VISIBLE_DEVICES", .value = devices },
@@ -625,6 +672,8 @@ int env_add_value (const struct env_variable *v, const struct env_context *ctx,
 
     if (v->value)
         return v->value (ctx, sb);
+    if (v->directory)
+        return mpi_directory (ctx, v->name, sb);
     if (v->on_root)
         return ctx->rank == 0 ? add_text (sb, v->on_root) : 0;
     if (v->text)

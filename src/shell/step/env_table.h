@@ -15,6 +15,7 @@ struct env_variable {
     /* See env_add_value(). NULL: the value is one of the following. */
     int (*value) (const struct env_context *ctx, struct strbuf *sb);
     const char *on_root; /* this text, on rank 0 */
+    bool directory;      /* the directory of a virtual node for MPI, mpidir.h */
     size_t text;         /* offset of a text in struct launch */
     size_t of_array;     /* offset of a uint32_t in struct launch, for tasks of arrays */
 };

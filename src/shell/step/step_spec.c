@@ -25,6 +25,7 @@ static const struct record_field fields[] = {
     FIELD (overcommit, BOOLEAN, 0, 1),
     FIELD (immediate, BOOLEAN, 0, 1),
     FIELD (kill_on_bad_exit, BOOLEAN, 0, 1),
+    FIELD (remote_shell, BOOLEAN, 0, 1),
     FIELD (wait, SECONDS, 0, INT64_C (1000000000000)),
     FIELD (distribution, STRING, 0, 0),
     FIELD (taskmap_asked, STRING, 0, 0),
@@ -103,6 +104,11 @@ void step_spec_release (struct step_spec *spec)
     record_free_strings (spec->args, spec->nargs);
     record_free_strings (spec->env, spec->nenv);
     *spec = (struct step_spec){ 0 };
+}
+
+bool step_spec_has_mpidir (const struct step_spec *spec)
+{
+    return spec->remote_shell;
 }
 
 void step_spec_forget_places (struct step_spec *spec)

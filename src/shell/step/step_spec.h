@@ -32,6 +32,7 @@ struct step_spec {
     uint32_t gpus_per_task;            /* each task sees its own; 0: not given */
     bool exact, overlap, overcommit, immediate;
     bool kill_on_bad_exit;
+    bool remote_shell; /* of --rsh: a daemon of an MPI launcher, say */
     double wait; /* seconds that tasks may run on after the first has ended; 0: any */
     char *distribution; /* --distribution, or NULL */
     char *taskmap_asked;
@@ -58,6 +59,8 @@ int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
 /* Appends the text; -E2BIG: more than STEP_SPEC_MAX. */
 int step_spec_write (const struct step_spec *spec, struct strbuf *sb);
 void step_spec_release (struct step_spec *spec);
+/* Whether the tasks use the directory of their node for MPI (mpidir.h). */
+bool step_spec_has_mpidir (const struct step_spec *spec);
 /* Clears the fields that rank 0 sets. */
 void step_spec_forget_places (struct step_spec *spec);
 /* The part of cores or gpu_ids (or NULL) for a node of the step; the caller frees it.

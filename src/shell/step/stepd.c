@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 
 #include "protocol/taskmap.h"
+#include "shell/io/mpidir.h"
 #include "shell/step/cgroup.h"
 #include "shell/step/env.h"
 #include "shell/step/stepd_private.h"
@@ -296,6 +297,8 @@ static int start_tasks (struct rank_step *s, struct error *err)
         rc = read_programs (s, err);
     if (rc == 0)
         rc = stepbind_create (s, err);
+    if (rc == 0 && step_spec_has_mpidir (&s->spec))
+        rc = mpidir_make (s->d->launch, s->d->rank, err);
     if (rc == 0 && (!s->spec.mpi || strcmp (s->spec.mpi, "none") != 0))
         rc = steppmi_create (s, err);
     for (; rc == 0 && s->started < s->nown; s->started++)

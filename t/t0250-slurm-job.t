@@ -22,7 +22,8 @@ test_expect_success 'the script has the variables of Slurm, in its forms' '
     grep -x "SLURM_CLUSTER_NAME=mycluster" out && grep -x "SLURM_SUBMIT_HOST=$(hostname)" out &&
     grep -x "SLURM_JOB_UID=$(id -u)" out && grep -x "SLURM_JOB_GID=$(id -g)" out &&
     grep -x "SLURM_MEM_PER_NODE=200" out && grep -x "SLURM_NTASKS_PER_NODE=2" out && grep -x "SLURM_TASKS_PER_NODE=2(x2)" out &&
-    grep -x "SLURM_JOB_CPUS_PER_NODE=2(x2)" out && grep -x "SLURM_GTIDS=0" out && grep -x "SLURM_UMASK=$(umask)" out &&
+    grep -x "SLURM_JOB_CPUS_PER_NODE=2(x2)" out && grep -x "SLURM_GTIDS=0" out && ! grep SLURM_UMASK out &&
+    grep -x "SLURM_JOB_GROUP=$(id -gn)" out && grep -x "SLURM_PRIO_PROCESS=$(nice)" out &&
     grep -x "SLURM_JOB_ACCOUNT=acct" out && grep -x "SLURM_JOB_QOS=fast" out && grep -x "SLURM_JOB_PARTITION=batch" out &&
     grep -x "SLURM_GPUS_PER_NODE=2" out && grep -x "SLURM_JOB_GPUS=0,1" out && grep -x "SLURM_GPUS_ON_NODE=2" out &&
     grep -x "SLURM_TOPOLOGY_ADDR=node0" out && grep -x "SLURM_TOPOLOGY_ADDR_PATTERN=node" out &&
@@ -46,6 +47,32 @@ test_expect_success 'variables of the job in which the user submits are not pass
     sed -i "s,@BROKER@,$FLUXQ_BROKER," outer.sh &&
     output -N1 --ntasks-per-node=2 --gpus-per-node=1 -A acct outer.sh &&
     ! grep -E "^SLURM_(GPUS|NTASKS_PER_NODE|JOB_ACCOUNT)" inner.out && grep -x "SLURM_SUBMIT_HOST=$(hostname)" inner.out
+'
+
+test_expect_success 'a step has the variables that srun sets in Slurm' '
+    write_script step.sh <<-\END &&
+	#!/bin/sh
+	echo "pid $SLURM_TASK_PID is $$"
+	srun -n4 sh -c "env | grep ^SLURM | sort >step.\$SLURM_PROCID; echo step \$SLURM_TASK_PID is \$\$"
+	srun -n2 -N2 --cpu-bind=verbose,map_cpu:0x1,2 -m plane=2 sh -c "env | grep ^SLURM | sort >bound.\$SLURM_PROCID" 2>/dev/null
+	END
+    output -N2 -n4 step.sh >out && sed -n "s/.*pid \(.*\) is \(.*\)/\1 \2/p; s/^step \(.*\) is \(.*\)/\1 \2/p" out >pids &&
+    awk "\$1 == \$2 && \$1 > 1 { n++ } END { exit n != 5 }" pids &&
+    grep -x "SLURM_LAUNCH_NODE_IPADDR=127.0.0.1" step.3 && grep -x "SLURM_SRUN_COMM_HOST=127.0.0.1" step.3 &&
+    grep -x "SLURM_DISTRIBUTION=block" step.3 && ! grep SLURM_CPU_BIND step.3 && grep -x "SLURM_UMASK=$(umask)" step.3 &&
+    grep -x "SLURM_CPU_BIND=verbose,map_cpu:0x1,2" bound.1 && grep -x "SLURM_CPU_BIND_TYPE=map_cpu:" bound.1 &&
+    grep -x "SLURM_CPU_BIND_LIST=0x1,2" bound.1 && grep -x "SLURM_CPU_BIND_VERBOSE=verbose" bound.1 &&
+    grep -x "SLURM_DISTRIBUTION=plane" bound.1 && grep -x "SLURM_DIST_PLANESIZE=2" bound.1
+'
+
+test_expect_success 'the command of salloc has the numbers of each node' '
+    salloc -N2 -n4 sh -c "echo \$SLURM_TASKS_PER_NODE \$SLURM_JOB_CPUS_PER_NODE \$SLURM_SUBMIT_HOST" >out &&
+    echo "2(x2) 2(x2) $(hostname)" | test_cmp - out
+'
+
+test_expect_success 'an array of two tasks has their distance as its step' '
+    id=$(sbatch --parsable --array=3-7:4 --wrap "echo \$SLURM_ARRAY_TASK_STEP") && wait_job_state "${id}_7" COMPLETED &&
+    echo 4 >expected && test_cmp expected slurm-${id}_7.out
 '
 
 write_script show.sh <<\END

@@ -100,7 +100,8 @@ static void fill_array (const struct exec_job *job, struct launch *l)
     l->array_count = idset_count (tasks);
     l->array_min = idset_first (tasks);
     l->array_max = idset_nth (tasks, l->array_count - 1);
-    l->array_step = MAX (array_step (tasks), 1);
+    l->array_step =
+        l->array_count == 2 ? l->array_max - l->array_min : MAX (array_step (tasks), 1);
 }
 
 static void fill_malleable (const struct jobspec *js, struct launch *l)

@@ -31,6 +31,8 @@ SHELL_PARTS = \
 	src/shell/step/cpubind_os.c \
 	src/shell/step/descendants.c \
 	src/shell/step/env.c \
+	src/shell/step/env_mpi.c \
+	src/shell/step/env_slurm.c \
 	src/shell/step/env_table.c \
 	src/shell/step/keepalive.c \
 	src/shell/step/layout.c \
@@ -55,6 +57,7 @@ SHELL_PARTS = \
 	src/shell/pmi/pmi2.c \
 	src/shell/pmi/pmi_mapping.c \
 	src/shell/run/bcast.c \
+	src/shell/run/client_address.c \
 	src/shell/run/receive.c \
 	src/shell/run/run.c \
 	src/shell/run/run_connect.c \

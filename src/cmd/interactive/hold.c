@@ -19,13 +19,16 @@
 #include "cmd/interactive/hold.h"
 #include "cmd/interactive/stepclient.h"
 #include "cmd/print/print.h"
+#include "common/idset.h"
 #include "common/json.h"
+#include "common/strbuf.h"
 #include "jobspec/options/slurm_options.h"
 #include "protocol/keepalive.h"
 #include "protocol/session.h"
 #include "protocol/step_client.h"
 
 #define GRACE 30 /* seconds that the job outlives the connection, without a session */
+#define CORES_MAX 65536 /* of a node */
 #define LOST_LOOK 0.5 /* seconds */
 #define LAST_LOOKS 10 /* after the command has ended */
 
@@ -178,6 +181,36 @@ static void find_out (struct alloc *a)
 
 /* -- the command -- */
 
+/* Sets a variable to a number for each node, in Slurm's form "4(x2),3". */
+static int set_counts (const char *name, json_t *ranks, int64_t (*count) (json_t *rank))
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (128 * 1024);
+    size_t n = json_array_size (ranks), run;
+
+    for (size_t i = 0; i < n; i += run) {
+        int64_t each = count (json_array_get (ranks, i));
+        for (run = 1; i + run < n && count (json_array_get (ranks, i + run)) == each;)
+            run++;
+        strbuf_addf (&sb, "%s%jd", i ? "," : "", (intmax_t)each);
+        if (run > 1)
+            strbuf_addf (&sb, "(x%zu)", run);
+    }
+    return sb.err || n == 0 ? 0 : setenv (name, sb.buf, 1);
+}
+
+static int64_t tasks_of (json_t *rank)
+{
+    return json_integer_value (json_object_get (rank, "slots"));
+}
+
+static int64_t cores_of (json_t *rank)
+{
+    const char *text = json_string_value (json_object_get (rank, "cores"));
+    autoidset struct idset *ids = idset_decode (text ? text : "", CORES_MAX, NULL);
+
+    return ids ? idset_count (ids) : 0;
+}
+
 static int set_environment (const struct alloc *a)
 {
     const struct {
@@ -208,6 +241,11 @@ static int set_environment (const struct alloc *a)
     json_t *value;
     json_object_foreach (a->so.for_steps, variable, value)
         rc |= setenv (variable, json_string_value (json_array_get (value, 1)), 1);
+    json_t *ranks = json_object_get (a->job, "ranks");
+    rc |= set_counts ("SLURM_TASKS_PER_NODE", ranks, tasks_of);
+    rc |= set_counts ("SLURM_JOB_CPUS_PER_NODE", ranks, cores_of);
+    if (a->so.submit_host[0])
+        rc |= setenv ("SLURM_SUBMIT_HOST", a->so.submit_host, 1);
     char each[32];
     snprintf (each, sizeof (each), "%jd", (intmax_t)a->so.ntasks_per_node);
     return rc

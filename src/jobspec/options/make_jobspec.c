@@ -421,6 +421,9 @@ static int slurm_variables (json_t *env, const struct submit_options *so)
     if (so->submit_host[0])
         rc |=
             json_object_set_new (env, "SLURM_SUBMIT_HOST", json_string (so->submit_host));
+    snprintf (text, sizeof (text), "%d", so->submit_nice);
+    if (so->submit_host[0])
+        rc |= json_object_set_new (env, "SLURM_PRIO_PROCESS", json_string (text));
     return rc;
 }
 

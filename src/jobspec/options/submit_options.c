@@ -3,6 +3,8 @@
  */
 #include "jobspec/options/submit_options.h"
 
+#include <sys/resource.h>
+
 #include <ctype.h>
 
 #include "jobspec/attributes/text.h"
@@ -13,6 +15,7 @@ void submit_options_set_host (struct submit_options *so)
     if (gethostname (so->submit_host, sizeof (so->submit_host)) < 0)
         so->submit_host[0] = '\0';
     so->submit_host[sizeof (so->submit_host) - 1] = '\0';
+    so->submit_nice = getpriority (PRIO_PROCESS, 0);
 }
 
 static const struct attribute *find (const char *name)

@@ -154,6 +154,7 @@ struct submit_options {
     const char *explain_as; /* the word for an option that takes effect; NULL: "done" */
     int source_of[80]; /* internal: source of each row's value, plus 1 */
     char *written[80];  /* as the user wrote it: "--nodes", "job.sh:3: -N"; NULL: unset */
+    int submit_nice;    /* nice value of the submission; set with submit_host */
     char submit_host[64]; /* name of this machine, see submit_options_set_host() */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
     char *script_path; /* the file with the script, for people; or NULL */

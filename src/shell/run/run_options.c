@@ -499,6 +499,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
     if (!command && rc < 0)
         return rc;
     o->spec.umask = own_umask ();
+    if (!(o->spec.client_address = client_address ()))
+        return error_no_memory (err, NULL);
     const char *hosts = getenv ("SLURM_HOSTFILE");
     rc = o->rsh ? set_remote (&o->spec, command, err)
                 : set_command (&o->spec, command, err);

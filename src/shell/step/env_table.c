@@ -3,17 +3,16 @@
 
 #include <inttypes.h>
 #include <sys/auxv.h>
-#include <sys/uio.h>
 
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/thousandths.h"
 #include "shell/io/agent_file.h"
 #include "shell/io/hostfile.h"
-#include "shell/io/mpidir.h"
 #include "shell/io/rankhost.h"
 #include "shell/io/resizefile.h"
 #include "shell/io/sock.h"
+#include "shell/step/env_values.h"
 #include "shell/step/step_spec.h"
 
 static const struct launch_node *own_node (const struct env_context *ctx)
@@ -21,60 +20,46 @@ static const struct launch_node *own_node (const struct env_context *ctx)
     return &ctx->launch->nodes[ctx->rank];
 }
 
-static int add_text (struct strbuf *sb, const char *text)
-{
-    if (!text)
-        return 0;
-    int rc = strbuf_adds (sb, text);
-    return rc < 0 ? rc : 1;
-}
-
-static int add_number (struct strbuf *sb, uint64_t n)
-{
-    int rc = strbuf_addf (sb, "%" PRIu64, n);
-    return rc < 0 ? rc : 1;
-}
-
 static int job_id (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->launch->job_id);
+    return env_number (sb, ctx->launch->job_id);
 }
 
 static int array_job (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->launch->array_job ? add_number (sb, ctx->launch->array_job) : 0;
+    return ctx->launch->array_job ? env_number (sb, ctx->launch->array_job) : 0;
 }
 
 static int submit_dir (const struct env_context *ctx, struct strbuf *sb)
 {
     const struct launch *l = ctx->launch;
-    return add_text (sb, l->submit_dir ? l->submit_dir : l->cwd);
+    return env_text (sb, l->submit_dir ? l->submit_dir : l->cwd);
 }
 
 static int working_dir (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_text (sb, ctx->cwd);
+    return env_text (sb, ctx->cwd);
 }
 
 static int job_nnodes (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->launch->nnodes);
+    return env_number (sb, ctx->launch->nnodes);
 }
 
 /* Nodes of the step, or of the job if there is no step. */
 static int nnodes (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->step ? add_number (sb, ctx->step->nnodes) : job_nnodes (ctx, sb);
+    return ctx->step ? env_number (sb, ctx->step->nnodes) : job_nnodes (ctx, sb);
 }
 
 static int ntasks (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->step ? ctx->step->ntasks : launch_ntasks (ctx->launch));
+    return env_number (sb, ctx->step ? ctx->step->ntasks : launch_ntasks (ctx->launch));
 }
 
 static int node_id (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->step ? ctx->step->node : ctx->rank);
+    return env_number (sb, ctx->step ? ctx->step->node : ctx->rank);
 }
 
 /* Pods do not know the names of nodes, so in pods the variables from which programs learn
@@ -90,13 +75,13 @@ static bool has_hosts (const struct env_context *ctx)
 static int add_host (const struct env_context *ctx, struct strbuf *sb, uint32_t rank)
 {
     autofree char *host = rank_host (ctx->launch, rank);
-    return host ? add_text (sb, host) : -ENOMEM;
+    return host ? env_text (sb, host) : -ENOMEM;
 }
 
 static int host_name (const struct env_context *ctx, struct strbuf *sb)
 {
     return has_hosts (ctx) ? add_host (ctx, sb, ctx->rank)
-                           : add_text (sb, own_node (ctx)->name);
+                           : env_text (sb, own_node (ctx)->name);
 }
 
 /* Address of the first node of the step or job. Local nodes are all this machine. */
@@ -104,28 +89,28 @@ static int master_address (const struct env_context *ctx, struct strbuf *sb)
 {
     const char *listen = ctx->launch->listen;
     if (!listen || sock_is_unix (listen))
-        return add_text (sb, "127.0.0.1");
+        return env_text (sb, "127.0.0.1");
     return add_host (ctx, sb, ctx->step ? ctx->step->ranks[0] : 0);
 }
 
 static int node_name (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_text (sb, own_node (ctx)->name);
+    return env_text (sb, own_node (ctx)->name);
 }
 
 static int task_id (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->task);
+    return env_number (sb, ctx->task);
 }
 
 static int local_id (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->local);
+    return env_number (sb, ctx->local);
 }
 
 static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, ctx->step ? ctx->step->spec->cores_per_task
+    return env_number (sb, ctx->step ? ctx->step->spec->cores_per_task
                                      : ctx->launch->cores_per_task);
 }
 
@@ -134,12 +119,12 @@ static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
 {
     uint32_t milli = ctx->launch->cpu_milli_per_task;
 
-    return milli > 0 ? add_number (sb, milli) : 0;
+    return milli > 0 ? env_number (sb, milli) : 0;
 }
 
 static int end_time (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->end_time ? add_number (sb, ctx->end_time) : 0;
+    return ctx->end_time ? env_number (sb, ctx->end_time) : 0;
 }
 
 static const char *name_of (const struct env_context *ctx, size_t i)
@@ -156,7 +141,7 @@ static int add_names (const struct env_context *ctx, struct strbuf *sb, size_t n
     for (size_t i = 0; i < n && rc == 0; i++)
         rc = hostlist_append (hl, name_of (ctx, i));
     autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
-    return text ? add_text (sb, text) : -ENOMEM;
+    return text ? env_text (sb, text) : -ENOMEM;
 }
 
 static int nodelist (const struct env_context *ctx, struct strbuf *sb)
@@ -197,7 +182,7 @@ static int step_hostlist (const struct env_context *ctx, struct strbuf *sb)
 
 static int step_id (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->step ? add_number (sb, ctx->step->spec->id) : 0;
+    return ctx->step ? env_number (sb, ctx->step->spec->id) : 0;
 }
 
 static int step_ntasks (const struct env_context *ctx, struct strbuf *sb)
@@ -214,96 +199,30 @@ static int step_nnodes (const struct env_context *ctx, struct strbuf *sb)
 static int step_ntasks_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
     uint32_t n = ctx->step ? ctx->step->spec->per_node : 0;
-    return n > 0 ? add_number (sb, n) : 0;
+    return n > 0 ? env_number (sb, n) : 0;
 }
 
 static int step_taskmap (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->step ? add_text (sb, ctx->step->spec->taskmap) : 0;
+    return ctx->step ? env_text (sb, ctx->step->spec->taskmap) : 0;
 }
 
 static int agent_socket (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *path = client_socket_path (ctx->launch, ctx->rank);
-    return path ? add_text (sb, path) : -ENOMEM;
+    return path ? env_text (sb, path) : -ENOMEM;
 }
 
-static int hostfile (const struct env_context *ctx, struct strbuf *sb)
+static int host_file (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *path = hostfile_path (ctx->launch);
-    return path ? add_text (sb, path) : -ENOMEM;
-}
-
-/* On rank 0, Open MPI's mpirun (4: ORTE, 5: PRRTE) finds the nodes in this file and
- * starts its daemons there without ssh. It must not conclude from the SLURM_* and FLUX_*
- * names that it can ask a Slurm or a Flux. */
-static int mpi_hostfile (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->rank == 0 ? hostfile (ctx, sb) : 0;
+    return path ? env_text (sb, path) : -ENOMEM;
 }
 
 static int resize_file (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *path = resizefile_path (ctx->launch, ctx->rank);
-    return ctx->launch->max_nodes > 0 ? add_text (sb, path) : 0;
-}
-
-static int not_flux (const struct env_context *ctx, struct strbuf *sb)
-{
-    (void)ctx;
-    return add_text (sb, "^flux");
-}
-
-/* Open MPI 4 tries to read the memory of other tasks even if the system call filter of a
- * container forbids it, and complains. UCX detects that itself, with the same test as
- * here. */
-static int single_copy (const struct env_context *ctx, struct strbuf *sb)
-{
-    char from = 1, to = 0;
-    struct iovec in = { &to, 1 }, out = { &from, 1 };
-    (void)ctx;
-    bool forbidden = process_vm_readv (getpid (), &in, 1, &out, 1, 0) < 0;
-    return forbidden ? add_text (sb, "none") : 0;
-}
-
-/* The value that the user gives the variable; NULL: none. */
-static const char *users_value (const struct env_context *ctx, const char *name)
-{
-    char *const *env = ctx->step ? ctx->step->spec->env : ctx->launch->env;
-    size_t n = ctx->step ? ctx->step->spec->nenv : ctx->launch->nenv, len = strlen (name);
-
-    for (size_t i = n; i > 0; i--)
-        if (!strncmp (env[i - 1], name, len) && env[i - 1][len] == '=')
-            return env[i - 1] + len + 1;
-    return NULL;
-}
-
-/* Open MPI uses no loopback interface unless it is named, but the virtual nodes of one
- * machine may have nothing else in common. Naming interfaces to use and others to avoid
- * is an error. */
-static int loopback (const struct env_context *ctx, struct strbuf *sb)
-{
-    if (!mpidir_is_needed (ctx->launch)
-        || users_value (ctx, "OMPI_MCA_btl_tcp_if_include")
-        || users_value (ctx, "OMPI_MCA_btl_tcp_if_exclude"))
-        return 0;
-    return add_text (sb, "127.0.0.0/8");
-}
-
-/* The directory of this node for Open MPI: only for its daemons, whose tasks inherit the
- * variable. In the environment of the script, mpirun would send one node's directory to
- * all nodes. */
-static int mpi_directory (const struct env_context *ctx, const char *name,
-                          struct strbuf *sb)
-{
-    const char *given = users_value (ctx, name);
-
-    if (!ctx->step || !step_spec_has_mpidir (ctx->step->spec)
-        || !mpidir_is_needed (ctx->launch)
-        || (given && !mpidir_is_own (ctx->launch, given)))
-        return 0;
-    autofree char *path = mpidir_path (ctx->launch, ctx->rank);
-    return path ? add_text (sb, path) : -ENOMEM;
+    return ctx->launch->max_nodes > 0 ? env_text (sb, path) : 0;
 }
 
 /* In a pod /proc/self/exe resolves the links of the volume to a name that contains a
@@ -325,7 +244,7 @@ static int agent_program (const struct env_context *ctx, struct strbuf *sb)
     char path[PATH_MAX];
     (void)ctx;
     env_own_program (path);
-    return path[0] ? add_text (sb, path) : 0;
+    return path[0] ? env_text (sb, path) : 0;
 }
 
 /* The cores of the step or job on this node, as an idset. The caller frees it. */
@@ -375,19 +294,19 @@ static int add_ids (struct strbuf *sb, const char *text, size_t first, size_t n)
 static int cores (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = cores_given (ctx);
-    return add_text (sb, text);
+    return env_text (sb, text);
 }
 
 static int gpus (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = gpus_here (ctx);
-    return add_text (sb, text);
+    return env_text (sb, text);
 }
 
 /* Generic resources of this node: "license:2,rdma/hca:1". */
 static int job_gres (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_text (sb, own_node (ctx)->gres);
+    return env_text (sb, own_node (ctx)->gres);
 }
 
 /* The GPUs of the task: its own, or all of the job or step on this node. */
@@ -418,7 +337,7 @@ static int gpus_on_node (const struct env_context *ctx, struct strbuf *sb)
         text && *text ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
     uint32_t n = ids ? idset_count (ids) : 0;
 
-    return n > 0 ? add_number (sb, n) : 0;
+    return n > 0 ? env_number (sb, n) : 0;
 }
 
 /* As in Slurm, not beside the memory for each core or GPU, which the submission sets. */
@@ -429,24 +348,24 @@ static int mem_per_node (const struct env_context *ctx, struct strbuf *sb)
     for (size_t i = 0; i < l->nenv; i++)
         if (!strncmp (l->env[i], "SLURM_MEM_PER_", 14))
             return 0;
-    return l->mem_mib > 0 ? add_number (sb, l->mem_mib) : 0;
+    return l->mem_mib > 0 ? env_number (sb, l->mem_mib) : 0;
 }
 
 static int uid (const struct env_context *ctx, struct strbuf *sb)
 {
     (void)ctx;
-    return add_number (sb, getuid ());
+    return env_number (sb, getuid ());
 }
 
 static int gid (const struct env_context *ctx, struct strbuf *sb)
 {
     (void)ctx;
-    return add_number (sb, getgid ());
+    return env_number (sb, getgid ());
 }
 
 static int start_time (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->start_time ? add_number (sb, ctx->start_time) : 0;
+    return ctx->start_time ? env_number (sb, ctx->start_time) : 0;
 }
 
 /* The global numbers of the tasks on this node. */
@@ -464,19 +383,6 @@ static int global_ids (const struct env_context *ctx, struct strbuf *sb)
         strbuf_addf (sb, "%s%" PRIu32, t ? "," : "",
                      launch_first_task (ctx->launch, ctx->rank) + t);
     return sb->err ? sb->err : sb->len > before;
-}
-
-static int umask_value (const struct env_context *ctx, struct strbuf *sb)
-{
-    uint32_t mask = ctx->step ? ctx->step->spec->umask : ctx->launch->umask;
-    int rc = strbuf_addf (sb, "%04o", mask);
-    return rc < 0 ? rc : 1;
-}
-
-static int node_pattern (const struct env_context *ctx, struct strbuf *sb)
-{
-    (void)ctx;
-    return add_text (sb, "node");
 }
 
 /* Cores for ntasks tasks on a node without a list of cores; the sum of CPU fractions is
@@ -526,7 +432,7 @@ static int step_tasks_per_node (const struct env_context *ctx, struct strbuf *sb
 
 static int cores_here (const struct env_context *ctx, struct strbuf *sb)
 {
-    return add_number (sb, cores_on (ctx, ctx->rank));
+    return env_number (sb, cores_on (ctx, ctx->rank));
 }
 
 /* Slurm's way to list a number for each node: "4(x2),3". */
@@ -623,9 +529,19 @@ const struct env_variable env_variables[] = {
     { "SLURM_JOB_GPUS", .value = job_gpus },
     { "SLURM_STEP_GPUS", .value = step_gpus },
     { "SLURM_GPUS_ON_NODE", .value = gpus_on_node },
-    { "SLURM_UMASK", .value = umask_value },
+    { "SLURM_JOB_GROUP", .value = env_group },
+    { "SLURM_TASK_PID", .value = env_task_pid },
+    { "SLURM_LAUNCH_NODE_IPADDR", .value = env_client_address },
+    { "SLURM_SRUN_COMM_HOST", .value = env_client_address },
+    { "SLURM_DISTRIBUTION", .value = env_distribution },
+    { "SLURM_DIST_PLANESIZE", .value = env_plane_size },
+    { "SLURM_CPU_BIND", .value = env_cpu_bind },
+    { "SLURM_CPU_BIND_TYPE", .value = env_cpu_bind_type },
+    { "SLURM_CPU_BIND_LIST", .value = env_cpu_bind_list },
+    { "SLURM_CPU_BIND_VERBOSE", .value = env_cpu_bind_verbose },
+    { "SLURM_UMASK", .value = env_umask },
     { "SLURM_TOPOLOGY_ADDR", .value = host_name },
-    { "SLURM_TOPOLOGY_ADDR_PATTERN", .value = node_pattern },
+    { "SLURM_TOPOLOGY_ADDR_PATTERN", .value = env_node_pattern },
     { "SLURM_SUBMIT_DIR", .value = submit_dir },
     { "SLURM_STEP_ID", .value = step_id },
     { "SLURM_STEPID", .value = step_id },
@@ -640,21 +556,21 @@ const struct env_variable env_variables[] = {
     { "FLUX_TASK_RANK", .value = task_id },
     { "FLUX_TASK_LOCAL_ID", .value = local_id },
     { "FLUXQ_RESIZE_FILE", .value = resize_file },
-    { "FLUXQ_HOSTFILE", .value = hostfile },
+    { "FLUXQ_HOSTFILE", .value = host_file },
     { "FLUXQ_MASTER_ADDR", .value = master_address },
-    { "OMPI_MCA_orte_default_hostfile", .value = mpi_hostfile },
+    { "OMPI_MCA_orte_default_hostfile", .value = env_mpi_hostfile },
     { "OMPI_MCA_plm", .on_root = "rsh" },
     { "OMPI_MCA_plm_rsh_agent", .on_root = ENV_RUN_NAME " --rsh" },
     { "OMPI_MCA_ras", .on_root = "^slurm" },
-    { "OMPI_MCA_pmix", .value = not_flux },
-    { "OMPI_MCA_btl_vader_single_copy_mechanism", .value = single_copy },
-    { "OMPI_MCA_btl_tcp_if_include", .value = loopback },
+    { "OMPI_MCA_pmix", .value = env_not_flux },
+    { "OMPI_MCA_btl_vader_single_copy_mechanism", .value = env_single_copy },
+    { "OMPI_MCA_btl_tcp_if_include", .value = env_loopback },
     { "OMPI_MCA_orte_tmpdir_base", .directory = true },
     { "OMPI_MCA_btl_vader_backing_directory", .directory = true },
     { "OMPI_MCA_btl_sm_backing_directory", .directory = true },
     { "OMPI_MCA_orte_leave_session_attached", .on_root = "1" },
     { "OMPI_MCA_orte_set_default_slots", .on_root = "none" },
-    { "PRTE_MCA_prte_default_hostfile", .value = mpi_hostfile },
+    { "PRTE_MCA_prte_default_hostfile", .value = env_mpi_hostfile },
     { "PRTE_MCA_plm_ssh_agent", .on_root = ENV_RUN_NAME " --rsh" },
     { "PRTE_MCA_prte_tmpdir_base", .directory = true },
     { "PRTE_MCA_ras", .on_root = "^slurm" },
@@ -673,14 +589,14 @@ int env_add_value (const struct env_variable *v, const struct env_context *ctx,
     if (v->value)
         return v->value (ctx, sb);
     if (v->directory)
-        return mpi_directory (ctx, v->name, sb);
+        return env_mpi_directory (ctx, v->name, sb);
     if (v->on_root)
-        return ctx->rank == 0 ? add_text (sb, v->on_root) : 0;
+        return ctx->rank == 0 ? env_text (sb, v->on_root) : 0;
     if (v->text)
-        return add_text (sb, *(char *const *)(launch + v->text));
+        return env_text (sb, *(char *const *)(launch + v->text));
     if (ctx->launch->array_job == 0)
         return 0;
-    return add_number (sb, *(const uint32_t *)(launch + v->of_array));
+    return env_number (sb, *(const uint32_t *)(launch + v->of_array));
 }
 
 bool env_is_of_flux (const char *name)
@@ -690,5 +606,5 @@ bool env_is_of_flux (const char *name)
 
 bool env_is_left_to_flux (const struct env_variable *v)
 {
-    return env_is_of_flux (v->name) || v->value == not_flux;
+    return env_is_of_flux (v->name) || v->value == env_not_flux;
 }

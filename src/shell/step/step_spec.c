@@ -34,6 +34,7 @@ static const struct record_field fields[] = {
     FIELD (multi_prog, STRING, 0, 0),
     FIELD (input, U32, STEP_INPUT_NONE, STEP_INPUT_EACH),
     FIELD (input_task, U32, 0, STEP_TASKS_MAX),
+    FIELD (client_address, STRING, 0, 0),
     FIELD (umask, U32, 0, 0777),
     FIELD (pty, BOOLEAN, 0, 1),
     FIELD (pty_rows, U32, 0, UINT16_MAX),

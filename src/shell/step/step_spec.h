@@ -42,6 +42,7 @@ struct step_spec {
     uint32_t input;   /* enum step_input */
     uint32_t input_task;
     uint32_t umask;
+    char *client_address;        /* of the client's machine, as text; NULL: not known */
     bool pty;                    /* task 0 gets a terminal ... */
     uint32_t pty_rows, pty_cols; /* ... of this size; 0: not known */
     /* set by rank 0 */

@@ -7,6 +7,7 @@
 
 #include "common/macros.h"
 #include "shell/io/pty.h"
+#include "shell/step/env_values.h"
 #include "shell/step/task_private.h"
 
 #define BUSY_TRIES 500 /* while another process has the script open for writing */
@@ -83,9 +84,21 @@ static void exec_script (char *const argv[])
     exec_failed (argv[0], errno);
 }
 
+/* In the child: writes its number into the room that the environment has for it. */
+static void set_pid (char *const env[])
+{
+    const size_t len = sizeof (ENV_PID "=") - 1;
+
+    for (size_t i = 0; env && env[i]; i++)
+        if (!strncmp (env[i], ENV_PID "=", len)
+            && strlen (env[i] + len) == strlen (ENV_PID_ROOM))
+            snprintf (env[i] + len, sizeof (ENV_PID_ROOM), "%d", (int)getpid ());
+}
+
 static void run_child (const struct task_spawn *b)
 {
     become_task (b);
+    set_pid (b->how->env);
     environ = b->how->env;
     if (b->how->is_script)
         exec_script (b->how->argv);

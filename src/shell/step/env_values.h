@@ -1,0 +1,41 @@
+/* env_values.h - functions of the table in env_table.c that compute the value of a
+ * variable: env_mpi.c, env_slurm.c
+ *
+ * Each appends the value to sb and returns 1; 0: the variable does not apply to this job;
+ * or negative errno. */
+#pragma once
+
+#include <inttypes.h>
+
+#include "shell/step/env_table.h"
+
+/* NULL: 0. */
+int env_text (struct strbuf *sb, const char *text);
+int env_number (struct strbuf *sb, uint64_t n);
+
+/* -- env_mpi.c -- */
+
+int env_mpi_hostfile (const struct env_context *ctx, struct strbuf *sb);
+int env_not_flux (const struct env_context *ctx, struct strbuf *sb);
+int env_single_copy (const struct env_context *ctx, struct strbuf *sb);
+int env_loopback (const struct env_context *ctx, struct strbuf *sb);
+int env_mpi_directory (const struct env_context *ctx, const char *name,
+                       struct strbuf *sb);
+
+/* -- env_slurm.c -- */
+
+/* Room for the number of the process, which the process itself writes. */
+#define ENV_PID "SLURM_TASK_PID"
+#define ENV_PID_ROOM "0000000000"
+
+int env_umask (const struct env_context *ctx, struct strbuf *sb);
+int env_node_pattern (const struct env_context *ctx, struct strbuf *sb);
+int env_group (const struct env_context *ctx, struct strbuf *sb);
+int env_task_pid (const struct env_context *ctx, struct strbuf *sb);
+int env_client_address (const struct env_context *ctx, struct strbuf *sb);
+int env_distribution (const struct env_context *ctx, struct strbuf *sb);
+int env_plane_size (const struct env_context *ctx, struct strbuf *sb);
+int env_cpu_bind (const struct env_context *ctx, struct strbuf *sb);
+int env_cpu_bind_type (const struct env_context *ctx, struct strbuf *sb);
+int env_cpu_bind_list (const struct env_context *ctx, struct strbuf *sb);
+int env_cpu_bind_verbose (const struct env_context *ctx, struct strbuf *sb);

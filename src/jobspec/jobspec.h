@@ -142,6 +142,7 @@ struct jobspec {
     char *wckey;          /* or NULL; the same */
     char *account;        /* or NULL; the same */
     char *qos;            /* or NULL; the same */
+    char *licenses;       /* "matlab:2,ansys", see licenses.h; or NULL */
     char *reservation;    /* advance reservation to run in; or NULL */
     double start_timeout; /* seconds allowed for a start; 0: as configured */
     struct job_process process;

@@ -3,6 +3,7 @@ noinst_LIBRARIES += src/sched/libsched.a
 src_sched_libsched_a_SOURCES = \
 	src/sched/giveback.c \
 	src/sched/growth.c \
+	src/sched/licenses.c \
 	src/sched/order.c \
 	src/sched/pass.c \
 	src/sched/plan.c \

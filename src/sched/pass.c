@@ -133,10 +133,31 @@ static int allocate (struct sched *s, struct pending *p, struct sched_decision *
     return rc == -EBUSY && p->job.time_min > 0 ? allocate_shorter (s, p, ret, why) : rc;
 }
 
+/* Whether the job lacks licenses. No job of its group can start then, or none with an
+ * equal or longer duration. */
+static bool try_licenses (struct sched *s, struct pending *p)
+{
+    struct error why = { 0 };
+    struct group *g = p->group;
+    enum lack lack = licenses_lack (s, p, &why);
+
+    p->lacks = lack != LACKS_NOTHING;
+    if (!p->lacks)
+        return false;
+    group_set_why (s, g, why.text);
+    g->lacks = true;
+    g->bound = lack == LACKS ? 0 : fmin (g->bound, p->place.weight);
+    group_refresh (s, g);
+    return true;
+}
+
 /* 1: the job starts; 0: it does not fit; -ENOMEM. */
 static int try (struct sched *s, struct pending *p, struct sched_decision *ret)
 {
     struct error why = { 0 };
+
+    if (try_licenses (s, p))
+        return 0;
     int rc = allocate (s, p, ret, &why);
 
     if (rc == -ENOMEM)
@@ -165,6 +186,8 @@ static int reserve (struct sched *s, struct pending *p)
     struct error why = { 0 };
     double start = 0;
 
+    if (p->lacks)
+        return plan_add (s, p, 0, p->group->why);
     if (p->holds)
         return plan_hold (s, p);
     s->tries++;
@@ -206,8 +229,12 @@ static int resume (struct sched *s, struct pending *p)
     struct error why = { 0 };
     int rc = -EBUSY;
 
+    if (p->lacks && licenses_lack (s, p, &why) != LACKS_NOTHING) {
+        plan_keep (s, p, 0);
+        return 0;
+    }
     ask_why (s, p, &why);
-    if (p->job.max_wait == 0 && p->job.time_min == 0)
+    if (!p->lacks && p->job.max_wait == 0 && p->job.time_min == 0)
         rc = match_resume (s->m, p->job.id, p->job.req, s->now, p->job.duration, &start);
     if (rc == -ENOMEM || rc == -EINPROGRESS)
         return rc == -EINPROGRESS ? -EAGAIN : rc;
@@ -306,8 +333,11 @@ static void look_around (struct sched *s)
     bool due =
         held || (s->first_start <= s->now && fabs (s->now - s->renewed) >= renewal (s));
 
-    if (generation == s->generation && layout == s->layout && !due)
+    bool licenses = s->pool && s->pool_generation != s->pool->generation;
+
+    if (generation == s->generation && layout == s->layout && !due && !licenses)
         return;
+    s->pool_generation = s->pool ? s->pool->generation : 0;
     s->generation = generation;
     s->layout = layout;
     s->hold_until = INFINITY;
@@ -353,6 +383,8 @@ int sched_estimate (struct sched *s, uint64_t id, double now, double *start,
     *planned = p->start > 0;
     *start = p->start;
     if (!*planned && p->where != ORDERED && p->where != WAITING)
+        return -EBUSY;
+    if (!*planned && p->job.licenses && (p->lacks || (p->group && p->group->lacks)))
         return -EBUSY;
     if (!*planned) {
         double from = fmax (now, p->job.begin);

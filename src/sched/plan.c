@@ -61,7 +61,7 @@ static void unplan (struct sched *s, struct pending *p)
     free (p->why);
     p->why = NULL;
     p->start = 0;
-    p->planned = false;
+    p->planned = p->lacks = false;
     order_add (&p->group->jobs, &p->place);
 }
 

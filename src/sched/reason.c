@@ -12,6 +12,7 @@ static const char *const reason_names[] = {
     [SCHED_REASON_NONE] = "None",           [SCHED_REASON_PRIORITY] = "Priority",
     [SCHED_REASON_RESOURCES] = "Resources", [SCHED_REASON_HELD] = "JobHeldUser",
     [SCHED_REASON_BEGIN] = "BeginTime",     [SCHED_REASON_QUEUE_STOPPED] = "QueueStopped",
+    [SCHED_REASON_LICENSES] = "Licenses",
 };
 
 static enum sched_reason_code reason_of (const struct pending *p)
@@ -24,6 +25,8 @@ static enum sched_reason_code reason_of (const struct pending *p)
     case STOPPED:
         return SCHED_REASON_QUEUE_STOPPED;
     case ORDERED:
+        if (p->planned ? p->lacks : p->group->why && p->group->lacks)
+            return SCHED_REASON_LICENSES;
         return p->planned || p->group->why ? SCHED_REASON_RESOURCES
                                            : SCHED_REASON_PRIORITY;
     default:
@@ -102,7 +105,7 @@ static void renew_why (struct sched *s, const struct pending *p)
     struct error why = { 0 };
     struct rset *r = NULL;
 
-    if (!g->why || g->why_starts == s->starts || duration <= 0)
+    if (!g->why || g->lacks || g->why_starts == s->starts || duration <= 0)
         return;
     g->why_starts = s->starts;
     s->tries++;
@@ -153,6 +156,7 @@ static void add_text (const struct sched *s, const struct pending *p,
         strbuf_adds (sb, "its queue is stopped");
         return;
     case SCHED_REASON_RESOURCES:
+    case SCHED_REASON_LICENSES:
     case SCHED_REASON_PRIORITY:
         add_wait (s, p, r, sb);
         return;

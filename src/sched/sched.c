@@ -95,6 +95,7 @@ void groups_reset (struct sched *s)
 void group_set_why (struct sched *s, struct group *g, const char *why)
 {
     g->why_starts = s->starts;
+    g->lacks = false;
     if (g->why && strcmp (g->why, why) == 0)
         return;
     free (g->why);
@@ -170,7 +171,7 @@ static uint64_t group_key (const struct pending *p)
     bool is_alone = p->job.max_wait > 0 || p->job.time_min > 0;
     uint64_t alone = is_alone ? p->job.id * UINT64_C (0x9e3779b97f4a7c15) : 0;
 
-    return match_request_shape (p->job.req) ^ alone;
+    return match_request_shape (p->job.req) ^ licenses_key (&p->job) ^ alone;
 }
 
 static int attach_ordered (struct sched *s, struct pending *p)
@@ -245,6 +246,8 @@ int sched_enqueue (struct sched *s, const struct sched_entry *e)
     detach (s, p);
     p->job = *e;
     p->job.turn = e->turn ? e->turn : e->id;
+    if (e->licenses)
+        s->pool = e->licenses->pool;
     p->job.max_wait = match_request_is_elastic (e->req) ? e->max_wait : 0;
     if (e->held) {
         p->where = HELD;
@@ -342,7 +345,8 @@ size_t sched_front (const struct sched *s, const struct sched_entry **list, size
 
     for (; link && n < room; link = order_after (&s->order, &link->key, INFINITY)) {
         const struct pending *p = CONTAINER_OF (link, struct pending, rank);
-        list[n++] = &p->job;
+        if (!p->lacks)
+            list[n++] = &p->job;
     }
     return n;
 }

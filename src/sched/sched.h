@@ -29,6 +29,7 @@
 #pragma once
 
 #include "match/machine/match.h"
+#include "sched/licenses.h"
 #include "sched/policy.h"
 
 struct sched;
@@ -47,6 +48,7 @@ struct sched_entry {
      * reservation in its way; 0: not at all */
     double time_min;
     const struct match_request *req; /* owned by the caller until the job is dequeued */
+    const struct license_need *licenses; /* the same; NULL: the job needs none */
     unsigned queue;                  /* index of the job's queue, see sched_queue_set() */
 };
 
@@ -103,6 +105,7 @@ enum sched_reason_code {
     SCHED_REASON_NONE,
     SCHED_REASON_PRIORITY,  /* behind other jobs, not tried yet */
     SCHED_REASON_RESOURCES, /* tried, does not fit now */
+    SCHED_REASON_LICENSES,  /* tried, lacks licenses */
     SCHED_REASON_HELD,
     SCHED_REASON_BEGIN,
     SCHED_REASON_QUEUE_STOPPED,

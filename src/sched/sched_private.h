@@ -1,6 +1,7 @@
 /* sched_private.h - data shared by the files of the queue
  *
  *     sched.c     jobs in and out, groups of equal jobs
+ *     licenses.c  whether licenses of the site are free for a job
  *     plan.c      the first jobs, with their reservations, and which of these are
  *                 doubtful
  *     pass.c      which job starts now, which gets a reservation
@@ -43,6 +44,7 @@ struct pending {
     double start;        /* of its reservation, 0: none */
     char *why;           /* for a planned job without a reservation: the reason, or
                           * NULL */
+    bool lacks;          /* the job lacked licenses at its last try */
     UT_hash_handle hh;
 };
 
@@ -59,6 +61,7 @@ struct group {
     struct group *prev, *next; /* in s->failed */
     char *why;                 /* of the last failed try, or NULL */
     uint64_t why_starts;       /* s->starts at that time */
+    bool lacks;                /* that job lacked licenses */
     UT_hash_handle hh;
 };
 
@@ -98,6 +101,8 @@ struct sched {
     uint64_t generation, layout; /* of the matcher, for which all this is valid */
     uint64_t tries;              /* matches so far, the main cost of a pass: for tests */
     uint64_t starts; /* jobs that started */
+    const struct license_pool *pool; /* NULL: no job has needed licenses */
+    uint64_t pool_generation;        /* for which all this is valid */
     char text[REASON_MAX];
 };
 
@@ -146,6 +151,20 @@ int plan_add (struct sched *s, struct pending *p, double start, const char *why)
 bool plan_drop_last (struct sched *s);
 /* Notes that all entries are valid. */
 void plan_made (struct sched *s);
+
+/* -- licenses.c -- */
+
+enum lack {
+    LACKS_NOTHING,
+    LACKS,          /* too few are free now */
+    LACKS_FOR_LONG, /* too few for its duration, as jobs ahead need them */
+};
+/* Whether the job lacks licenses now, beside the valid part of the plan; why says
+ * which. O(plan). */
+enum lack licenses_lack (const struct sched *s, const struct pending *p,
+                         struct error *why);
+/* Jobs that need the same licenses have equal keys; 0: none. */
+uint64_t licenses_key (const struct sched_entry *job);
 
 /* -- size.c -- */
 

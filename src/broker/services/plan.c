@@ -9,6 +9,7 @@
 #include "broker/core/turn.h"
 #include "broker/services/deadline.h"
 #include "broker/services/depend/array.h"
+#include "broker/services/licenses.h"
 #include "broker/services/nodes/avoid.h"
 #include "broker/services/priority.h"
 #include "broker/services/reserve/reserve.h"
@@ -54,6 +55,7 @@ static void enqueue (struct broker *b, struct entry *e)
                              .max_wait = entry_max_wait (e),
                              .time_min = entry_time_min (e),
                              .req = avoid_choose (b, e),
+                             .licenses = licenses_need (b, e),
                              .queue = entry_queue (e) };
     if (!entry_note (e) && job->requeue_reason) /* after a restart of the broker */
         entry_set_note (e, job->requeue_reason);

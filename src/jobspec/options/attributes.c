@@ -2,6 +2,7 @@
 #include "jobspec/options/attributes.h"
 
 #include "common/printable.h"
+#include "jobspec/attributes/licenses.h"
 #include "jobspec/attributes/requires.h"
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/environment.h"
@@ -68,6 +69,16 @@ static int check_hosts (const char *text, const char *where, struct error *err)
     autojson json_t *o = requires_hosts (text, where, NULL, err);
 
     return o ? attribute_check_line (text, 65535, where, err) : -err->code;
+}
+
+static int check_licenses (const char *text, const char *where, struct error *err)
+{
+    struct gres_list list;
+    int rc = licenses_parse (text, &list, where, err);
+
+    if (rc == 0)
+        gres_release (&list);
+    return rc < 0 ? rc : attribute_check_line (text, LICENSES_TEXT_MAX, where, err);
 }
 
 static int check_constraint (const char *text, const char *where, struct error *err)
@@ -162,6 +173,11 @@ const struct attribute attribute_table[] = {
       .help = "generic resources on each node: license:2, gpu:1, vendor.com/thing, or "
               "none (fluxq-info -N lists them)",
       OWN (gres), .resource = true },
+    { .name = "licenses", .letter = 'L', .arg = "NAME[:COUNT],...", .group = "Resources",
+      .help = "licenses of the site, which the job holds while it runs",
+      TEXT (js.licenses), .max = LICENSES_TEXT_MAX, .check = check_licenses,
+      .path = "fluxq.licenses", .event = "licenses", .label = "Licenses",
+      .heading = "LICENSES", .column_letter = 'W', .variable = "SLURM_JOB_LICENSES" },
     { .name = "nodelist", .letter = 'w', .arg = "HOSTS", .group = "Placement",
       .help = "run on nodes of this list, such as node[1-4]; --nodes says on how many "
               "[all]",

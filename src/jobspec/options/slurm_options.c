@@ -142,7 +142,7 @@ const struct slurm_option slurm_option_table[] = {
     DONE ("input", 'i', SLURM_SBATCH | SLURM_SRUN, "INPUT"),
     DONE ("job-name", 'J', SLURM_ALL, "JOB_NAME"),
     AS ("kill-on-invalid-dep", 0, SLURM_SBATCH, "yes|no", "kill-invalid-depend"),
-    NO ("licenses", 'L', SLURM_ALL, "LIST", NULL, NULL),
+    DONE ("licenses", 'L', SLURM_ALL, NULL),
     NO ("mail-type", 0, SLURM_ALL, "EVENTS", NULL, "remove it (fluxq sends no mail)"),
     NO ("mail-user", 0, SLURM_ALL, "USER", NULL, "remove it (fluxq sends no mail)"),
     NO ("mcs-label", 0, SLURM_ALL, "LABEL", NULL,

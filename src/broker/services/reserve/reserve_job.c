@@ -122,7 +122,8 @@ static const struct reservation *to_come (const struct broker *b, const struct e
 
 static bool is_of_plan (enum sched_reason_code code)
 {
-    return code == SCHED_REASON_RESOURCES || code == SCHED_REASON_PRIORITY;
+    return code == SCHED_REASON_RESOURCES || code == SCHED_REASON_LICENSES
+           || code == SCHED_REASON_PRIORITY;
 }
 
 const char *reserve_reason_name (struct broker *b, const struct entry *e)

@@ -3,6 +3,7 @@
 #include "broker/core/sizes.h"
 #include "broker/services/deadline.h"
 #include "broker/services/depend/array.h"
+#include "broker/services/licenses.h"
 #include "broker/services/nodes/nodegroups.h"
 #include "broker/services/nodes/queuenodes.h"
 #include "broker/services/placing.h"
@@ -99,6 +100,10 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
         *code = "not-operator";
         return error_set (err, EPERM,
                           "--nice: only operators may raise a job's priority");
+    }
+    if ((rc = licenses_check (b, entry_jobspec (e), err)) < 0) {
+        *code = "bad-licenses";
+        return rc;
     }
     if (entry_jobspec (e)->array.tasks
         && idset_count (entry_jobspec (e)->array.tasks) > array_max (b))

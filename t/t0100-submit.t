@@ -161,17 +161,17 @@ test_expect_success '--explain says what becomes of each directive' '
     grep -x "explain.sh:2: -N 2: done" out && grep -x "explain.sh:2: --account phys: stored and shown" out &&
     grep -x "explain.sh:3: --nodes 3: done, after explain.sh:2: -N" out && grep "^explain.sh:3: -s: done: jobs share nodes" out &&
     grep -x "explain.sh:4: --comment hi: not used: FLUXQ_COMMENT has precedence" out && grep -x "FLUXQ_COMMENT env: done" out &&
-    printf "#!/bin/sh\n#SBATCH -N2 --licenses=a\n" >explain.sh && test_expect_code 1 fluxq-submit --explain explain.sh >out 2>err &&
-    grep -x "explain.sh:2: -N 2: done" out && grep "explain.sh:2: --licenses: .*does not support" err &&
+    printf "#!/bin/sh\n#SBATCH -N2 --power=a\n" >explain.sh && test_expect_code 1 fluxq-submit --explain explain.sh >out 2>err &&
+    grep -x "explain.sh:2: -N 2: done" out && grep "explain.sh:2: --power: .*does not support" err &&
     refused 2 "give one of them" fluxq-submit --explain --dry-run explain.sh
 '
 
 test_expect_success 'all errors in a script are reported, each with its line and the option to use instead' '
-    printf "#!/bin/sh\n#SBATCH --prefer=a --licenses=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
+    printf "#!/bin/sh\n#SBATCH --prefer=a --power=b\n#SBATCH --malleable\n#FLUXQ --nodes=x\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
-    grep "many.sh:2: --prefer" err && grep "many.sh:2: --licenses" err &&
+    grep "many.sh:2: --prefer" err && grep "many.sh:2: --power" err &&
     grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err &&
-    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --licenses=b\n#FLUXQ --nodefile=a\n" >many.sh &&
+    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --power=b\n#FLUXQ --nodefile=a\n" >many.sh &&
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --nodefile.*--nodelist" err
 '
 

@@ -78,9 +78,9 @@ test_expect_success 'refusals have Slurm'"'"'s sentence and fluxq'"'"'s reason' 
 '
 
 test_expect_success 'all refused directives of a script are reported at once' '
-    printf "#!/bin/sh\n#SBATCH -N1\n#SBATCH --x11 --delay-boot=3\n#SBATCH --licenses=a\ntrue\n" >many.sh &&
+    printf "#!/bin/sh\n#SBATCH -N1\n#SBATCH --x11 --delay-boot=3\n#SBATCH --power=a\ntrue\n" >many.sh &&
     refused "many.sh:3: --x11: unknown option" sbatch many.sh && grep "many.sh:3: --delay-boot" err &&
-    grep "many.sh:4: --licenses" err && test "$(wc -l <err)" -eq 3
+    grep "many.sh:4: --power" err && test "$(wc -l <err)" -eq 3
 '
 
 test_expect_success '--test-only says when and where, submits nothing' '

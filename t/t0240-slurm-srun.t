@@ -62,7 +62,7 @@ test_expect_success 'the time limit of a step ends its tasks' '
 test_expect_success 'outside srun is a job of its own, with the options and words of Slurm' '
     srun -N2 -n2 -A x --wckey=k -t 5 sh -c "echo \$SLURM_JOB_ACCOUNT \$SLURM_WCKEY" >out && printf "x k\nx k\n" | diff - out &&
     test_expect_code 1 srun -p nope true 2>err && grep "^srun: error: Unable to allocate resources: Invalid partition name specified" err &&
-    test_expect_code 1 srun --licenses=a true 2>err && grep "^srun: error: --licenses: an option of Slurm that fluxq does not support" err &&
+    test_expect_code 1 srun --power=a true 2>err && grep "^srun: error: --power: an option of Slurm that fluxq does not support" err &&
     test_expect_code 1 srun --test-only touch ran 2>err && grep "say sbatch --test-only" err && ! test -e ran &&
     test_expect_code 3 srun sh -c "exit 3" &&
     SLURM_ACCOUNT=env srun sh -c "echo \$SLURM_JOB_ACCOUNT" >out && grep -x env out

@@ -7,12 +7,14 @@
 
 #include "common/json.h"
 
-enum { LONG = 1, TOPOLOGY, NODES, QUEUE, JSON };
+enum { LONG = 1, TOPOLOGY, LICENSES, NODES, QUEUE, JSON };
 
 static const struct option_desc options[] = {
     { "long", 'N', NULL, "one line for each node", LONG, false, NULL },
     { "topology", 'T', NULL, "the tree of zones, racks, ... with the resources in each",
       TOPOLOGY, false, NULL },
+    { "licenses", 'L', NULL, "the licenses of the site, in place of the nodes", LICENSES,
+      false, NULL },
     { "nodes", 'n', "NAMES", "only these nodes: node[1-3]", NODES, false, NULL },
     { "queue", 'q', "NAME", "only nodes that jobs of this queue may use", QUEUE, false,
       NULL },
@@ -104,10 +106,28 @@ static void show_each (const json_t *nodes)
     grid_release (&grid);
 }
 
+static void show_licenses (const json_t *licenses)
+{
+    static const char *const headings[] = { "LICENSE", ">TOTAL", ">USED", ">FREE" };
+    const json_t *license;
+    struct grid grid;
+    size_t i;
+
+    grid_init (&grid, headings, ARRAY_SIZE (headings));
+    json_array_foreach (licenses, i, license) {
+        grid_add (&grid, "%s", json_text (license, "name"));
+        grid_add (&grid, "%.0f", answer_number (license, "total"));
+        grid_add (&grid, "%.0f", answer_number (license, "used"));
+        grid_add (&grid, "%.0f", answer_number (license, "free"));
+    }
+    grid_print (&grid, stdout);
+    grid_release (&grid);
+}
+
 static int run (struct cmd *c)
 {
     struct option_match m;
-    bool each = false, json = false, tree = false;
+    bool each = false, json = false, tree = false, licenses = false;
     const char *names = NULL, *queue = NULL;
     autostrbuf struct strbuf target = STRBUF_INIT (1 << 20);
     json_t *o;
@@ -119,6 +139,9 @@ static int run (struct cmd *c)
             break;
         case TOPOLOGY:
             tree = true;
+            break;
+        case LICENSES:
+            licenses = true;
             break;
         case JSON:
             json = true;
@@ -135,13 +158,17 @@ static int run (struct cmd *c)
     }
     if (c->ended)
         return c->status;
-    strbuf_adds (&target, "/v1/nodes");
+    if (licenses && (names || queue || tree || each))
+        return cmd_usage (c, "--licenses lists no nodes: it goes with --json only");
+    strbuf_adds (&target, licenses ? "/v1/licenses" : "/v1/nodes");
     target_add (&target, "names", names);
     target_add (&target, "queue", queue);
     if (cmd_get (c, target.buf, &o) != CMD_OK)
         return c->status;
     if (json) {
         print_json (o);
+    } else if (licenses) {
+        show_licenses (json_object_get (o, "licenses"));
     } else if (tree) {
         show_topology (json_object_get (o, "nodes"));
     } else if (each) {

@@ -42,6 +42,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/control/scontrol_reserve.c \
 	src/cmd/slurm/control/scontrol_show.c \
 	src/cmd/slurm/control/scontrol_show_job.c \
+	src/cmd/slurm/control/scontrol_show_license.c \
 	src/cmd/slurm/control/scontrol_show_node.c \
 	src/cmd/slurm/control/scontrol_update.c \
 	src/cmd/slurm/jobs/job_fields.c \

@@ -56,7 +56,7 @@ struct history_job {
     int64_t array_job, array_task; /* of a task of an array; of an array: its id, NONE */
     const char *array_tasks;       /* of an array: the tasks that never started, "" */
     int64_t userid, groupid;
-    const char *user, *account, *qos, *wckey, *name, *queue;
+    const char *user, *account, *qos, *wckey, *licenses, *name, *queue;
     int64_t state;     /* enum job_phase */
     int64_t status;    /* wait status */
     int64_t exit_code; /* see job_exit_code() */

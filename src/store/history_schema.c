@@ -5,8 +5,8 @@
 #include "common/log.h"
 #include "store/history_private.h"
 
-#define SCHEMA_VERSION "1"
-#define SCHEMA_VERSION_NUMBER 1
+#define SCHEMA_VERSION "2"
+#define SCHEMA_VERSION_NUMBER 2
 #define APPLICATION_ID "1718384744" /* "flxh" */
 #define APPLICATION_ID_NUMBER 1718384744
 
@@ -58,6 +58,7 @@ const struct history_column history_columns[] = {
     { NUMBER (urgency) },
     { NUMBER (priority) },
     { NUMBER (cancelled_by) },
+    { TEXT (licenses) },
     { 0 },
 };
 _Static_assert(ARRAY_SIZE (history_columns) <= HISTORY_COLUMNS_MAX, "room for all");
@@ -78,7 +79,7 @@ static const char schema[] =
     " asked_ntasks INTEGER, asked_ncores INTEGER, asked_cpu_milli INTEGER,"
     " asked_gpus INTEGER, asked_memory_mib INTEGER, nodelist TEXT, cwd TEXT,"
     " comment TEXT, exception TEXT, result_text TEXT, restarts INTEGER, urgency INTEGER, priority INTEGER,"
-    " cancelled_by INTEGER);"
+    " cancelled_by INTEGER, licenses TEXT);"
     "CREATE INDEX job_by_time ON job (ended_time);"
     "CREATE INDEX job_by_userid ON job (userid, ended_time);"
     "CREATE INDEX job_by_user ON job (user, ended_time);"
@@ -96,6 +97,12 @@ static const char schema[] =
     "PRAGMA user_version = " SCHEMA_VERSION ";"
     "COMMIT;";
 /* clang-format on */
+
+/* From version 1. */
+static const char upgrade[] = "BEGIN;"
+                              "ALTER TABLE job ADD COLUMN licenses TEXT;"
+                              "PRAGMA user_version = 2;"
+                              "COMMIT;";
 
 static const char writer_pragmas[] =
     "PRAGMA journal_mode = WAL;"
@@ -202,7 +209,8 @@ static int check_schema (struct history *h, struct error *err)
                           "history: %s: version %jd, written by a newer fluxq (this one "
                           "knows %d)",
                           h->path, (intmax_t)version, SCHEMA_VERSION_NUMBER);
-    return exec (h, h->db, writer_pragmas, err);
+    int rc = exec (h, h->db, writer_pragmas, err);
+    return rc == 0 && version == 1 ? exec (h, h->db, upgrade, err) : rc;
 }
 
 void history_add_columns (struct strbuf *sb)

@@ -106,8 +106,8 @@ int licenses_check (struct broker *b, const struct jobspec *js, struct error *er
         int64_t total = gres_get (&pool->total, l->name);
         if (!json_object_get (settings_of (b)->totals, l->name))
             rc = error_set (err, EINVAL,
-                            "licenses: this site has no license %s; scontrol show "
-                            "licenses lists them",
+                            "licenses: this site has no license %s; fluxq-info "
+                            "--licenses lists them",
                             l->name);
         else if (l->count > total)
             rc = error_set (err, EINVAL,

@@ -285,7 +285,7 @@ static int print_json (struct cmd *c, struct squeue *q, const struct job_rows *r
             json_array_append_new (jobs, describe (c, &row));
     }
     if (c->status == CMD_OK)
-        return job_json_print (c, jobs);
+        return job_json_print (c, "jobs", jobs);
     json_decref (jobs);
     return c->status;
 }

@@ -67,6 +67,7 @@ static const struct history_field fields[] = {
     { "account", FIELD_TEXT, NULL, 0 },
     { "qos", FIELD_TEXT, NULL, 0 },
     { "wckey", FIELD_TEXT, NULL, 0 },
+    { "licenses", FIELD_TEXT, NULL, 0 },
     { "state", FIELD_TEXT, add_state, 0 },
     { "st", FIELD_TEXT, add_st, 0 },
     { "exit_code", FIELD_NUMBER, NULL, 0 },

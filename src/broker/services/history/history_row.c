@@ -56,6 +56,7 @@ static void add_identity (struct making *m)
     row->account = attribute_of (m, "account", js ? js->account : NULL);
     row->qos = attribute_of (m, "qos", js ? js->qos : NULL);
     row->wckey = attribute_of (m, "wckey", js ? js->wckey : NULL);
+    row->licenses = attribute_of (m, "licenses", js ? js->licenses : NULL);
     row->comment = attribute_of (m, "comment", js ? js->comment : NULL);
     row->cwd = js ? js->cwd : NULL;
 }

@@ -27,6 +27,7 @@ enum acct_value {
     ACCT_GROUPID,
     ACCT_ACCOUNT,
     ACCT_QOS,
+    ACCT_LICENSES,
     ACCT_WCKEY,
     ACCT_STATE,
     ACCT_ST,

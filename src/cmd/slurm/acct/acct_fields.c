@@ -49,6 +49,7 @@ JOB_VALUE (user, ACCT_USER)
 JOB_VALUE (userid, ACCT_USERID)
 JOB_VALUE (groupid, ACCT_GROUPID)
 JOB_VALUE (qos, ACCT_QOS)
+JOB_VALUE (licenses, ACCT_LICENSES)
 JOB_VALUE (wckey, ACCT_WCKEY)
 JOB_VALUE (cwd, ACCT_CWD)
 JOB_VALUE (comment, ACCT_COMMENT)
@@ -442,7 +443,9 @@ USAGE (out_min_node, add_written, "min_node", true)
 #define ASKED_CPUS (CPUS | B (ASKED_NCORES) | B (ASKED_CPU_MILLI))
 #define NODES (B (NODES) | B (ASKED_NODES))
 #define ASKED_MEM (B (ASKED_MEMORY) | B (NODE_MEMORY) | B (ASKED_NODES))
-#define TRES (CPUS | NODES | B (GPUS) | B (MEMORY) | B (NODE_MEMORY) | B (NODE_GRES))
+#define TRES                                                                             \
+    (CPUS | NODES | B (GPUS) | B (MEMORY) | B (NODE_MEMORY) | B (NODE_GRES) \
+     | B (LICENSES))
 #define ELIGIBLE (B (ELIGIBLE) | B (BEGIN) | B (REASON))
 #define STEPS (ACCT_NEEDS_STEPS | B (RESTARTS))
 
@@ -486,7 +489,7 @@ const struct acct_field acct_fields[] = {
     { "JobIDRaw", -12, ACCT_TEXT, 0, add_raw_id, false },
     { "JobName", 10, ACCT_TEXT, B (NAME), add_name, false },
     { "Layout", 9, ACCT_TEXT, 0, NULL, false },
-    { "Licenses", 10, ACCT_TEXT, 0, NULL, false },
+    { "Licenses", 10, ACCT_TEXT, B (LICENSES), add_licenses, false },
     { "MaxDiskRead", 12, ACCT_TEXT, 0, add_max_read, false },
     { "MaxDiskReadNode", 15, ACCT_TEXT, 0, add_max_read_node, false },
     { "MaxDiskReadTask", 15, ACCT_NUMBER, 0, NULL, false },

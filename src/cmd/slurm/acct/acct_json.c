@@ -154,8 +154,8 @@ static void add_empty (json_t *o)
 {
     static const char *const texts[] = {
         "block",  "comment/administrator", "comment/system", "container",
-        "extra",  "failed_node",           "licenses",       "mcs/label",
-        "script", "submit_line",           "used_gres",
+        "extra",  "failed_node",           "mcs/label",      "script",
+        "submit_line", "used_gres",
     };
     static const char *const numbers[] = { "het/job_id", "reservation/id",
                                            "time/suspended" };
@@ -217,6 +217,7 @@ json_t *acct_json (struct acct_row *row)
         { "constraints", "Constraints", false },
         { "group", "Group", false },
         { "job_id", "JobIDRaw", true },
+        { "licenses", "Licenses", false },
         { "name", "JobName", false },
         { "nodes", "NodeList", false },
         { "partition", "Partition", false },

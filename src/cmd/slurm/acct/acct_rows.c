@@ -24,6 +24,7 @@ static const char *const columns[ACCT_VALUES][2] = {
     [ACCT_GROUPID] = { "groupid", "groupid" },
     [ACCT_ACCOUNT] = { "account", "account" },
     [ACCT_QOS] = { "qos", "qos" },
+    [ACCT_LICENSES] = { "licenses", "licenses" },
     [ACCT_WCKEY] = { "wckey", "wckey" },
     [ACCT_STATE] = { "state", "state" },
     [ACCT_ST] = { "st", "st" },

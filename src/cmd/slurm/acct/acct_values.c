@@ -199,6 +199,7 @@ void acct_add_tres (const struct acct_row *row, bool asked, struct strbuf *sb)
     }
     if (gpus > 0)
         strbuf_addf (sb, ",gres/gpu=%.0f", gpus);
+    slurm_add_licenses (sb, row->values[ACCT_LICENSES]);
     if (memory > 0) {
         strbuf_adds (sb, ",mem=");
         acct_add_size (row, memory, 2, sb);

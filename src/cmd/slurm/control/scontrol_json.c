@@ -62,5 +62,5 @@ void scontrol_print_json (struct scontrol *s, const json_t *jobs)
         strbuf_addf (&target, "%s%.0f", i ? "," : "", answer_number (job, "id"));
     list = json_array_size (jobs) > 0 ? describe (s->c, jobs, target.buf) : json_array ();
     if (list)
-        job_json_print (s->c, list);
+        job_json_print (s->c, "jobs", list);
 }

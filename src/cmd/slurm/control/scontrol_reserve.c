@@ -31,7 +31,7 @@ static const struct pair_key keys[] = {
     { "CPUCount", 5, 0, "fluxq reserves whole nodes", false },
     { "Nodes", 5, NODES, NULL, false },
     { "Features", 2, 0, "name the nodes (Nodes=)", false },
-    { "Licenses", 2, 0, "fluxq has no licenses", false },
+    { "Licenses", 2, 0, "licenses cannot be reserved", false },
     { "PartitionName", 1, 0, "name the nodes (Nodes=)", false },
     { "TRES", 1, 0, "fluxq reserves whole nodes", false },
     { "TRESPerNode", 5, 0, "fluxq reserves whole nodes", false },

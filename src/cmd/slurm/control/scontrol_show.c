@@ -192,13 +192,6 @@ void scontrol_show_config (struct scontrol *s, const char *value)
     print_ping (broker_host (o), true);
 }
 
-void scontrol_show_licenses (struct scontrol *s, const char *value)
-{
-    (void)s;
-    (void)value;
-    puts ("No licenses configured in Slurm.");
-}
-
 void scontrol_completing (struct scontrol *s, const char *tag, const struct words *w)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (1 << 24);
@@ -279,8 +272,9 @@ void scontrol_show (struct scontrol *s, const char *tag, const struct words *w)
     else if (entities[i].refused)
         scontrol_error (s, "show %s is not supported: %s", entities[i].name,
                         entities[i].refused);
-    else if (s->json && entities[i].show != scontrol_show_jobs)
-        scontrol_error (s, "--json is for show job");
+    else if (s->json && entities[i].show != scontrol_show_jobs
+             && entities[i].show != scontrol_show_licenses)
+        scontrol_error (s, "--json is for show job and show licenses");
     else
         entities[i].show (s, value && *value ? value : NULL);
 }

@@ -45,7 +45,7 @@ static const struct pair_key job_keys[] = {
     { "Features", 1, 0, fixed, false },
     { "Gres", 2, 0, fixed, false },
     { "JobName", 4, NAME_OF_JOBS, NULL, false },
-    { "Licenses", 1, 0, "fluxq has no licenses", false },
+    { "Licenses", 1, 0, fixed, false },
     { "MailType", 5, 0, fixed, false },
     { "MailUser", 5, 0, fixed, false },
     { "MinCPUsNode", 4, 0, fixed, false },

@@ -63,6 +63,7 @@ TEXT (name, JOB_NAME, "(null)")
 TEXT (queue, JOB_QUEUE, "(null)")
 TEXT (qos, JOB_QOS, "(null)")
 TEXT (wckey, JOB_WCKEY, "(null)")
+TEXT (licenses, JOB_LICENSES, "(null)")
 TEXT (reservation, JOB_RESERVATION, "(null)")
 TEXT (required_nodes, JOB_REQUIRED_NODES, "")
 TEXT (excluded_nodes, JOB_EXCLUDED_NODES, "")
@@ -289,6 +290,18 @@ static void add_tres (const void *p, struct strbuf *sb)
         gpus = job_number (row, JOB_GPUS);
     if (gpus > 0)
         strbuf_addf (sb, ",gres/gpu=%.0f", gpus);
+    slurm_add_licenses (sb, row->values[JOB_LICENSES]);
+}
+
+/* The licenses that the job holds. */
+static void add_licenses_held (const void *p, struct strbuf *sb)
+{
+    const struct job_row *row = p;
+    bool holds = job_is_state (row, "R") || job_is_state (row, "CF")
+                 || job_is_state (row, "CG");
+
+    strbuf_adds (sb, holds && job_has (row, JOB_LICENSES) ? job_value (row, JOB_LICENSES)
+                                                          : "(null)");
 }
 
 static void add_over_subscribe (const void *row, struct strbuf *sb)
@@ -448,7 +461,7 @@ static void add_input (const void *p, struct strbuf *sb)
      | BIT (NODELIST))
 #define TRES                                                                             \
     (BIT (NCORES) | BIT (NODES) | BIT (MEMORY_PER_NODE) | BIT (GPUS)                     \
-     | BIT (GRES_PER_NODE))
+     | BIT (GRES_PER_NODE) | BIT (LICENSES))
 
 /* clang-format off */
 const struct slurm_field slurm_job_fields[] = {
@@ -496,8 +509,9 @@ const struct slurm_field slurm_job_fields[] = {
     { 'i', "JobArrayId", "JOBID", TASKS, add_job, 0 },
     { 'A', "JobId", "JOBID", BIT (ID), add_id, 0 },
     { 0, "LastSchedEval", "LAST_SCHED_EVAL", 0, add_not_available, 0 },
-    { 'W', "Licenses", "LICENSES", 0, add_null, 0 },
-    { 0, "LicensesAlloc", "LICENSES_ALLOC", 0, add_null, 0 },
+    { 'W', "Licenses", "LICENSES", BIT (LICENSES), add_licenses, 0 },
+    { 0, "LicensesAlloc", "LICENSES_ALLOC", BIT (LICENSES) | BIT (ST), add_licenses_held,
+      0 },
     { 0, "MaxCPUs", "MAX_CPUS", BIT (NCORES), add_ncores, 0 },
     { 0, "MaxNodes", "MAX_NODES", BIT (NODE_COUNT) | BIT (NODES), add_max_nodes, 0 },
     { 0, "mem-per-tres", "MEM_PER_TRES", 0, add_not_available, 0 },

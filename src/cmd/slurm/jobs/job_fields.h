@@ -49,6 +49,7 @@ enum job_value {
     JOB_NICE,
     JOB_COMMENT,
     JOB_WCKEY,
+    JOB_LICENSES,
     JOB_ACCOUNT,
     JOB_QOS,
     JOB_CWD,

@@ -9,6 +9,7 @@
 #include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/parse.h"
+#include "jobspec/attributes/licenses.h"
 
 #define HOSTS_MAX 1000000
 #define TASKS_MAX (1 << 20)
@@ -117,6 +118,20 @@ static bool list_has (const char *list, const char *value)
     return false;
 }
 
+/* Whether a license of the job has a name in the list. */
+static bool has_license (const char *list, const char *licenses)
+{
+    struct gres_list held = { 0 };
+    bool has = false;
+
+    if (*licenses)
+        licenses_parse (licenses, &held, "licenses", NULL);
+    for (size_t i = 0; i < held.n; i++)
+        has |= list_has (list, held.v[i].name);
+    gres_release (&held);
+    return has;
+}
+
 static bool has_state (const struct job_filter *f, const struct job_row *row)
 {
     static const char *const active[] = { "PD", "RQ", "R", "CF", "CG" };
@@ -192,10 +207,9 @@ static bool is_wanted (struct job_filter *f, struct job_row *row)
 bool job_filter_match (struct job_filter *f, struct job_row *row)
 {
     row->tasks = NULL;
-    if (f->licenses) /* fluxq's jobs have none */
-        return false;
     if ((f->accounts && !list_has (f->accounts, row->values[JOB_ACCOUNT]))
         || (f->qos && !list_has (f->qos, row->values[JOB_QOS]))
+        || (f->licenses && !has_license (f->licenses, row->values[JOB_LICENSES]))
         || (f->names && !list_has (f->names, row->values[JOB_NAME]))
         || (f->reservations && !list_has (f->reservations, row->values[JOB_RESERVATION])))
         return false;

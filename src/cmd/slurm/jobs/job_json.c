@@ -128,6 +128,8 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "excluded_nodes", "ExcNodes" },
         { "features", "Feature" },
         { "group_name", "GroupName" },
+        { "licenses", "Licenses" },
+        { "licenses_allocated", "LicensesAlloc" },
         { "name", "Name" },
         { "nodes", "NodeList" },
         { "partition", "Partition" },
@@ -146,8 +148,8 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "wckey", "WCKey" },
     };
     static const char *const none[] = {
-        "admin_comment", "cluster", "container",         "het_job_id_set", "licenses",
-        "network",       "prefer",  "state_description", "system_comment", "tres_per_task"
+        "admin_comment", "cluster", "container",         "het_job_id_set", "network",
+        "prefer",        "state_description", "system_comment", "tres_per_task"
     };
 
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
@@ -239,13 +241,15 @@ json_t *job_json_meta (const struct cmd *c)
                       "warnings");
 }
 
-int job_json_print (struct cmd *c, json_t *jobs)
+int job_json_print (struct cmd *c, const char *name, json_t *list)
 {
     autojson json_t *meta = job_json_meta (c);
     autojson json_t *o =
-        json_pack ("{s:o s:o s:o}", "jobs", jobs, "last_backfill",
-                   job_json_number (false, 0), "last_update", job_json_number (false, 0));
+        json_pack ("{s:o s:o}", name, list, "last_update", job_json_number (false, 0));
     bool ok = o && meta && json_object_update (o, meta) == 0;
+
+    if (ok && !strcmp (name, "jobs"))
+        ok = json_object_set_new (o, "last_backfill", job_json_number (false, 0)) == 0;
     autofree char *text = ok ? json_dumps (o, JSON_INDENT (2)) : NULL;
 
     if (!text)

@@ -15,8 +15,8 @@ bool job_json_has_version (const char *version);
 /* A job of "jobs". ranks: of GET /v1/jobs/ID, or NULL for a job without an allocation.
  * NULL: no memory. */
 json_t *job_json (const struct job_row *row, const json_t *ranks);
-/* Prints the answer with these jobs (taken over): 0 or CMD_FAILED. */
-int job_json_print (struct cmd *c, json_t *jobs);
+/* Prints an answer with this list (taken over), "jobs" or another: 0 or CMD_FAILED. */
+int job_json_print (struct cmd *c, const char *name, json_t *list);
 
 /* -- parts, also for sacct --json -- */
 

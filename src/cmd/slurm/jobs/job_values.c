@@ -42,6 +42,7 @@ const char *const slurm_job_columns[JOB_VALUES] = {
     [JOB_NICE] = "nice",
     [JOB_COMMENT] = "comment",
     [JOB_WCKEY] = "wckey",
+    [JOB_LICENSES] = "licenses",
     [JOB_ACCOUNT] = "account",
     [JOB_QOS] = "qos",
     [JOB_CWD] = "cwd",

@@ -325,7 +325,8 @@ void jobview_add_tres (struct strbuf *sb, const json_t *job, bool granted)
     const json_t *request = request_of (job), *rank;
     const json_t *ranks = json_object_get (job, "ranks");
     struct tres t = { .cpus = answer_number (job, "ncores"),
-                      .nodes = answer_number (job, "nodes") };
+                      .nodes = answer_number (job, "nodes"),
+                      .licenses = json_text (job, "licenses") };
     size_t i;
 
     if (!granted) {
@@ -354,6 +355,14 @@ static void add_granted (struct strbuf *sb, const json_t *job)
         jobview_add_tres (sb, job, true);
     else
         strbuf_adds (sb, "(null)");
+}
+
+static void add_licenses_held (struct strbuf *sb, const json_t *job)
+{
+    bool holds = json_array_size (json_object_get (job, "ranks")) > 0
+                 && *json_text (job, "licenses");
+
+    record_add_text (sb, holds ? json_text (job, "licenses") : "(null)");
 }
 
 /* Tasks a node, board, socket and core. */
@@ -518,8 +527,8 @@ static const struct row rows[] = {
     { .key = "Reservation", .from = "reservation", .optional = true, .ends = true },
     { .key = "OverSubscribe", .add = add_oversubscribe },
     { .key = "Contiguous", .fixed = "0" },
-    { .key = "Licenses", .fixed = "(null)" },
-    { .key = "LicensesAlloc", .fixed = "(null)" },
+    { .key = "Licenses", .from = "licenses", .none = "(null)" },
+    { .key = "LicensesAlloc", .add = add_licenses_held },
     { .key = "Network", .fixed = "(null)", .ends = true },
     { .key = "Command", .add = add_command, .ends = true },
     { .key = "SubmitLine", .fixed = "(null)", .ends = true },

@@ -82,6 +82,8 @@ void record_add_tres (struct strbuf *ret, const struct tres *t)
         if (strcmp (name, GRES_CPU_MILLI) != 0)
             add_tres (&sb, key, json_number_value (count));
     }
+    if (t->licenses)
+        slurm_add_licenses (&sb, t->licenses);
     record_add_text (ret, sb.buf);
 }
 

@@ -55,5 +55,6 @@ struct tres {
     double cpus, memory_mib, nodes;
     const json_t *gres; /* {NAME: COUNT} or NULL; gpus as "gpu" */
     double gpus;
+    const char *licenses; /* "matlab:2,ansys" or NULL */
 };
 void record_add_tres (struct strbuf *sb, const struct tres *t);

@@ -9,6 +9,7 @@
 
 #include "common/clock.h"
 #include "common/parse.h"
+#include "jobspec/attributes/licenses.h"
 
 #define YEAR (365 * 86400)
 #define TIME_FORMAT "SLURM_TIME_FORMAT"
@@ -202,4 +203,15 @@ const char *slurm_end_reason (const char *st, int status)
         if (!strcmp (st, ends[i].st))
             return ends[i].reason;
     return "None";
+}
+
+void slurm_add_licenses (struct strbuf *sb, const char *licenses)
+{
+    struct gres_list list = { 0 };
+
+    if (*licenses)
+        licenses_parse (licenses, &list, "licenses", NULL);
+    for (size_t i = 0; i < list.n; i++)
+        strbuf_addf (sb, ",license/%s=%jd", list.v[i].name, (intmax_t)list.v[i].count);
+    gres_release (&list);
 }

@@ -25,6 +25,8 @@ void slurm_add_count (struct strbuf *sb, double n, bool convert);
 /* Appends MiB as "100M", "4G", "2.50G": larger units while no digit is lost; convert
  * false: always "4096M". 0 is "0". */
 void slurm_add_mib (struct strbuf *sb, double mib, bool convert);
+/* Appends ",license/matlab=2,license/ansys=1" for "matlab:2,ansys"; "": nothing. */
+void slurm_add_licenses (struct strbuf *sb, const char *licenses);
 /* Whether word is the long or short name of a state of Slurm, in any case. *ret: the long
  * name. */
 bool slurm_state_find (const char *word, const char **ret);

@@ -549,7 +549,7 @@ static void add_line (const char *text, void *arg)
 static void test_all_refusals (void **state)
 {
     static const char script[] =
-        SH "#SBATCH -N 2 --prefer=1 --licenses=x\n#SBATCH --nosuch a -Z b "
+        SH "#SBATCH -N 2 --prefer=1 --power=x\n#SBATCH --nosuch a -Z b "
            "--uid=3\n# flux: -N1\n"
            "#FLUXQ --nodes=x\n";
     struct submit_options so;
@@ -564,9 +564,9 @@ static void test_all_refusals (void **state)
         -EINVAL);
     assert_true (strncmp (sb.buf, "a:4: a directive for flux", 25) == 0);
     assert_non_null (
-        strstr (sb.buf, "for sbatch (#SBATCH -N 2 --prefer=1 --licenses=x)"));
+        strstr (sb.buf, "for sbatch (#SBATCH -N 2 --prefer=1 --power=x)"));
     assert_non_null (strstr (sb.buf, "\na:2: --prefer"));
-    assert_non_null (strstr (sb.buf, "\na:2: --licenses"));
+    assert_non_null (strstr (sb.buf, "\na:2: --power"));
     assert_non_null (strstr (sb.buf, "\na:3: --nosuch"));
     assert_non_null (strstr (sb.buf, "\na:3: -Z"));
     assert_non_null (strstr (sb.buf, "\na:3: --uid"));

@@ -58,7 +58,7 @@ uint64_t licenses_key (const struct sched_entry *job)
     return key;
 }
 
-/* Sums up what jobs of the plan need of the license before `end`. A job that needs more
+/* Sums up what jobs of the plan ahead of the job need of the license before `end`. A job that needs more
  * than there are has no claim. */
 static int64_t set_aside (const struct sched *s, const struct pending *p,
                           const char *name, double end)
@@ -67,7 +67,9 @@ static int64_t set_aside (const struct sched *s, const struct pending *p,
 
     for (size_t i = 0; i < s->checked; i++) {
         const struct pending *ahead = s->plan[i].p;
-        if (!ahead || ahead == p || !ahead->job.licenses)
+        if (ahead == p)
+            break;
+        if (!ahead || !ahead->job.licenses)
             continue;
         int64_t needs = gres_get (&ahead->job.licenses->list, name);
         if (needs <= total && (ahead->start > 0 ? ahead->start < end : ahead->lacks))

@@ -122,7 +122,10 @@ static void add_wait (const struct sched *s, const struct pending *p,
                       const struct sched_reason *r, struct strbuf *sb)
 {
     const char *why = p->why ? p->why : p->group->why;
+    struct error lack = { 0 };
 
+    if (r->code == SCHED_REASON_LICENSES && licenses_lack (s, p, &lack) != LACKS_NOTHING)
+        why = lack.text;
     strbuf_adds (sb, why                                 ? why
                      : r->code == SCHED_REASON_RESOURCES ? "nothing is free now"
                      : r->ahead > 0                      ? ""

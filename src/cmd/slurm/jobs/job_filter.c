@@ -93,6 +93,7 @@ uint64_t job_filter_needs (const struct job_filter *f)
         { f->qos, BIT (QOS) },
         { f->names, BIT (NAME) },
         { f->reservations, BIT (RESERVATION) },
+        { f->licenses, BIT (LICENSES) },
         { !f->states_done && (f->nstates || f->active), BIT (STATE) | BIT (ST) },
         { f->not_me, BIT (USERID) },
         { f->running_over > 0 || f->running_under > 0, BIT (ST) | BIT (TIME) },

@@ -5,6 +5,7 @@ SHELL_PROTOCOL_SOURCES = \
 	src/protocol/agent_api.c \
 	src/protocol/distribution.c \
 	src/protocol/frame.c \
+	src/protocol/inside.c \
 	src/protocol/keepalive.c \
 	src/protocol/launch.c \
 	src/protocol/pattern.c \

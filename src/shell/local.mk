@@ -58,6 +58,7 @@ SHELL_PARTS = \
 	src/shell/pmi/pmi_mapping.c \
 	src/shell/run/bcast.c \
 	src/shell/run/client_address.c \
+	src/shell/run/hostnames.c \
 	src/shell/run/receive.c \
 	src/shell/run/run.c \
 	src/shell/run/run_connect.c \

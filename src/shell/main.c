@@ -1,5 +1,6 @@
 /* main.c - fluxq-shell's command line and the change to the user's identity. Under the
- * name fluxq-run or fluxq-bcast this program is that client, see run.h and bcast.h. */
+ * name fluxq-run, fluxq-bcast or that of one of Slurm's commands this program is that
+ * client, see run.h, bcast.h and hostnames.h. */
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -16,6 +17,7 @@
 #include "shell/agent/userenv.h"
 #include "shell/io/stderr_line.h"
 #include "shell/run/bcast.h"
+#include "shell/run/hostnames.h"
 #include "shell/run/run.h"
 
 #define PROGRAM "fluxq-shell"
@@ -237,6 +239,15 @@ static bool is_named (const char *path, const char *name)
     return path && !strcmp (slash ? slash + 1 : path, name);
 }
 
+static int scontrol (int argc, char **argv)
+{
+    if (hostnames_asked (argc, argv))
+        return hostnames_main (argc, argv);
+    stderr_line (SCONTROL_CLIENT, "error: inside a job there is only: " SCONTROL_CLIENT
+                                  " show hostnames [LIST]");
+    return 1;
+}
+
 int main (int argc, char **argv)
 {
     struct command_line cl;
@@ -248,6 +259,8 @@ int main (int argc, char **argv)
         return run_main (argc, argv);
     if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))
         return bcast_main (argc, argv);
+    if (argc > 0 && is_named (argv[0], SCONTROL_CLIENT))
+        return scontrol (argc, argv);
     if (argc == 3 && !strcmp (argv[1], USER_ENV_COMMAND))
         return user_env_print (argv[2]);
     if (argc > 1 && !strcmp (argv[1], ADMINRUN_COMMAND))

@@ -7,8 +7,8 @@
 #include "common/io.h"
 #include "common/sha256.h"
 #include "protocol/agent_api.h"
+#include "protocol/inside.h"
 #include "protocol/step_client.h"
-#include "shell/step/env_table.h"
 
 #define PROGRAM "fluxq-shell " INSTALL_COMMAND
 #define SELF "/proc/self/exe"
@@ -50,7 +50,7 @@ static int add_name (const char *dir, const char *name, const char *target,
 static int install (const char *dir, const struct strbuf *program, struct error *err)
 {
     autofree char *path = join (dir, "fluxq-shell");
-    autofree char *slurm = join (dir, ENV_SLURM_DIR);
+    autofree char *slurm = join (dir, INSIDE_DIR);
     int rc = path ? io_write_file_atomic (path, program->buf, program->len, 0755, err)
                   : error_no_memory (err, NULL);
 
@@ -59,8 +59,10 @@ static int install (const char *dir, const struct strbuf *program, struct error 
     if (rc == 0)
         rc = add_name (dir, BCAST_CLIENT, "fluxq-shell", err);
     if (rc == 0 && (!slurm || (mkdir (slurm, 0755) < 0 && errno != EEXIST)))
-        rc = error_errno (err, slurm ? errno : ENOMEM, "%s/" ENV_SLURM_DIR, dir);
-    return rc < 0 ? rc : add_name (slurm, SRUN_CLIENT, "../fluxq-shell", err);
+        rc = error_errno (err, slurm ? errno : ENOMEM, "%s/" INSIDE_DIR, dir);
+    for (size_t i = 0; rc == 0 && inside_clients[i]; i++)
+        rc = add_name (slurm, inside_clients[i], "../fluxq-shell", err);
+    return rc;
 }
 
 /* Copies the file to DIR under its own name. */

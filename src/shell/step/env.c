@@ -4,6 +4,7 @@
 #include <limits.h>
 #include <pwd.h>
 
+#include "protocol/inside.h"
 #include "protocol/step_client.h"
 #include "shell/step/env_table.h"
 #include "shell/step/step_spec.h"
@@ -193,10 +194,10 @@ static int prepend_to_path (struct envlist *list, const char *dir)
  * Slurm that is also installed there knows nothing of this job. */
 static int find_slurm (struct envlist *list, const char *dir)
 {
-    char folder[PATH_MAX + sizeof (ENV_SLURM_DIR)];
+    char folder[PATH_MAX + sizeof (INSIDE_DIR)];
     char program[sizeof (folder) + sizeof (SRUN_CLIENT)];
 
-    snprintf (folder, sizeof (folder), "%s/" ENV_SLURM_DIR, dir);
+    snprintf (folder, sizeof (folder), "%s/" INSIDE_DIR, dir);
     snprintf (program, sizeof (program), "%s/" SRUN_CLIENT, folder);
     return access (program, X_OK) < 0 ? 0 : prepend_to_path (list, folder);
 }

@@ -8,7 +8,6 @@
 #include "shell/step/env.h"
 
 #define ENV_RUN_NAME "fluxq-run"
-#define ENV_SLURM_DIR "slurm" /* folder of Slurm's commands beside the agent */
 
 struct env_variable {
     const char *name;

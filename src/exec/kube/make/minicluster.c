@@ -3,6 +3,7 @@
 
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/make/fluxrun.h"
+#include "protocol/inside.h"
 
 /* The operator's own empty volume, in all its containers. */
 #define HOME "/home/flux-operator"
@@ -220,17 +221,22 @@ static json_t *security (const json_t *spec, const json_t *container)
     return sc;
 }
 
-/* First of all, makes the agent and the script executable. */
+/* First of all, makes the agent and the script executable, and the agent's other names. */
 static json_t *commands (void)
 {
-    return json_pack ("{s:s s:s}", "init",
-                      "mkdir -p " BIN " " RUN " && cp " AGENT_PLACE
-                      "/fluxq-shell " POD_JOB "/script " BIN " && chmod 755 " BIN
-                      "/fluxq-shell " BIN "/script && ln -sf fluxq-shell " BIN
-                      "/fluxq-run && ln -sf fluxq-shell " BIN
-                      "/fluxq-bcast && mkdir -p " BIN
-                      "/slurm && ln -sf ../fluxq-shell " BIN "/slurm/srun || exit 1",
-                      "workerPre", AGENT_LINE "$JOB_COMPLETION_INDEX &");
+    autostrbuf struct strbuf init = STRBUF_INIT (4096);
+
+    strbuf_adds (&init, "mkdir -p " BIN " " RUN " && cp " AGENT_PLACE
+                        "/fluxq-shell " POD_JOB "/script " BIN " && chmod 755 " BIN
+                        "/fluxq-shell " BIN "/script && ln -sf fluxq-shell " BIN
+                        "/fluxq-run && ln -sf fluxq-shell " BIN
+                        "/fluxq-bcast && mkdir -p " BIN "/" INSIDE_DIR);
+    for (size_t i = 0; inside_clients[i]; i++)
+        strbuf_addf (&init, " && ln -sf ../fluxq-shell " BIN "/" INSIDE_DIR "/%s",
+                     inside_clients[i]);
+    strbuf_adds (&init, " || exit 1");
+    return json_pack ("{s:s s:s}", "init", init.buf, "workerPre",
+                      AGENT_LINE "$JOB_COMPLETION_INDEX &");
 }
 
 static json_t *container (const struct object_source *src, const json_t *spec)

@@ -10,6 +10,7 @@
 #include "exec/kube/files/userfiles.h"
 #include "exec/kube/make/podspec.h"
 #include "exec/mounts.h"
+#include "protocol/inside.h"
 
 #define TTL_SECONDS 86400
 
@@ -378,13 +379,18 @@ static json_t *job_items (const struct object_source *src)
 /* The agent's program under all its names. */
 static json_t *agent_items (void)
 {
-    static const char *const names[] = { "fluxq-shell", "fluxq-run", "fluxq-bcast",
-                                         "slurm/srun" };
+    static const char *const names[] = { "fluxq-shell", "fluxq-run", "fluxq-bcast" };
     json_t *items = json_array ();
+    char path[64];
 
     for (size_t i = 0; i < ARRAY_SIZE (names); i++)
         json_array_append_new (
             items, json_pack ("{s:s s:s}", "key", "fluxq-shell", "path", names[i]));
+    for (size_t i = 0; inside_clients[i]; i++) {
+        snprintf (path, sizeof (path), INSIDE_DIR "/%s", inside_clients[i]);
+        json_array_append_new (
+            items, json_pack ("{s:s s:s}", "key", "fluxq-shell", "path", path));
+    }
     return items;
 }
 

@@ -27,10 +27,12 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/recover.c \
 	src/broker/core/reload.c \
 	src/broker/core/service.c \
+	src/broker/services/inside/server.c \
 	src/broker/services/reserve/realms.c \
 	src/broker/services/reserve/reservation.c \
 	src/broker/services/reserve/reserve_job.c \
 	src/broker/services/reserve/reserve_nodes.c \
+	src/broker/services/stream/carry.c \
 	src/broker/services/stream/output_text.c \
 	src/broker/services/submit/submission.c \
 	src/broker/services/submit/submit_check.c \

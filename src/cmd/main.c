@@ -1,11 +1,13 @@
 /* main.c - fluxq, one binary for all commands: run as fluxq-NAME, "fluxq NAME", with the name
- * of one of Slurm's commands (sbatch), or alone
+ * of one of Slurm's commands (sbatch), alone, or by the broker as fluxq-inside
  */
 #include <config.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "cmd/client/command.h"
+#include "cmd/client/inside.h"
+#include "protocol/inside.h"
 
 enum { OPT_HELP = 1, OPT_VERSION, OPT_BROKER };
 
@@ -86,6 +88,8 @@ int main (int argc, char **argv)
     const char *name = slash ? slash + 1 : argc > 0 ? argv[0] : "fluxq";
     const struct command *command = NULL;
 
+    if (!strcmp (name, INSIDE_SERVER))
+        return inside_main ();
     if (!strncmp (name, "fluxq-", 6))
         command = command_find (name + 6);
     else

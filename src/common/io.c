@@ -124,10 +124,23 @@ int io_read_fd (int fd, struct strbuf *sb, size_t max)
     }
 }
 
+static io_reader_fn reader;
+
+void io_set_reader (io_reader_fn fn)
+{
+    reader = fn;
+}
+
+bool io_has_reader (void)
+{
+    return reader != NULL;
+}
+
 int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error *err)
 {
+    if (reader)
+        return reader (path, sb, max, err);
     autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-
     if (fd < 0)
         return error_errno (err, errno, "%s", path);
     int rc = io_read_fd (fd, sb, max);

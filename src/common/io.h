@@ -20,6 +20,11 @@ ssize_t io_read_all (int fd, void *data, size_t len);
 int io_read_fd (int fd, struct strbuf *sb, size_t max);
 /* Append the file's bytes; the error names the path. -EFBIG past max. */
 int io_read_file (const char *path, struct strbuf *sb, size_t max, struct error *err);
+/* From now on io_read_file() of this process is fn, as files of another host are meant. */
+typedef int (*io_reader_fn) (const char *path, struct strbuf *sb, size_t max,
+                             struct error *err);
+void io_set_reader (io_reader_fn fn);
+bool io_has_reader (void);
 /* Write to a new temporary file beside path, fsync, rename over path. */
 int io_write_file_atomic (const char *path, const void *data, size_t len, mode_t mode,
                           struct error *err);

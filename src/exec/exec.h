@@ -231,6 +231,12 @@ struct exec_host { /* the broker's callbacks; arg is the first argument of each 
     /* An operation on the broker's machine failed with this errno; the executor tries it
      * again, and starts wait meanwhile. what: one line for the log, with the reason. */
     void (*shortage) (void *arg, const char *what, int errnum);
+    /* A command inside the job waits for the broker (FRAME_CALL, protocol/inside.h). After a
+     * restart of either side the report may be repeated. */
+    void (*call) (void *arg, uint64_t id);
+    /* Whether this child of the broker's process is the broker's own, and no process of a
+     * job. */
+    bool (*is_own) (void *arg, pid_t pid);
     /* A line for the job's record ("image is being pulled on node2"). */
     void (*note) (void *arg, uint64_t id, const char *text);
 };

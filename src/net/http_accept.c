@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <utlist.h>
 
+#include "common/io.h"
 #include "net/http_private.h"
 
 #define ACCEPTS_A_TURN 32
@@ -36,6 +37,18 @@ static void identify (struct http_conn *conn)
         shutdown (conn->fd, SHUT_RDWR);
 }
 
+/* The connection of http_server_admit(): the broker's own credentials are not the
+ * user's. */
+static void identify_guest (struct http_conn *conn)
+{
+    struct http_server *s = conn->listener->server;
+
+    conn->uid = s->guest.uid;
+    conn->guest = s->guest.number;
+    s->guest.fd = -1;
+    http_peer_join (conn, conn->uid);
+}
+
 static void connection_opened (struct http_listener *l, struct MHD_Connection *mhd,
                                void **context)
 {
@@ -52,7 +65,9 @@ static void connection_opened (struct http_listener *l, struct MHD_Connection *m
     conn->since = uv_now (l->server->loop);
     DL_APPEND (l->server->conns, conn);
     l->server->nconns++;
-    if (l->path)
+    if (conn->fd == l->server->guest.fd)
+        identify_guest (conn);
+    else if (l->path)
         identify (conn);
 }
 
@@ -201,6 +216,36 @@ static bool accept_some (struct http_listener *l)
     return true;
 }
 
+static struct http_listener *unix_listener (const struct http_server *s)
+{
+    struct http_listener *l = s->listeners;
+
+    while (l && !l->path)
+        l = l->next;
+    return l;
+}
+
+int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest)
+{
+    const struct sockaddr addr = { .sa_family = AF_UNIX };
+    struct http_listener *l = unix_listener (s);
+
+    if (!l || s->nconns >= s->max_connections || io_set_nonblock (fd) < 0) {
+        close (fd);
+        return -EAGAIN;
+    }
+    s->guest.fd = fd;
+    s->guest.uid = uid;
+    s->guest.number = guest;
+    bool added = MHD_add_connection (l->daemon, fd, &addr, sizeof (addr)) == MHD_YES;
+    bool known = s->guest.fd < 0;
+    s->guest.fd = -1;
+    if (added && !known) /* must never count as a connection of the broker's own user */
+        shutdown (fd, SHUT_RDWR);
+    l->dirty = true;
+    return added && known ? 0 : -EIO;
+}
+
 static void on_acceptable (uv_poll_t *poll, int status, int events)
 {
     struct http_listener *l = poll->data;
@@ -267,6 +312,7 @@ void http_accept_init (struct http_server *s)
     s->limits = (struct http_limits)HTTP_LIMITS_DEFAULT;
     s->max_connections = most_connections ();
     s->reserve_fd = reserve_open ();
+    s->guest.fd = -1;
     uv_timer_init (s->loop, &s->sweep);
     s->sweep.data = s;
     uv_timer_start (&s->sweep, on_sweep, SWEEP_MS, SWEEP_MS);

@@ -260,7 +260,7 @@ static int build_head (const struct http_client *c, const struct exchange *x,
             return error_set (err, EINVAL, "'%s' is not a header", *h);
         strbuf_addf (head, "%s\r\n", *h);
     }
-    if (!c->address.path && add_credential (x, authority, head, &own) < 0)
+    if (c->address.host && add_credential (x, authority, head, &own) < 0)
         return error_set (err, own.code, "%s", own.text);
     if (strbuf_adds (head, "\r\n") < 0)
         return error_set (err, -head->err, "the request's head is too large");

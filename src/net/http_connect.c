@@ -11,6 +11,7 @@
 #include <sys/un.h>
 
 #include "common/clock.h"
+#include "common/parse.h"
 #include "common/strbuf.h"
 #include "net/http_client.h"
 #include "net/trust.h"
@@ -28,6 +29,7 @@ void http_address_release (struct http_address *a)
     free (a->host);
     free (a->port);
     memset (a, 0, sizeof (*a));
+    a->given = -1;
 }
 
 static int no_url (const char *url, struct error *err)
@@ -72,6 +74,7 @@ int http_address_parse (struct http_address *a, const char *url, struct error *e
     int rc = 0;
 
     memset (a, 0, sizeof (*a));
+    a->given = -1;
     for (const char *p = url; *p; p++) {
         if ((unsigned char)*p < ' ' || p - url > URL_MAX)
             return no_url (url, err);
@@ -81,13 +84,18 @@ int http_address_parse (struct http_address *a, const char *url, struct error *e
         a->path = strdup (path);
         if (asprintf (&a->url, "unix://%s", path) < 0)
             a->url = NULL;
+    } else if (strncmp (url, "fd:", 3) == 0) {
+        int64_t fd;
+        a->url = strdup (url);
+        rc = parse_int (url + 3, 3, INT32_MAX, &fd, "descriptor", NULL);
+        a->given = rc == 0 ? (int)fd : -1;
     } else if (strncmp (url, "http://", 7) == 0) {
         a->url = strdup (url);
         rc = parse_host (a, url + 7);
     } else {
         rc = -EINVAL;
     }
-    if (rc == 0 && (!a->url || (!a->path && !a->host)))
+    if (rc == 0 && (!a->url || (!a->path && !a->host && a->given < 0)))
         rc = -ENOMEM;
     if (rc == 0)
         return 0;
@@ -178,10 +186,23 @@ static int connect_tcp (const struct http_address *a, struct error *err)
     return fd;
 }
 
-int http_address_connect (const struct http_address *a, struct error *err)
+static int take_given (struct http_address *a, struct error *err)
+{
+    int fd = a->given;
+
+    a->given = -1;
+    if (fd < 0)
+        return error_set (err, ENOTCONN, "the broker has closed the connection");
+    return fcntl (fd, F_SETFD, FD_CLOEXEC) < 0 ? error_errno (err, errno, "%s", a->url)
+                                               : fd;
+}
+
+int http_address_connect (struct http_address *a, struct error *err)
 {
     struct error why = { 0 };
 
+    if (!a->path && !a->host)
+        return take_given (a, err);
     if (!a->path)
         return connect_tcp (a, err);
     int fd = connect_unix (a->path, &why);

@@ -8,6 +8,7 @@ struct http_address {
     char *url;
     char *path; /* unix, else NULL */
     char *host, *port;
+    int given; /* "fd:N": a connection that this process was given; -1: none, or used */
 };
 
 /* -EINVAL: not a URL; -ENOMEM. */
@@ -15,8 +16,8 @@ int http_address_parse (struct http_address *a, const char *url, struct error *e
 void http_address_release (struct http_address *a);
 /* Returns a connected socket, close-on-exec, or a negative errno; TCP within 10 s for
  * each address. On a unix socket the caller must trust the broker (trust.h), else
- * -EPERM. */
-int http_address_connect (const struct http_address *a, struct error *err);
+ * -EPERM. A given connection can be had once; then -ENOTCONN. */
+int http_address_connect (struct http_address *a, struct error *err);
 /* Whether a connection that failed with rc may succeed soon, as the broker is restarting:
  * nobody listens at its socket, or the socket is missing but its private directory
  * changed in the last `seconds`. Otherwise there never was a broker, and waiting is

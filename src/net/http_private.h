@@ -81,6 +81,11 @@ struct http_server {
     struct http_conn *conns;                   /* DL */
     unsigned nconns, max_connections;
     int reserve_fd;         /* closed when no descriptor is left; or -1 */
+    struct {                /* the connection that http_server_admit() adds */
+        int fd;             /* -1: none */
+        uid_t uid;
+        uint64_t number;
+    } guest;
     uint64_t turns, stalls; /* of MHD, for tests */
     struct http_listener *listeners;
     struct http_peer *peers;
@@ -96,6 +101,7 @@ struct http_conn { /* MHD's socket context */
     uint64_t since; /* ms of the loop: connected, or a request began or ended */
     struct http_peer *peer; /* NULL: a TCP connection before its first request */
     uid_t uid;              /* unix, else -1 */
+    uint64_t guest;         /* of http_server_admit(), else 0 */
     bool refused; /* the account has too many connections */
 };
 
@@ -142,6 +148,7 @@ struct http_request {
     struct strbuf body;
     size_t discarded;
     uid_t uid;
+    uint64_t guest; /* of the connection */
     void *aux;
     void (*aux_free) (void *);
 

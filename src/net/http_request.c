@@ -182,6 +182,7 @@ static void begin (struct http_request *req, const char *method)
     conn->since = uv_now (req->server->loop);
     req->fd = conn->fd;
     req->uid = conn->uid;
+    req->guest = conn->guest;
     snprintf (req->method, sizeof (req->method), "%s", method);
     bool local = req->listener->path;
     int rc = http_request_parse_target (req);
@@ -310,6 +311,11 @@ const char *http_request_body (const struct http_request *req, size_t *ret_len)
 uid_t http_request_uid (const struct http_request *req)
 {
     return req->uid;
+}
+
+uint64_t http_request_guest (const struct http_request *req)
+{
+    return req->guest;
 }
 
 void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *))

@@ -96,6 +96,10 @@ int http_server_listen_unix (struct http_server *s, const char *path, mode_t mod
 /* host: name or address; port 0: any free one, see http_server_port(). */
 int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t port,
                             struct error *err);
+/* Adds a connection that the broker made itself (one end of a socket pair), for requests
+ * of this user. Takes over fd in any case. guest: a number > 0, which marks the requests:
+ * http_request_guest(). Needs a unix listener. 0, or negative errno. */
+int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest);
 /* The port of the last TCP listener; 0: none. */
 uint16_t http_server_port (const struct http_server *s);
 /* Closes listeners and connections, without waiting, and unlinks unix sockets. Runs
@@ -113,6 +117,8 @@ const char *http_request_header (const struct http_request *req, const char *nam
 /* NUL-terminated, may contain any bytes; "" without a body. */
 const char *http_request_body (const struct http_request *req, size_t *ret_len);
 uid_t http_request_uid (const struct http_request *req);
+/* The number of the connection's guest, see http_server_admit(); 0: an ordinary client. */
+uint64_t http_request_guest (const struct http_request *req);
 /* Attaches the handler's own state to the request; free_fn runs when the request ends. */
 void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *));
 

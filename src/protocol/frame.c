@@ -49,7 +49,7 @@ static bool head_is_valid (const uint8_t *head, const struct frame *f)
     return true;
 }
 
-static int decode_head (const uint8_t *head, struct frame *ret)
+static void read_head (const uint8_t *head, struct frame *ret)
 {
     ret->type = head[0];
     ret->stream = head[1];
@@ -57,6 +57,11 @@ static int decode_head (const uint8_t *head, struct frame *ret)
     ret->task = get_u32 (head + 8);
     ret->len = get_u32 (head + 12);
     ret->data = (const char *)head + FRAME_HEAD;
+}
+
+static int decode_head (const uint8_t *head, struct frame *ret)
+{
+    read_head (head, ret);
     return head_is_valid (head, ret) ? 0 : -EBADMSG;
 }
 
@@ -79,6 +84,18 @@ ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret)
         return 0;
     *ret = f;
     return (ssize_t)(FRAME_HEAD + f.len);
+}
+
+ssize_t frame_parse_type (const void *buf, size_t avail, uint8_t type, struct frame *ret)
+{
+    const uint8_t *head = buf;
+
+    if (avail < FRAME_HEAD)
+        return 0;
+    read_head (head, ret);
+    if (ret->type != type || head[2] || head[3] || ret->len > FRAME_DATA_MAX)
+        return -EBADMSG;
+    return avail - FRAME_HEAD < ret->len ? 0 : (ssize_t)(FRAME_HEAD + ret->len);
 }
 
 /* Whether s can be a reason of FRAME_FINISH; a reader also accepts unknown words. */

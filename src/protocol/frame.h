@@ -32,6 +32,7 @@ enum frame_type {
     FRAME_USAGE,   /* usage of a step that has ended: stepuse.h; before FRAME_FINISH */
     FRAME_FILE,    /* the next bytes of a file, see below */
     FRAME_RESIZED, /* a resize has ended, see below */
+    FRAME_CALL,    /* a command inside the job waits for the broker: inside.h */
     FRAME_TYPES = 32, /* readers skip unknown types below this one */
 };
 
@@ -61,6 +62,8 @@ void frame_keep (const struct frame *f, struct strbuf *sb);
 ssize_t frame_size (const uint8_t head[FRAME_HEAD]);
 /* Size of the whole frame at buf; 0: fewer bytes than a frame; -EBADMSG: malformed. */
 ssize_t frame_parse (const void *buf, size_t avail, struct frame *ret);
+/* Like frame_parse(), for messages that have the head of a frame, all of one type. */
+ssize_t frame_parse_type (const void *buf, size_t avail, uint8_t type, struct frame *ret);
 
 struct frame_finish {
     int status;      /* wait status, 0 to 65535 */

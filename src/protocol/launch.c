@@ -275,9 +275,9 @@ int launch_write_node (const struct launch_node *node, struct strbuf *sb)
                  node->gpus && node->gpus[0] ? node->gpus : "-", node->name);
     int rc = text.err;
     if (rc == 0)
-        record_add (sb, "node", text.buf, text.len);
+        record_add_one (sb, "node", text.buf, text.len);
     if (rc == 0 && node->gres && node->gres[0])
-        record_add (sb, "gres", node->gres, strlen (node->gres));
+        record_add_one (sb, "gres", node->gres, strlen (node->gres));
     strbuf_release (&text);
     return rc;
 }
@@ -302,7 +302,7 @@ static int write_stages (const char *name, const struct launch_stage *list, size
         strbuf_addf (&text, " %03u %s\n%s", s->send ? 1 : s->mode, s->from, s->to);
         if (text.err)
             return text.err;
-        record_add (sb, name, text.buf, text.len);
+        record_add_one (sb, name, text.buf, text.len);
     }
     return 0;
 }

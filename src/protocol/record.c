@@ -125,7 +125,7 @@ int record_append_env (char ***array, size_t *n, const struct record *r,
 
 /* -- writing -- */
 
-void record_add (struct strbuf *sb, const char *name, const char *data, size_t len)
+void record_add_one (struct strbuf *sb, const char *name, const char *data, size_t len)
 {
     strbuf_addf (sb, "%s %zu\n", name, len);
     strbuf_add (sb, data, len);
@@ -164,14 +164,14 @@ static int write_field (const struct record_field *f, const void *base, struct s
     if (f->type == RECORD_STRING) {
         const char *s = *(char **)member (base, f);
         if (s)
-            record_add (sb, f->name, s, strlen (s));
+            record_add_one (sb, f->name, s, strlen (s));
         return 0;
     }
     int64_t n = field_number (f, base);
     if (n < f->min || n > f->max)
         return -EINVAL;
     int len = snprintf (text, sizeof (text), "%jd", (intmax_t)n);
-    record_add (sb, f->name, text, (size_t)len);
+    record_add_one (sb, f->name, text, (size_t)len);
     return 0;
 }
 
@@ -189,7 +189,7 @@ void record_add_strings (struct strbuf *sb, const char *name, char *const *array
                          size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        record_add (sb, name, array[i], strlen (array[i]));
+        record_add_one (sb, name, array[i], strlen (array[i]));
 }
 
 /* -- the rest -- */

@@ -74,7 +74,7 @@ void *record_room (void *array, size_t n, size_t size);
 
 /* Append one record, all fields (-EINVAL: a number is out of its range), or a record for
  * each string of an array. */
-void record_add (struct strbuf *sb, const char *name, const char *data, size_t len);
+void record_add_one (struct strbuf *sb, const char *name, const char *data, size_t len);
 int record_write (const struct record_field *fields, size_t n, const void *base,
                   struct strbuf *sb);
 void record_add_strings (struct strbuf *sb, const char *name, char *const *array,

@@ -6,6 +6,7 @@ SHELL_PARTS = \
 	src/shell/agent/adminrun.c \
 	src/shell/agent/agent.c \
 	src/shell/agent/api.c \
+	src/shell/agent/calls.c \
 	src/shell/agent/client_listener.c \
 	src/shell/agent/guardian.c \
 	src/shell/agent/install.c \
@@ -59,6 +60,7 @@ SHELL_PARTS = \
 	src/shell/run/bcast.c \
 	src/shell/run/client_address.c \
 	src/shell/run/hostnames.c \
+	src/shell/run/inside.c \
 	src/shell/run/receive.c \
 	src/shell/run/run.c \
 	src/shell/run/run_connect.c \

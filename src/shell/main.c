@@ -1,6 +1,6 @@
 /* main.c - fluxq-shell's command line and the change to the user's identity. Under the
  * name fluxq-run, fluxq-bcast or that of one of Slurm's commands this program is that
- * client, see run.h, bcast.h and hostnames.h. */
+ * client, see run.h, bcast.h, hostnames.h and inside.h. */
 #include <fcntl.h>
 #include <grp.h>
 #include <limits.h>
@@ -18,6 +18,7 @@
 #include "shell/io/stderr_line.h"
 #include "shell/run/bcast.h"
 #include "shell/run/hostnames.h"
+#include "shell/run/inside.h"
 #include "shell/run/run.h"
 
 #define PROGRAM "fluxq-shell"
@@ -239,15 +240,6 @@ static bool is_named (const char *path, const char *name)
     return path && !strcmp (slash ? slash + 1 : path, name);
 }
 
-static int scontrol (int argc, char **argv)
-{
-    if (hostnames_asked (argc, argv))
-        return hostnames_main (argc, argv);
-    stderr_line (SCONTROL_CLIENT, "error: inside a job there is only: " SCONTROL_CLIENT
-                                  " show hostnames [LIST]");
-    return 1;
-}
-
 int main (int argc, char **argv)
 {
     struct command_line cl;
@@ -259,8 +251,11 @@ int main (int argc, char **argv)
         return run_main (argc, argv);
     if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))
         return bcast_main (argc, argv);
-    if (argc > 0 && is_named (argv[0], SCONTROL_CLIENT))
-        return scontrol (argc, argv);
+    if (argc > 0 && is_named (argv[0], SCONTROL_CLIENT) && hostnames_asked (argc, argv))
+        return hostnames_main (argc, argv);
+    for (const char *const *name = inside_clients; argc > 0 && *name; name++)
+        if (is_named (argv[0], *name))
+            return inside_client_main (*name, argc, argv);
     if (argc == 3 && !strcmp (argv[1], USER_ENV_COMMAND))
         return user_env_print (argv[2]);
     if (argc > 1 && !strcmp (argv[1], ADMINRUN_COMMAND))

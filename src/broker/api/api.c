@@ -29,7 +29,8 @@ static bool path_matches (const char *pattern, const char *path, struct api_path
 
 bool api_is_operator (const struct broker *b, struct http_request *req)
 {
-    return broker_is_operator (b, http_request_uid (req));
+    return http_request_guest (req) == 0
+           && broker_is_operator (b, http_request_uid (req));
 }
 
 const struct api_route *api_find_route (const char *method, const char *path,
@@ -53,8 +54,10 @@ void api_handle (struct http_request *req, void *arg)
     if (r && r->operators_only && !api_is_operator (b, req))
         http_reply_problem (req, 403, "not-operator",
                             "only operators may do this (operators: in fluxq.yaml)");
-    else if (r)
+    else if (r && !services_any (refuses, b, req, r))
         r->fn (b, req, &p);
+    else if (r)
+        return;
     else if (api_find_route (NULL, path, &p))
         http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
                             path);

@@ -125,4 +125,5 @@ enum job_phase api_row_phase (const struct job *job);
 bool api_filter_match (const struct api_filter *f, const struct entry *e);
 
 /* -- api.c -- */
+/* Never for a command inside a job, which acts for its user only. */
 bool api_is_operator (const struct broker *b, struct http_request *req);

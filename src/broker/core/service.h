@@ -180,6 +180,9 @@ struct broker_service {
      * calls the first answer counts. */
     const char *(*reason) (struct broker *b, const struct entry *e, struct strbuf *text);
     const struct api_route *routes; /* method NULL ends the list */
+    /* Whether a request may not be made; the service has answered it then. */
+    bool (*refuses) (struct broker *b, struct http_request *req,
+                     const struct api_route *route);
     const struct column *columns;   /* name NULL ends the list */
     /* Adds members to the answer of GET /v1/jobs/ID. The entry of a job that has left the
      * table is made from rec; js: its jobspec, NULL when it cannot be read. */

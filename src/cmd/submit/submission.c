@@ -4,6 +4,7 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 
+#include "cmd/client/inside.h"
 #include "cmd/client/send.h"
 #include "cmd/print/print.h"
 #include "common/clock.h"
@@ -20,7 +21,10 @@ void submission_init (struct submission *s)
 {
     *s = (struct submission){ .urgency = -1 };
     submit_options_init (&s->so);
-    submit_options_set_host (&s->so);
+    if (inside_is_on ())
+        snprintf (s->so.submit_host, sizeof (s->so.submit_host), "%s", inside_host ());
+    else
+        submit_options_set_host (&s->so);
     strbuf_init (&s->script, JOBSPEC_SCRIPT_MAX + 1);
 }
 
@@ -28,6 +32,23 @@ void submission_release (struct submission *s)
 {
     strbuf_release (&s->script);
     submit_options_release (&s->so);
+}
+
+/* As io_read_fd(), of standard input. */
+static int read_input (struct strbuf *sb, size_t max)
+{
+    char buf[4096];
+    size_t n;
+
+    if (!inside_is_on ())
+        return io_read_fd (STDIN_FILENO, sb, max);
+    while ((n = fread (buf, 1, sizeof (buf), stdin)) > 0) {
+        if (sb->len + n > max)
+            return -EFBIG;
+        if (strbuf_add (sb, buf, n) < 0)
+            return sb->err;
+    }
+    return ferror (stdin) ? -EIO : 0;
 }
 
 static int read_script (struct cmd *c, struct submission *s)
@@ -47,7 +68,7 @@ static int read_script (struct cmd *c, struct submission *s)
         if (terminal)
             fputs ("The script, please; ctrl-D ends it.\n", stderr);
         s->name = "stdin";
-        rc = io_read_fd (STDIN_FILENO, &s->script, JOBSPEC_SCRIPT_MAX);
+        rc = read_input (&s->script, JOBSPEC_SCRIPT_MAX);
         error_errno (&err, -rc, "standard input");
     }
     if (rc == -EFBIG)
@@ -92,6 +113,8 @@ static char *working_directory (void)
     const char *pwd = getenv ("PWD");
     struct stat here, there;
 
+    if (inside_is_on ())
+        return strdup (inside_directory ());
     if (pwd && pwd[0] == '/' && stat (pwd, &there) == 0 && stat (".", &here) == 0
         && here.st_dev == there.st_dev && here.st_ino == there.st_ino)
         return strdup (pwd);
@@ -128,6 +151,8 @@ static void note_missing_directories (struct cmd *c, const struct submit_options
         json_object_get (json_object_get (jobspec, "attributes"), "system");
     const char *cwd = json_text (system, "cwd");
 
+    if (inside_is_on ()) /* another host: nothing is known */
+        return;
     if (note_missing (c, cwd, so->output ? so->output : "")
         || (so->error && note_missing (c, cwd, so->error)))
         return;

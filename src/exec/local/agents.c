@@ -39,7 +39,7 @@ struct agent_process {
 };
 
 struct agents {
-    uv_loop_t *loop;
+    const struct exec_host *host;
     char *jobs_dir;
     uv_signal_t sigchld;
     struct agent_process *list;
@@ -86,6 +86,11 @@ static struct agent_process *find (struct agents *a, pid_t pid)
         if (p->pid == pid)
             return p;
     return NULL;
+}
+
+static bool is_own (const struct agents *a, pid_t pid)
+{
+    return a->host->is_own (a->host->arg, pid);
 }
 
 /* -- /proc -- */
@@ -251,7 +256,7 @@ static void kill_strays (struct agents *a)
     a->strays = 0;
     for (size_t i = 0; i < t.n; i++) {
         struct member *m = &t.list[i];
-        if (m->parent != getpid () || find (a, m->pid))
+        if (m->parent != getpid () || find (a, m->pid) || is_own (a, m->pid))
             continue;
         m->below = true;
         a->strays++;
@@ -281,6 +286,8 @@ static void reap (struct agents *a)
 
     while ((pid = waitpid (-1, &status, WNOHANG)) > 0) {
         struct agent_process *p = find (a, pid);
+        if (!p && is_own (a, pid))
+            continue;
         if (!p || !agent_cleared_away (status)) {
             look = true;
             a->strays = MAX (a->strays, 1u);
@@ -426,7 +433,7 @@ size_t agents_adopt (struct agents *a, const char *launch_path, uid_t uid,
         }
         free (p->launch);
         p->launch = NULL;
-        uv_poll_init (a->loop, &p->poll, p->pidfd);
+        uv_poll_init (a->host->loop, &p->poll, p->pidfd);
         p->polled = true;
         p->poll.data = p;
         uv_poll_start (&p->poll, UV_READABLE, pidfd_ready);
@@ -574,22 +581,22 @@ void agents_forget (struct agents *a, const void *arg)
             p->on_exit = NULL;
 }
 
-struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
+struct agents *agents_create (const struct exec_host *host,
                               void (*on_no_strays) (void *arg), void *arg,
                               struct error *err)
 {
     struct agents *a = calloc (1, sizeof (*a));
-    if (!a || asprintf (&a->jobs_dir, "%s/jobs", state_dir) < 0) {
+    if (!a || asprintf (&a->jobs_dir, "%s/jobs", host->state_dir) < 0) {
         free (a);
         return error_null (error_set (err, ENOMEM, "out of memory"));
     }
-    a->loop = loop;
+    a->host = host;
     a->on_no_strays = on_no_strays;
     a->arg = arg;
     if (prctl (PR_SET_CHILD_SUBREAPER, 1) < 0)
         log_warning ("cannot become a subreaper: processes of a killed agent may "
                      "survive");
-    uv_signal_init (loop, &a->sigchld);
+    uv_signal_init (host->loop, &a->sigchld);
     a->sigchld.data = a;
     uv_signal_start (&a->sigchld, on_sigchld, SIGCHLD);
     for_each_process (note_agent, a);

@@ -212,8 +212,7 @@ static int create (const struct exec_host *host, const struct yaml_doc *doc,
     x->announce.data = x;
     if (!(x->http = httpc_create (host->loop, err))
         || !(x->remains = remains_create (x->cgroup, host->state_dir))
-        || !(x->agents = agents_create (host->loop, host->state_dir, local_jobs_no_strays,
-                                          x, err))) {
+        || !(x->agents = agents_create (host, local_jobs_no_strays, x, err))) {
         destroy (x);
         return -EIO;
     }

@@ -23,7 +23,7 @@ typedef void (*agent_exit_f) (uint32_t rank, int status, bool status_known, void
 
 /* Becomes a subreaper, so that this process inherits the orphans of a killed agent; finds
  * the agents of jobs in STATE_DIR/jobs that run already. on_no_strays: agents_strays() is false again. */
-struct agents *agents_create (uv_loop_t *loop, const char *state_dir,
+struct agents *agents_create (const struct exec_host *host,
                               void (*on_no_strays) (void *arg), void *arg,
                               struct error *err);
 void agents_destroy (struct agents *a); /* processes continue */

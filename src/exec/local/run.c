@@ -82,6 +82,8 @@ static void on_frame (const struct frame *f, void *arg)
         local_tell_ready (l);
     else if (f->type == FRAME_USAGE)
         local_tell_usage (l, f);
+    else if (f->type == FRAME_CALL)
+        l->x->host->call (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_NOTE)
         l->x->host->output (l->x->host->arg, l->job->id);
     else if (f->type == FRAME_RESIZED)

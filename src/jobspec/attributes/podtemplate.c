@@ -454,9 +454,13 @@ int podtemplate_check (const json_t *t, const char *where, struct error *err)
 static int read_regular (const char *path, struct strbuf *sb, const char *where,
                          struct error *err)
 {
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat st;
 
+    if (io_has_reader ())
+        return io_read_file (path, sb, PODTEMPLATE_MAX, err) < 0
+                   ? error_prefix (err, "%s", where)
+                   : 0;
+    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     if (fd < 0 || fstat (fd, &st) < 0)
         return error_errno (err, errno, "%s: %s", where, path);
     if (!S_ISREG (st.st_mode))

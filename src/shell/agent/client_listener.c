@@ -191,7 +191,8 @@ static enum used use_message (struct client *c, const struct frame *msg, size_t 
         return USED;
     if (msg->type == WIRE_RUN_SESSION)
         return on_session (c, msg, ret);
-    if (msg->type < WIRE_RUN_KEEPALIVE || msg->type >= WIRE_RUN_GONE)
+    bool is_step = msg->type >= WIRE_RUN_KEEPALIVE && msg->type < WIRE_RUN_GONE;
+    if (!is_step && msg->type != WIRE_RUN_CALL)
         return NONSENSE;
     up (c, msg);
     return USED;

@@ -169,7 +169,7 @@ static bool on_message (void *ctx, uint32_t rank, const struct frame *msg)
         on_lost (root, rank, text);
         return true;
     default:
-        return msg->type >= WIRE_RUN_KEEPALIVE && steps_message (root->steps, rank, msg);
+        return msg->type >= WIRE_RUN_KEEPALIVE && root_step_message (root, rank, msg);
     }
 }
 
@@ -332,6 +332,7 @@ static void destroy (struct root *root)
     client_listener_destroy (root->listener);
     stepd_destroy (root->stepd);
     steps_destroy (root->steps);
+    calls_destroy (root->calls);
     outbuf_release (&root->to_self);
     stage_destroy (root->stage);
     tasks_destroy (root->tasks);

@@ -16,6 +16,7 @@
 
 #include "protocol/stepuse.h"
 #include "shell/agent/agent.h"
+#include "shell/agent/calls.h"
 #include "shell/agent/client_listener.h"
 #include "shell/agent/jobstate.h"
 #include "shell/agent/root_resize.h"
@@ -53,6 +54,7 @@ struct root {
     struct stage *stage; /* staging of this rank's files */
     struct steps *steps;
     struct stepd *stepd;   /* this rank's part of the steps */
+    struct calls *calls;   /* commands that need the broker */
     struct client_listener *listener; /* listener for this rank's clients */
     struct outbuf to_self; /* messages from steps to this rank itself */
     struct root_member *members;
@@ -91,6 +93,9 @@ int root_create_steps (struct root *root, struct error *err);
 /* Delivers the messages from steps to this rank: at the end of a round of the loop, and
  * before the job's size changes. Do not call from steps or stepd. */
 void root_deliver_to_self (struct root *root);
+
+/* Handles a message of a client or of a rank's part of a step; as steps_message(). */
+bool root_step_message (struct root *root, uint32_t rank, const struct frame *msg);
 
 /* -- root_stage.c -- */
 

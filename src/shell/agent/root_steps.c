@@ -25,7 +25,22 @@ static void step_up (void *ctx, const struct frame *msg)
     if (msg->type == WIRE_OOM)
         root_on_oom (root, 0, msg);
     else
-        steps_message (root->steps, 0, msg);
+        root_step_message (root, 0, msg);
+}
+
+/* A frame in the spool tells the broker that a command waits. A failed write does not fail
+ * the job: the command is refused. */
+static int wake_broker (void *ctx)
+{
+    struct root *root = ctx;
+    return spool_append (&root->spool, &(struct frame){ .type = FRAME_CALL });
+}
+
+bool root_step_message (struct root *root, uint32_t rank, const struct frame *msg)
+{
+    if (msg->type == WIRE_RUN_CALL || msg->type == WIRE_RUN_GONE)
+        calls_message (root->calls, rank, msg);
+    return msg->type == WIRE_RUN_CALL || steps_message (root->steps, rank, msg);
 }
 
 void root_deliver_to_self (struct root *root)
@@ -53,7 +68,8 @@ int root_create_steps (struct root *root, struct error *err)
     const struct launch *l = &agent->launch;
     root->steps = steps_create (&agent->loop, l, step_send, root_append_use, root);
     root->stepd = stepd_create (&agent->loop, l, root->tasks, 0, step_up, root);
-    if (!root->steps || !root->stepd)
+    root->calls = calls_create (step_send, wake_broker, root);
+    if (!root->steps || !root->stepd || !root->calls)
         return error_no_memory (err, NULL);
     root->listener = client_listener_create (&agent->loop, l, 0, step_up, root, err);
     return root->listener ? hostfile_write (l, err) : -EIO;

@@ -39,6 +39,7 @@
 
 #include "protocol/agent_api.h"
 #include "protocol/frame.h"
+#include "protocol/inside.h"
 #include "protocol/keepalive.h"
 #include "protocol/session.h"
 
@@ -122,7 +123,9 @@ enum wire_type {
                    * could not start ("": all tasks ended) */
     /* both ways, handled by client_listener.c itself: protocol/session.h */
     WIRE_RUN_SESSION = SESSION_TYPE,
-    WIRE_RUN_LAST = WIRE_RUN_SESSION,
+    /* both ways: a command of Slurm's that needs the broker, protocol/inside.h */
+    WIRE_RUN_CALL = INSIDE_TYPE,
+    WIRE_RUN_LAST = WIRE_RUN_CALL,
 
     /* Messages between rank 0 and the ranks of a step. task: the number of the step.
      * Downwards: */
@@ -134,13 +137,13 @@ enum wire_type {
     /* upwards */
     WIRE_STEP_OUTPUT, /* like WIRE_RUN_OUTPUT */
     WIRE_STEP_EXIT,   /* stream 1: out of memory; u32 task, u32 wait status */
-    WIRE_STEP_FAIL,   /* cannot start here; data: why. Exits of its tasks follow; stream 1:
+    WIRE_STEP_FAIL,  /* cannot start here; data: why. Exits of its tasks follow; stream 1:
                        * none of its tasks here starts, and none is reported */
-    WIRE_STEP_TAKEN,  /* like WIRE_RUN_TAKEN, for the tasks of this rank */
-    WIRE_STEP_PUT,    /* a piece of what this rank puts into the KVS; stream 1: the last
+    WIRE_STEP_TAKEN, /* like WIRE_RUN_TAKEN, for the tasks of this rank */
+    WIRE_STEP_PUT,   /* a piece of what this rank puts into the KVS; stream 1: the last
                       * piece */
-    WIRE_STEP_ABORT,  /* a task asks to end the step: u32 wait status, why */
-    WIRE_STEP_USAGE,  /* before the exit of the last task here: what they used
+    WIRE_STEP_ABORT, /* a task asks to end the step: u32 wait status, why */
+    WIRE_STEP_USAGE, /* before the exit of the last task here: what they used
                       * (use_encode()) */
     /* downwards */
     WIRE_STEP_SIZE, /* like WIRE_RUN_SIZE, for the task that has a terminal */

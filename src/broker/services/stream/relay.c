@@ -24,13 +24,12 @@
 #include "broker/api/api.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
+#include "broker/services/stream/carry.h"
 #include "exec/agentstream.h"
 #include "protocol/session.h"
 
 #define RELAYS_MAX 1024
 #define RELAYS_USER_MAX 128
-#define BUFFER ((size_t)32 * 1024)
-#define ROUNDS 16 /* buffers of one direction at a time, so that others have their turn */
 #define LINGER_MS 2000
 
 enum relay_state {
@@ -39,12 +38,6 @@ enum relay_state {
     RELAY_OPEN,
     RELAY_LINGERING,
     RELAY_TELLING
-};
-
-struct way {   /* one direction */
-    char *buf; /* [BUFFER] */
-    size_t off, len;
-    bool ended; /* nothing more follows, or the other side takes nothing */
 };
 
 struct relay {
@@ -58,7 +51,7 @@ struct relay {
     uv_poll_t *poll; /* of fd, from OPEN on */
     bool reading;    /* poll waits for data of the client */
     uv_timer_t linger;
-    struct way up, down; /* to the agent, to the client */
+    struct carry_way up, down; /* to the agent, to the client */
     bool job_gone;       /* what the agent has sent is here; nothing more comes */
     bool is_session;
     uint8_t token[SESSION_TOKEN];
@@ -123,8 +116,8 @@ static struct relay *relay_create (struct broker *b, const struct entry *e,
     struct relay *r = calloc (1, sizeof (*r));
 
     if (r) {
-        r->up.buf = malloc (BUFFER);
-        r->down.buf = malloc (BUFFER);
+        r->up.buf = malloc (CARRY_BUFFER);
+        r->down.buf = malloc (CARRY_BUFFER);
     }
     if (!r || !r->up.buf || !r->down.buf) {
         if (r) {
@@ -150,8 +143,9 @@ static struct relay *relay_create (struct broker *b, const struct entry *e,
 
 /* -- carrying -- */
 
-static ssize_t take_client (struct relay *r, char *buf, size_t len)
+static ssize_t take_client (void *arg, char *buf, size_t len)
 {
+    struct relay *r = arg;
     ssize_t n = recv (r->fd, buf, len, MSG_DONTWAIT);
 
     if (n < 0)
@@ -159,8 +153,9 @@ static ssize_t take_client (struct relay *r, char *buf, size_t len)
     return n;
 }
 
-static ssize_t give_client (struct relay *r, const char *buf, size_t len)
+static ssize_t give_client (void *arg, const char *buf, size_t len)
 {
+    struct relay *r = arg;
     ssize_t n = send (r->fd, buf, len, MSG_DONTWAIT | MSG_NOSIGNAL);
 
     if (n < 0)
@@ -168,15 +163,17 @@ static ssize_t give_client (struct relay *r, const char *buf, size_t len)
     return n;
 }
 
-static ssize_t take_agent (struct relay *r, char *buf, size_t len)
+static ssize_t take_agent (void *arg, char *buf, size_t len)
 {
+    struct relay *r = arg;
     ssize_t n = r->agent ? agentstream_read (r->agent, buf, len) : 0;
 
     return n == -EAGAIN && r->job_gone ? 0 : n;
 }
 
-static ssize_t give_agent (struct relay *r, const char *buf, size_t len)
+static ssize_t give_agent (void *arg, const char *buf, size_t len)
 {
+    struct relay *r = arg;
     return r->agent ? agentstream_write (r->agent, buf, len) : -ECONNRESET;
 }
 
@@ -236,46 +233,17 @@ static void client_is_gone (struct relay *r)
 
 /* -- carrying on -- */
 
-enum carried { WANT_TAKE, WANT_GIVE, ENDED, BROKEN };
-
-/* Carries data until one side has none or the other takes none. After ROUNDS it
- * continues when the taking side is ready: data that a TLS library has read does not
- * wake a poll. */
-static enum carried carry (struct relay *r, struct way *w,
-                           ssize_t (*take) (struct relay *, char *, size_t),
-                           ssize_t (*give) (struct relay *, const char *, size_t))
-{
-    for (int i = 0; i < ROUNDS; i++) {
-        while (w->len > 0) {
-            ssize_t n = give (r, w->buf + w->off, w->len);
-            if (n < 0)
-                return n == -EAGAIN ? WANT_GIVE : BROKEN;
-            w->off += (size_t)n;
-            w->len -= (size_t)n;
-        }
-        if (w->ended)
-            return ENDED;
-        ssize_t n = take (r, w->buf, BUFFER);
-        if (n == -EAGAIN)
-            return WANT_TAKE;
-        w->ended = n <= 0;
-        w->off = 0;
-        w->len = n > 0 ? (size_t)n : 0;
-    }
-    return WANT_GIVE;
-}
-
 static void on_client (uv_poll_t *poll, int status, int events);
 
 static void want (struct relay *r, enum carried up, enum carried down)
 {
-    r->reading = up == WANT_TAKE;
+    r->reading = up == CARRY_WANT_TAKE;
     uv_poll_start (r->poll,
                    UV_DISCONNECT | (r->reading ? UV_READABLE : 0)
-                       | (down == WANT_GIVE ? UV_WRITABLE : 0),
+                       | (down == CARRY_WANT_GIVE ? UV_WRITABLE : 0),
                    on_client);
     if (r->agent)
-        agentstream_want (r->agent, down == WANT_TAKE, up == WANT_GIVE);
+        agentstream_want (r->agent, down == CARRY_WANT_TAKE, up == CARRY_WANT_GIVE);
 }
 
 static void on_linger (uv_timer_t *timer)
@@ -307,23 +275,23 @@ static void client_closed (struct relay *r)
 
 static void pump (struct relay *r)
 {
-    enum carried up = ENDED, down;
+    enum carried up = CARRY_ENDED, down;
 
     if (!r->up.ended) {
         up = carry (r, &r->up, take_client, give_agent);
-        if (up == ENDED || r->up.ended) { /* the client has ended */
+        if (up == CARRY_ENDED || r->up.ended) { /* the client has ended */
             client_is_gone (r);
             return;
         }
-        if (up == BROKEN) { /* the agent has ended; it may have sent the reason */
+        if (up == CARRY_BROKEN) { /* the agent has ended; it may have sent the reason */
             r->up.ended = true;
             r->up.len = 0;
         }
     }
     down = carry (r, &r->down, take_agent, give_client);
-    if (down == BROKEN)
+    if (down == CARRY_BROKEN)
         client_closed (r);
-    else if (down == ENDED)
+    else if (down == CARRY_ENDED)
         linger (r);
     else
         want (r, up, down);
@@ -331,7 +299,7 @@ static void pump (struct relay *r)
 
 static void discard (struct relay *r)
 {
-    ssize_t n = take_client (r, r->up.buf, BUFFER);
+    ssize_t n = take_client (r, r->up.buf, CARRY_BUFFER);
 
     if (n <= 0 && n != -EAGAIN)
         relay_end (r);
@@ -376,7 +344,7 @@ static void on_switched (struct http_request *req, int fd, const char *data, siz
     r->req = req;
     r->fd = fd;
     r->state = RELAY_OPEN;
-    if (!req || !r->agent || len > BUFFER || start_poll (r) < 0) {
+    if (!req || !r->agent || len > CARRY_BUFFER || start_poll (r) < 0) {
         relay_end (r);
         return;
     }

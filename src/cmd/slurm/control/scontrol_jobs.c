@@ -1,6 +1,7 @@
 /* scontrol_jobs.c - scontrol hold, release, requeue and write batch_script */
 #include <errno.h>
 
+#include "cmd/client/inside.h"
 #include "cmd/print/print.h"
 #include "cmd/slurm/control/scontrol.h"
 #include "common/idset.h"
@@ -319,8 +320,15 @@ static char *script_of (const json_t *jobspec, size_t *ret_len)
 static void write_file (struct scontrol *s, const char *id, const char *path,
                         const char *script, size_t len)
 {
-    FILE *out = strcmp (path, "-") == 0 ? stdout : fopen (path, "w");
+    bool to_stdout = strcmp (path, "-") == 0;
 
+    if (inside_is_on () && !to_stdout) {
+        scontrol_error (s,
+                        "the broker cannot write files of a job: name - as the file, and "
+                        "redirect standard output");
+        return;
+    }
+    FILE *out = to_stdout ? stdout : fopen (path, "w");
     if (!out) {
         scontrol_say (s, "failed to open file `%s`: %s", path, strerror (errno));
         return;

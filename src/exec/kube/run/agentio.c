@@ -188,6 +188,9 @@ static void on_frame (const struct frame *f, void *arg)
     case FRAME_USAGE:
         host->usage (host->arg, k->id, f->data, f->len);
         return;
+    case FRAME_CALL:
+        host->call (host->arg, k->id);
+        return;
     default:
         return;
     }

@@ -49,4 +49,187 @@ test_expect_success 'squeue, sinfo, sacct and scontrol show job say inside what 
     grep "Invalid job id specified" "$out" && grep -x "status 1" "$out"
 '
 
+test_expect_success 'sbatch submits a file, standard input and --wrap, with the environment and the directory of the job' '
+    mkdir -p below && printf "#!/bin/sh\n#SBATCH -J filed\necho \"\$MARK from \$PWD: \$1\"\n" >below/job.sh &&
+    in_pod submit.sh <<-\END &&
+	cd below
+	MARK=one; export MARK
+	sbatch -o "$SLURM_SUBMIT_DIR/one.out" job.sh argument
+	sbatch --parsable -o "$SLURM_SUBMIT_DIR/two.out" <<-SCRIPT >two.id
+	#!/bin/sh
+	echo "two \$MARK"
+	SCRIPT
+	SBATCH_JOB_NAME=third sbatch --parsable --wrap "echo three" -o "$SLURM_SUBMIT_DIR/three.out" >three.id
+	sbatch /nonexistent/x.sh; echo "status $?"
+	sbatch --export-file /nonexistent/env job.sh; echo "status $?"
+	END
+    grep -x "Submitted batch job [0-9]*" "$out" && grep "/nonexistent/x.sh: No such file" "$out" &&
+    grep "/nonexistent/env: No such file" "$out" && test "$(grep -cx "status 1" "$out")" = 2 &&
+    first=$(sed -n "s/^Submitted batch job //p" "$out") && two=$(cat below/two.id) && three=$(cat below/three.id) &&
+    wait_job_state "$first" COMPLETED && wait_job_state "$two" COMPLETED && wait_job_state "$three" COMPLETED &&
+    grep -x "one from $PWD/below: argument" one.out && grep -x "two one" two.out && grep -x three three.out &&
+    test "$(job_field "$first" name)" = filed && test "$(job_field "$three" name)" = third
+'
+
+test_expect_success 'a command does not read the standard input that it does not need' '
+    in_pod input.sh <<-\END &&
+	printf "%s\\n" one two | while read word; do squeue -h -j $SLURM_JOB_ID >/dev/null; echo "word $word"; done
+	END
+    grep -x "word one" "$out" && grep -x "word two" "$out"
+'
+
+test_expect_success 'scancel and scontrol requeue act on jobs of the user' '
+    sbatch --parsable --wrap "sleep 1000" >victim &&
+    in_pod act.sh --requeue <<-\END &&
+	echo "restart ${SLURM_RESTART_COUNT:-0}" >>restarts
+	test "$SLURM_RESTART_COUNT" = 1 && exit 0
+	scancel "$(cat victim)" && echo cancelled >>restarts
+	scontrol requeue $SLURM_JOB_ID && sleep 100
+	END
+    wait_job_state "$(cat victim)" CANCELLED &&
+    printf "%s\n" "restart 0" cancelled "restart 1" >expected && test_cmp expected restarts
+'
+
+test_expect_success 'more commands than run at once wait for each other, and all are answered' '
+    in_pod many.sh <<-\END &&
+	for i in $(seq 40); do squeue -h -o "answer %A" -j $SLURM_JOB_ID & done
+	wait
+	END
+    test "$(grep -cx "answer $id" "$out")" = 40
+'
+
+test_expect_success 'commands of all ranks are answered' '
+    in_pod ranks.sh -N4 <<-\END &&
+	srun sh -c "squeue -h -o \"rank \$SLURM_PROCID %A\" -j $SLURM_JOB_ID"
+	END
+    for rank in 0 1 2 3; do grep -x "rank $rank $id" "$out" || return 1; done
+'
+
+test_expect_success 'a reader that goes early ends the command, and the job goes on' '
+    in_pod early.sh <<-\END &&
+	squeue --help | head -n 1 >/dev/null
+	squeue -i 1 & sleep 1; kill $!; wait $!; echo "status $?"
+	squeue -h -o "after %A" -j $SLURM_JOB_ID
+	END
+    grep -x "status 143" "$out" && grep -x "after $id" "$out"
+'
+
+test_expect_success 'an environment that is too large is refused with its limit' '
+    in_pod large.sh <<-\END &&
+	LARGE=$(head -c 120000 /dev/zero | tr "\\0" x)
+	for i in $(seq 40); do eval "export LARGE$i=\$LARGE"; done
+	exec 3>&1; (ulimit -s unlimited; squeue) 2>&1; echo "status $?"
+	END
+    grep -E "squeue: (error: arguments and environment have more than|.*Argument list too long)|Argument list too long" "$out"
+'
+
+test_expect_success 'scontrol write batch_script writes to standard output only' '
+    in_pod batch.sh <<-\END &&
+	scontrol write batch_script $SLURM_JOB_ID - | grep -c "the mark of this script"
+	scontrol write batch_script $SLURM_JOB_ID there; echo "status $?"
+	END
+    grep -x 1 "$out" && grep "name - as the file" "$out" && grep -x "status 1" "$out" && test_must_fail test -e there
+'
+
+# Messages of protocol/inside.h that no client sends, on the socket of the job's agent.
+cat >hostile.py <<-'END'
+	import os, socket, struct, sys
+	ASK, TAKE, TAKEN, NONE, GONE, REQUEST = range(6)
+	END = 11
+
+	def message(kind, data=b"", type=108):
+	    return struct.pack("<BBHIII", type, kind, 0, 0, 0, len(data)) + data
+
+	def ask():
+	    s = socket.socket(socket.AF_UNIX)
+	    s.settimeout(30)
+	    s.connect(os.environ["FLUXQ_AGENT_SOCKET"])
+	    s.sendall(message(ASK))
+	    return s
+
+	def text(s):
+	    said, buf = b"", b""
+	    while True:
+	        more = s.recv(65536)
+	        buf += more
+	        while len(buf) >= 16 and len(buf) >= 16 + struct.unpack("<I", buf[12:16])[0]:
+	            size = 16 + struct.unpack("<I", buf[12:16])[0]
+	            kind, data, buf = buf[1], buf[16:size], buf[size:]
+	            if kind in (GONE, END):
+	                return said
+	            said += data
+	        if not more:
+	            return said
+
+	def record(name, value):
+	    return b"%s %d\n%s\n" % (name, len(value), value)
+
+	def request(*pieces):
+	    s = ask()
+	    head = s.recv(16)
+	    assert head[1] == TAKEN, head
+	    for piece in pieces:
+	        s.sendall(message(REQUEST, piece))
+	    s.sendall(message(REQUEST))
+	    said = text(s)
+	    print(repr(said[:300]))
+	    s.close()
+
+	good = record(b"cwd", b"/") + record(b"host", b"h") + record(b"arg", b"x")
+	request(b"nonsense")
+	request(good + record(b"command", b"../../bin/sh"))
+	request(good + record(b"command", b"srun"))
+	request(good + record(b"command", b"squeue\0x"))
+	request(record(b"cwd", b"relative") + record(b"command", b"squeue"))
+	request(*[b"x" * 60000] * 100)
+	for kind in range(256):
+	    s = ask()
+	    try:
+	        s.recv(16)
+	        s.sendall(message(kind, b"\xff" * 100))
+	    except OSError:
+	        pass
+	    s.close()
+	print("survived")
+END
+
+test_expect_success 'invalid messages of a job are refused, and disturb no command' '
+    in_pod hostile.sh <<-\END &&
+	python3 hostile.py
+	squeue -h -o "after %A" -j $SLURM_JOB_ID
+	END
+    grep -x survived "$out" && grep -x "after $id" "$out" && grep "the broker does not run the command srun for jobs" "$out" &&
+    grep "the request is too large" "$out" && squeue -h >/dev/null
+'
+
+test_expect_success 'a broker that restarts answers the commands that wait' '
+    write_script away.sh <<-END &&
+	#!/bin/sh
+	PATH="$POD:/usr/bin:/bin"
+	: >asks
+	while test -e asks; do sleep 0.1; done
+	squeue -h -o "back %A" -j \$SLURM_JOB_ID
+	END
+    id=$(sbatch --parsable away.sh) && wait_until 20 test -e asks && kill_broker && rm asks &&
+    start_broker --config fluxq.yaml && wait_job_state $id COMPLETED && grep -x "back $id" slurm-$id.out
+'
+
+test_expect_success 'inside-jobs decides what the commands may do' '
+    in_pod change.sh <<-\END &&
+	scontrol hold $SLURM_JOB_ID; echo "status $?"
+	END
+    grep "inside-jobs in fluxq.yaml does not have .change." "$out" && grep -x "status 1" "$out" &&
+    stop_broker && echo "inside-jobs: [read]" >>fluxq.yaml && start_broker --config fluxq.yaml &&
+    in_pod only.sh <<-\END &&
+	squeue -h -o "sees %A" -j $SLURM_JOB_ID
+	sbatch --wrap true; echo "sbatch $?"
+	scancel $SLURM_JOB_ID; echo "scancel $?"
+	scontrol requeue $SLURM_JOB_ID; echo "requeue $?"
+	END
+    grep -x "sees $id" "$out" && grep -x "sbatch 1" "$out" && grep -x "scancel 1" "$out" && grep -x "requeue 1" "$out" &&
+    for right in submit cancel requeue; do grep "does not have .$right." "$out" || return 1; done &&
+    echo "inside-jobs: [read, write]" >wrong.yaml && test_must_fail fluxqd --check --config wrong.yaml 2>err &&
+    grep "inside-jobs: expected a list of read, submit, cancel, requeue and change" err
+'
+
 test_done

@@ -183,18 +183,16 @@ static int receive_request (struct error *err)
     return inside_request_read (sb.buf, sb.len, &inside.request, err);
 }
 
-static int run_command (void)
+static int run_command (struct error *err)
 {
     const struct inside_request *r = &inside.request;
     const struct command *command =
         inside_is_served (r->command) ? command_find_slurm (r->command) : NULL;
     char broker[16];
 
-    if (!command) {
-        fprintf (stderr, "%s: error: the broker does not know this command\n",
-                 r->command);
-        return CMD_FAILED;
-    }
+    if (!command)
+        return error_set (err, ENOENT, "the broker does not run the command %s for jobs",
+                          r->command);
     snprintf (broker, sizeof (broker), "fd:%d", INSIDE_BROKER_FD);
     static char *none[] = { NULL };
     environ = r->env ? r->env : none;
@@ -218,9 +216,11 @@ int inside_main (void)
         return 1;
     rc = receive_request (&err);
     inside.on = true;
+    if (rc == 0)
+        rc = run_command (&err);
     if (rc < 0)
         fprintf (stderr, "error: %s\n", err.text[0] ? err.text : strerror (-rc));
-    status = (uint8_t)(rc < 0 ? CMD_FAILED : run_command ());
+    status = (uint8_t)(rc < 0 ? CMD_FAILED : rc);
     fflush (stdout);
     fflush (stderr);
     inside_send (&inside.link, INSIDE_END, &status, 1);

@@ -30,7 +30,6 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_slurm.c \
 	src/cmd/show/show_steps.c \
 	src/cmd/slurm/acct/acct_fields.c \
-	src/cmd/slurm/acct/acct_format.c \
 	src/cmd/slurm/acct/acct_json.c \
 	src/cmd/slurm/acct/acct_rows.c \
 	src/cmd/slurm/acct/acct_steps.c \
@@ -61,6 +60,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/nodes/sinfo_options.c \
 	src/cmd/slurm/nodes/sinfo_states.c \
 	src/cmd/slurm/words/format.c \
+	src/cmd/slurm/words/list_format.c \
 	src/cmd/slurm/words/pairs.c \
 	src/cmd/slurm/words/record.c \
 	src/cmd/slurm/words/words.c \

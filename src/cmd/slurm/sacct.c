@@ -99,13 +99,13 @@ static void add_job (struct listing *l)
     struct idset *set = text && *text ? idset_decode (text, TASKS_MAX, NULL) : NULL;
 
     if (!set) {
-        acct_format_add_row (&l->s->format, row, &l->out);
+        list_format_add_row (&l->s->format, row, &l->out);
         return;
     }
     IDSET_FOREACH (set, task)
     {
         snprintf (row->task, sizeof (row->task), "%u", task);
-        acct_format_add_row (&l->s->format, row, &l->out);
+        list_format_add_row (&l->s->format, row, &l->out);
     }
     row->task[0] = '\0';
     idset_destroy (set);
@@ -124,7 +124,7 @@ static void add_steps (struct listing *l, bool batch)
             continue;
         row->step = step;
         if (sacct_wants_step (l->s, row))
-            acct_format_add_row (&l->s->format, row, &l->out);
+            list_format_add_row (&l->s->format, row, &l->out);
         row->step = NULL;
     }
 }
@@ -226,7 +226,7 @@ static int list (struct listing *l)
     if (l->s->json)
         strbuf_adds (&l->out, "{\"jobs\": [\n");
     else if (!l->s->no_heading)
-        acct_format_add_heading (&l->s->format, &l->out);
+        list_format_add_heading (&l->s->format, &l->out);
     if (show_history (l) != CMD_OK)
         return l->c->status;
     show_active (l, UINT64_MAX);

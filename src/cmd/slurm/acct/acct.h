@@ -1,10 +1,10 @@
 /* acct.h - jobs and steps in sacct's words: values, fields, formats, filters
  *
- *     acct_format_parse (&f, "JobID,State%20,NodeList%-30", &err);
+ *     list_format_parse (&f, acct_fields, "JobID,State%20,NodeList%-30", &err);
  *     acct_rows_get (c, &rows, ACCT_HISTORY, target, f.needs, steps);
  *     for (size_t i = 0; i < rows.n; i++) {
  *         acct_rows_fill (&rows, i, &row);
- *         acct_format_add_row (&f, &row, &sb);
+ *         list_format_add_row (&f, &row, &sb);
  *     }
  *     acct_rows_release (&rows);
  *
@@ -14,6 +14,7 @@
 #pragma once
 
 #include "cmd/client/command.h"
+#include "cmd/slurm/words/list_format.h"
 
 enum acct_value {
     ACCT_ID,
@@ -169,44 +170,9 @@ int acct_derived_status (const struct acct_row *row);
 /* The nodes of the row, "" if unknown. */
 const char *acct_step_nodes (const struct acct_row *row);
 
-/* -- fields and formats (acct_fields.c, acct_format.c) -- */
+/* -- fields (acct_fields.c): a row is a struct acct_row -- */
 
-enum acct_kind {
-    ACCT_TEXT,   /* a text that does not fit ends in '+' */
-    ACCT_PLAIN,  /* is cut */
-    ACCT_NUMBER, /* is never cut */
-};
-
-struct acct_field {
-    const char *name; /* NULL ends the table */
-    int width;        /* < 0: to the left */
-    enum acct_kind kind;
-    uint64_t needs;
-    void (*add) (const struct acct_row *row, struct strbuf *sb); /* NULL: always empty */
-    bool hidden; /* an old name, not in lists */
-};
-
-extern const struct acct_field acct_fields[];
-
-#define ACCT_FORMAT_MAX 512
-
-struct acct_format {
-    struct {
-        const struct acct_field *field;
-        int width;
-    } items[ACCT_FORMAT_MAX];
-    size_t n;
-    uint64_t needs;
-    const char *delimiter; /* NULL: columns */
-    bool last_delimiter;   /* also behind the last field */
-};
-
-/* Adds the fields of a list to f. -EINVAL: err has the unknown name; -E2BIG. */
-int acct_format_parse (struct acct_format *f, const char *text, struct error *err);
-void acct_format_add_heading (const struct acct_format *f, struct strbuf *sb);
-void acct_format_add_row (const struct acct_format *f, const struct acct_row *row,
-                          struct strbuf *sb);
-void acct_format_add_names (struct strbuf *sb);
+extern const struct list_field acct_fields[];
 
 /* -- JSON (acct_json.c) -- */
 

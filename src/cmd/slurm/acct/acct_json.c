@@ -29,7 +29,7 @@ static void set (json_t *o, const char *path, json_t *value)
 static json_t *text_of (const struct acct_row *row, const char *name)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (TEXT_MAX);
-    const struct acct_field *f = acct_fields;
+    const struct list_field *f = acct_fields;
 
     while (strcmp (f->name, name) != 0)
         f++;

@@ -11,7 +11,7 @@ struct sacct_range {
 
 struct sacct {
     struct acct_view view;
-    struct acct_format format;
+    struct list_format format;
     struct strbuf fields, jobs; /* of all -o, -j */
     const char *accounts, *names, *partitions, *qos, *wckeys, *hosts, *groups, *states,
         *users;

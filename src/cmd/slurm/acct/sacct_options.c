@@ -278,7 +278,7 @@ static void print_help (struct cmd *c, int id)
     autostrbuf struct strbuf sb = STRBUF_INIT (65536);
 
     if (id == HELP_FORMAT)
-        acct_format_add_names (&sb);
+        list_format_add_names (acct_fields, &sb);
     else if (id == USAGE)
         strbuf_adds (&sb, "Usage: sacct [OPTION]...\n\tUse --help for help\n");
     else
@@ -508,7 +508,7 @@ static int set_format (struct cmd *c, struct sacct *s)
     strbuf_adds (&s->fields, s->long_list ? LONG_FIELDS : "");
     if (s->fields.len == 0)
         strbuf_adds (&s->fields, variable ? variable : DEFAULT_FIELDS);
-    int rc = acct_format_parse (&s->format, s->fields.buf, &err);
+    int rc = list_format_parse (&s->format, acct_fields, s->fields.buf, &err);
     if (rc == -E2BIG)
         return cmd_usage (c, "the format has too many fields");
     if (rc < 0 && !strcasecmp (err.text, "AllocGRES"))

@@ -101,13 +101,13 @@ static void fill (struct acct_row *row)
 
 static void expect (const struct acct_row *row, const char *fields, const char *wanted)
 {
-    struct acct_format f = { .n = 0 };
+    struct list_format f = { .n = 0 };
     struct strbuf sb = STRBUF_INIT (65536);
     struct error err = { 0 };
 
-    assert_int_equal (acct_format_parse (&f, fields, &err), 0);
+    assert_int_equal (list_format_parse (&f, acct_fields, fields, &err), 0);
     f.delimiter = strchr (fields, '%') ? NULL : "|";
-    acct_format_add_row (&f, row, &sb);
+    list_format_add_row (&f, row, &sb);
     assert_string_equal (sb.buf, wanted);
     strbuf_release (&sb);
 }
@@ -126,17 +126,18 @@ static void formats (void **state)
 
 static void wrong_formats (void **state)
 {
-    struct acct_format f = { .n = 0 };
+    struct list_format f = { .n = 0 };
     struct error err = { 0 };
 
     (void)state;
-    assert_int_equal (acct_format_parse (&f, "jobid,nosuch%5,state", &err), -EINVAL);
+    assert_int_equal (list_format_parse (&f, acct_fields, "jobid,nosuch%5,state", &err),
+                      -EINVAL);
     assert_string_equal (err.text, "nosuch");
     f.n = 0;
-    assert_int_equal (acct_format_parse (&f, "all", &err), 0);
+    assert_int_equal (list_format_parse (&f, acct_fields, "all", &err), 0);
     assert_true (f.n > 100);
     f.n = 0;
-    assert_int_equal (acct_format_parse (&f, "reserved,reserv,re", &err), 0);
+    assert_int_equal (list_format_parse (&f, acct_fields, "reserved,reserv,re", &err), 0);
     assert_string_equal (f.items[0].field->name, "Reserved");
     assert_string_equal (f.items[1].field->name, "Reservation");
     assert_string_equal (f.items[2].field->name, "Reason");

@@ -1,22 +1,20 @@
-/* acct_format.c - sacct's formats "Field%width,..." and its lines; see acct.h
- *
- * Widths count columns of the terminal; Slurm counts bytes.
- */
+/* list_format.c - see list_format.h */
+#include "cmd/slurm/words/list_format.h"
+
 #include <ctype.h>
 #include <string.h>
 #include <strings.h>
 
 #include "cmd/print/width.h"
-#include "cmd/slurm/acct/acct.h"
 
 #define WIDTH_MAX 10000
 #define NAMES_A_LINE 4
 
 /* -- reading -- */
 
-static int add_item (struct acct_format *f, const struct acct_field *field, int width)
+static int add_item (struct list_format *f, const struct list_field *field, int width)
 {
-    if (f->n == ACCT_FORMAT_MAX)
+    if (f->n == LIST_FORMAT_MAX)
         return -E2BIG;
     f->items[f->n].field = field;
     f->items[f->n++].width = width;
@@ -25,19 +23,22 @@ static int add_item (struct acct_format *f, const struct acct_field *field, int 
 }
 
 /* As in Slurm, the first field that begins with the word; old names only whole. */
-static const struct acct_field *find (const char *word, size_t len)
+static const struct list_field *find (const struct list_field *table, const char *word,
+                                      size_t len)
 {
-    for (const struct acct_field *f = acct_fields; f->name; f++)
-        if (!strncasecmp (f->name, word, len) && (!f->hidden || !f->name[len]))
-            return f;
+    for (; table->name; table++)
+        if (!strncasecmp (table->name, word, len)
+            && (!table->hidden || !table->name[len]))
+            return table;
     return NULL;
 }
 
-static int add_all (struct acct_format *f, bool has_width, int width)
+static int add_all (struct list_format *f, const struct list_field *table, bool has_width,
+                    int width)
 {
     int rc = 0;
 
-    for (const struct acct_field *a = acct_fields; a->name && rc == 0; a++)
+    for (const struct list_field *a = table; a->name && rc == 0; a++)
         if (!a->hidden)
             rc = add_item (f, a, has_width ? width : a->width);
     return rc;
@@ -51,22 +52,23 @@ static int read_width (const char *p)
 }
 
 /* One "Field%width" of len bytes. */
-static int add_word (struct acct_format *f, const char *word, size_t len,
-                     struct error *err)
+static int add_word (struct list_format *f, const struct list_field *table,
+                     const char *word, size_t len, struct error *err)
 {
     const char *percent = memchr (word, '%', len);
     size_t name = percent ? (size_t)(percent - word) : len;
     int width = percent ? read_width (percent + 1) : 0;
 
     if (!strncasecmp ("ALL", word, name))
-        return add_all (f, percent, width);
-    const struct acct_field *field = find (word, name);
+        return add_all (f, table, percent, width);
+    const struct list_field *field = find (table, word, name);
     if (!field)
         return error_set (err, EINVAL, "%.*s", (int)MIN (name, 200), word);
     return add_item (f, field, percent ? width : field->width);
 }
 
-int acct_format_parse (struct acct_format *f, const char *text, struct error *err)
+int list_format_parse (struct list_format *f, const struct list_field *table,
+                       const char *text, struct error *err)
 {
     int rc = 0;
 
@@ -75,7 +77,7 @@ int acct_format_parse (struct acct_format *f, const char *text, struct error *er
             text++;
         len = strcspn (text, ",");
         if (len > 0)
-            rc = add_word (f, text, len, err);
+            rc = add_word (f, table, text, len, err);
     }
     return rc;
 }
@@ -90,14 +92,14 @@ static void add_spaces (struct strbuf *sb, size_t n)
 
 /* Cuts and pads the text into a column and the blank after it. */
 static void add_column (struct strbuf *sb, const char *text, int width,
-                        enum acct_kind kind)
+                        enum list_kind kind)
 {
     size_t len = strlen (text), room = (size_t)(width < 0 ? -width : width);
     unsigned columns = width_of (text, len);
     bool plus = false;
 
-    if (kind != ACCT_NUMBER && columns > room) {
-        plus = kind == ACCT_TEXT && room > 0;
+    if (kind != LIST_NUMBER && columns > room) {
+        plus = kind == LIST_TEXT && room > 0;
         len = width_cut (text, len, (unsigned)(room - plus), &columns);
         columns += plus;
     }
@@ -108,8 +110,8 @@ static void add_column (struct strbuf *sb, const char *text, int width,
     add_spaces (sb, (width < 0 ? missing : 0) + 1);
 }
 
-static void add_cell (const struct acct_format *f, size_t i, const char *text,
-                      enum acct_kind kind, struct strbuf *sb)
+static void add_cell (const struct list_format *f, size_t i, const char *text,
+                      enum list_kind kind, struct strbuf *sb)
 {
     if (!f->delimiter) {
         add_column (sb, text, f->items[i].width, kind);
@@ -120,10 +122,15 @@ static void add_cell (const struct acct_format *f, size_t i, const char *text,
         strbuf_adds (sb, f->delimiter);
 }
 
-void acct_format_add_heading (const struct acct_format *f, struct strbuf *sb)
+static const char *heading_of (const struct list_field *column)
+{
+    return column->heading ? column->heading : column->name;
+}
+
+void list_format_add_heading (const struct list_format *f, struct strbuf *sb)
 {
     for (size_t i = 0; i < f->n; i++)
-        add_cell (f, i, f->items[i].field->name, ACCT_PLAIN, sb);
+        add_cell (f, i, heading_of (f->items[i].field), LIST_PLAIN, sb);
     strbuf_addch (sb, '\n');
     if (f->delimiter)
         return;
@@ -135,13 +142,12 @@ void acct_format_add_heading (const struct acct_format *f, struct strbuf *sb)
     strbuf_addch (sb, '\n');
 }
 
-void acct_format_add_row (const struct acct_format *f, const struct acct_row *row,
-                          struct strbuf *sb)
+void list_format_add_row (const struct list_format *f, const void *row, struct strbuf *sb)
 {
     struct strbuf text = STRBUF_INIT (4 << 20);
 
     for (size_t i = 0; i < f->n; i++) {
-        const struct acct_field *field = f->items[i].field;
+        const struct list_field *field = f->items[i].field;
         strbuf_reset (&text);
         if (field->add)
             field->add (row, &text);
@@ -151,11 +157,11 @@ void acct_format_add_row (const struct acct_format *f, const struct acct_row *ro
     strbuf_release (&text);
 }
 
-void acct_format_add_names (struct strbuf *sb)
+void list_format_add_names (const struct list_field *table, struct strbuf *sb)
 {
     size_t n = 0;
 
-    for (const struct acct_field *f = acct_fields; f->name; f++)
+    for (const struct list_field *f = table; f->name; f++)
         if (!f->hidden)
             strbuf_addf (sb, "%s%-19s",
                          n++ == 0                ? ""

@@ -53,6 +53,8 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/jobs/job_values.c \
 	src/cmd/slurm/jobs/jobview.c \
 	src/cmd/slurm/jobs/jobview_details.c \
+	src/cmd/slurm/jobs/known_users.c \
+	src/cmd/slurm/jobs/sprio_fields.c \
 	src/cmd/slurm/jobs/squeue_options.c \
 	src/cmd/slurm/nodes/nodeview.c \
 	src/cmd/slurm/nodes/sinfo_fields.c \

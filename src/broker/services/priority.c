@@ -235,6 +235,19 @@ static void reloaded (struct broker *b, const struct config *old)
     round_due (b);
 }
 
+static void shows_status (struct broker *b, uid_t viewer, json_t *status)
+{
+    const struct settings *s = settings_of (b);
+
+    (void)viewer;
+    json_object_set_new (
+        status, "priority",
+        json_pack ("{s:I s:I s:f s:I s:I s:f}", "queue", (json_int_t)s->weights.queue,
+                   "age", (json_int_t)s->weights.age, "age_max", s->weights.age_max,
+                   "size", (json_int_t)s->weights.size, "fair_share",
+                   (json_int_t)s->weights.fair_share, "half_life", s->half_life));
+}
+
 /* -- the list of those that wait -- */
 
 static void move_on (struct broker *b, struct entry *e)
@@ -410,4 +423,5 @@ const struct broker_service service_priority = {
     .recovered = round_due,
     .routes = routes,
     .columns = columns,
+    .shows_status = shows_status,
 };

@@ -3,11 +3,9 @@
  * The fields are slurm_job_fields (job_fields.c), the order job_sort.c; filters that the
  * broker does not have are job_filter.c.
  */
-#include <pwd.h>
-
-#include "cmd/client/named.h"
 #include "cmd/slurm/jobs/job_json.h"
 #include "cmd/slurm/jobs/job_rows.h"
+#include "cmd/slurm/jobs/known_users.h"
 #include "cmd/slurm/jobs/squeue.h"
 #include "cmd/slurm/words/words.h"
 #include "common/hostlist.h"
@@ -73,26 +71,13 @@ static int set_states (struct cmd *c, struct squeue *q)
     return cmd_fail (c, "Valid job states include: %s", known.buf);
 }
 
-/* Keeps the users that exist; the others are named on stderr. */
+/* Keeps the users that exist. */
 static int set_users (struct cmd *c, struct squeue *q)
 {
-    autofree char *copy = q->users ? strdup (q->users) : NULL;
-    char *next = copy, *word;
+    int status = known_users (c, q->users, &q->known);
 
-    while ((word = strsep (&next, ","))) {
-        bool number = *word && word[strspn (word, "0123456789")] == '\0';
-        const struct passwd *pw =
-            number ? getpwuid ((uid_t)strtoul (word, NULL, 10)) : NULL;
-        if (!*word)
-            continue;
-        if (number || named_user_exists (c, word))
-            strbuf_addf (&q->known, "%s%s", q->known.len ? "," : "",
-                         pw ? pw->pw_name : word);
-        else
-            fprintf (stderr, "squeue: error: Invalid user: %s\n\n", word);
-    }
     q->nobody = q->users && q->known.len == 0;
-    return c->status;
+    return status;
 }
 
 static bool is_node (const json_t *nodes, const char *name)

@@ -8,6 +8,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/client/inside.c \
 	src/cmd/client/named.c \
 	src/cmd/client/send.c \
+	src/cmd/client/shares.c \
 	src/cmd/client/watch.c \
 	src/cmd/complete.c \
 	src/cmd/ctl_reserve.c \

@@ -4,6 +4,7 @@
  */
 #include <math.h>
 
+#include "cmd/client/shares.h"
 #include "cmd/print/print.h"
 #include "cmd/show/show.h"
 #include "common/parse.h"
@@ -13,7 +14,6 @@
 #define PENDING                                                                          \
     "/v1/jobs?state=pending&fields=id,job,user,queue,reason,priority,priority_urgency,"  \
     "priority_queue,priority_age,priority_size,priority_fair_share"
-#define PAGE 10000 /* users */
 
 /* -- one job -- */
 
@@ -185,37 +185,6 @@ int show_priority (struct cmd *c, const struct show *s)
 
 /* -- users -- */
 
-/* Joins all pages: 0 and *ret, or the exit status. */
-static int get_users (struct cmd *c, json_t **ret)
-{
-    json_t *all = NULL, *page, *next;
-
-    do {
-        char target[96];
-        snprintf (target, sizeof (target), "/v1/fair-share?limit=%d", PAGE);
-        if (all) {
-            size_t len = strlen (target);
-            snprintf (target + len, sizeof (target) - len, "&after=%.0f",
-                      answer_number (all, "next"));
-        }
-        if (cmd_get (c, target, &page) != CMD_OK) {
-            json_decref (all);
-            return c->status;
-        }
-        next = json_object_get (page, "next");
-        if (!all) {
-            all = json_incref (page);
-        } else {
-            json_array_extend (json_object_get (all, "users"),
-                               json_object_get (page, "users"));
-            json_object_set (all, "next", next);
-        }
-        json_decref (page);
-    } while (json_is_integer (json_object_get (all, "next")));
-    *ret = all;
-    return CMD_OK;
-}
-
 /* Picks the named users, or all. Sets the status if names are missing. */
 static json_t *pick_users (struct cmd *c, const struct show *s, json_t *users,
                            int *status)
@@ -267,7 +236,7 @@ int show_fair_share (struct cmd *c, const struct show *s)
     json_t *o = NULL;
     int status = CMD_OK;
 
-    if (get_users (c, &o) != CMD_OK)
+    if (cmd_get_shares (c, &o) != CMD_OK)
         return c->status;
     autojson json_t *list = pick_users (c, s, json_object_get (o, "users"), &status);
     if (s->json) {

@@ -30,6 +30,9 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/show/show_reservation.c \
 	src/cmd/show/show_slurm.c \
 	src/cmd/show/show_steps.c \
+	src/cmd/slurm/accounts/entity.c \
+	src/cmd/slurm/accounts/entity_fields.c \
+	src/cmd/slurm/accounts/entity_lists.c \
 	src/cmd/slurm/acct/acct_fields.c \
 	src/cmd/slurm/acct/acct_json.c \
 	src/cmd/slurm/acct/acct_rows.c \

@@ -12,6 +12,7 @@
 #include "cmd/print/print.h"
 #include "cmd/slurm/words/list_format.h"
 #include "cmd/slurm/words/record.h"
+#include "cmd/slurm/words/words.h"
 
 #define LISTING_MAX (1 << 30)
 #define ROOT "root" /* the account */
@@ -189,23 +190,11 @@ static const struct list_field fields[] = {
 
 /* -- the list -- */
 
-static bool is_in_list (const char *list, const char *word)
-{
-    size_t len;
-
-    for (; *list; list += len + (list[len] == ',')) {
-        len = strcspn (list, ",");
-        if (strlen (word) == len && !strncasecmp (list, word, len))
-            return true;
-    }
-    return false;
-}
-
 static bool is_wanted (const struct sshare *s, const json_t *user)
 {
     char buf[32];
 
-    return s->all || is_in_list (s->users.buf, name_of (user, buf, sizeof (buf)));
+    return s->all || slurm_list_has (s->users.buf, name_of (user, buf, sizeof (buf)));
 }
 
 static void add_rows (const struct sshare *s, struct share *row, struct strbuf *sb)
@@ -231,7 +220,7 @@ static int list (struct cmd *c, const struct sshare *s)
         struct share row = { .all = all, .cluster = json_text (status, "cluster") };
         if (s->header)
             list_format_add_heading (&s->format, &sb);
-        if (!s->users_only && (!s->accounts || is_in_list (s->accounts, ROOT)))
+        if (!s->users_only && (!s->accounts || slurm_list_has (s->accounts, ROOT)))
             add_rows (s, &row, &sb);
         if (sb.err)
             cmd_fail (c, "the listing is too large");

@@ -108,17 +108,6 @@ uint64_t job_filter_needs (const struct job_filter *f)
 #undef BIT
 }
 
-/* Whether the value is in the list; a value that the job does not have never is. */
-static bool list_has (const char *list, const char *value)
-{
-    size_t len = strlen (value);
-
-    for (; *list; list += strcspn (list, ","), list += *list == ',')
-        if (len > 0 && strcspn (list, ",") == len && !strncasecmp (list, value, len))
-            return true;
-    return false;
-}
-
 /* Whether a license of the job has a name in the list. */
 static bool has_license (const char *list, const char *licenses)
 {
@@ -128,7 +117,7 @@ static bool has_license (const char *list, const char *licenses)
     if (*licenses)
         licenses_parse (licenses, &held, "licenses", NULL);
     for (size_t i = 0; i < held.n; i++)
-        has |= list_has (list, held.v[i].name);
+        has |= slurm_list_has (list, held.v[i].name);
     gres_release (&held);
     return has;
 }
@@ -208,11 +197,11 @@ static bool is_wanted (struct job_filter *f, struct job_row *row)
 bool job_filter_match (struct job_filter *f, struct job_row *row)
 {
     row->tasks = NULL;
-    if ((f->accounts && !list_has (f->accounts, row->values[JOB_ACCOUNT]))
-        || (f->qos && !list_has (f->qos, row->values[JOB_QOS]))
+    if ((f->accounts && !slurm_list_has (f->accounts, row->values[JOB_ACCOUNT]))
+        || (f->qos && !slurm_list_has (f->qos, row->values[JOB_QOS]))
         || (f->licenses && !has_license (f->licenses, row->values[JOB_LICENSES]))
-        || (f->names && !list_has (f->names, row->values[JOB_NAME]))
-        || (f->reservations && !list_has (f->reservations, row->values[JOB_RESERVATION])))
+        || (f->names && !slurm_list_has (f->names, row->values[JOB_NAME]))
+        || (f->reservations && !slurm_list_has (f->reservations, row->values[JOB_RESERVATION])))
         return false;
     if ((f->not_me && (uid_t)job_number (row, JOB_USERID) == getuid ())
         || (!f->states_done && !has_state (f, row)))

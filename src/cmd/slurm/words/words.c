@@ -215,3 +215,13 @@ void slurm_add_licenses (struct strbuf *sb, const char *licenses)
         strbuf_addf (sb, ",license/%s=%jd", list.v[i].name, (intmax_t)list.v[i].count);
     gres_release (&list);
 }
+
+bool slurm_list_has (const char *list, const char *word)
+{
+    size_t len = strlen (word);
+
+    for (; *list; list += strcspn (list, ","), list += *list == ',')
+        if (len > 0 && strcspn (list, ",") == len && !strncasecmp (list, word, len))
+            return true;
+    return false;
+}

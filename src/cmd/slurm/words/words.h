@@ -37,3 +37,5 @@ const char *slurm_reason (const char *reason);
 /* The reason of an ended job, from its short state and its wait status (see wait(2); < 0:
  * unknown). */
 const char *slurm_end_reason (const char *st, int status);
+/* Whether the word is one of a list with commas, in any case; "" is in none. */
+bool slurm_list_has (const char *list, const char *word);

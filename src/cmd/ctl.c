@@ -2,6 +2,7 @@
  */
 
 #include "cmd/ctl_reserve.h"
+#include "cmd/ctl_tokens.h"
 #include "cmd/print/print.h"
 #include "common/hostlist.h"
 #include "common/parse.h"
@@ -9,21 +10,24 @@
 #include "common/json.h"
 #include "jobspec/attributes/text.h"
 
-enum { REASON = 1, JSON, NODES, STATE };
+enum { REASON = 1, JSON, NODES, STATE, ALL, BEFORE };
 
 static const struct option_desc options[] = {
     { "reason", 0, "TEXT", "drain, hold: the reason; users see it", REASON, false, NULL },
     { "json", 0, NULL, "status: the broker's answer in JSON", JSON, false, NULL },
     { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)", STATE, false,
       NULL },
+    { "all", 0, NULL, "revoke-tokens: of all users", ALL, false, NULL },
+    { "before", 0, "TIME", "revoke-tokens: only tokens made until this time (default: now)",
+      BEFORE, false, NULL },
     RESERVE_OPTIONS,
     OPTION_END,
 };
 
 struct ctl {
     const char *reason;
-    const char *state;
-    bool json;
+    const char *state, *before;
+    bool json, all;
     struct reserve_args reserve;
     const char **words; /* after the subcommand */
     size_t n;
@@ -380,6 +384,11 @@ static int do_unreserve (struct cmd *c, const struct ctl *x)
     return status;
 }
 
+static int do_revoke_tokens (struct cmd *c, const struct ctl *x)
+{
+    return tokens_revoke (c, x->words, x->n, x->all, x->before);
+}
+
 /* -- the command -- */
 
 static const struct subcommand subcommands[] = {
@@ -405,19 +414,21 @@ static const struct subcommand subcommands[] = {
     { "journal", "compact|check|repair [--state DIR]",
       "compact: give free space back; while no broker runs: check it, or repair it",
       COMPLETE_NONE },
+    { "revoke-tokens", "[USER...|--all] [--before TIME]",
+      "end tokens (scontrol token) before their time; default: one's own", COMPLETE_NONE },
     { .name = NULL },
 };
 
 /* Ordered as the subcommands. */
 static const struct {
     int (*run) (struct cmd *c, const struct ctl *x);
-    bool operands;
+    enum { NONE, SOME, ANY } operands;
 } actions[] = {
-    { do_status, false }, { do_shutdown, false }, { do_reload, false },
-    { do_drain, true },   { do_resume, true },    { do_hold, true },
-    { do_release, true }, { do_extend, true },    { do_resize, true },
-    { do_queue, true },   { do_reserve, false },  { do_unreserve, true },
-    { do_journal, true },
+    { do_status, NONE },   { do_shutdown, NONE },      { do_reload, NONE },
+    { do_drain, SOME },    { do_resume, SOME },        { do_hold, SOME },
+    { do_release, SOME },  { do_extend, SOME },        { do_resize, SOME },
+    { do_queue, SOME },    { do_reserve, NONE },       { do_unreserve, SOME },
+    { do_journal, SOME },  { do_revoke_tokens, ANY },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
                "an action a subcommand");
@@ -434,7 +445,7 @@ static int find_action (struct cmd *c, struct ctl *x)
         return cmd_usage (c, "'%s': no such subcommand", x->words[0]), -1;
     x->words++;
     x->n--;
-    if (actions[i].operands != (x->n > 0))
+    if (actions[i].operands != ANY && (actions[i].operands == SOME) != (x->n > 0))
         return cmd_usage (c, "%s %s", subcommands[i].name,
                           x->n > 0 ? "takes no further arguments" : "what?"),
                -1;
@@ -446,6 +457,8 @@ static int find_action (struct cmd *c, struct ctl *x)
         return cmd_usage (c, "--state is for journal"), -1;
     if (x->json && actions[i].run != do_status)
         return cmd_usage (c, "--json is for status"), -1;
+    if ((x->all || x->before) && actions[i].run != do_revoke_tokens)
+        return cmd_usage (c, "--all and --before are for revoke-tokens"), -1;
     return i;
 }
 
@@ -466,6 +479,10 @@ static int run (struct cmd *c)
             x.reason = m.value;
         else if (m.desc->id == STATE)
             x.state = m.value;
+        else if (m.desc->id == BEFORE)
+            x.before = m.value;
+        else if (m.desc->id == ALL)
+            x.all = true;
         else
             x.json = true;
     }
@@ -490,7 +507,7 @@ const struct command command_ctl = {
     .notes = "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
              "1,4-7.\nUsers may resize, hold and release their own jobs, and lower their "
              "time limits (write --\nbefore -TIME). Only operators raise time limits and "
-             "release jobs that an operator holds.\nEverybody may use status; all other "
-             "subcommands are for operators.\n",
+             "release jobs that an operator holds.\nUsers may revoke their own tokens, and everybody "
+             "may use status; all other\nsubcommands are for operators.\n",
     .run = run,
 };

@@ -12,6 +12,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/client/watch.c \
 	src/cmd/complete.c \
 	src/cmd/ctl_reserve.c \
+	src/cmd/ctl_tokens.c \
 	src/cmd/interactive/allocation.c \
 	src/cmd/interactive/follow.c \
 	src/cmd/interactive/hold.c \
@@ -48,6 +49,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/control/scontrol_show_job.c \
 	src/cmd/slurm/control/scontrol_show_license.c \
 	src/cmd/slurm/control/scontrol_show_node.c \
+	src/cmd/slurm/control/scontrol_token.c \
 	src/cmd/slurm/control/scontrol_update.c \
 	src/cmd/slurm/jobs/job_fields.c \
 	src/cmd/slurm/jobs/job_filter.c \

@@ -1,14 +1,17 @@
-/* http_auth.c - identifies the user of a request: peer of the socket, or MUNGE
- * credential */
+/* http_auth.c - identifies the user of a request: peer of the socket, MUNGE credential or
+ * token */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <string.h>
 #include <strings.h>
 
+#include "common/clock.h"
 #include "net/http_private.h"
 
 static void refuse (struct http_request *req, const char *code, const char *reason)
 {
-    http_reply_header (req, "WWW-Authenticate", "MUNGE");
+    http_reply_header (req, "WWW-Authenticate",
+                       req->server->tokens.key ? "MUNGE, Bearer" : "MUNGE");
     http_reply_problem (req, MHD_HTTP_UNAUTHORIZED, code, "%s", reason);
 }
 
@@ -40,25 +43,55 @@ void http_auth_destroy (struct http_auth *auth)
 {
     if (!auth)
         return;
+    if (auth->text)
+        secret_wipe (auth->text, strlen (auth->text));
     free (auth->text);
+    token_key_release (auth->key);
     free (auth->munge_socket);
     free (auth);
+}
+
+static int read_token (struct http_auth *auth)
+{
+    int rc = token_read (auth->key, auth->text, (int64_t)clock_wall (), &auth->token,
+                         &auth->err);
+
+    if (rc == 0 && (rc = auth->uid_of (auth->token.user, &auth->uid)) == -ENOENT)
+        return error_set (&auth->err, EACCES, "the token's user %s does not exist here",
+                          auth->token.user);
+    if (rc < 0 && !auth->err.code)
+        error_errno (&auth->err, -rc, "look-up of the token's user");
+    return rc;
 }
 
 static void on_worker (uv_work_t *work)
 {
     struct http_auth *auth = work->data;
 
-    auth->rc = credential_decode (auth->munge_socket, auth->text, &auth->credential,
-                                  &auth->err);
+    auth->rc = auth->key ? read_token (auth)
+                         : credential_decode (auth->munge_socket, auth->text,
+                                              &auth->credential, &auth->err);
 }
 
-static void admit (struct http_request *req, const struct credential *credential)
+static void admit (struct http_request *req, uid_t uid)
 {
-    req->uid = credential->uid;
+    req->uid = uid;
     http_peer_join (req->conn, req->uid);
     if (http_peer_admit (req))
         http_request_resume (req);
+}
+
+static void admit_token (struct http_request *req)
+{
+    const struct http_server *s = req->server;
+    const struct http_auth *auth = req->auth;
+
+    if (auth->key != s->tokens.key
+        || s->tokens.is_revoked (auth->uid, auth->token.issued, s->arg))
+        refuse (req, "unauthenticated",
+                "the token has been revoked: make a new one with \"scontrol token\"");
+    else
+        admit (req, auth->uid);
 }
 
 static void after_worker (uv_work_t *work, int status)
@@ -69,18 +102,22 @@ static void after_worker (uv_work_t *work, int status)
     req->working = false;
     if (!req->mhd || status < 0) /* the connection or the server has ended */
         http_request_release (req);
+    else if (auth->rc == 0 && auth->key)
+        admit_token (req);
     else if (auth->rc == 0 && !http_name_is_own (req, &auth->credential))
         refuse_broker (req, &auth->credential);
     else if (auth->rc == 0)
-        admit (req, &auth->credential);
+        admit (req, auth->credential.uid);
     else if (auth->rc == -EACCES)
         refuse (req, "unauthenticated", auth->err.text);
     else
-        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-munge", "%s",
-                            auth->err.text);
+        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE,
+                            auth->key ? "busy" : "no-munge", "%s", auth->err.text);
 }
 
-static int start_worker (struct http_request *req, const char *credential)
+/* key NULL: a MUNGE credential. */
+static int start_worker (struct http_request *req, const char *credential,
+                         struct token_key *key)
 {
     const char *munge_socket = req->server->munge_socket;
     struct http_auth *auth = calloc (1, sizeof (*auth));
@@ -91,6 +128,8 @@ static int start_worker (struct http_request *req, const char *credential)
     auth->req = req;
     auth->work.data = auth;
     auth->text = strdup (credential);
+    auth->key = token_key_keep (key);
+    auth->uid_of = req->server->tokens.uid_of;
     auth->munge_socket = munge_socket ? strdup (munge_socket) : NULL;
     credential_begin (&auth->sum, req->method, req->target);
     if (auth->text && (auth->munge_socket || !munge_socket))
@@ -104,9 +143,11 @@ static int start_worker (struct http_request *req, const char *credential)
     return 0;
 }
 
-static const char *munge_credential (struct http_request *req)
+/* -- what the request brings -- */
+
+/* The text after the scheme ("MUNGE ") in the header Authorization; NULL: none. */
+static const char *credential_of (struct http_request *req, const char *scheme)
 {
-    static const char scheme[] = "MUNGE ";
     const char *value = http_request_header (req, "Authorization");
 
     if (!value || strncasecmp (value, scheme, strlen (scheme)) != 0)
@@ -115,28 +156,70 @@ static const char *munge_credential (struct http_request *req)
     return *value ? value : NULL;
 }
 
-void http_request_identify (struct http_request *req)
+bool http_request_is_local (struct http_request *req)
 {
-    if (req->listener->path) { /* unix: known since the connection was accepted */
-        if (req->uid == (uid_t)-1)
-            refuse (req, "unauthenticated",
-                    "the kernel does not report the user of this connection");
-        else
-            http_peer_admit (req);
+    return req->listener->path && !credential_of (req, "Bearer ");
+}
+
+bool http_request_has_token (const struct http_request *req)
+{
+    return req->auth && req->auth->key;
+}
+
+/* Whether the bytes of the connection stay on this machine. */
+static bool is_private (const struct http_request *req)
+{
+    struct sockaddr_storage peer = { 0 };
+    socklen_t len = sizeof (peer);
+
+    if (req->listener->path)
+        return true;
+    if (getpeername (req->fd, (struct sockaddr *)&peer, &len) < 0)
+        return false;
+    if (peer.ss_family == AF_INET6)
+        return IN6_IS_ADDR_LOOPBACK (&((struct sockaddr_in6 *)&peer)->sin6_addr);
+    return peer.ss_family == AF_INET
+           && ntohl (((struct sockaddr_in *)&peer)->sin_addr.s_addr) >> 24 == 127;
+}
+
+static void identify_local (struct http_request *req)
+{
+    if (req->uid == (uid_t)-1) {
+        refuse (req, "unauthenticated",
+                "the kernel does not report the user of this connection");
         return;
     }
-    const char *credential = munge_credential (req);
-    if (!credential)
+    http_peer_join (req->conn, req->uid); /* an earlier request may have had a token */
+    http_peer_admit (req);
+}
+
+void http_request_identify (struct http_request *req)
+{
+    struct token_key *key = req->server->tokens.key;
+    const char *token = credential_of (req, "Bearer ");
+    const char *credential = token ? token : credential_of (req, "MUNGE ");
+
+    if (token && !key)
+        refuse (req, "no-tokens",
+                "this broker takes no tokens (token-key: in fluxq.yaml)");
+    else if (token && !is_private (req))
+        refuse (req, "unauthenticated",
+                "a token is taken only on the unix socket and from this machine: others "
+                "on the network could read it");
+    else if (req->listener->path && !token)
+        identify_local (req);
+    else if (!credential)
         refuse (req, "unauthenticated",
                 "a request over TCP needs a MUNGE credential (Authorization: MUNGE ...)");
-    else if (start_worker (req, credential) < 0)
+    else if (start_worker (req, credential, token ? key : NULL) < 0)
         http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-memory",
                             "the broker is out of memory");
 }
 
 void http_request_dispatch (struct http_request *req)
 {
-    if (req->auth && !credential_fits (&req->auth->credential, &req->auth->sum)) {
+    if (req->auth && !req->auth->key
+        && !credential_fits (&req->auth->credential, &req->auth->sum)) {
         refuse (req, "unauthenticated",
                 "MUNGE: the credential was made for another request");
         return;

@@ -238,6 +238,40 @@ static int add_credential (const struct exchange *x, const char *authority,
     return 0;
 }
 
+/* The user's token in the environment; NULL: none. */
+static const char *token_text (void)
+{
+    const char *token = getenv (HTTP_TOKEN_VARIABLE);
+
+    return token && *token ? token : NULL;
+}
+
+static int add_token (const struct http_client *c, const char *authority,
+                      const char *token, struct strbuf *head, struct error *err)
+{
+    if (!is_clean (token, false))
+        return error_set (err, EINVAL, HTTP_TOKEN_VARIABLE " is not a token");
+    if (c->address.host && !authority_is_loopback (authority))
+        return error_set (err, EPERM,
+                          "the token in " HTTP_TOKEN_VARIABLE " goes only to a broker on "
+                          "this machine, as others could read it on the way to %s: unset "
+                          HTTP_TOKEN_VARIABLE " to use MUNGE",
+                          authority);
+    strbuf_addf (head, "Authorization: Bearer %s\r\n", token);
+    return 0;
+}
+
+/* Says who sends the request, unless the kernel does. */
+static int add_sender (const struct http_client *c, const struct exchange *x,
+                       const char *authority, struct strbuf *head, struct error *err)
+{
+    const char *token = token_text ();
+
+    if (token)
+        return add_token (c, authority, token, head, err);
+    return c->address.host ? add_credential (x, authority, head, err) : 0;
+}
+
 static int build_head (const struct http_client *c, const struct exchange *x,
                        struct strbuf *head, struct error *err)
 {
@@ -260,7 +294,7 @@ static int build_head (const struct http_client *c, const struct exchange *x,
             return error_set (err, EINVAL, "'%s' is not a header", *h);
         strbuf_addf (head, "%s\r\n", *h);
     }
-    if (c->address.host && add_credential (x, authority, head, &own) < 0)
+    if (add_sender (c, x, authority, head, &own) < 0)
         return error_set (err, own.code, "%s", own.text);
     if (strbuf_adds (head, "\r\n") < 0)
         return error_set (err, -head->err, "the request's head is too large");

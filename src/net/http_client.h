@@ -9,7 +9,9 @@
  *
  * URLs: unix:///path/to/fluxqd.sock (or only the path), or http://host:port (default port
  * 7718) with MUNGE, see http_server.h. The environment variable FLUXQ_MUNGE_SOCKET names
- * a munged socket that is not libmunge's default. The default unix sockets are those of
+ * a munged socket that is not libmunge's default. A token of "scontrol token" in the
+ * variable SLURM_JWT identifies the user instead of the socket or MUNGE; it is sent only to
+ * a broker on this machine. The default unix sockets are those of
  * run_dir.h; the error lists all that were tried and says how to start a broker. The
  * listener of a unix socket must be trusted, see trust.h.
  *
@@ -26,6 +28,7 @@
 #include "common/error.h"
 
 #define HTTP_DEFAULT_PORT 7718
+#define HTTP_TOKEN_VARIABLE "SLURM_JWT"
 
 struct http_client;
 

@@ -24,6 +24,7 @@
 #include "common/strbuf.h"
 #include "net/credential.h"
 #include "net/http_server.h"
+#include "net/token.h"
 
 #define HTTP_IDLE_SECONDS 60 /* without a byte */
 #define HTTP_POOL_SIZE ((size_t)32 * 1024) /* of a connection: head and buffers */
@@ -71,6 +72,7 @@ struct http_server {
     void *arg;
     char *munge_socket;
     char *const *names; /* borrowed, or NULL */
+    struct http_tokens tokens; /* key NULL: tokens are refused */
     uv_prepare_t prepare;
     uv_idle_t again;
     uv_timer_t sweep;
@@ -105,12 +107,16 @@ struct http_conn { /* MHD's socket context */
     bool refused; /* the account has too many connections */
 };
 
-struct http_auth { /* authentication of a request over TCP */
+struct http_auth { /* authentication of a request by a credential or a token */
     uv_work_t work;
     struct http_request *req;
     char *text;                   /* the credential */
     char *munge_socket;           /* munged's socket, for the worker thread; or NULL */
     struct credential credential; /* the decoded credential */
+    struct token_key *key; /* of a token; NULL: the text is a MUNGE credential */
+    int (*uid_of) (const char *name, uid_t *ret);
+    struct token token; /* the token's contents, */
+    uid_t uid;          /* ... and the uid of its user */
     struct sha256 sum;            /* of the request, as far as it has been read */
     int rc;
     struct error err;
@@ -137,7 +143,7 @@ struct http_request {
 
     bool begun, complete, suspended;
     bool held; /* suspended before its body is read */
-    struct http_auth *auth; /* TCP, else NULL */
+    struct http_auth *auth; /* of a credential or a token, else NULL */
     int refuse; /* status to send after the body has been discarded, or 0 */
     char method[16];
     char *target;
@@ -210,6 +216,8 @@ void http_request_respond (struct http_request *req, int status, const char *con
  * worker thread, req->working is set and the request is resumed later. Unknown callers
  * get 401, callers over their limits 429. */
 void http_request_identify (struct http_request *req);
+/* Whether the kernel knows the caller, so that no worker thread is needed. */
+bool http_request_is_local (struct http_request *req);
 /* The whole request has arrived: calls the handler, or replies 401 if the credential was
  * made for another request. */
 void http_request_dispatch (struct http_request *req);

@@ -184,7 +184,7 @@ static void begin (struct http_request *req, const char *method)
     req->uid = conn->uid;
     req->guest = conn->guest;
     snprintf (req->method, sizeof (req->method), "%s", method);
-    bool local = req->listener->path;
+    bool local = http_request_is_local (req);
     int rc = http_request_parse_target (req);
     req->abort = rc == -ENOMEM;
     if (local && !req->abort)

@@ -282,6 +282,15 @@ void http_server_count (const struct http_server *s, uint64_t *ret_turns,
     *ret_stalls = s->stalls;
 }
 
+void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens)
+{
+    struct token_key *old = s->tokens.key;
+
+    s->tokens = tokens ? *tokens : (struct http_tokens){ .key = NULL };
+    token_key_keep (s->tokens.key);
+    token_key_release (old);
+}
+
 int http_server_set_munge_socket (struct http_server *s, const char *path)
 {
     char *copy = path ? strdup (path) : NULL;
@@ -298,6 +307,7 @@ static void server_free (struct http_server *s)
     while (s->listeners)
         listener_free (s->listeners);
     free (s->munge_socket);
+    token_key_release (s->tokens.key);
     free (s);
 }
 

@@ -17,6 +17,10 @@
  * (`unauthenticated`; `wrong-broker`: the credential names another broker, or none) and
  * never reach the handler. Keep-alive works.
  *
+ * A JSON web token (header "Authorization: Bearer <token>", token.h) also authenticates
+ * its user, on the unix socket and on TCP from this machine, where nobody else can read
+ * it; see http_server_set_tokens().
+ *
  * Limits; those in struct http_limits are defaults. Refusals are sent before the body is
  * read:
  *
@@ -86,6 +90,18 @@ void http_server_set_limits (struct http_server *s, const struct http_limits *li
  * NULL): the uid whose account a uid counts in. */
 void http_server_set_users (struct http_server *s, bool (*privileged) (uid_t uid, void *arg),
                             uid_t (*account) (uid_t uid, void *arg));
+/* Who may come with a token. */
+struct http_tokens {
+    struct token_key *key; /* of token.h; the server keeps a reference */
+    /* The uid of a user's name, on a worker thread: 0; -ENOENT; other negative errno */
+    int (*uid_of) (const char *name, uid_t *ret);
+    /* Whether the user's tokens of this time (unix time) have been revoked. arg: the
+     * handler's */
+    bool (*is_revoked) (uid_t uid, int64_t issued, void *arg);
+};
+/* May be called at any time; NULL: requests with tokens get 401, as before the first
+ * call. */
+void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens);
 /* For tests: the number of times that MHD ran, and that it was slowed down because it
  * asked to run again and again without an event. */
 void http_server_count (const struct http_server *s, uint64_t *ret_turns,
@@ -119,6 +135,8 @@ const char *http_request_body (const struct http_request *req, size_t *ret_len);
 uid_t http_request_uid (const struct http_request *req);
 /* The number of the connection's guest, see http_server_admit(); 0: an ordinary client. */
 uint64_t http_request_guest (const struct http_request *req);
+/* Whether the caller was identified by a token. */
+bool http_request_has_token (const struct http_request *req);
 /* Attaches the handler's own state to the request; free_fn runs when the request ends. */
 void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *));
 

@@ -13,7 +13,8 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/http_server.c \
 	src/net/http_stream.c \
 	src/net/http_target.c \
-	src/net/http_upgrade.c
+	src/net/http_upgrade.c \
+	src/net/token.c
 src_net_libnet_client_a_SOURCES = \
 	src/net/authority.c \
 	src/net/credential.c \

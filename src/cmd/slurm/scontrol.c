@@ -262,9 +262,7 @@ static const struct keyword keywords[] = {
     { "top", 3,
       .refused = "hold the other jobs (scontrol hold), or submit them with "
                  "--nice" },
-    { "token", 3,
-      .refused = "fluxq issues no tokens: the broker knows its callers by "
-                 "the socket or by MUNGE" },
+    { "token", 3, scontrol_token, 0, -1, NULL },
     { "wait_job", 2,
       .refused = "a job runs as soon as all its nodes are ready; wait for "
                  "its end with fluxq-submit --wait" },

@@ -69,6 +69,7 @@ void scontrol_delete (struct scontrol *s, const char *tag, const struct words *w
 void scontrol_write (struct scontrol *s, const char *tag, const struct words *w);
 void scontrol_ping (struct scontrol *s, const char *tag, const struct words *w);
 void scontrol_completing (struct scontrol *s, const char *tag, const struct words *w);
+void scontrol_token (struct scontrol *s, const char *tag, const struct words *w);
 
 /* -- what show shows; value NULL: all -- */
 

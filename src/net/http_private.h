@@ -72,6 +72,7 @@ struct http_server {
     void *arg;
     char *munge_socket;
     char *const *names; /* borrowed, or NULL */
+    bool open;                 /* the handler authenticates */
     struct http_tokens tokens; /* key NULL: tokens are refused */
     uv_prepare_t prepare;
     uv_idle_t again;

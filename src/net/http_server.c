@@ -291,6 +291,11 @@ void http_server_set_tokens (struct http_server *s, const struct http_tokens *to
     token_key_release (old);
 }
 
+void http_server_set_open (struct http_server *s)
+{
+    s->open = true;
+}
+
 int http_server_set_munge_socket (struct http_server *s, const char *path)
 {
     char *copy = path ? strdup (path) : NULL;

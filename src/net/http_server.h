@@ -102,6 +102,10 @@ struct http_tokens {
 /* May be called at any time; NULL: requests with tokens get 401, as before the first
  * call. */
 void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens);
+/* For a server whose handler authenticates callers itself: requests need no credential,
+ * and http_request_uid() is the peer's on the unix socket, (uid_t)-1 on TCP. Callers over
+ * TCP share one account. Call before the first request. */
+void http_server_set_open (struct http_server *s);
 /* For tests: the number of times that MHD ran, and that it was slowed down because it
  * asked to run again and again without an event. */
 void http_server_count (const struct http_server *s, uint64_t *ret_turns,
@@ -129,6 +133,8 @@ const char *http_request_method (const struct http_request *req);
 const char *http_request_path (const struct http_request *req);
 /* A query parameter (decoded, the first of that name) or a header; NULL when absent. */
 const char *http_request_query (const struct http_request *req, const char *name);
+/* The name of the n-th parameter, from 0; NULL: there are fewer. */
+const char *http_request_query_name (const struct http_request *req, size_t n);
 const char *http_request_header (const struct http_request *req, const char *name);
 /* NUL-terminated, may contain any bytes; "" without a body. */
 const char *http_request_body (const struct http_request *req, size_t *ret_len);

@@ -88,3 +88,8 @@ const char *http_request_query (const struct http_request *req, const char *name
     }
     return NULL;
 }
+
+const char *http_request_query_name (const struct http_request *req, size_t n)
+{
+    return n < req->nparams ? req->params[n].name : NULL;
+}

@@ -214,3 +214,12 @@ int token_read (const struct token_key *key, const char *text, int64_t now,
                           "the token has expired: make a new one with \"scontrol token\"");
     return 0;
 }
+
+int token_claims (const char *text, struct token *ret)
+{
+    autojwt *jwt = NULL;
+
+    if (strlen (text) > TOKEN_MAX || jwt_decode (&jwt, text, NULL, 0))
+        return -EACCES;
+    return get_claims (jwt, ret, NULL);
+}

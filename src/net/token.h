@@ -50,3 +50,6 @@ char *token_make (const struct token_key *key, const char *user, int64_t issued,
  * of the claims; -ENOMEM. */
 int token_read (const struct token_key *key, const char *text, int64_t now,
                 struct token *ret, struct error *err);
+/* The claims of a token whose signature is not checked: what the sender says. 0, or
+ * -EACCES: it is no token. */
+int token_claims (const char *text, struct token *ret);

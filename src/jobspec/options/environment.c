@@ -99,6 +99,13 @@ static bool is_of_fluxq (const char *entry)
            && strncmp (entry, "FLUXQ_RESIZE_HOOK=", 18) != 0;
 }
 
+/* Whether the variable holds a token of "scontrol token": the jobspec is no place for
+ * secrets, as it is kept in the journal. */
+static bool is_secret (const char *entry)
+{
+    return !strncmp (entry, "SLURM_JWT=", 10);
+}
+
 /* Add a NAME=VALUE of the environment; a variable that the jobspec cannot hold is left
  * out. */
 static int inherit (json_t *env, const char *entry)
@@ -106,7 +113,7 @@ static int inherit (json_t *env, const char *entry)
     const char *equals = strchr (entry, '=');
     size_t name_len = equals ? (size_t)(equals - entry) : 0;
 
-    if (name_len == 0 || is_of_fluxq (entry)
+    if (name_len == 0 || is_of_fluxq (entry) || is_secret (entry)
         || strnlen (entry, JOBSPEC_STRING_MAX) >= JOBSPEC_STRING_MAX
         || !text_is_variable (entry, name_len))
         return 0;

@@ -62,6 +62,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/jobs/known_users.c \
 	src/cmd/slurm/jobs/sprio_fields.c \
 	src/cmd/slurm/jobs/squeue_options.c \
+	src/cmd/slurm/nodes/node_json.c \
 	src/cmd/slurm/nodes/nodeview.c \
 	src/cmd/slurm/nodes/sinfo_fields.c \
 	src/cmd/slurm/nodes/sinfo_lines.c \

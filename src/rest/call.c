@@ -97,6 +97,15 @@ void rest_warn (struct rest_call *call, const char *fmt, ...)
     add_text (call->warnings, "description", text, NULL);
 }
 
+/* Whether it is "KIND NAME not found". */
+static bool is_missing (const char *line, const char *kind)
+{
+    size_t len = strlen (line), end = strlen (" not found");
+
+    return !strncmp (line, kind, strlen (kind)) && len > end
+           && !strcmp (line + len - end, " not found");
+}
+
 /* A line of a command's stderr: "squeue: error: slurm_load_jobs error: Invalid ...". */
 static void add_line (struct rest_call *call, const char *program, const char *line)
 {
@@ -109,7 +118,12 @@ static void add_line (struct rest_call *call, const char *program, const char *l
     while (i + 1 < ARRAY_SIZE (kinds)
            && !(kinds[i].words && strstr (line, kinds[i].words)))
         i++;
-    rest_error (call, kinds[i].number, "%s", line);
+    rest_error (call,
+                is_missing (line, "Node ")          ? REST_INVALID_NODE
+                : is_missing (line, "Partition ")   ? REST_INVALID_PARTITION
+                : is_missing (line, "Reservation ") ? REST_INVALID_RESERVATION
+                                                    : kinds[i].number,
+                "%s", line);
 }
 
 static void add_lines (struct rest_call *call, const char *program, char *text)

@@ -9,6 +9,7 @@
 #include <ctype.h>
 
 #include "cmd/print/print.h"
+#include "cmd/slurm/jobs/job_json.h"
 
 #define WORDS_MAX 128
 
@@ -36,7 +37,7 @@ static const struct option_desc options[] = {
     { "future", 'F', NULL, NULL, FUTURE, false, NULL },
     { "help", 'h', NULL, "show this text", 0, false, NULL },
     { "hide", 0, NULL, "undo --all and --details", HIDE, false, NULL },
-    { "json", 0, "VERSION", "show job: print JSON, in the shape of data_parser v0.0.41",
+    { "json", 0, "VERSION", "show: print JSON, in the shape of data_parser v0.0.41",
       JSON, true, NULL },
     { "local", 0, NULL, "this cluster only, which is all that there is", LOCAL, false,
       NULL },
@@ -328,7 +329,7 @@ static void process (struct scontrol *s, const struct words *w)
     else if (k->most >= 0 && rest.n > k->most)
         scontrol_say (s, "too many arguments for keyword:%s", tag);
     else if (s->json && k->run != scontrol_show)
-        scontrol_error (s, "--json is for show job");
+        scontrol_error (s, "--json is for show");
     else
         k->run (s, tag, &rest);
 }
@@ -408,8 +409,8 @@ static void set_option (struct scontrol *s, const struct option_match *m)
         s->quiet = false;
         return;
     case JSON:
-        if (m->value && strcmp (m->value, "v0.0.41") != 0)
-            cmd_usage (s->c, "--json=%s: only v0.0.41 is known", m->value);
+        if (!job_json_has_version (m->value))
+            cmd_usage (s->c, "--json=%s: not supported; use --json=v0.0.41", m->value);
         s->json = s->details = true;
         return;
     case ALL:
@@ -424,7 +425,7 @@ static void set_option (struct scontrol *s, const struct option_match *m)
                          "it (use sudo -u)");
         return;
     case YAML:
-        cmd_usage (s->c, "--yaml is not supported; --json is, for show job");
+        cmd_usage (s->c, "--yaml is not supported; --json is, for show");
         return;
     default:
         cmd_usage (s->c,

@@ -6,6 +6,7 @@
 #include "cmd/slurm/nodes/sinfo.h"
 
 #include "cmd/print/print.h"
+#include "cmd/slurm/nodes/node_json.h"
 #include "cmd/slurm/words/record.h"
 #include "cmd/slurm/words/words.h"
 
@@ -158,12 +159,52 @@ static int print (struct cmd *c, struct sinfo *s, struct sinfo_lines *lines)
     return CMD_OK;
 }
 
+/* The fields that tell the lines of Slurm's --json apart. */
+#define JSON_FIELDS                                                                      \
+    (BY_PARTITION | BY_STATE_COMPLETE | BY_GRES | BY_GRES_USED | BY_REASON               \
+     | BY_RESERVATION | BY_CPUS | BY_MEMORY)
+
+static int print_lines_json (struct cmd *c, const struct sinfo_lines *lines)
+{
+    json_t *list = json_array ();
+
+    for (size_t i = 0; i < lines->n; i++)
+        json_array_append_new (list, sinfo_line_json (&lines->v[i]));
+    return node_json_print (c, "sinfo", list);
+}
+
+static int print_reservations_json (struct cmd *c, json_t *all)
+{
+    autojson json_t *nodes = NULL;
+    json_t *list, *o;
+    size_t i;
+
+    if (cmd_get (c, "/v1/nodes", &nodes) != CMD_OK)
+        return c->status;
+    list = json_array ();
+    json_array_foreach (all, i, o) {
+        reservationview_sum (o, json_object_get (nodes, "nodes"));
+        json_array_append_new (list, reservation_json (o));
+    }
+    return node_json_print (c, "reservations", list);
+}
+
+/* Adds the sums over their nodes to the queues. */
+static void sum_queues (json_t *queues, const json_t *nodes)
+{
+    json_t *queue;
+    size_t i;
+
+    json_array_foreach (queues, i, queue)
+        queueview_sum (queue, nodes);
+}
+
 static int list (struct cmd *c, struct sinfo *s)
 {
     autojson json_t *queues = NULL, *nodes = NULL;
     const struct sinfo_grouping g = {
-        .by = s->format.needs,
-        .exact = s->exact,
+        .by = s->json ? JSON_FIELDS : s->format.needs,
+        .exact = s->exact || s->json,
         .each_node = s->each_node,
         .any_queue = s->reasons,
         .convert = !s->noconvert,
@@ -176,10 +217,14 @@ static int list (struct cmd *c, struct sinfo *s)
     if (cmd_get (c, "/v1/queues", &queues) != CMD_OK
         || cmd_get (c, "/v1/nodes", &nodes) != CMD_OK)
         return c->status;
+    if (s->json)
+        sum_queues (json_object_get (queues, "queues"), json_object_get (nodes, "nodes"));
     if (sinfo_lines_build (&lines, json_object_get (nodes, "nodes"),
                            json_object_get (queues, "queues"), &g)
         < 0)
         cmd_fail (c, "out of memory");
+    else if (s->json)
+        print_lines_json (c, &lines);
     else
         print (c, s, &lines);
     sinfo_lines_release (&lines);
@@ -216,6 +261,8 @@ static int list_reservations (struct cmd *c, const struct sinfo *s)
     if (cmd_get (c, "/v1/reservations", &answer) != CMD_OK)
         return c->status;
     const json_t *all = json_object_get (answer, "reservations");
+    if (s->json)
+        return print_reservations_json (c, json_object_get (answer, "reservations"));
     if (json_array_size (all) == 0)
         strbuf_adds (&sb, "No reservations in the system\n");
     json_array_foreach (all, i, o)
@@ -233,9 +280,9 @@ static int show (struct cmd *c, struct sinfo *s)
 {
     autostrbuf struct strbuf date = STRBUF_INIT (4096);
 
-    if (s->header && c->cluster[0])
+    if (s->header && !s->json && c->cluster[0])
         strbuf_addf (&date, "CLUSTER: %s\n", c->cluster);
-    if (s->header && (s->long_list || s->iterate > 0))
+    if (s->header && !s->json && (s->long_list || s->iterate > 0))
         slurm_add_date (&date);
     fputs (date.buf, stdout);
     return s->reservations ? list_reservations (c, s) : list (c, s);

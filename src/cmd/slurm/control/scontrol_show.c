@@ -3,6 +3,7 @@
 #include "cmd/slurm/control/scontrol.h"
 
 #include "cmd/print/print.h"
+#include "cmd/slurm/nodes/node_json.h"
 #include "cmd/slurm/nodes/nodeview.h"
 #include "cmd/slurm/words/record.h"
 #include "common/clock.h"
@@ -254,6 +255,14 @@ static const struct entity {
     { "topology", 1, NULL, "see fluxq-info --topology" },
 };
 
+/* Whether --json shows such records. */
+static bool has_json (const struct entity *e)
+{
+    return e->show == scontrol_show_jobs || e->show == scontrol_show_nodes
+           || e->show == scontrol_show_partitions || e->show == scontrol_show_reservations
+           || e->show == scontrol_show_licenses;
+}
+
 void scontrol_show (struct scontrol *s, const char *tag, const struct words *w)
 {
     const char *name = w->word[0], *equals = strchr (name, '=');
@@ -272,9 +281,9 @@ void scontrol_show (struct scontrol *s, const char *tag, const struct words *w)
     else if (entities[i].refused)
         scontrol_error (s, "show %s is not supported: %s", entities[i].name,
                         entities[i].refused);
-    else if (s->json && entities[i].show != scontrol_show_jobs
-             && entities[i].show != scontrol_show_licenses)
-        scontrol_error (s, "--json is for show job and show licenses");
+    else if (s->json && !has_json (&entities[i]))
+        scontrol_error (s, "--json is for show job, node, partition, reservation and "
+                           "license");
     else
         entities[i].show (s, value && *value ? value : NULL);
 }

@@ -1,5 +1,6 @@
 /* scontrol_show_node.c - scontrol show node, partition and reservation */
 #include "cmd/print/print.h"
+#include "cmd/slurm/nodes/node_json.h"
 #include "cmd/slurm/nodes/nodeview.h"
 #include "cmd/slurm/words/record.h"
 #include "cmd/slurm/control/scontrol.h"
@@ -8,14 +9,41 @@
 
 #define RECORD_MAX (16 << 20)
 
-static void print_record (const struct scontrol *s, const struct row *rows,
-                          const json_t *o)
+/* A kind of record, and with --json the records to print. */
+struct listing {
+    struct scontrol *s;
+    const struct row *rows;
+    const char *key; /* of the list in the JSON */
+    json_t *(*describe) (const json_t *o);
+    json_t *list; /* NULL: without --json */
+};
+
+static void begin (struct listing *l)
+{
+    l->list = l->s->json ? json_array () : NULL;
+}
+
+static void print_record (struct listing *l, const json_t *o)
 {
     struct strbuf sb = STRBUF_INIT (RECORD_MAX);
+    bool one = l->s->oneline;
 
-    record_add (&sb, rows, o, s->oneline ? RECORD_ONE_LINE : 0);
-    printf ("%s\n%s", sb.buf, s->oneline ? "" : "\n");
+    if (l->list) {
+        json_array_append_new (l->list, l->describe (o));
+        return;
+    }
+    record_add (&sb, l->rows, o, one ? RECORD_ONE_LINE : 0);
+    printf ("%s\n%s", sb.buf, one ? "" : "\n");
     strbuf_release (&sb);
+}
+
+/* none: the line for no record; NULL: nothing. */
+static void end (struct listing *l, const char *none)
+{
+    if (l->list && node_json_print (l->s->c, l->key, l->list) != CMD_OK)
+        l->s->status = CMD_FAILED;
+    else if (!l->list && none)
+        puts (none);
 }
 
 /* -- nodes -- */
@@ -143,25 +171,28 @@ void scontrol_show_nodes (struct scontrol *s, const char *value)
     struct error err = { 0 };
     autojson json_t *o = load (s, "/v1/nodes", "slurm_load_node");
     const json_t *list = json_object_get (o, "nodes"), *node;
+    struct listing l = { s, node_rows, "nodes", node_json, NULL };
     size_t i;
 
     if (!o)
         return;
-    if (!value && json_array_size (list) == 0)
-        puts ("No nodes in the system");
+    begin (&l);
     json_array_foreach (value ? NULL : list, i, node)
-        print_record (s, node_rows, node);
-    if (!value)
+        print_record (&l, node);
+    if (!value) {
+        end (&l, json_array_size (list) ? NULL : "No nodes in the system");
         return;
+    }
     struct hostlist *names = hostlist_decode (value, HOSTLIST_MAX, &err);
     if (!names)
         scontrol_error (s, "Invalid node list: %s", err.text);
     for (i = 0; names && i < hostlist_count (names); i++)
         if ((node = find_named (list, hostlist_nth (names, i))))
-            print_record (s, node_rows, node);
+            print_record (&l, node);
         else
             scontrol_say (s, "Node %s not found", hostlist_nth (names, i));
     hostlist_destroy (names);
+    end (&l, NULL);
 }
 
 /* -- partitions -- */
@@ -259,48 +290,27 @@ static const struct row partition_rows[] = {
     { 0 },
 };
 
-/* Adds the sums over the queue's nodes to the queue. */
-static void sum_nodes (json_t *queue, const json_t *nodes)
-{
-    struct hostlist *names = hostlist_create ();
-    double cpus = 0, memory = 0, gpus = 0;
-    const json_t *node;
-    size_t i;
-
-    json_array_foreach (nodes, i, node) {
-        if (!names || !nodeview_has_queue (node, json_text (queue, "name")))
-            continue;
-        hostlist_append (names, json_text (node, "name"));
-        cpus += answer_number (node, "cores");
-        memory += answer_number (node, "memory_mib");
-        gpus += answer_number (node, "gpus");
-    }
-    autofree char *list = names ? hostlist_encode (names) : NULL;
-    json_object_update_new (
-        queue, json_pack ("{s:s? s:I s:f s:f s:f}", "nodelist", list, "nnodes",
-                          (json_int_t)(names ? hostlist_count (names) : 0), "cpus", cpus,
-                          "memory", memory, "gpus", gpus));
-    hostlist_destroy (names);
-}
-
 void scontrol_show_partitions (struct scontrol *s, const char *value)
 {
     autojson json_t *o = load (s, "/v1/queues", "slurm_load_partitions");
     autojson json_t *all = o ? load (s, "/v1/nodes", "slurm_load_node") : NULL;
     const json_t *list = json_object_get (o, "queues");
+    struct listing l = { s, partition_rows, "partitions", partition_json, NULL };
     json_t *queue;
     size_t i;
 
     if (!o || !all)
         return;
+    begin (&l);
     if (value && !find_named (list, value))
         scontrol_say (s, "Partition %s not found", value);
     json_array_foreach (list, i, queue) {
         if (value && strcmp (json_text (queue, "name"), value) != 0)
             continue;
-        sum_nodes (queue, json_object_get (all, "nodes"));
-        print_record (s, partition_rows, queue);
+        queueview_sum (queue, json_object_get (all, "nodes"));
+        print_record (&l, queue);
     }
+    end (&l, NULL);
 }
 
 /* -- reservations -- */
@@ -363,40 +373,26 @@ static const struct row reservation_rows[] = {
     { 0 },
 };
 
-/* Adds the cores of the reservation's nodes. */
-static void sum_cores (json_t *o, const json_t *nodes)
-{
-    struct hostlist *names = hostlist_decode (json_text (o, "nodes"), HOSTLIST_MAX, NULL);
-    double cpus = 0;
-    const json_t *node;
-    size_t i;
-
-    json_array_foreach (nodes, i, node) {
-        if (names && hostlist_find (names, json_text (node, "name")) >= 0)
-            cpus += answer_number (node, "cores");
-    }
-    json_object_set_new (o, "cpus", json_real (cpus));
-    hostlist_destroy (names);
-}
-
 void scontrol_show_reservations (struct scontrol *s, const char *value)
 {
     autojson json_t *o = load (s, "/v1/reservations", "slurm_load_reservations");
     autojson json_t *all = o ? load (s, "/v1/nodes", "slurm_load_node") : NULL;
     const json_t *list = json_object_get (o, "reservations");
+    struct listing l = { s, reservation_rows, "reservations", reservation_json, NULL };
     json_t *one;
     size_t i;
 
     if (!o || !all)
         return;
+    begin (&l);
     if (value && !find_named (list, value))
         scontrol_say (s, "Reservation %s not found", value);
-    if (!value && json_array_size (list) == 0)
-        puts ("No reservations in the system");
     json_array_foreach (list, i, one) {
         if (value && strcmp (json_text (one, "name"), value) != 0)
             continue;
-        sum_cores (one, json_object_get (all, "nodes"));
-        print_record (s, reservation_rows, one);
+        reservationview_sum (one, json_object_get (all, "nodes"));
+        print_record (&l, one);
     }
+    end (&l, !value && json_array_size (list) == 0 ? "No reservations in the system"
+                                                    : NULL);
 }

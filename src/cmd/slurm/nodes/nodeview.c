@@ -204,3 +204,41 @@ struct hostlist *nodeview_sort (const struct hostlist *hl)
     free (names);
     return sorted;
 }
+
+void queueview_sum (json_t *queue, const json_t *nodes)
+{
+    struct hostlist *names = hostlist_create ();
+    double cpus = 0, memory = 0, gpus = 0;
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach (nodes, i, node) {
+        if (!names || !nodeview_has_queue (node, json_text (queue, "name")))
+            continue;
+        hostlist_append (names, json_text (node, "name"));
+        cpus += answer_number (node, "cores");
+        memory += answer_number (node, "memory_mib");
+        gpus += answer_number (node, "gpus");
+    }
+    autofree char *list = names ? hostlist_encode (names) : NULL;
+    json_object_update_new (
+        queue, json_pack ("{s:s? s:I s:f s:f s:f}", "nodelist", list, "nnodes",
+                          (json_int_t)(names ? hostlist_count (names) : 0), "cpus", cpus,
+                          "memory", memory, "gpus", gpus));
+    hostlist_destroy (names);
+}
+
+void reservationview_sum (json_t *o, const json_t *nodes)
+{
+    struct hostlist *names = hostlist_decode (json_text (o, "nodes"), HOSTLIST_MAX, NULL);
+    double cpus = 0;
+    const json_t *node;
+    size_t i;
+
+    json_array_foreach (nodes, i, node) {
+        if (names && hostlist_find (names, json_text (node, "name")) >= 0)
+            cpus += answer_number (node, "cores");
+    }
+    json_object_set_new (o, "cpus", json_real (cpus));
+    hostlist_destroy (names);
+}

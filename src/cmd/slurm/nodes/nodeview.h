@@ -49,6 +49,11 @@ const char *nodeview_reservation (const json_t *node);
 bool nodeview_has_queue (const json_t *node, const char *queue);
 /* Appends "a,b" for the groups that may use a queue of GET /v1/queues, or none. */
 void queueview_add_groups (struct strbuf *sb, const json_t *queue, const char *none);
+/* Adds the sums over the queue's nodes (of GET /v1/nodes) to the queue: nodelist, nnodes,
+ * cpus, memory in MiB, gpus. */
+void queueview_sum (json_t *queue, const json_t *nodes);
+/* Adds the cores of its nodes, cpus, to a reservation of GET /v1/reservations. */
+void reservationview_sum (json_t *reservation, const json_t *nodes);
 
 /* A new list in natural order, n2 before n10, that the caller destroys; NULL: no memory. */
 struct hostlist *nodeview_sort (const struct hostlist *hl);

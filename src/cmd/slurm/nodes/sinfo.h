@@ -34,7 +34,7 @@ struct sinfo {
     const char *letters, *names; /* of -o and -O */
     const char *states_text, *partitions, *hosts_text, *sort, *operand;
     bool all, header, each_node, long_list, summary, reasons, exact, dead, responding;
-    bool noconvert, reservations;
+    bool noconvert, reservations, json;
     double iterate;
 
     /* what sinfo.c makes of them */

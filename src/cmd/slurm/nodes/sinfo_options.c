@@ -1,5 +1,6 @@
 /* sinfo_options.c - the options of sinfo; see sinfo.h
  */
+#include "cmd/slurm/jobs/job_json.h"
 #include "cmd/slurm/nodes/sinfo.h"
 
 #include "cmd/slurm/words/words.h"
@@ -30,6 +31,7 @@ enum {
     SUMMARIZE,
     NO_DIFFERENCE, /* fluxq has one cluster, and no hidden partitions and future nodes */
     REFUSED,
+    JSON,
 };
 
 /* clang-format off */
@@ -61,7 +63,7 @@ const struct option_desc sinfo_options[] = {
     { "sort", 'S', "SPEC", "order, by letters of -o [" SINFO_SORT "; with -N: " SINFO_SORT_NODES "]", SORT_SPEC, false, NULL },
     { "states", 't', "LIST", "nodes in these states: idle,mix; drain&idle; ~down", STATES, false, NULL },
     { "summarize", 's', NULL, "a line for each partition", SUMMARIZE, false, NULL },
-    { "json", 0, "VERSION", NULL, REFUSED, true, NULL },
+    { "json", 0, "VERSION", "JSON, in the shape of data_parser v0.0.41", JSON, true, NULL },
     { "verbose", 'v', NULL, NULL, REFUSED, false, NULL },
     { "yaml", 0, "VERSION", NULL, REFUSED, true, NULL },
     OPTION_END,
@@ -71,9 +73,8 @@ const struct option_desc sinfo_options[] = {
 static const struct {
     const char *name, *why;
 } refusals[] = {
-    { "json", "not supported; use -o or -O" },
     { "verbose", "there is nothing more to print; remove the option" },
-    { "yaml", "not supported; use -o or -O" },
+    { "yaml", "not supported; use --json" },
 };
 
 static int refuse (struct cmd *c, const struct option_match *m)
@@ -161,6 +162,11 @@ static int set_option (struct cmd *c, struct sinfo *s, const struct option_match
         return cmd_set_clusters (c, m->value, "--clusters");
     case NO_DIFFERENCE:
         return CMD_OK;
+    case JSON:
+        s->json = true;
+        return job_json_has_version (m->value)
+                   ? CMD_OK
+                   : cmd_usage (c, "--json=%s: not supported; use --json=v0.0.41", m->value);
     case REFUSED:
         return refuse (c, m);
     }

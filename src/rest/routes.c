@@ -40,7 +40,7 @@ const struct rest_route rest_slurmdb_routes[] = {
 /* The versions whose answers have the shape of v0.0.41. */
 static bool is_version (const char *text, size_t len)
 {
-    return len == strlen ("v0.0.40") && !strncmp (text, "v0.0.4", 6) && text[6] >= '0'
+    return len == strlen ("v0.0.41") && !strncmp (text, "v0.0.4", 6) && text[6] >= '1'
            && text[6] <= '5';
 }
 
@@ -75,7 +75,7 @@ static const char *skip_head (struct rest_call *call, const char *path)
     size_t len = strcspn (path, "/");
     if (!is_version (path, len)) {
         rest_error (call, REST_UNKNOWN_URL,
-                    "version %.*s is not served: v0.0.40 to v0.0.45 are", (int)(len & 31),
+                    "version %.*s is not served: v0.0.41 to v0.0.45 are", (int)(len & 31),
                     path);
         return NULL;
     }

@@ -71,7 +71,7 @@ test_expect_success 'refusals have Slurm'"'"'s sentence and fluxq'"'"'s reason' 
     refused "^sbatch: error: Batch job submission failed: Invalid partition name specified (.*nope" sbatch -p nope job.sh &&
     refused "^sbatch: error: Batch job submission failed: Requested node configuration is not available" sbatch -N 100 --ntasks-per-node=1 job.sh &&
     refused "^sbatch: error: Batch job submission failed: Requested reservation is invalid" sbatch --reservation=none job.sh &&
-    refused "^sbatch: error: -L: an option of Slurm that fluxq does not support" sbatch -L matlab job.sh &&
+    refused "^sbatch: error: -S: an option of Slurm that fluxq does not support" sbatch -S 1 job.sh &&
     refused "^sbatch: error: --frob: unknown option" sbatch --frob job.sh &&
     refused "^sbatch: error: nothing: No such file" sbatch nothing &&
     refused "^sbatch: error: stdin:1: .*begins with #!" sh -c "echo true | sbatch"

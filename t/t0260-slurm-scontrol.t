@@ -200,7 +200,7 @@ test_expect_success '--json has the shape of data_parser v0.0.41' '
         .jobs[0].standard_output == \"/dev/null\" and .jobs[0].time_limit.number == 12 and
         (.jobs[0].job_resources.nodes.allocation | length) == 2 and (.errors | length) == 0" out &&
     scontrol --json show job $ended | jq -e ".jobs[0].exit_code.return_code.number == 3" &&
-    test_expect_code 1 scontrol --json show node && test_expect_code 1 scontrol --json=v1 show job
+    test_expect_code 1 scontrol --json show config && test_expect_code 1 scontrol --json=v1 show job
 '
 
 test_expect_success 'keywords may be shortened; unknown ones and those that fluxq does not have are errors' '
@@ -209,7 +209,7 @@ test_expect_success 'keywords may be shortened; unknown ones and those that flux
     says "too few arguments for keyword:hold" scontrol hold && says "too few arguments for update keyword" scontrol update &&
     says "too many arguments for keyword:ping" scontrol ping x &&
     says "Invalid deletion entity: foo=1" scontrol delete foo=1 &&
-    for word in suspend:1 top:1 token reboot:ASAP notify:1 listpids reconfigure shutdown; do
+    for word in suspend:1 top:1 reboot:ASAP notify:1 listpids reconfigure shutdown; do
         test_expect_code 1 scontrol $(echo $word | tr : " ") 2>err && grep "not supported: " err || return 1
     done &&
     test_expect_code 1 scontrol -M other show job 2>err && grep "there is one cluster, fluxq" err && scontrol -M fluxq show partition &&

@@ -104,18 +104,20 @@ static bool is_in (const char *const names[], size_t n, const char *assignment,
 /* Whether the assignment is not for this task: of a name of Slurm in the table that does
  * not apply to this job, so that the value is that of the job in which the user
  * submitted; or of the GPUs of the script, when the step gets none.
- * SLURM_NTASKS_PER_NODE is in the environment of the submission. */
+ * The submission sets some of them for the job, and users set others for srun. */
 static bool is_stale (const struct env_context *ctx, const char *assignment)
 {
     static const char *const devices[] = { "CUDA_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES",
                                            "ZE_AFFINITY_MASK", "SLURM_GPUS_ON_NODE" };
+    static const char *const submitted[] = { "SLURM_NTASKS_PER_NODE",
+                                             "SLURM_DISTRIBUTION", "SLURM_CPU_BIND" };
     size_t len = strcspn (assignment, "=");
 
     if (ctx->step)
         return ctx->step->spec->no_gpus
                && is_in (devices, ARRAY_SIZE (devices), assignment, len);
     if (strncmp (assignment, "SLURM_", 6) != 0
-        || !strncmp (assignment, "SLURM_NTASKS_PER_NODE=", len + 1))
+        || is_in (submitted, ARRAY_SIZE (submitted), assignment, len))
         return false;
     for (const struct env_variable *v = env_variables; v->name; v++)
         if (!strncmp (v->name, assignment, len) && v->name[len] == '\0')

@@ -449,7 +449,7 @@ static const struct {
     { SH "#SBATCH -N2 extra\n", "dir/job.sh:2: 'extra' is not an option", "" },
     { SH "#SBATCH -J 'a\n", "dir/job.sh:2: ", "not closed" },
     { SH "#SBATCH --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ", "does not support" },
-    { SH "#SBATCH -N2\n#SBATCH -L high\n", "dir/job.sh:3: -L: ", "remove it" },
+    { SH "#SBATCH -N2\n#SBATCH -S 1\n", "dir/job.sh:3: -S: ", "remove it" },
     { SH "#SBATCH --dependency=afterok\n", "dir/job.sh:2: --dependency: ", "afterok:ID" },
     { SH "#SBATCH -b 25:00\n", "dir/job.sh:2: -b: '25:00'", "is not a time" },
     { SH "#SBATCH -t 1-30\n", "dir/job.sh:2: -t: '1-30'", "" },

@@ -1,6 +1,11 @@
-"""NeMo-Run: an experiment with two tasks on two nodes, without a container; its states and output."""
+"""NeMo-Run: an experiment with two tasks on two nodes, without a container; its states and output.
+
+The program replaces "/nemo_run" in paths, so this file has another name.
+"""
+import contextlib
 import os
 import pathlib
+import sys
 
 os.environ["NEMORUN_HOME"] = os.path.abspath("home")
 
@@ -9,15 +14,15 @@ import nemo_run as run  # noqa: E402
 
 def main():
     executor = run.SlurmExecutor(account="users", partition="batch", nodes=2, ntasks_per_node=1, time="00:05:00", mem="50M",
-                                 job_dir=os.path.abspath("jobs"), tunnel=run.LocalTunnel(job_dir=os.path.abspath("jobs")),
-                                 packager=run.Packager(), env_vars={"WORD": "word"}, retries=0, exclusive=False)
+                                 tunnel=run.LocalTunnel(job_dir=os.environ["NEMORUN_HOME"] + "/experiments"),
+                                 packager=run.Packager(), env_vars={"WORD": "word"}, retries=0, exclusive=None)
     executor.setup_lines = "echo head is on $head_node"
-    with run.Experiment("experiment", executor=executor, log_level="WARN") as experiment:
+    with contextlib.redirect_stdout(sys.stderr), run.Experiment("experiment", executor=executor, log_level="WARN") as experiment:
         experiment.add(run.Script(inline="echo $WORD $SLURM_PROCID of $SLURM_NTASKS"), name="tasks", tail_logs=False)
         experiment.run(detach=False)
         states = [status["status"].name for status in experiment.status(return_dict=True).values()]
     print("states:", states)
-    lines = sorted(line.split(": ")[-1] for path in pathlib.Path("jobs").rglob("*.out")
+    lines = sorted(line.split(": ")[-1] for path in pathlib.Path("home").rglob("*.out")
                    for line in path.read_text(encoding="utf-8").splitlines() if " of 2" in line)
     print("output:", lines)
     assert states == ["SUCCEEDED"] and lines[-2:] == ["word 0 of 2", "word 1 of 2"]

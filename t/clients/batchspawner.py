@@ -17,6 +17,13 @@ import os
 
 import batchspawner
 from jupyterhub.proxy import Proxy
+from traitlets import default
+
+
+class Spawner(batchspawner.SlurmSpawner):
+    @default("req_homedir")
+    def _req_homedir_default(self):
+        return os.getcwd()
 
 
 class NoProxy(Proxy):
@@ -41,10 +48,9 @@ c.JupyterHub.authenticator_class = "dummy"
 c.Authenticator.allow_all = True
 c.JupyterHub.services = [{{"name": "test", "api_token": "{token}"}}]
 c.JupyterHub.load_roles = [{{"name": "test", "scopes": ["admin:users", "admin:servers"], "services": ["test"]}}]
-c.JupyterHub.spawner_class = "batchspawner.SlurmSpawner"
+c.JupyterHub.spawner_class = Spawner
 c.SlurmSpawner.exec_prefix = ""
 c.SlurmSpawner.batchspawner_singleuser_cmd = "{bin}/batchspawner-singleuser"
-c.SlurmSpawner.req_homedir = os.getcwd()
 c.SlurmSpawner.req_partition = "batch"
 c.SlurmSpawner.req_runtime = "5"
 c.SlurmSpawner.req_memory = "200"

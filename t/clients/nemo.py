@@ -6,6 +6,7 @@ import contextlib
 import os
 import pathlib
 import sys
+import time
 
 os.environ["NEMORUN_HOME"] = os.path.abspath("home")
 
@@ -20,7 +21,11 @@ def main():
     with contextlib.redirect_stdout(sys.stderr), run.Experiment("experiment", executor=executor, log_level="WARN") as experiment:
         experiment.add(run.Script(inline="echo $WORD $SLURM_PROCID of $SLURM_NTASKS"), name="tasks", tail_logs=False)
         experiment.run(detach=False)
-        states = [status["status"].name for status in experiment.status(return_dict=True).values()]
+        deadline = time.monotonic() + 60
+        states = []
+        while states not in (["SUCCEEDED"], ["FAILED"]) and time.monotonic() < deadline:
+            time.sleep(0.5)
+            states = [status["status"].name for status in experiment.status(return_dict=True).values()]
     print("states:", states)
     lines = sorted(line.split(": ")[-1] for path in pathlib.Path("home").rglob("*.out")
                    for line in path.read_text(encoding="utf-8").splitlines() if " of 2" in line)

@@ -24,7 +24,7 @@ def fails():
 
 def main():
     provider = SlurmProvider(partition="batch", nodes_per_block=2, init_blocks=1, min_blocks=0, max_blocks=1, walltime="00:05:00",
-                             mem_per_node=1, cores_per_node=1, exclusive=False, launcher=SrunLauncher(),
+                             cores_per_node=1, exclusive=False, launcher=SrunLauncher(),
                              worker_init="export PYTHONUNBUFFERED=1")
     executor = HighThroughputExecutor(label="slurm", address="127.0.0.1", loopback_address="127.0.0.1", provider=provider,
                                       max_workers_per_node=1, encrypted=False)

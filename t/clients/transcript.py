@@ -62,14 +62,17 @@ class Normalizer:
 
 
 def command_line(call, normalize):
-    """The words of a call; which jobs a client asks for at once is chance."""
-    return re.sub(r"((-j |, ?)?<job \d+>(_[\d,[\]%-]+)?[ ,]*)+", "<jobs> ", normalize(" ".join(call["argv"]))).strip()
+    """The words of a call without what clients make up: names of files, what is wrapped, which jobs they ask for at once."""
+    words = [re.sub(r"^--wrap=.*", "--wrap=...", word, flags=re.S) for word in call["argv"]]
+    text = re.sub(r"<dir>/[^ ,:'\"]*", "<dir>/...", normalize(" ".join(words)))
+    text = re.sub(r"127\.0\.0\.1:\d+|(?<=ADDRESS=)[\d.]+:\d+", "<address>", text)
+    return re.sub(r"((-j |, ?)?<job \d+>(_[\d,[\]%-]+)?[ ,]*)+", "<jobs> ", text).strip()
 
 
-def call_lines(calls, normalize, scratch):
+def call_lines(calls, normalize, foreign):
     """A block for each different command line, with all different lines of its answers, sorted.
 
-    Lines about jobs in a passing state are left out."""
+    Lines about jobs in a passing state are left out, and those that match `foreign`: other clients' jobs."""
     blocks = {}
     for call in calls:
         argv = command_line(call, normalize)
@@ -77,7 +80,7 @@ def call_lines(calls, normalize, scratch):
         answers.add(f"  status {call['status']}")
         for mark, text in (("  ", call["stdout"]), ("! ", call["stderr"])):
             lines = (normalize(line) for line in text.splitlines() if not re.search(PASSING, line))
-            answers.update(f"  {mark}{line}" for line in lines if not any(word in line for word in scratch))
+            answers.update(f"  {mark}{line}" for line in lines if not re.search(foreign, line))
     lines = []
     for argv, answers in blocks.items():
         lines.append(f"$ {argv}")
@@ -86,17 +89,21 @@ def call_lines(calls, normalize, scratch):
 
 
 def read(work, scratch):
-    """The client's output and its calls, as comparable lines."""
+    """The client's output and its calls, as comparable lines. scratch: names of jobs that do not count."""
     calls = calls_of(os.path.join(work, "calls"))
     normalize = Normalizer(work, job_numbers(calls))
     with open(os.path.join(work, "stdout"), encoding="utf-8", errors="replace") as f:
         results = [normalize(line.rstrip("\n")) for line in f]
-    lines = call_lines(calls, normalize, scratch)
+    root = os.path.dirname(os.path.dirname(work))
+    foreign = "|".join([re.escape(root), r"^ *JobId=\d"] + [re.escape(name) for name in scratch])
+    lines = call_lines(calls, normalize, foreign)
     with open(os.path.join(work, "transcript"), "w", encoding="utf-8") as f:
         f.write("".join(f"{line}\n" for line in results + lines))
     return results, lines
 
 
-def differences(ours, theirs):
-    """A unified diff without its head."""
-    return [line for line in difflib.unified_diff(ours, theirs, lineterm="", n=1) if not line.startswith(("---", "+++"))]
+def differences(ours, theirs, most=40, width=150):
+    """A unified diff without its head, of at most `most` lines; long lines are cut."""
+    diff = [line for line in difflib.unified_diff(ours, theirs, lineterm="", n=1) if not line.startswith(("---", "+++"))]
+    lines = [line if len(line) <= width else line[:width - 3] + "..." for line in diff[:most]]
+    return lines + [f"({len(diff) - most} more lines: see --keep)"] * (len(diff) > most)

@@ -103,6 +103,12 @@ test_expect_success 'an array has the files of its tasks by default' '
     wait_until 20 test -s slurm-${id}_1.out && wait_until 20 test -s slurm-${id}_0.out && grep -x "task 1" slurm-${id}_1.out
 '
 
+test_expect_success 'a directory with the number of the job can be made after the submit' '
+    id=$(sbatch --parsable -o "own/%j/out" -e "own/err" --wrap "echo late" 2>/dev/null) && mkdir -p own/$id &&
+    test "$(job_field $id begin_time)" != null && wait_job_state $id COMPLETED && grep -x late own/$id/out &&
+    id=$(sbatch --parsable -o "own/%j.out" --wrap true) && test "$(job_field $id begin_time)" = null
+'
+
 test_expect_success 'every option of the help has a row, and --version has the form that clients parse' '
     sbatch --version >out && grep "^slurm [0-9]*\.[0-9]*\.[0-9]* " out &&
     sbatch --help | grep -e "-W, --wait" && sbatch --usage | head -1 | grep "^Usage: sbatch" && sbatch -h | grep -e "--wrap"

@@ -172,6 +172,30 @@ static void values (void **state)
     expect (&row, "jobid,jobidraw", "12_3|15\n");
 }
 
+/* Programs wait for a job as long as it is PENDING or RUNNING. */
+static void passing_states (void **state)
+{
+    const char *cells[] = { "12", "CONFIGURING", "CF",        "13", "COMPLETING",
+                            "CG", "14",          "COMPLETED", "CD" };
+    static const char *const wanted[] = { "12|RUNNING\n", "13|RUNNING\n",
+                                          "14|COMPLETED\n" };
+    const json_t *steps[3] = { NULL };
+    const struct acct_rows rows = { .source = ACCT_JOBS,
+                                    .n = 3,
+                                    .ncolumns = 3,
+                                    .columns = { ACCT_ID, ACCT_STATE, ACCT_ST },
+                                    .cells = cells,
+                                    .steps = steps };
+    struct acct_row row = { .view = &view };
+
+    (void)state;
+    for (size_t i = 0; i < rows.n; i++) {
+        acct_rows_fill (&rows, i, &row);
+        expect (&row, "jobid,state", wanted[i]);
+        assert_true (acct_is_state (&row, i < 2 ? "R" : "CD"));
+    }
+}
+
 static void sizes (void **state)
 {
     static const struct {
@@ -259,10 +283,11 @@ static void jobs (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (times),     cmocka_unit_test (wrong_times),
-        cmocka_unit_test (formats),   cmocka_unit_test (wrong_formats),
-        cmocka_unit_test (values),    cmocka_unit_test (sizes),
-        cmocka_unit_test (cpu_times), cmocka_unit_test (jobs),
+        cmocka_unit_test (times),          cmocka_unit_test (wrong_times),
+        cmocka_unit_test (formats),        cmocka_unit_test (wrong_formats),
+        cmocka_unit_test (values),         cmocka_unit_test (sizes),
+        cmocka_unit_test (cpu_times),      cmocka_unit_test (jobs),
+        cmocka_unit_test (passing_states),
     };
 
     setenv ("TZ", "UTC", 1);

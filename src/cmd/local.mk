@@ -40,6 +40,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/acct/acct_steps.c \
 	src/cmd/slurm/acct/acct_time.c \
 	src/cmd/slurm/acct/acct_values.c \
+	src/cmd/slurm/acct/acct_walk.c \
 	src/cmd/slurm/acct/sacct_match.c \
 	src/cmd/slurm/acct/sacct_options.c \
 	src/cmd/slurm/control/scontrol_jobs.c \

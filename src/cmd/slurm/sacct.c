@@ -1,11 +1,6 @@
 /* sacct.c - sacct: jobs and steps with their usage, from the queue and the history
  *
- *   GET /v1/jobs (waiting, running) --.
- *                                     |--> one list by id --> rows of jobs and steps
- *   GET /v1/history, page after page -'
- *
- * The queue is read first: a job that ends meanwhile is in the history, too, and shown as
- * ended. A page is printed before the next one is read.
+ * A page of the history is printed before the next one is read (acct_walk()).
  */
 #include "cmd/slurm/acct/sacct.h"
 
@@ -14,78 +9,31 @@
 #include "cmd/slurm/jobs/job_json.h"
 #include "common/idset.h"
 
-#define TARGET_MAX (256 * 1024)
-#define PAGE 20000
-#define PAGE_WITH_STEPS 1000
 #define PRINT_MAX (1 << 30)
 #define TASKS_MAX (1 << 20)
 
 struct listing {
     struct cmd *c;
     struct sacct *s;
-    bool steps; /* the history is read with its steps */
-    struct acct_rows active;
-    size_t *order, next; /* of active: by id */
     struct acct_row row;
     struct strbuf out;
     bool written; /* a job in JSON */
 };
 
-/* -- requests -- */
-
-/* The filters that both lists have. */
-static void add_filters (const struct sacct *s, struct strbuf *target)
+/* The broker's own filters; the queue has fewer. */
+static void add_filters (void *arg, struct strbuf *target, enum acct_source source)
 {
+    const struct listing *l = arg;
+    const struct sacct *s = l->s;
+
     target_add (target, "ids", s->ids.len ? s->ids.buf : NULL);
     target_add (target, "user", s->all_users ? NULL : s->known.len ? s->known.buf : "me");
     target_add (target, "name", s->names);
     target_add (target, "queue", s->partitions);
-}
-
-static int compare_ids (const void *a, const void *b, void *arg)
-{
-    uint64_t ia = acct_row_id (arg, *(const size_t *)a);
-    uint64_t ib = acct_row_id (arg, *(const size_t *)b);
-
-    return (ia > ib) - (ia < ib);
-}
-
-/* A job that has just ended may not be in the history yet: when jobs are named, ended ones
- * are read here, too. */
-static int read_active (struct listing *l)
-{
-    const struct sacct *s = l->s;
-    autostrbuf struct strbuf target = STRBUF_INIT (TARGET_MAX);
-    bool named = s->ids.len > 0 || s->names;
-
-    strbuf_adds (&target, "/v1/jobs?limit=10000000");
-    target_add (&target, "state", named ? "all" : "active");
-    add_filters (s, &target);
-    uint64_t window = ACCT_BIT (SUBMIT) | ACCT_BIT (STATE);
-    if (acct_rows_get (l->c, &l->active, ACCT_JOBS, target.buf, s->needs | window, false)
-        != CMD_OK)
-        return l->c->status;
-    l->order = malloc ((l->active.n + 1) * sizeof (*l->order));
-    if (!l->order)
-        return cmd_fail (l->c, "out of memory");
-    for (size_t i = 0; i < l->active.n; i++)
-        l->order[i] = i;
-    qsort_r (l->order, l->active.n, sizeof (*l->order), compare_ids, &l->active);
-    return CMD_OK;
-}
-
-static int read_history (struct listing *l, uint64_t after, struct acct_rows *ret)
-{
-    const struct sacct *s = l->s;
-    autostrbuf struct strbuf target = STRBUF_INIT (TARGET_MAX);
-
-    strbuf_addf (&target, "/v1/history?limit=%d&since=%.0f&until=%.0f&after=%ju",
-                 l->steps ? PAGE_WITH_STEPS : PAGE, s->view.since, s->view.until,
-                 (uintmax_t)after);
-    add_filters (s, &target);
-    target_add (&target, "account", s->accounts);
-    target_add (&target, "state", s->phases.len ? s->phases.buf : NULL);
-    return acct_rows_get (l->c, ret, ACCT_HISTORY, target.buf, s->needs, l->steps);
+    if (source == ACCT_JOBS)
+        return;
+    target_add (target, "account", s->accounts);
+    target_add (target, "state", s->phases.len ? s->phases.buf : NULL);
 }
 
 /* -- rows -- */
@@ -147,8 +95,10 @@ static void add_json (struct listing *l)
     json_decref (job);
 }
 
-static void show (struct listing *l, const struct acct_rows *rows, size_t i)
+static void show (void *arg, const struct acct_rows *rows, size_t i)
 {
+    struct listing *l = arg;
+
     acct_rows_fill (rows, i, &l->row);
     if (is_empty_array (&l->row)
         || !sacct_match (l->s, &l->row, rows->source == ACCT_JOBS))
@@ -163,48 +113,14 @@ static void show (struct listing *l, const struct acct_rows *rows, size_t i)
         add_steps (l, batch);
 }
 
-/* Shows active jobs with ids below `id`, and leaves out the one with the id. */
-static void show_active (struct listing *l, uint64_t id)
+static int flush (void *arg)
 {
-    for (; l->next < l->active.n; l->next++) {
-        size_t i = l->order[l->next];
-        uint64_t n = acct_row_id (&l->active, i);
-        if (n > id)
-            return;
-        if (n < id)
-            show (l, &l->active, i);
-    }
-}
+    struct listing *l = arg;
 
-static int flush (struct listing *l)
-{
     if (l->out.err)
         return cmd_fail (l->c, "the listing is too large");
     fwrite (l->out.buf, 1, l->out.len, stdout);
     strbuf_reset (&l->out);
-    return CMD_OK;
-}
-
-static int show_history (struct listing *l)
-{
-    struct acct_rows page;
-    uint64_t after = 0;
-    size_t most = l->steps ? PAGE_WITH_STEPS : PAGE;
-    bool more = true;
-
-    while (more) {
-        if (read_history (l, after, &page) != CMD_OK)
-            return l->c->status;
-        for (size_t i = 0; i < page.n; i++) {
-            after = acct_row_id (&page, i);
-            show_active (l, after);
-            show (l, &page, i);
-        }
-        more = page.n == most;
-        acct_rows_release (&page);
-        if (flush (l) != CMD_OK)
-            return l->c->status;
-    }
     return CMD_OK;
 }
 
@@ -221,16 +137,26 @@ static void end_json (struct listing *l)
 
 static int list (struct listing *l)
 {
-    if (read_active (l) != CMD_OK)
-        return l->c->status;
-    if (l->s->json)
+    const struct sacct *s = l->s;
+    const struct acct_walk walk = {
+        .c = l->c,
+        .view = &s->view,
+        .needs = s->needs & ~(ACCT_NEEDS_STEPS | ACCT_NEEDS_CLUSTER),
+        .steps = !s->no_steps || s->needs & ACCT_NEEDS_STEPS,
+        .named = s->ids.len > 0 || s->names,
+        .add_filters = add_filters,
+        .row = show,
+        .page = flush,
+        .arg = l,
+    };
+
+    if (s->json)
         strbuf_adds (&l->out, "{\"jobs\": [\n");
-    else if (!l->s->no_heading)
-        list_format_add_heading (&l->s->format, &l->out);
-    if (show_history (l) != CMD_OK)
+    else if (!s->no_heading)
+        list_format_add_heading (&s->format, &l->out);
+    if (acct_walk (&walk) != CMD_OK)
         return l->c->status;
-    show_active (l, UINT64_MAX);
-    if (l->s->json)
+    if (s->json)
         end_json (l);
     return flush (l);
 }
@@ -245,15 +171,11 @@ static int run (struct cmd *c)
     acct_row_init (&l.row, &s.view);
     int status = sacct_read_options (c, &s);
     if (!c->ended && status == CMD_OK) {
-        l.steps = !s.no_steps || s.needs & ACCT_NEEDS_STEPS;
         if (s.needs & ACCT_NEEDS_CLUSTER || s.json)
             status = sacct_ask_cluster (c, &s);
-        s.needs &= ~(ACCT_NEEDS_STEPS | ACCT_NEEDS_CLUSTER);
         if (status == CMD_OK)
             status = list (&l);
     }
-    acct_rows_release (&l.active);
-    free (l.order);
     strbuf_release (&l.out);
     sacct_release (&s);
     return status;

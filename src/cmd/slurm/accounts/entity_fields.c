@@ -174,8 +174,8 @@ const struct list_field entity_fields[] = {
     { "UnusedWall", 10, LIST_NUMBER, 0, NULL, false, NULL },
     { "UsageFactor", 11, LIST_NUMBER, 0, add_usage_factor, false, NULL },
     { "UsageThreshold", 10, LIST_NUMBER, 0, NULL, false, "UsageThres" },
-    { "WCKeys", 20, LIST_TEXT, 0, NULL, false, NULL },
     { "WCKey", 10, LIST_TEXT, 0, NULL, true, NULL },
+    { "WCKeys", 20, LIST_TEXT, 0, NULL, false, NULL },
     { "Where", 20, LIST_TEXT, 0, NULL, false, NULL },
     { 0 },
 };

@@ -117,6 +117,25 @@ void acct_row_init (struct acct_row *row, const struct acct_view *view);
 void acct_rows_fill (const struct acct_rows *rows, size_t i, struct acct_row *row);
 uint64_t acct_row_id (const struct acct_rows *rows, size_t i);
 
+/* -- all jobs by id (acct_walk.c) -- */
+
+struct acct_walk {
+    struct cmd *c;
+    const struct acct_view *view; /* since and until of the history */
+    uint64_t needs;
+    bool steps; /* the history is read with its steps */
+    bool named; /* jobs are named: ended ones of the queue are read, too */
+    void (*add_filters) (void *arg, struct strbuf *target, enum acct_source source);
+    void (*row) (void *arg, const struct acct_rows *rows, size_t i);
+    /* After each page of the history, to print what came so far: CMD_OK to go on; NULL:
+     * nothing. */
+    int (*page) (void *arg);
+    void *arg;
+};
+
+/* Gives each job once. CMD_OK, or the status after a message. */
+int acct_walk (const struct acct_walk *w);
+
 /* -- values (acct_values.c) -- */
 
 static inline bool acct_has (const struct acct_row *row, enum acct_value v)
@@ -137,6 +156,9 @@ double acct_elapsed (const struct acct_row *row); /* whole seconds */
 /* CPUs and nodes of the row; asked: requested, else allocated. */
 double acct_cpus (const struct acct_row *row, bool asked);
 double acct_nodes (const struct acct_row *row, bool asked);
+/* GPUs and MiB of the job. */
+double acct_gpus (const struct acct_row *row, bool asked);
+double acct_memory (const struct acct_row *row, bool asked);
 /* Appends "cpu=2,gres/gpu=1,mem=200M,node=2". */
 void acct_add_tres (const struct acct_row *row, bool asked, struct strbuf *sb);
 /* Appends n in Slurm's way, unit: that of n, index into "KMGTP" from 1. */

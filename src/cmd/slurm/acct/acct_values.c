@@ -135,7 +135,7 @@ void acct_add_size (const struct acct_row *row, double n, int unit, struct strbu
 }
 
 /* The column for a job of the history, the product of nodes for others. */
-static double gpus_of (const struct acct_row *row, bool asked)
+double acct_gpus (const struct acct_row *row, bool asked)
 {
     const char *list = row->values[ACCT_NODE_GRES];
     double nodes = acct_nodes (row, asked);
@@ -146,7 +146,7 @@ static double gpus_of (const struct acct_row *row, bool asked)
     return acct_number (row, asked ? ACCT_ASKED_GPUS : ACCT_GPUS);
 }
 
-static double memory_of (const struct acct_row *row, bool asked)
+double acct_memory (const struct acct_row *row, bool asked)
 {
     if (acct_has (row, ACCT_NODE_MEMORY))
         return acct_nodes (row, asked) * acct_number (row, ACCT_NODE_MEMORY);
@@ -188,7 +188,7 @@ double acct_nodes (const struct acct_row *row, bool asked)
 
 void acct_add_tres (const struct acct_row *row, bool asked, struct strbuf *sb)
 {
-    double gpus = gpus_of (row, asked), memory = memory_of (row, asked);
+    double gpus = acct_gpus (row, asked), memory = acct_memory (row, asked);
 
     if (!asked && !acct_has_run (row))
         return;

@@ -4,7 +4,8 @@
  * The broker keeps no list of tokens. A revocation is a time: tokens of a user, or of all
  * users, that were made up to that time are refused. It is a setting of the journal,
  * "tokens/UID" or "tokens/all". A token that is made in the second of a revocation gets
- * the next second as its time, so that it is not revoked with the others.
+ * the next second as its time, so that it is not revoked with the others; and a revocation
+ * of all tokens until now covers such tokens, too.
  */
 #include <uthash.h>
 
@@ -68,13 +69,20 @@ static int read_key (const struct config *c, struct token_key **ret, struct erro
     return 0;
 }
 
+/* NULL: there is none. */
+static struct revocation *of_user (const struct tokens *t, uint32_t uid)
+{
+    struct revocation *r;
+
+    HASH_FIND (hh, t->of_users, &uid, sizeof (uid), r);
+    return r;
+}
+
 static bool is_revoked (uid_t uid, int64_t issued, void *arg)
 {
     const struct tokens *t = state_of (arg);
-    struct revocation *r;
-    uint32_t number = uid;
+    const struct revocation *r = of_user (t, uid);
 
-    HASH_FIND (hh, t->of_users, &number, sizeof (number), r);
     return issued <= t->of_all || (r && issued <= r->until);
 }
 
@@ -118,12 +126,25 @@ static void reloaded (struct broker *b, const struct config *old)
 
 /* -- revocations -- */
 
+/* The time of the last revocation that concerns tokens of the user; uid -1: of anybody. */
+static int64_t last_revocation (const struct tokens *t, uid_t uid)
+{
+    int64_t last = t->of_all;
+    struct revocation *r, *next;
+
+    HASH_ITER (hh, t->of_users, r, next)
+    {
+        if (uid == (uid_t)-1 || r->uid == uid)
+            last = MAX (last, r->until);
+    }
+    return last;
+}
+
 /* Keeps the later time. 0 or -ENOMEM. */
 static int note_revocation (struct tokens *t, uint32_t uid, int64_t until)
 {
-    struct revocation *r;
+    struct revocation *r = of_user (t, uid);
 
-    HASH_FIND (hh, t->of_users, &uid, sizeof (uid), r);
     if (!r) {
         if (!(r = calloc (1, sizeof (*r))))
             return -ENOMEM;
@@ -181,7 +202,7 @@ struct wish {
     bool revokes;
     bool others;      /* the caller may ask for other users */
     int64_t lifespan; /* seconds */
-    int64_t until;    /* of a revocation */
+    int64_t before;   /* of a revocation; 0: all tokens that exist */
     int64_t issued;
     char *user;
     char *token;
@@ -224,12 +245,8 @@ static void after_worker (uv_work_t *work, int status)
 static void make (struct wish *w, uid_t uid)
 {
     const struct tokens *t = state_of (w->b);
-    int64_t now = (int64_t)clock_wall ();
-    uint32_t number = uid;
-    struct revocation *r;
 
-    HASH_FIND (hh, t->of_users, &number, sizeof (number), r);
-    w->issued = MAX (now, MAX (t->of_all, r ? r->until : 0) + 1);
+    w->issued = MAX ((int64_t)clock_wall (), last_revocation (t, uid) + 1);
     w->work.data = w;
     if (uv_queue_work (broker_loop (w->b), &w->work, on_worker, after_worker) == 0) {
         broker_work_begins (w->b);
@@ -239,12 +256,15 @@ static void make (struct wish *w, uid_t uid)
     drop (w);
 }
 
-/* uid -1: of all users. Takes effect at once, and is answered when it is on disk. */
+/* uid -1: of all users; before 0: all tokens that exist. Takes effect at once, and is
+ * answered when it is on disk. */
 static void revoke_of (struct broker *b, struct http_request *req, uid_t uid,
-                       int64_t until)
+                       int64_t before)
 {
     struct tokens *t = state_of (b);
     struct journal_txn *txn = journal_txn_create ();
+    int64_t until = before ? before
+                           : MAX ((int64_t)clock_wall (), last_revocation (t, uid) + 1);
     char name[32] = "tokens/all", value[24];
 
     if (!txn || (uid != (uid_t)-1 && note_revocation (t, uid, until) < 0)) {
@@ -256,11 +276,8 @@ static void revoke_of (struct broker *b, struct http_request *req, uid_t uid,
         t->of_all = MAX (t->of_all, until);
     else
         snprintf (name, sizeof (name), "tokens/%u", (unsigned)uid);
-    struct revocation *r = NULL;
-    uint32_t number = uid;
-    HASH_FIND (hh, t->of_users, &number, sizeof (number), r);
-    snprintf (value, sizeof (value), "%jd",
-              (intmax_t)(uid == (uid_t)-1 ? t->of_all : r->until));
+    until = MAX (until, uid == (uid_t)-1 ? t->of_all : of_user (t, uid)->until);
+    snprintf (value, sizeof (value), "%jd", (intmax_t)until);
     journal_txn_setting (txn, name, value);
     log_info ("tokens of %s are revoked that were made until %s",
               uid == (uid_t)-1 ? "all users" : name + 7, value);
@@ -285,7 +302,7 @@ static void found_user (int rc, const struct exec_user *user, void *arg)
                                        : "only root and the broker's user may make "
                                          "tokens of others");
     } else if (w->revokes) {
-        revoke_of (w->b, w->req, user->uid, w->until);
+        revoke_of (w->b, w->req, user->uid, w->before);
     } else {
         free (w->user);
         if ((w->user = strdup (user->name))) {
@@ -380,13 +397,12 @@ static void api_token (struct broker *b, struct http_request *req,
 
 /* -- POST /v1/token/revoke -- */
 
-static bool get_until (struct http_request *req, json_t *body, int64_t *ret)
+static bool get_before (struct http_request *req, json_t *body, int64_t *ret)
 {
-    int64_t now = (int64_t)clock_wall ();
     const json_t *o = json_object_get (body, "before");
 
-    *ret = o ? json_integer_value (o) : now;
-    if ((!o || json_is_integer (o)) && *ret >= 1 && *ret <= now)
+    *ret = json_integer_value (o);
+    if (!o || (json_is_integer (o) && *ret >= 1 && *ret <= (int64_t)clock_wall ()))
         return true;
     http_reply_problem (req, 400, "bad-request", "before: a unix time that has passed");
     return false;
@@ -400,10 +416,10 @@ static void api_revoke (struct broker *b, struct http_request *req,
     const json_t *user = body ? json_object_get (body, "user") : NULL;
     bool all = json_is_true (json_object_get (body, "all"));
     struct wish *w;
-    int64_t until;
+    int64_t before;
 
     (void)path;
-    if (!body || !get_until (req, body, &until))
+    if (!body || !get_before (req, body, &before))
         return;
     if ((user && !json_is_string (user)) || (all && user))
         http_reply_problem (req, 400, "bad-request",
@@ -412,10 +428,10 @@ static void api_revoke (struct broker *b, struct http_request *req,
         http_reply_problem (req, 403, "not-operator",
                             "only operators may revoke others' tokens");
     else if (all)
-        revoke_of (b, req, (uid_t)-1, until);
+        revoke_of (b, req, (uid_t)-1, before);
     else if ((w = new_wish (b, req))) {
         w->revokes = true;
-        w->until = until;
+        w->before = before;
         w->others = api_is_operator (b, req);
         find_user (w, json_string_value (user));
     }

@@ -60,12 +60,15 @@ test_expect_success 'sbatch submits a file, standard input and --wrap, with the 
 	echo "two \$MARK"
 	SCRIPT
 	SBATCH_JOB_NAME=third sbatch --parsable --wrap "echo three" -o "$SLURM_SUBMIT_DIR/three.out" >three.id
+	ulimit -S -n 100; ulimit -S -c 0
+	sbatch --parsable --propagate=NOFILE,FSIZE --wrap "ulimit -n; ulimit -f" -o "$SLURM_SUBMIT_DIR/four.out" >four.id
 	sbatch /nonexistent/x.sh; echo "status $?"
 	sbatch --export-file /nonexistent/env job.sh; echo "status $?"
 	END
     grep -x "Submitted batch job [0-9]*" "$out" && grep "/nonexistent/x.sh: No such file" "$out" &&
     grep "/nonexistent/env: No such file" "$out" && test "$(grep -cx "status 1" "$out")" = 2 &&
-    first=$(sed -n "s/^Submitted batch job //p" "$out") && two=$(cat below/two.id) && three=$(cat below/three.id) &&
+    first=$(sed -n "s/^Submitted batch job //p" "$out") && two=$(cat below/two.id) && three=$(cat below/three.id) && wait_job_state "$(cat below/four.id)" COMPLETED &&
+    printf "%s\n" 100 unlimited | diff - four.out &&
     wait_job_state "$first" COMPLETED && wait_job_state "$two" COMPLETED && wait_job_state "$three" COMPLETED &&
     grep -x "one from $PWD/below: argument" one.out && grep -x "two one" two.out && grep -x three three.out &&
     test "$(job_field "$first" name)" = filed && test "$(job_field "$three" name)" = third

@@ -62,18 +62,32 @@ static bool is_given (const struct rlimits *set, size_t i)
     return set->given >> i & 1;
 }
 
-void rlimits_read (struct rlimits *set)
+static const struct rlimits *stand_in; /* or NULL */
+
+void rlimits_stand_in (const struct rlimits *all)
+{
+    stand_in = all;
+}
+
+static bool read_limit (size_t i, rlim_t *ret)
 {
     struct rlimit r;
 
-    for (size_t i = 0; i < RLIMITS_COUNT; i++) {
-        if (!is_given (set, i))
-            continue;
-        if (getrlimit (limits[i].resource, &r) == 0)
-            set->soft[i] = r.rlim_cur;
-        else
-            set->given &= ~(UINT32_C (1) << i);
+    if (stand_in) {
+        *ret = stand_in->soft[i];
+        return is_given (stand_in, i);
     }
+    if (getrlimit (limits[i].resource, &r) < 0)
+        return false;
+    *ret = r.rlim_cur;
+    return true;
+}
+
+void rlimits_read (struct rlimits *set)
+{
+    for (size_t i = 0; i < RLIMITS_COUNT; i++)
+        if (is_given (set, i) && !read_limit (i, &set->soft[i]))
+            set->given &= ~(UINT32_C (1) << i);
 }
 
 void rlimits_format (const struct rlimits *set, size_t i, char *buf, size_t size)

@@ -35,6 +35,9 @@ int rlimits_select (const char *list, struct rlimits *ret, const char *where,
                     struct error *err);
 /* Read the values of the given limits from this process. */
 void rlimits_read (struct rlimits *set);
+/* From now on rlimits_read() gives these values, as another process is meant; limits that
+ * are not given there are not given. all must stay valid. */
+void rlimits_stand_in (const struct rlimits *all);
 /* Write limit i as "nofile=1024" or "core=unlimited". */
 void rlimits_format (const struct rlimits *set, size_t i, char *buf, size_t size);
 /* Add a limit from such a text. -EINVAL. */

@@ -147,12 +147,20 @@ static const struct record_field fields[] = {
     RECORD_FIELD (struct inside_request, cwd, RECORD_STRING, 0, 0),
     RECORD_FIELD (struct inside_request, host, RECORD_STRING, 0, 0),
     RECORD_FIELD (struct inside_request, umask, RECORD_U32, 0, 0777),
+    RECORD_FIELD (struct inside_request, nice, RECORD_U32, 0, 19),
 };
 
 int inside_request_write (const struct inside_request *r, struct strbuf *sb)
 {
     int rc = record_write (fields, ARRAY_SIZE (fields), r, sb);
 
+    for (size_t i = 0; i < RLIMITS_COUNT; i++) {
+        char text[RLIMITS_TEXT_MAX];
+        if (!(r->rlimits.given & UINT32_C (1) << i))
+            continue;
+        rlimits_format (&r->rlimits, i, text, sizeof (text));
+        record_add_one (sb, "rlimit", text, strlen (text));
+    }
     record_add_strings (sb, "arg", r->args, r->nargs);
     record_add_strings (sb, "env", r->env, r->nenv);
     if (rc < 0)
@@ -167,6 +175,11 @@ static int read_record (struct inside_request *ret, const struct record *r,
         return record_append (&ret->args, &ret->nargs, r, err);
     if (!strcmp (r->name, "env") && ret->nenv < INSIDE_WORDS_MAX)
         return record_append_env (&ret->env, &ret->nenv, r, err);
+    if (!strcmp (r->name, "rlimit")) {
+        char text[RLIMITS_TEXT_MAX];
+        snprintf (text, sizeof (text), "%.*s", (int)MIN (r->len, sizeof (text)), r->data);
+        return rlimits_add (&ret->rlimits, text, err);
+    }
     return record_read (fields, ARRAY_SIZE (fields), ret, seen, r, err);
 }
 

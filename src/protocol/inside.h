@@ -29,7 +29,7 @@
 
 #include <stdbool.h>
 
-#include "common/error.h"
+#include "common/rlimits.h"
 #include "protocol/frame.h"
 
 #define INSIDE_DIR "slurm"
@@ -104,7 +104,8 @@ struct inside_request {
     char *cwd, *host;
     char **args, **env; /* args: with the command's name; NULL-terminated */
     size_t nargs, nenv;
-    uint32_t umask;
+    uint32_t umask, nice;
+    struct rlimits rlimits;
 };
 
 /* -E2BIG: larger than INSIDE_REQUEST_MAX. */

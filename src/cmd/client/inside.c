@@ -32,6 +32,11 @@ const char *inside_directory (void)
     return inside.request.cwd;
 }
 
+int inside_nice (void)
+{
+    return (int)inside.request.nice;
+}
+
 const char *inside_host (void)
 {
     return inside.request.host;
@@ -197,6 +202,7 @@ static int run_command (struct error *err)
     static char *none[] = { NULL };
     environ = r->env ? r->env : none;
     umask ((mode_t)r->umask);
+    rlimits_stand_in (&r->rlimits);
     return command_execute (command, (int)r->nargs, r->args, broker, false);
 }
 

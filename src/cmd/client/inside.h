@@ -13,7 +13,9 @@
 
 /* Returns the exit status of the process. */
 int inside_main (void);
-/* Whether this process is such a server; then the directory and the host of the client. */
+/* Whether this process is such a server; then the directory, the host and the niceness of
+ * the client. */
 bool inside_is_on (void);
 const char *inside_directory (void);
 const char *inside_host (void);
+int inside_nice (void);

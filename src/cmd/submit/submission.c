@@ -216,7 +216,7 @@ int submission_build (struct cmd *c, struct submission *s, json_t **ret)
         return c->status;
     s->so.process.umask = (int)umask (0); /* the only way to read the umask */
     umask ((mode_t)s->so.process.umask);
-    s->so.process.nice = getpriority (PRIO_PROCESS, 0);
+    s->so.process.nice = inside_is_on () ? inside_nice () : getpriority (PRIO_PROCESS, 0);
     if (s->so.js.begin > 0 && s->so.js.begin < clock_wall () - 1)
         note_past_begin (c, s->so.js.begin);
     if (s->so.array && s->so.output && !pattern_is_per_job (s->so.output)

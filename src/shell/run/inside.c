@@ -2,6 +2,7 @@
 #include "shell/run/inside.h"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/time.h>
@@ -111,6 +112,9 @@ static int send_request (struct client *c, int argc, char **argv)
                                 .umask = mask };
 
     umask (mask);
+    rlimits_select ("ALL", &r.rlimits, "", NULL);
+    rlimits_read (&r.rlimits);
+    r.nice = (uint32_t)MAX (0, getpriority (PRIO_PROCESS, 0));
     gethostname (host, sizeof (host) - 1);
     int rc = fill_env (&r);
     if (rc == 0)

@@ -86,7 +86,7 @@ test_expect_success 'a broker that restarts answers the commands that wait' '
 	squeue -h -o "back %A" -j $SLURM_JOB_ID
 	END
     id=$(user sbatch --parsable -t 5 -o away.out away.sh) && wait_job_state "$id" RUNNING 120 &&
-    kill_broker && sleep 6 && `# the command begins to wait meanwhile` start_broker --kube --config "$HERE/kube.yaml" &&
+    kill_broker && sleep 6 && start_broker --kube --config "$HERE/kube.yaml" &&
     wait_job_state "$id" "COMPLETED|FAILED" 120 && grep -x "back $id" "$OUT/away.out"
 '
 

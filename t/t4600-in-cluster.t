@@ -152,6 +152,15 @@ test_expect_success MUNGE 'users of a login node submit over TCP with MUNGE, and
     as nobody queue >seen && test_must_fail as nobody logs "$id" 2>refusal && grep -i "job $id" refusal
 '
 
+test_expect_success MUNGE 'commands in the pods of a job act as its user, although the broker has no root, and see no file of the broker' '
+    other=$(as nobody submit -H -o /dev/null -- true) &&
+    id=$(as daemon submit -o /dev/null -- sh -c "squeue -h -o \"sees %u\" -j \$SLURM_JOB_ID; scancel $other; echo other \$?; \
+        sbatch --export-file /run/munge/munge.socket.2 --wrap true; sbatch /etc/fluxq/fluxq.yaml; scontrol show hostlist /etc/fluxq/fluxq.yaml; echo file \$?") &&
+    wait_until 90 is_state "$id" COMPLETED && as daemon logs "$id" >output 2>&1; cat output &&
+    grep -x "sees daemon" output && grep -x "other 1" output && grep "Access/permission denied" output &&
+    test "$(grep -c "No such file" output)" = 3 && grep -x "file 1" output && is_state "$other" PENDING && as nobody cancel "$other"
+'
+
 test_expect_success MUNGE 'a submit of a user that the cluster does not know is refused with the reason' '
     test_must_fail as bin submit -o /dev/null -- true 2>refusal && grep "uid $(id -u bin) has no entry" refusal
 '

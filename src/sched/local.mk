@@ -21,6 +21,7 @@ if HAVE_CMOCKA
 SCHED_TESTS = \
 	src/sched/test/test_giveback \
 	src/sched/test/test_growth \
+	src/sched/test/test_licenses \
 	src/sched/test/test_order \
 	src/sched/test/test_plan_random \
 	src/sched/test/test_policy \
@@ -36,6 +37,7 @@ UNIT_TESTS += $(SCHED_TESTS)
 SCHED_TEST_LIBS = src/match/test/libmatch_test.a $(SCHED_LIBS) $(CMOCKA_LIBS)
 src_sched_test_test_giveback_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_growth_LDADD = $(SCHED_TEST_LIBS)
+src_sched_test_test_licenses_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_order_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_plan_random_LDADD = $(SCHED_TEST_LIBS)
 src_sched_test_test_policy_LDADD = $(SCHED_TEST_LIBS)

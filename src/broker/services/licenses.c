@@ -34,8 +34,9 @@ static int read_totals (const struct config_key *key, void *field, json_t *value
     json_t *count;
 
     if (!json_is_object (value) || json_object_size (value) > (size_t)key->max)
-        return CONFIG_FAIL (p, "%s: expected a mapping of at most %d names, such as "
-                               "{matlab: 10}",
+        return CONFIG_FAIL (p,
+                            "%s: expected a mapping of at most %d names, such as "
+                            "{matlab: 10}",
                             key->name, (int)key->max);
     json_object_foreach (value, name, count) {
         if (!license_name_is_valid (name))
@@ -121,8 +122,8 @@ int licenses_check (struct broker *b, const struct jobspec *js, struct error *er
 const struct license_need *licenses_need (struct broker *b, struct entry *e)
 {
     struct slot *slot = slot_of (e);
-    const char *text = json_string_value (json_object_get (entry_job (e)->shown,
-                                                           "licenses"));
+    const char *text =
+        json_string_value (json_object_get (entry_job (e)->shown, "licenses"));
 
     if (!slot->known && text
         && licenses_parse (text, &slot->need.list, "licenses", NULL) == -ENOMEM)

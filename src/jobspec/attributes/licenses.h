@@ -13,7 +13,7 @@
 
 #include "common/gres.h"
 
-#define LICENSES_TEXT_MAX 1024     /* bytes of a list */
+#define LICENSES_TEXT_MAX 1024       /* bytes of a list */
 #define LICENSE_COUNT_MAX 1000000000 /* of one name */
 
 /* 1 to 63 letters, digits and "_-./@", a letter or digit first. */

@@ -450,7 +450,7 @@ USAGE (out_min_node, add_written, "min_node", true)
 #define NODES (B (NODES) | B (ASKED_NODES))
 #define ASKED_MEM (B (ASKED_MEMORY) | B (NODE_MEMORY) | B (ASKED_NODES))
 #define TRES                                                                             \
-    (CPUS | NODES | B (GPUS) | B (MEMORY) | B (NODE_MEMORY) | B (NODE_GRES) \
+    (CPUS | NODES | B (GPUS) | B (MEMORY) | B (NODE_MEMORY) | B (NODE_GRES)              \
      | B (LICENSES))
 #define ELIGIBLE (B (ELIGIBLE) | B (BEGIN) | B (REASON))
 #define STEPS (ACCT_NEEDS_STEPS | B (RESTARTS))

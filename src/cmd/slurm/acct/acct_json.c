@@ -153,9 +153,11 @@ static json_t *steps_json (struct acct_row *row)
 static void add_empty (json_t *o)
 {
     static const char *const texts[] = {
-        "block",  "comment/administrator", "comment/system", "container",
-        "extra",  "failed_node",           "mcs/label",      "script",
-        "submit_line", "used_gres",
+        "block",          "comment/administrator",
+        "comment/system", "container",
+        "extra",          "failed_node",
+        "mcs/label",      "script",
+        "submit_line",    "used_gres",
     };
     static const char *const numbers[] = { "het/job_id", "reservation/id",
                                            "time/suspended" };

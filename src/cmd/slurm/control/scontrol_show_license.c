@@ -12,8 +12,7 @@ static const char *const numbers[][2] = {
 
 static void print_license (const struct scontrol *s, const json_t *license)
 {
-    printf ("LicenseName=%s%s", json_text (license, "name"),
-            s->oneline ? " " : "\n    ");
+    printf ("LicenseName=%s%s", json_text (license, "name"), s->oneline ? " " : "\n    ");
     for (size_t i = 0; i < ARRAY_SIZE (numbers); i++)
         printf ("%s=%.0f ", numbers[i][0], answer_number (license, numbers[i][1]));
     puts ("Reserved=0 Remote=no");
@@ -22,10 +21,10 @@ static void print_license (const struct scontrol *s, const json_t *license)
 /* The shape of Slurm's data_parser; licenses of fluxq are neither remote nor reserved. */
 static json_t *license_json (const json_t *license)
 {
-    json_t *o = json_pack ("{s:s s:b s:i s:i s:i s:i s:s}", "LicenseName",
-                           json_text (license, "name"), "Remote", 0, "Reserved", 0,
-                           "LastConsumed", 0, "LastDeficit", 0, "LastUpdate", 0, "Nodes",
-                           "");
+    json_t *o =
+        json_pack ("{s:s s:b s:i s:i s:i s:i s:s}", "LicenseName",
+                   json_text (license, "name"), "Remote", 0, "Reserved", 0,
+                   "LastConsumed", 0, "LastDeficit", 0, "LastUpdate", 0, "Nodes", "");
 
     for (size_t i = 0; i < ARRAY_SIZE (numbers); i++)
         json_object_set (o, numbers[i][0], json_object_get (license, numbers[i][1]));

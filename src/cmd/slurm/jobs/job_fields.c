@@ -297,8 +297,8 @@ static void add_tres (const void *p, struct strbuf *sb)
 static void add_licenses_held (const void *p, struct strbuf *sb)
 {
     const struct job_row *row = p;
-    bool holds = job_is_state (row, "R") || job_is_state (row, "CF")
-                 || job_is_state (row, "CG");
+    bool holds =
+        job_is_state (row, "R") || job_is_state (row, "CF") || job_is_state (row, "CG");
 
     strbuf_adds (sb, holds && job_has (row, JOB_LICENSES) ? job_value (row, JOB_LICENSES)
                                                           : "(null)");

@@ -147,10 +147,11 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "user_name", "UserName" },
         { "wckey", "WCKey" },
     };
-    static const char *const none[] = {
-        "admin_comment", "cluster", "container",         "het_job_id_set", "network",
-        "prefer",        "state_description", "system_comment", "tres_per_task"
-    };
+    static const char *const none[] = { "admin_comment",     "cluster",
+                                        "container",         "het_job_id_set",
+                                        "network",           "prefer",
+                                        "state_description", "system_comment",
+                                        "tres_per_task" };
 
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         set (o, texts[i].key, text_of (row, texts[i].field));

@@ -563,8 +563,7 @@ static void test_all_refusals (void **state)
         script_read_all (script, strlen (script), "a", &so, NULL, add_line, &sb, &err),
         -EINVAL);
     assert_true (strncmp (sb.buf, "a:4: a directive for flux", 25) == 0);
-    assert_non_null (
-        strstr (sb.buf, "for sbatch (#SBATCH -N 2 --prefer=1 --power=x)"));
+    assert_non_null (strstr (sb.buf, "for sbatch (#SBATCH -N 2 --prefer=1 --power=x)"));
     assert_non_null (strstr (sb.buf, "\na:2: --prefer"));
     assert_non_null (strstr (sb.buf, "\na:2: --power"));
     assert_non_null (strstr (sb.buf, "\na:3: --nosuch"));

@@ -18,3 +18,29 @@ etc/fluxqd.service: $(srcdir)/etc/fluxqd.service.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc && sed -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@bindir[@]|$(bindir)|g' \
 	  $(srcdir)/etc/fluxqd.service.in >$@.new && mv $@.new $@
 CLEANFILES += etc/fluxqd.service
+
+# Completion for shells. bash and fish look for a file with the command's name, so each command has
+# a link to the one file.
+COMPLETED = fluxq $(COMMAND_LINKS) $(SLURM_COMMANDS)
+COMPLETIONS = etc/completion/fluxq.bash etc/completion/_fluxq etc/completion/fluxq.fish
+bashcompletiondir = $(datadir)/bash-completion/completions
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+zshcompletiondir = $(datadir)/zsh/site-functions
+nodist_zshcompletion_DATA = etc/completion/_fluxq
+all-local: $(COMPLETIONS)
+$(COMPLETIONS): etc/completion/%: $(srcdir)/etc/completion/%.in $(srcdir)/src/found.mk Makefile
+	$(AM_V_GEN)$(MKDIR_P) etc/completion && sed -e 's|@COMMANDS[@]|$(COMPLETED)|' $< >$@.new && mv $@.new $@
+CLEANFILES += $(COMPLETIONS)
+install-completion: $(COMPLETIONS)
+	$(MKDIR_P) "$(DESTDIR)$(bashcompletiondir)" "$(DESTDIR)$(fishcompletiondir)"
+	$(INSTALL_DATA) etc/completion/fluxq.bash "$(DESTDIR)$(bashcompletiondir)/fluxq"
+	$(INSTALL_DATA) etc/completion/fluxq.fish "$(DESTDIR)$(fishcompletiondir)/fluxq.fish"
+	for l in $(filter-out fluxq,$(COMPLETED)); do \
+	  ln -sf fluxq "$(DESTDIR)$(bashcompletiondir)/$$l"; \
+	  ln -sf fluxq.fish "$(DESTDIR)$(fishcompletiondir)/$$l.fish"; done
+uninstall-completion:
+	for l in $(COMPLETED); do \
+	  rm -f "$(DESTDIR)$(bashcompletiondir)/$$l" "$(DESTDIR)$(fishcompletiondir)/$$l.fish"; done
+.PHONY: install-completion uninstall-completion
+install-data-local: install-completion
+uninstall-local: uninstall-completion

@@ -172,7 +172,7 @@ test_expect_success 'a stopped queue is down; reservations are listed, and their
 '
 
 test_expect_success 'options that fluxq does not have are refused; those without a difference are accepted' '
-    says 1 "sinfo: error: --json: not supported; use -o or -O" sinfo --json &&
+    says 1 "sinfo: error: --yaml: not supported; use --json" sinfo --yaml &&
     sinfo -M fluxq -p batch -o %R >out && printf "CLUSTER: fluxq\nPARTITION\nbatch\n" | test_cmp - out &&
     test_expect_code 1 sinfo -M x 2>err && grep "^sinfo: error: .x. can.t be reached now, or it is an invalid entry for --clusters; there is one cluster, fluxq$" err &&
     says 1 "sinfo: error: -v: there is nothing more to print; remove the option" sinfo -v &&

@@ -26,10 +26,12 @@ static const struct {
     const char *name, *arg; /* NULL: any */
     enum completion kind;
 } option_values[] = {
-    { "queue", NULL, COMPLETE_QUEUES },   { "partition", NULL, COMPLETE_QUEUES },
-    { "state", NULL, COMPLETE_STATES },   { "jobs", NULL, COMPLETE_JOBS },
-    { "nodes", "NAMES", COMPLETE_NODES }, { NULL, "FILE", COMPLETE_FILES },
-    { NULL, "DIR", COMPLETE_FILES },      { "reservation", NULL, COMPLETE_RESERVATIONS },
+    { "queue", NULL, COMPLETE_QUEUES }, { "partition", NULL, COMPLETE_QUEUES },
+    { "state", NULL, COMPLETE_STATES }, { "states", NULL, COMPLETE_STATES },
+    { "jobs", NULL, COMPLETE_JOBS },    { "job", NULL, COMPLETE_JOBS },
+    { "jobid", NULL, COMPLETE_JOBS },   { "nodes", "NAMES", COMPLETE_NODES },
+    { NULL, "HOSTS", COMPLETE_NODES },  { NULL, "FILE", COMPLETE_FILES },
+    { NULL, "DIR", COMPLETE_FILES },    { "reservation", NULL, COMPLETE_RESERVATIONS },
 };
 
 /* -- where are we? -- */
@@ -121,6 +123,8 @@ void complete_place (struct completion_place *ret, const char *line, size_t len,
         ret->kind = COMPLETE_COMMANDS;
     } else {
         ret->command = command_find (w.argv[1]);
+        if (!ret->command)
+            ret->command = command_find_slurm (w.argv[1]);
         if (ret->command)
             ret->kind = place_in_command (ret->command, w.argc, w.argv, glued, word);
     }
@@ -260,6 +264,32 @@ void complete_list (const struct completion_place *place, const char *word,
     default: /* files: readline completes them */
         break;
     }
+}
+
+/* -- shells -- */
+
+void complete_print (const char *line, const char *broker)
+{
+    struct completion_place place;
+    autostrbuf struct strbuf list = STRBUF_INIT (LIST_MAX);
+    const char *program = line, *word = line + strlen (line);
+
+    for (const char *p = line; *p && *p != ' ' && *p != '\t'; p++)
+        if (*p == '/')
+            program = p + 1;
+    while (word > program && !strchr (BREAKS, word[-1]))
+        word--;
+    if (!strncmp (program, "fluxq-", 6))
+        program += 6;
+    else if (!strncmp (program, "fluxq ", 6) || !strncmp (program, "fluxq\t", 6))
+        program += 6;
+    if (word < program)
+        return;
+    complete_place (&place, program, (size_t)(word - program), word);
+    if (place.kind == COMPLETE_FILES)
+        puts (":files");
+    complete_list (&place, word, broker, &list);
+    fputs (list.buf ? list.buf : "", stdout);
 }
 
 /* -- readline -- */

@@ -1,4 +1,4 @@
-/* complete.h - completion at the tab key of the console
+/* complete.h - completion at the tab key, in the console and in shells
  *
  *     struct completion_place place;
  *     complete_place (&place, "ctl drain ", 10, "no");   // place.kind == COMPLETE_NODES
@@ -22,5 +22,9 @@ void complete_place (struct completion_place *ret, const char *line, size_t len,
 /* Lists all completions that begin with word, each ended by a newline. */
 void complete_list (const struct completion_place *place, const char *word,
                     const char *broker, struct strbuf *list);
+/* Prints the completions of the last word of a shell's line, one a line: what can follow
+ * the last ',' or '=' of that word. ":files" stands for the names of files. line: from
+ * the program's name to the cursor; without the substitutions of the shell. */
+void complete_print (const char *line, const char *broker);
 /* Enables the tab key; broker (URL or NULL) must stay valid. */
 void complete_setup (const char *broker);

@@ -7,9 +7,10 @@
 
 #include "cmd/client/command.h"
 #include "cmd/client/inside.h"
+#include "cmd/complete.h"
 #include "protocol/inside.h"
 
-enum { OPT_HELP = 1, OPT_VERSION, OPT_BROKER };
+enum { OPT_HELP = 1, OPT_VERSION, OPT_BROKER, OPT_COMPLETE };
 
 static const struct option_desc options[] = {
     { "help", 'h', NULL, "show this text, or that of a command: fluxq NAME --help",
@@ -18,6 +19,9 @@ static const struct option_desc options[] = {
     { "broker", 0, "URL",
       "address of the broker [$FLUXQ_BROKER, else the default sockets]", OPT_BROKER,
       false, NULL },
+    { "complete", 0, "LINE",
+      "print the words that can follow this part of a command line, for shells",
+      OPT_COMPLETE, false, NULL },
     OPTION_END,
 };
 
@@ -62,6 +66,9 @@ static int multi_call (int argc, char **argv)
             return CMD_OK;
         case OPT_VERSION:
             puts ("fluxq " PACKAGE_VERSION);
+            return CMD_OK;
+        case OPT_COMPLETE:
+            complete_print (m.value, broker);
             return CMD_OK;
         default:
             broker = m.value;

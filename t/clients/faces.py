@@ -1,7 +1,9 @@
 """The two sides of a comparison: a private fluxqd with virtual nodes, and a real Slurm; see t/clients/run."""
 import os
+import pwd
 import shutil
 import signal
+import socket
 import subprocess
 import time
 
@@ -36,6 +38,7 @@ class Face:
     """What both sides have: a directory, the directory of the commands, an environment."""
 
     name = commands = ""
+    has_rest = False
 
     def __init__(self, directory):
         self.directory = directory
@@ -61,6 +64,7 @@ class Fluxq(Face):
     """fluxqd --local as the caller, with the programs of the build tree."""
 
     name = "fluxq"
+    has_rest = True
 
     def __init__(self, directory):
         super().__init__(directory)
@@ -69,7 +73,7 @@ class Fluxq(Face):
             build = SOURCE if os.path.exists(os.path.join(SOURCE, "Makefile")) else os.path.join(SOURCE, "build")
         self.build = os.path.abspath(build)
         self.commands = os.path.join(self.build, "src/cmd/slurm")
-        self.process = None
+        self.process = self.restd = self.address = None
 
     def env(self):
         env = clean_environment()
@@ -83,11 +87,13 @@ class Fluxq(Face):
         if not os.path.exists(program):
             raise Unavailable(f"nothing is built in {self.build} (set FLUXQ_BUILD_DIR)")
         os.makedirs(os.path.join(self.directory, "run"))
+        self.write_configuration()
         log = os.path.join(self.directory, "log")
         with open(log, "wb") as f:
-            self.process = subprocess.Popen([program, f"--local={NODES}", f"--runtime-dir={self.directory}/run",
-                                             f"--state-dir={self.directory}/state"], env=self.env(), start_new_session=True,
-                                            stdin=subprocess.DEVNULL, stdout=f, stderr=subprocess.STDOUT)
+            self.process = subprocess.Popen([program, f"--local={NODES}", f"--config={self.directory}/fluxq.yaml",
+                                             f"--runtime-dir={self.directory}/run", f"--state-dir={self.directory}/state"],
+                                            env=self.env(), start_new_session=True, stdin=subprocess.DEVNULL, stdout=f,
+                                            stderr=subprocess.STDOUT)
         socket = os.path.join(self.directory, "run/fluxqd.sock")
         if not until(lambda: os.path.exists(socket) or self.process.poll() is not None, 20) or self.process.poll() is not None:
             self.stop()
@@ -96,7 +102,37 @@ class Fluxq(Face):
         self.call("sbatch", "--hold", "--job-name=placeholder", f"--array=1-{FIRST_JOB}", "--wrap=true", cwd="/")
         self.cancel_all()
 
+    def write_configuration(self):
+        """fluxq.yaml, and the key of the tokens for REST."""
+        key = os.path.join(self.directory, "key")
+        with open(os.open(key, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as f:
+            f.write(os.urandom(64))
+        with open(os.path.join(self.directory, "fluxq.yaml"), "w", encoding="utf-8") as f:
+            f.write(f"token-key: {key}\n")
+
+    def rest(self):
+        """The variables of clients of Slurm's REST interface."""
+        if not self.restd:
+            with socket.socket() as s:
+                s.bind(("127.0.0.1", 0))
+                self.address = f"127.0.0.1:{s.getsockname()[1]}"
+            with open(os.path.join(self.directory, "rest.log"), "wb") as f:
+                self.restd = subprocess.Popen([os.path.join(self.build, "src/rest/slurmrestd"), self.address], env=self.env(),
+                                              start_new_session=True, stdin=subprocess.DEVNULL, stdout=f, stderr=f)
+            if not until(self.rest_listens, 20):
+                raise Unavailable("slurmrestd did not come up")
+        token = self.call("scontrol", "token").strip().partition("=")[2]
+        return {"SLURM_URL": f"http://{self.address}", "SLURM_TOKEN": token, "SLURM_USER": pwd.getpwuid(os.getuid()).pw_name}
+
+    def rest_listens(self):
+        host, port = self.address.split(":")
+        with socket.socket() as s:
+            return s.connect_ex((host, int(port))) == 0
+
     def stop(self):
+        if self.restd:
+            self.restd.terminate()
+            self.restd.wait()
         if not self.process:
             return
         if self.process.poll() is None:

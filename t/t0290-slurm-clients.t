@@ -1,0 +1,36 @@
+#!/bin/sh
+test_description='programs of others that are written for Slurm run unchanged'
+. "$(dirname "$0")/lib.sh"
+
+# t/clients/run installs the programs from PyPI into this directory and has a broker of its own. All clients, and
+# the comparison with a real Slurm, are in `t/clients/run --all`.
+if pip=$(python3 -m pip download --disable-pip-version-check --no-deps --dest pip simple_slurm==0.3.6 2>&1); then
+    test_set_prereq PYPI
+elif ! echo "$pip" | grep -iqE 'connection|timed out|temporary failure in name resolution|unreachable'; then
+    echo "$pip"
+    test_set_prereq PYPI # the reason is another one: the tests will show it
+else
+    echo "# no clients: PyPI cannot be reached from here"
+fi
+
+client()
+{
+    "$FLUXQ_SOURCE_DIR/t/clients/run" --no-slurm --cache "$PWD/packages" "$@"
+}
+
+for name in simple_slurm dask_jobqueue submitit; do
+    test_expect_success PYPI "$name submits work, and gets the results" "
+        client $name >out 2>&1; status=\$?
+        cat out && test \$status -eq 0 && grep '^$name .*fluxq  passed' out
+    "
+done
+
+test_expect_success 'the runner names unknown clients, and fails if a client does' '
+    test_expect_code 2 client nobody 2>err && grep "unknown client nobody; there are .*submitit" err &&
+    mkdir -p copy/clients && cp "$FLUXQ_SOURCE_DIR"/t/clients/* copy/clients &&
+    printf "sbatch --parsable -o /dev/null --wrap true\nexit 3\n" >copy/clients/broken.sh &&
+    test_expect_code 1 copy/clients/run --no-slurm --cache packages broken >out &&
+    grep "^broken .*fluxq  FAILED" out && grep "exit status 3" out
+'
+
+test_done

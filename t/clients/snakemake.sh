@@ -28,7 +28,7 @@ rule again:
     resources: mem_mb=50, runtime=5
     shell: "if test -e tried; then echo second >{output}; else touch tried; exit 3; fi"
 EOF
-snakemake --executor slurm --jobs 4 --default-resources slurm_partition=batch \
+snakemake --executor slurm --jobs 4 --default-resources slurm_account=users slurm_partition=batch \
     --latency-wait 10 --slurm-init-seconds-before-status-checks 2 --seconds-between-status-checks 2 \
     --slurm-requeue >out 2>&1 || { cat out >&2 && exit 1; }
 for file in sum.txt mpi.txt again.txt; do

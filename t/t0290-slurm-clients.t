@@ -2,8 +2,9 @@
 test_description='programs of others that are written for Slurm run unchanged'
 . "$(dirname "$0")/lib.sh"
 
-# t/clients/run installs the programs from PyPI into this directory and has a broker of its own. All clients, and
-# the comparison with a real Slurm, are in `t/clients/run --all`.
+# t/clients/run installs the programs from PyPI into a directory of this test, without a blank in its name
+# (dask-jobqueue does not quote it), and has a broker of its own. All clients, and the comparison with a real Slurm,
+# are in `t/clients/run --all`.
 if pip=$(python3 -m pip download --disable-pip-version-check --no-deps --dest pip simple_slurm==0.3.6 2>&1); then
     test_set_prereq PYPI
 elif ! echo "$pip" | grep -iqE 'connection|timed out|temporary failure in name resolution|unreachable'; then
@@ -15,7 +16,7 @@ fi
 
 client()
 {
-    "$FLUXQ_SOURCE_DIR/t/clients/run" --no-slurm --cache "$PWD/packages" "$@"
+    "$FLUXQ_SOURCE_DIR/t/clients/run" --no-slurm --cache "$FLUXQ_RUN/packages" "$@"
 }
 
 for name in simple_slurm dask_jobqueue submitit; do
@@ -29,7 +30,7 @@ test_expect_success 'the runner names unknown clients, and fails if a client doe
     test_expect_code 2 client nobody 2>err && grep "unknown client nobody; there are .*submitit" err &&
     mkdir -p copy/clients && cp "$FLUXQ_SOURCE_DIR"/t/clients/* copy/clients &&
     printf "sbatch --parsable -o /dev/null --wrap true\nexit 3\n" >copy/clients/broken.sh &&
-    test_expect_code 1 copy/clients/run --no-slurm --cache packages broken >out &&
+    test_expect_code 1 copy/clients/run --no-slurm --cache "$FLUXQ_RUN/packages" broken >out &&
     grep "^broken .*fluxq  FAILED" out && grep "exit status 3" out
 '
 

@@ -69,6 +69,8 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/nodes/sinfo_lines.c \
 	src/cmd/slurm/nodes/sinfo_options.c \
 	src/cmd/slurm/nodes/sinfo_states.c \
+	src/cmd/slurm/report/reports.c \
+	src/cmd/slurm/report/usage.c \
 	src/cmd/slurm/words/format.c \
 	src/cmd/slurm/words/list_format.c \
 	src/cmd/slurm/words/pairs.c \

@@ -23,6 +23,7 @@
 #define STREAM_IDLE 300.0
 #define TARGET_MAX 4096
 #define BUFFER_MAX ((size_t)1 << 20)
+#define ANSWER_MAX ((size_t)8 << 20)
 #define HEADERS_MAX 8
 
 struct agentlink_command {
@@ -33,6 +34,7 @@ struct agentlink_command {
     uint64_t deadline;
     unsigned tries;
     void (*done) (int rc, void *arg);
+    exec_steps_fn *answered; /* of a GET, instead of done */
     void *arg;
     struct agentlink_command *prev, *next;
 };
@@ -352,14 +354,23 @@ void agentlink_resume (struct agentlink *l)
 
 /* -- commands -- */
 
-static void command_end (struct agentlink_command *c, int rc)
+static void command_answer (struct agentlink_command *c, int rc, const char *text,
+                            size_t len)
 {
     void (*done) (int, void *) = c->done;
+    exec_steps_fn *answered = c->answered;
     void *arg = c->arg;
 
     agentlink_forget (c);
-    if (done)
+    if (answered)
+        answered (rc, text, len, arg);
+    else if (done)
         done (rc, arg);
+}
+
+static void command_end (struct agentlink_command *c, int rc)
+{
+    command_answer (c, rc, NULL, 0);
 }
 
 static bool is_trouble (int status)
@@ -390,7 +401,7 @@ static void on_command_done (const struct httpc_response *resp, void *arg)
     if (is_trouble (resp->status))
         command_again (c, resp->status == 0 && resp->err.code ? -resp->err.code : -EIO);
     else if (resp->status >= 200 && resp->status < 300)
-        command_end (c, 0);
+        command_answer (c, 0, resp->body, resp->len);
     else if (resp->status == 404)
         command_end (c, -ENOENT);
     else
@@ -401,13 +412,13 @@ static void on_command_done (const struct httpc_response *resp, void *arg)
 static void command_send (struct agentlink_command *c)
 {
     struct httpc_options opt = { .timeout = COMMAND_TIMEOUT,
-                                 .max_body = 65536,
+                                 .max_body = c->answered ? ANSWER_MAX : 65536,
                                  .on_done = on_command_done,
                                  .arg = c };
     struct error err = { 0 };
 
     c->due = 0;
-    c->req = send_signed (c->l, "POST", c->target, &opt, &err);
+    c->req = send_signed (c->l, c->answered ? "GET" : "POST", c->target, &opt, &err);
     if (!c->req)
         command_again (c, err.code ? -err.code : -EIO);
 }
@@ -476,6 +487,17 @@ void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int
     else
         snprintf (target, sizeof (target), "/v1/cancel?step=%jd", (intmax_t)step);
     command_add (l, target, done, arg);
+}
+
+void agentlink_steps (struct agentlink *l, bool fresh, exec_steps_fn *done, void *arg)
+{
+    struct agentlink_command *c =
+        command_add (l, fresh ? "/v1/steps?fresh=1" : "/v1/steps", NULL, arg);
+
+    if (c)
+        c->answered = done;
+    else
+        done (-ENOMEM, NULL, 0, arg);
 }
 
 void agentlink_limit (struct agentlink *l, double seconds)

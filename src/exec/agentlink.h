@@ -62,6 +62,10 @@ void agentlink_resume (struct agentlink *l);
  * is closed. */
 void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int64_t step,
                        void (*done) (int rc, void *arg), void *arg);
+/* Asks which steps run now, with their figures (GET /v1/steps of agent_api.h); fresh: with
+ * new ones. Tries again for 30 s on connection trouble. done is called once, later, with
+ * 0 and the text, or a negative errno as of agentlink_signal() and NULL. */
+void agentlink_steps (struct agentlink *l, bool fresh, exec_steps_fn *done, void *arg);
 /* Sends the job's time limit, in seconds from its start, 0: none. The link tries as long
  * as it is open; a later limit replaces one under way. */
 void agentlink_limit (struct agentlink *l, double seconds);

@@ -250,6 +250,10 @@ struct exec_option {
     bool personal;
 };
 
+/* rc 0 and the text (not NUL-terminated, gone afterwards) of GET /v1/steps, see
+ * protocol/agent_api.h; or negative errno and NULL. */
+typedef void exec_steps_fn (int rc, const char *text, size_t len, void *arg);
+
 struct exec_ops {
     const char *name; /* of the executor in fluxq.yaml, and of its mapping there */
     bool is_default;  /* for a fluxq.yaml that names none; one of all has this */
@@ -310,6 +314,11 @@ struct exec_ops {
     int (*signal) (struct exec *x, struct exec_job *job, int signum, enum exec_whom whom,
                    int64_t step, void (*done) (int rc, void *arg), void *arg,
                    struct error *err);
+    /* Asks the agent which steps run now, and with fresh for new figures. -ESRCH, -EBUSY
+     * and -EOPNOTSUPP as connect(). Otherwise done() is called once, later; rc -ESRCH: the
+     * job has ended meanwhile; others: the agent was not reached. */
+    int (*steps) (struct exec *x, struct exec_job *job, bool fresh, exec_steps_fn *done,
+                  void *arg, struct error *err);
     /* job->time_limit has changed, and job->limit_changed is set: tells the agent, now or
      * as soon as there is one. The new limit holds from then on. */
     void (*limit) (struct exec *x, struct exec_job *job);

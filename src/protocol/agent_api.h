@@ -20,6 +20,12 @@
  *           FRAME_FINISH. output=0: without OUTPUT and FILE frames.
  *      GET  /v1/status
  *           {"ranks":2,"joined":2,"running":3,"finished":false}
+ *      GET  /v1/steps?fresh=1
+ *           the steps that run now, with what they have used so far. The first line is
+ *           "waiting N"; behind an empty line follow for each step "ranks IDSET" and the
+ *           text of stepuse.h, with end 0. fresh=1: asks all ranks for new figures first,
+ *           at most once a second; N of their answers are still to come. Ask again
+ *           without fresh until N is 0.
  *      POST /v1/signal?signal=15&whom=WORD
  *           sends a signal. whom=full (default): to all processes of the job; tasks: to
  *           the tasks of its steps, or to all processes if no step runs; batch: to the

@@ -45,10 +45,12 @@ SHELL_PARTS = \
 	src/shell/step/step_input.c \
 	src/shell/step/step_pmi.c \
 	src/shell/step/step_spec.c \
+	src/shell/step/sample.c \
 	src/shell/step/stepd.c \
 	src/shell/step/steps.c \
 	src/shell/step/steps_nodes.c \
 	src/shell/step/steps_resize.c \
+	src/shell/step/steps_sample.c \
 	src/shell/step/task.c \
 	src/shell/step/task_spawn.c \
 	src/shell/step/tasks.c \

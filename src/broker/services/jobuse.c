@@ -11,9 +11,8 @@
 #include "broker/core/jobs.h"
 #include "broker/core/turn.h"
 #include "broker/core/service.h"
-#include "protocol/stepuse.h"
+#include "broker/services/jobuse.h"
 
-#define STEPS_MAX 256   /* of a job; further steps are only counted */
 #define DETAILED_MAX 16 /* steps with the figures of each rank */
 
 struct slot {
@@ -71,7 +70,7 @@ static json_t *ranks_json (const struct entry *e, const struct stepuse *s)
     return list;
 }
 
-static json_t *step_json (const struct entry *e, const struct stepuse *s, bool detailed)
+json_t *jobuse_step_json (const struct entry *e, const struct stepuse *s, bool detailed)
 {
     json_t *o = json_pack ("{s:s s:o s:f s:f s:I s:I s:i s:I}", "step", s->step, "name",
                            broker_text (s->name), "begin", (double)s->begin_ms / 1e3,
@@ -118,10 +117,10 @@ static void host_usage (void *arg, uint64_t id, const char *text, size_t len)
         slot->steps = json_array ();
     size_t at = find_step (slot->steps, s.step);
     bool is_new = at == json_array_size (slot->steps);
-    if (is_new && at >= STEPS_MAX + (is_numbered (s.step) ? 0 : 2)) {
+    if (is_new && at >= JOBUSE_STEPS_MAX + (is_numbered (s.step) ? 0 : 2)) {
         slot->not_kept++;
     } else {
-        json_t *o = step_json (e, &s, at < DETAILED_MAX || !is_numbered (s.step));
+        json_t *o = jobuse_step_json (e, &s, at < DETAILED_MAX || !is_numbered (s.step));
 
         if (is_new)
             json_array_append_new (slot->steps, o);

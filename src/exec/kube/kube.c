@@ -399,6 +399,19 @@ static int kube_exec_signal (struct exec *x, struct exec_job *job, int signum,
     return 0;
 }
 
+static int kube_exec_steps (struct exec *x, struct exec_job *job, bool fresh,
+                            exec_steps_fn *done, void *arg, struct error *err)
+{
+    struct kjob *k = job->aux;
+    int rc = is_reached (job, err);
+
+    (void)x;
+    if (rc < 0)
+        return rc;
+    agentlink_steps (k->link, fresh, done, arg);
+    return 0;
+}
+
 static int kube_exec_connect (struct exec *x, struct exec_job *job,
                               const struct agentstream_events *ev, void *arg,
                               struct agentstream **ret, struct error *err)
@@ -518,6 +531,7 @@ const struct exec_ops exec_kube = {
     .recover = kube_exec_recover,
     .terminate = kube_exec_terminate,
     .signal = kube_exec_signal,
+    .steps = kube_exec_steps,
     .connect = kube_exec_connect,
     .limit = kube_exec_limit,
     .resize = kube_exec_resize,

@@ -282,6 +282,7 @@ const struct exec_ops exec_local = {
     .recover = local_job_recover,
     .terminate = local_job_terminate,
     .signal = local_job_signal,
+    .steps = local_job_steps,
     .connect = local_job_connect,
     .limit = local_job_limit,
     .resize = local_job_resize,

@@ -111,6 +111,8 @@ void local_job_terminate (struct exec *x, struct exec_job *job, const char *reas
 int local_job_signal (struct exec *x, struct exec_job *job, int signum,
                       enum exec_whom whom, int64_t step, void (*done) (int rc, void *arg),
                       void *arg, struct error *err);
+int local_job_steps (struct exec *x, struct exec_job *job, bool fresh,
+                     exec_steps_fn *done, void *arg, struct error *err);
 void local_job_limit (struct exec *x, struct exec_job *job);
 int local_job_connect (struct exec *x, struct exec_job *job,
                        const struct agentstream_events *ev, void *arg,

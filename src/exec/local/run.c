@@ -490,6 +490,18 @@ int local_job_signal (struct exec *x, struct exec_job *job, int signum,
     return 0;
 }
 
+int local_job_steps (struct exec *x, struct exec_job *job, bool fresh,
+                     exec_steps_fn *done, void *arg, struct error *err)
+{
+    struct agentlink *link = link_of (job, err);
+
+    (void)x;
+    if (!link)
+        return -ESRCH;
+    agentlink_steps (link, fresh, done, arg);
+    return 0;
+}
+
 int local_job_connect (struct exec *x, struct exec_job *job,
                        const struct agentstream_events *ev, void *arg,
                        struct agentstream **ret, struct error *err)

@@ -6,6 +6,7 @@
 #include "shell/agent/root.h"
 
 #define TEXT "text/plain"
+#define STEPS_TEXT_MAX (4u << 20)
 
 /* The last nonces used, so that an overheard request cannot be sent again. The first half
  * of each nonce suffices; only a holder of the key can add one. */
@@ -122,6 +123,23 @@ static void do_status (struct root *root, struct conn *conn,
               js->phase == JOB_OVER ? "true" : "false", root->spool.len,
               root->spool.released);
     server_reply (conn, 200, "application/json", text);
+}
+
+static void do_steps (struct root *root, struct conn *conn,
+                      const struct http_request *req)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (STEPS_TEXT_MAX);
+    int64_t fresh = 0;
+    struct error err = { 0 };
+    if (get_int (req, "fresh", 0, 1, &fresh, &err) < 0) {
+        refuse (conn, &err);
+        return;
+    }
+    root_describe_steps (root, fresh, &sb);
+    if (sb.err)
+        server_reply (conn, 503, TEXT, "too many steps run\n");
+    else
+        server_reply (conn, 200, TEXT, sb.buf);
 }
 
 /* "tasks", "batch" or "full"; absent: *ret stays. */
@@ -342,6 +360,7 @@ static const struct {
     { "POST", "/v1/release", do_release }, { "GET", "/v1/client", do_client },
     { "POST", "/v1/limit", do_limit },     { "POST", "/v1/cancel", do_cancel },
     { "POST", "/v1/node", do_node },       { "POST", "/v1/resize", do_resize },
+    { "GET", "/v1/steps", do_steps },
 };
 
 void api_request (void *ctx, struct conn *conn, const struct http_request *req)

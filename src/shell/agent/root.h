@@ -160,6 +160,9 @@ bool root_take_use (struct root *root, uint32_t rank, unsigned which,
 bool root_on_usage (struct root *root, uint32_t rank, const struct frame *msg);
 bool root_on_oom (struct root *root, uint32_t rank, const struct frame *msg);
 void root_note_oom (struct root *root, uint32_t rank, const struct cgroup_memory *m);
+/* Appends the running steps with what they have used so far; fresh: asks the ranks first
+ * (steps_sample()). */
+void root_describe_steps (struct root *root, bool fresh, struct strbuf *sb);
 /* A steps_record_fn: a step has ended; ctx is the root. */
 void root_append_use (void *ctx, struct stepuse *use);
 

@@ -127,6 +127,17 @@ bool root_on_oom (struct root *root, uint32_t rank, const struct frame *msg)
     return true;
 }
 
+void root_describe_steps (struct root *root, bool fresh, struct strbuf *sb)
+{
+    const struct stepuse *own = &root->used[0];
+    bool runs = own->begin_ms > 0 && own->end_ms == 0;
+    char ranks[32];
+    snprintf (ranks, sizeof (ranks), own->nnodes > 1 ? "0-%u" : "0", own->nnodes - 1);
+    if (fresh)
+        steps_sample (root->steps, runs ? own->nnodes : 0);
+    steps_describe (root->steps, runs ? own : NULL, ranks, sb);
+}
+
 void root_own_ended (struct root *root)
 {
     root->used[0].end_ms = now_ms ();

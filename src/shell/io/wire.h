@@ -64,6 +64,7 @@
 #define WIRE_INPUT_SHARES (16u << 20)    /* one file for each task: bytes of all tasks */
 #define WIRE_INPUT_SHARE_MAX (64u << 10) /* ... and of one task */
 #define WIRE_INPUT_SHARE_MIN (4u << 10)
+#define WIRE_STEP_OWN UINT32_MAX
 #define WIRE_ALL UINT32_MAX /* rank of a message downwards that is for every rank */
 
 enum wire_type {
@@ -147,7 +148,12 @@ enum wire_type {
                       * (use_encode()) */
     /* downwards */
     WIRE_STEP_SIZE, /* like WIRE_RUN_SIZE, for the task that has a terminal */
-    WIRE_STEP_LAST = WIRE_STEP_SIZE,
+    /* Downwards, to every rank: tell what the tasks have used so far. stream: the round.
+     * Upwards: the answer of a rank, for each step that runs there; task WIRE_STEP_OWN: the
+     * job's own tasks. stream: the round; use_encode(). */
+    WIRE_STEP_SAMPLE,
+    WIRE_STEP_SAMPLED,
+    WIRE_STEP_LAST = WIRE_STEP_SAMPLED,
 };
 
 enum wire_join {

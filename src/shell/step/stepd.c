@@ -8,6 +8,7 @@
 #include "shell/io/mpidir.h"
 #include "shell/step/cgroup.h"
 #include "shell/step/env.h"
+#include "shell/step/sample.h"
 #include "shell/step/stepd_private.h"
 #include "shell/step/steps.h"
 
@@ -403,10 +404,45 @@ static void on_input (struct rank_step *s, const struct frame *msg)
             taskset_input (s->set, i, msg->data, msg->len);
 }
 
+static void put_sample (const struct stepd *d, uint32_t id, uint8_t round,
+                        const struct use *use)
+{
+    char text[USE_TEXT_MAX];
+    size_t len = use_encode (use, text);
+    d->up (d->ctx, &(struct frame){ .type = WIRE_STEP_SAMPLED,
+                                    .stream = round,
+                                    .rank = d->rank,
+                                    .task = id,
+                                    .len = (uint32_t)len,
+                                    .data = text });
+}
+
+/* Tells what all tasks here have used so far. */
+static void on_sample (const struct stepd *d, uint8_t round)
+{
+    struct samples *all = samples_read ();
+    const struct taskset *own = tasks_own (d->tasks);
+    if (all && own && tasks_count (d->launch, d->rank) > 0) {
+        struct use use = samples_use (all, own);
+        put_sample (d, WIRE_STEP_OWN, round, &use);
+    }
+    for (const struct rank_step *s = d->steps; all && s; s = s->next) {
+        if (!s->set)
+            continue;
+        struct use use = samples_use (all, s->set);
+        put_sample (d, s->id, round, &use);
+    }
+    samples_destroy (all);
+}
+
 void stepd_message (struct stepd *d, const struct frame *msg)
 {
     if (msg->type == WIRE_STEP_START) {
         on_start (d, msg);
+        return;
+    }
+    if (msg->type == WIRE_STEP_SAMPLE) {
+        on_sample (d, msg->stream);
         return;
     }
     struct rank_step *s = find (d, msg->task);

@@ -104,6 +104,7 @@ static void free_step (struct steps *steps, struct step *step)
     free (step->nodes);
     layout_release (&step->layout);
     stepuse_release (&step->use);
+    stepuse_release (&step->sample.use);
     free (step->input.open);
     strbuf_release (&step->text);
     step_spec_release (&step->spec);
@@ -470,6 +471,8 @@ bool steps_message (struct steps *steps, uint32_t rank, const struct frame *msg)
         client_message (steps, rank, msg);
         return true;
     }
+    if (msg->type == WIRE_STEP_SAMPLED && msg->task == WIRE_STEP_OWN)
+        return steps_sampled (steps, &steps->own, rank, msg);
     struct step *step = find_id (steps, msg->task);
     if (!step)
         return msg->task < steps->next_id; /* the step has ended meanwhile */
@@ -504,6 +507,7 @@ void steps_destroy (struct steps *steps)
     while (steps->first)
         free_step (steps, steps->first);
     loop_timer_clear (steps->loop, &steps->timer);
+    stepuse_release (&steps->own.use);
     placement_destroy (steps);
     free (steps);
 }

@@ -30,6 +30,7 @@
 #include <stdint.h>
 
 #include "protocol/launch.h"
+#include "common/strbuf.h"
 #include "protocol/stepuse.h"
 #include "shell/io/loop.h"
 #include "shell/io/wire.h"
@@ -69,6 +70,14 @@ int steps_cancel (struct steps *steps, uint32_t id);
 /* The job is over: also records the steps of which a task did not report its end because
  * its rank is lost. Call nothing else for the steps after this. */
 void steps_record_rest (struct steps *steps);
+/* Asks all ranks what the tasks of running steps have used so far; own_nodes: ranks with
+ * tasks of the job's own. The answers come later. */
+void steps_sample (struct steps *steps, uint32_t own_nodes);
+/* Appends "waiting N", the number of answers that lack, and for each running step behind
+ * an empty line "ranks IDSET" and the text of stepuse.h, with end 0. own: of the job's own
+ * tasks; NULL: they have ended. */
+void steps_describe (const struct steps *steps, const struct stepuse *own,
+                     const char *own_ranks, struct strbuf *sb);
 /* -- a malleable job, after launch->nnodes has changed -- */
 /* The ranks from `from` on are new, and waiting steps may start there. 0 or -ENOMEM. */
 int steps_grown (struct steps *steps, uint32_t from);

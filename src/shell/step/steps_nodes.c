@@ -180,6 +180,8 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
         return true;
     case WIRE_STEP_USAGE:
         return on_usage (step, node, msg);
+    case WIRE_STEP_SAMPLED:
+        return steps_sampled (steps, &step->sample, node->rank, msg);
     default:
         return false;
     }

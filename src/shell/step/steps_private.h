@@ -27,6 +27,11 @@ struct step_flow {  /* flow of standard input */
     uint32_t *open; /* STEP_INPUT_EACH: [ntasks] bytes that the task has not taken yet */
 };
 
+struct step_sample { /* of the last round, see steps_sample.c */
+    struct stepuse use;
+    uint32_t expected, reported; /* ranks */
+};
+
 struct step {
     struct step *next;
     enum step_state state;
@@ -41,6 +46,7 @@ struct step {
     uint32_t left;          /* tasks that have not ended */
     int status;             /* worst wait status */
     struct stepuse use;     /* counted from its start */
+    struct step_sample sample;
     char why[256];          /* why it ended early */
     struct step_flow input;
     uint32_t nputs;
@@ -83,6 +89,9 @@ struct steps {
     uint32_t nplaces;     /* in a malleable job: for the most nodes that it may have */
     struct loop_timer timer;
     struct keepalive keepalive;
+    struct step_sample own; /* of the job's own tasks */
+    uint8_t round;          /* of samples */
+    double sampled_at;      /* time at which the round began, 0: never */
 };
 
 /* -- placement.c -- */
@@ -121,6 +130,12 @@ void keepalive_gone (struct steps *steps, uint32_t rank, uint32_t number);
 void keepalive_time (struct steps *steps, double now);
 /* Sends a line for the user to the client that keeps the allocation. */
 void keepalive_note (struct steps *steps, const char *text);
+
+/* -- steps_sample.c -- */
+
+/* Handles a WIRE_STEP_SAMPLED of a rank. False: the message is invalid. */
+bool steps_sampled (const struct steps *steps, struct step_sample *sample, uint32_t rank,
+                    const struct frame *msg);
 
 /* -- steps_nodes.c -- */
 

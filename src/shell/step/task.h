@@ -64,6 +64,8 @@ int tasks_start (struct tasks *tasks, uint64_t end_time, struct error *err);
  * processes on this rank have used, from the cgroup if the job has one of its own. */
 struct use tasks_own_use (const struct tasks *tasks);
 struct use tasks_use (const struct tasks *tasks);
+/* The set of the job's own tasks; NULL: they are not started, or all reported. */
+const struct taskset *tasks_own (const struct tasks *tasks);
 /* Unix seconds when the tasks of the job were started; 0: they were not. */
 uint64_t tasks_start_time (const struct tasks *tasks);
 /* The end_time given to tasks_start() or tasks_set_end_time(), in unix seconds; 0: no

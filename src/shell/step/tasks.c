@@ -203,6 +203,11 @@ void tasks_signal (struct tasks *tasks, int sig, enum tasks_whom whom)
             taskset_signal (set, sig);
 }
 
+const struct taskset *tasks_own (const struct tasks *tasks)
+{
+    return tasks->own;
+}
+
 struct use tasks_own_use (const struct tasks *tasks)
 {
     return tasks->own ? taskset_use (tasks->own) : (struct use){ 0 };

@@ -50,7 +50,7 @@ static void unknown_and_oversized_messages_are_refused (void **state)
                     || type == WIRE_OOM || type == WIRE_NODE || type == WIRE_RESIZE
                     || (type >= WIRE_RUN_KEEPALIVE && type <= WIRE_RUN_END)
                     || type == WIRE_RUN_SESSION || type == WIRE_RUN_CALL
-                    || (type >= WIRE_STEP_START && type <= WIRE_STEP_SIZE);
+                    || (type >= WIRE_STEP_START && type <= WIRE_STEP_LAST);
         assert_int_equal (wire_parse (head, sizeof (head), &got),
                           known ? FRAME_HEAD : -EBADMSG);
     }

@@ -1,0 +1,69 @@
+#!/bin/sh
+test_description='sstat: what the steps that run have used so far, on each of their nodes'
+. "$(dirname "$0")/lib.sh"
+
+PATH=$FLUXQ_BUILD_DIR/src/cmd/slurm:$PATH
+start_broker --local 4
+cat >job.sh <<\END
+#!/bin/sh
+srun -n 2 -N 2 sh -c 'head -c 8000000 /dev/zero | wc -c >count.$SLURM_PROCID; echo $$ >pid.$SLURM_PROCID; exec sleep 1000' &
+srun -n 1 -N 1 sh -c 'echo >other; exec sleep 1000' &
+wait
+END
+job=$(sbatch --parsable -N 4 -o out job.sh)
+wait_job_state $job RUNNING
+command=$(fluxq-submit -n 1 -o /dev/null -- sleep 1000)
+
+# steps TARGET: the route's answer, when no answer of a node is waited for.
+steps()
+{
+    curl -s --unix-socket "${FLUXQ_BROKER#unix://}" "http://localhost/v1/jobs/$1/steps?fresh=1" >/dev/null
+    for i in $(seq 100); do
+        curl -s --unix-socket "${FLUXQ_BROKER#unix://}" "http://localhost/v1/jobs/$1/steps" >answer &&
+        test "$(jq .waiting answer)" = 0 && return 0
+        sleep 0.1
+    done
+    return 1
+}
+
+all_run()
+{
+    test -s pid.0 && test -s pid.1 && test -e other
+}
+
+pair_is_gone()
+{
+    steps $job && ! jq -e '.steps[] | select (.ntasks == 2)' answer
+}
+
+test_expect_success 'the route lists the steps that run, and their nodes' '
+    wait_until 20 all_run && steps $job &&
+    jq -r ".steps[] | [.step, .name, .ntasks, .nnodes, .end, .attempt] | @csv" answer | sort >out.csv &&
+    sed "s/^\"[0-9]\"/N/" out.csv | sort >got && cat >wanted <<-\END && test_cmp wanted got &&
+	"batch","job.sh",1,1,,0
+	N,"sh",1,1,,0
+	N,"sh",2,2,,0
+	END
+    jq -r ".steps[] | .nodes" answer | grep -c . | grep -x 3
+'
+
+test_expect_success 'the figures are those of all nodes of the step: it has read 8 MB on each' '
+    jq -e ".steps[] | select (.ntasks == 2) | .reported == 2 and .read.min > 8000000 and .read.sum > 16000000 and .peak.min > 100000
+        and .user.sum >= 0" answer &&
+    jq -e ".steps[] | select (.step == \"batch\") | .reported == 1 and .peak.max > 100000" answer
+'
+
+test_expect_success 'a step that has ended is not listed' '
+    id=$(jq -r ".steps[] | select (.ntasks == 2) | .step" answer) && scancel $job.$id &&
+    wait_until 20 pair_is_gone
+'
+
+test_expect_success 'only jobs that run have steps, and only their owners see them' '
+    wait_job_state $command RUNNING && steps $command && jq -e ".steps | length == 1 and .[0].step == \"tasks\"" answer &&
+    scancel $command && wait_job_state $command CANCELLED &&
+    curl -s --unix-socket "${FLUXQ_BROKER#unix://}" "http://localhost/v1/jobs/$command/steps" >answer && grep wrong-state answer &&
+    curl -s --unix-socket "${FLUXQ_BROKER#unix://}" "http://localhost/v1/jobs/999/steps" | grep unknown-job &&
+    curl -s --unix-socket "${FLUXQ_BROKER#unix://}" "http://localhost/v1/jobs/$job/steps?fresh=2" | grep bad-request
+'
+
+test_done

@@ -5,6 +5,7 @@ test_description='the documentation agrees with the tables in the code'
 : "${FLUXQ_SOURCE_DIR:=$(cd "$(dirname "$0")/.." && pwd)}"
 src=$FLUXQ_SOURCE_DIR
 . "$src/t/lib.sh"
+PATH=$FLUXQ_BUILD_DIR/src/rest:$PATH
 
 # One line "POST /v1/jobs/{}" for each row of the table of routes.
 routes_in_code ()
@@ -151,7 +152,7 @@ test_expect_success 'every manual page has examples' '
 
 test_expect_success 'every program has a page, and the page has every option' '
     for program in $(ls "$FLUXQ_BUILD_DIR"/src/cmd | grep -x "fluxq[a-z-]*") fluxqd fluxq-shell \
-        fluxq-match fluxq-sim; do
+        fluxq-match fluxq-sim slurmrestd; do
         page=$(ls "$src/doc/man/$program".[18]) &&
         $program --help | grep -oE "^ +(-.,)? *--[a-z-]+" | sed "s/.*--/--/" >options &&
         test -s options && tr -d "\\\\" <"$page" >text &&

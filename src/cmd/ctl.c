@@ -18,8 +18,9 @@ static const struct option_desc options[] = {
     { "state", 0, "DIR", "journal: the state directory (default: fluxqd's)", STATE, false,
       NULL },
     { "all", 0, NULL, "revoke-tokens: of all users", ALL, false, NULL },
-    { "before", 0, "TIME", "revoke-tokens: only tokens made until this time (default: now)",
-      BEFORE, false, NULL },
+    { "before", 0, "TIME",
+      "revoke-tokens: only tokens made until this time (default: now)", BEFORE, false,
+      NULL },
     RESERVE_OPTIONS,
     OPTION_END,
 };
@@ -415,7 +416,8 @@ static const struct subcommand subcommands[] = {
       "compact: give free space back; while no broker runs: check it, or repair it",
       COMPLETE_NONE },
     { "revoke-tokens", "[USER...|--all] [--before TIME]",
-      "end tokens (scontrol token) before their time; default: one's own", COMPLETE_NONE },
+      "end tokens (scontrol token) before their time; default: one's own",
+      COMPLETE_NONE },
     { .name = NULL },
 };
 
@@ -424,11 +426,11 @@ static const struct {
     int (*run) (struct cmd *c, const struct ctl *x);
     enum { NONE, SOME, ANY } operands;
 } actions[] = {
-    { do_status, NONE },   { do_shutdown, NONE },      { do_reload, NONE },
-    { do_drain, SOME },    { do_resume, SOME },        { do_hold, SOME },
-    { do_release, SOME },  { do_extend, SOME },        { do_resize, SOME },
-    { do_queue, SOME },    { do_reserve, NONE },       { do_unreserve, SOME },
-    { do_journal, SOME },  { do_revoke_tokens, ANY },
+    { do_status, NONE },  { do_shutdown, NONE },     { do_reload, NONE },
+    { do_drain, SOME },   { do_resume, SOME },       { do_hold, SOME },
+    { do_release, SOME }, { do_extend, SOME },       { do_resize, SOME },
+    { do_queue, SOME },   { do_reserve, NONE },      { do_unreserve, SOME },
+    { do_journal, SOME }, { do_revoke_tokens, ANY },
 };
 _Static_assert(ARRAY_SIZE (actions) + 1 == ARRAY_SIZE (subcommands),
                "an action a subcommand");
@@ -507,7 +509,8 @@ const struct command command_ctl = {
     .notes = "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
              "1,4-7.\nUsers may resize, hold and release their own jobs, and lower their "
              "time limits (write --\nbefore -TIME). Only operators raise time limits and "
-             "release jobs that an operator holds.\nUsers may revoke their own tokens, and everybody "
+             "release jobs that an operator holds.\nUsers may revoke their own tokens, "
+             "and everybody "
              "may use status; all other\nsubcommands are for operators.\n",
     .run = run,
 };

@@ -158,8 +158,7 @@ static const char *credential_of (struct http_request *req, const char *scheme)
 
 bool http_request_is_local (struct http_request *req)
 {
-    return req->server->open
-           || (req->listener->path && !credential_of (req, "Bearer "));
+    return req->server->open || (req->listener->path && !credential_of (req, "Bearer "));
 }
 
 bool http_request_has_token (const struct http_request *req)

@@ -254,8 +254,8 @@ static int add_token (const struct http_client *c, const char *authority,
     if (c->address.host && !authority_is_loopback (authority))
         return error_set (err, EPERM,
                           "the token in " HTTP_TOKEN_VARIABLE " goes only to a broker on "
-                          "this machine, as others could read it on the way to %s: unset "
-                          HTTP_TOKEN_VARIABLE " to use MUNGE",
+                          "this machine, as others could read it on the way to %s: "
+                          "unset " HTTP_TOKEN_VARIABLE " to use MUNGE",
                           authority);
     strbuf_addf (head, "Authorization: Bearer %s\r\n", token);
     return 0;

@@ -72,7 +72,7 @@ struct http_server {
     void *arg;
     char *munge_socket;
     char *const *names; /* borrowed, or NULL */
-    bool open;                 /* the handler authenticates */
+    bool open;          /* the handler authenticates */
     struct http_tokens tokens; /* key NULL: tokens are refused */
     uv_prepare_t prepare;
     uv_idle_t again;
@@ -114,10 +114,10 @@ struct http_auth { /* authentication of a request by a credential or a token */
     char *text;                   /* the credential */
     char *munge_socket;           /* munged's socket, for the worker thread; or NULL */
     struct credential credential; /* the decoded credential */
-    struct token_key *key; /* of a token; NULL: the text is a MUNGE credential */
+    struct token_key *key;        /* of a token; NULL: the text is a MUNGE credential */
     int (*uid_of) (const char *name, uid_t *ret);
-    struct token token; /* the token's contents, */
-    uid_t uid;          /* ... and the uid of its user */
+    struct token token;           /* the token's contents, */
+    uid_t uid;                    /* ... and the uid of its user */
     struct sha256 sum;            /* of the request, as far as it has been read */
     int rc;
     struct error err;

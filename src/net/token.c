@@ -36,8 +36,8 @@ static int check_file (int fd, const char *path, mode_t forbidden, struct error 
                           "broker's user",
                           path, (unsigned)st.st_uid);
     if (st.st_mode & forbidden)
-        return error_set (err, EPERM, "%s: mode %04o lets others %s it: use chmod %s", path,
-                          st.st_mode & 07777U, forbidden & 044 ? "read" : "write",
+        return error_set (err, EPERM, "%s: mode %04o lets others %s it: use chmod %s",
+                          path, st.st_mode & 07777U, forbidden & 044 ? "read" : "write",
                           forbidden & 044 ? "0600" : "0644");
     return 0;
 }
@@ -168,7 +168,8 @@ char *token_make (const struct token_key *key, const char *user, int64_t issued,
     if (rc == 0)
         rc = jwt_add_grant (jwt, "sun", user);
     if (rc == 0)
-        rc = jwt_set_alg (jwt, key->algorithm, bytes (&key->secret), (int)key->secret.len);
+        rc =
+            jwt_set_alg (jwt, key->algorithm, bytes (&key->secret), (int)key->secret.len);
     char *text = rc == 0 ? jwt_encode_str (jwt) : NULL;
     if (!text)
         error_set (err, rc ? rc : EINVAL, "the key cannot sign a token");
@@ -210,8 +211,8 @@ int token_read (const struct token_key *key, const char *text, int64_t now,
     if ((rc = get_claims (jwt, ret, err)) < 0)
         return rc;
     if (ret->expires <= now)
-        return error_set (err, EACCES,
-                          "the token has expired: make a new one with \"scontrol token\"");
+        return error_set (
+            err, EACCES, "the token has expired: make a new one with \"scontrol token\"");
     return 0;
 }
 

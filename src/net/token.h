@@ -18,10 +18,10 @@
 
 #include "common/error.h"
 
-#define TOKEN_MAX 4096       /* bytes of a token */
-#define TOKEN_USER_SIZE 257  /* a user's name and NUL */
-#define TOKEN_SECRET_MIN 32  /* bytes of a secret: as many as HS256 has (RFC 7518, 3.2) */
-#define TOKEN_KEY_MAX 16384  /* bytes of a key file */
+#define TOKEN_MAX 4096      /* bytes of a token */
+#define TOKEN_USER_SIZE 257 /* a user's name and NUL */
+#define TOKEN_SECRET_MIN 32 /* bytes of a secret: as many as HS256 has (RFC 7518, 3.2) */
+#define TOKEN_KEY_MAX 16384 /* bytes of a key file */
 
 struct token_key;
 

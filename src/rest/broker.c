@@ -38,10 +38,9 @@ json_t *rest_diag (struct rest_call *call)
 
     if (!status)
         return NULL;
-    return json_pack ("{s:{s:o s:o s:I s:I s:o}}", "statistics", "req_time",
-                      time_of (now), "req_time_start",
-                      time_of (now - number (status, "uptime")), "jobs_pending",
-                      (json_int_t)number (jobs, "pending"), "jobs_running",
-                      (json_int_t)number (jobs, "running"), "job_states_ts",
-                      time_of (now));
+    return json_pack (
+        "{s:{s:o s:o s:I s:I s:o}}", "statistics", "req_time", time_of (now),
+        "req_time_start", time_of (now - number (status, "uptime")), "jobs_pending",
+        (json_int_t)number (jobs, "pending"), "jobs_running",
+        (json_int_t)number (jobs, "running"), "job_states_ts", time_of (now));
 }

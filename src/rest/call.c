@@ -15,7 +15,8 @@
 /* The status of the answer, and the name, by the number of the first error. */
 static const struct {
     int number, status;
-    const char *words; /* of the command's message, for which the number stands; or NULL */
+    const char
+        *words; /* of the command's message, for which the number stands; or NULL */
     const char *name;
 } kinds[] = {
     { REST_INVALID_JOB, 404, "Invalid job id specified", "Invalid job id specified" },
@@ -157,14 +158,14 @@ char *rest_answer (struct rest_call *call, json_t *members)
 {
     autojson json_t *o = members ? members : json_object ();
     const char *version = *call->version ? call->version : "v0.0.41";
-    json_t *meta =
-        json_pack ("{s:{s:s s:s s:s+ s:s} s:{s:s s:s s:s} s:[]"
-                   " s:{s:{s:s s:s s:s} s:s s:s}}",
-                   "plugin", "type", call->database ? "openapi/slurmdbd" : "openapi/slurmctld",
-                   "name", "fluxq slurmrestd", "data_parser", "data_parser/", version,
-                   "accounting_storage", "", "client", "source", "", "user", "", "group",
-                   "", "command", "slurm", "version", "major", "25", "minor", "11",
-                   "micro", "0", "release", CMD_SLURM_VERSION, "cluster", "");
+    json_t *meta = json_pack (
+        "{s:{s:s s:s s:s+ s:s} s:{s:s s:s s:s} s:[]"
+        " s:{s:{s:s s:s s:s} s:s s:s}}",
+        "plugin", "type", call->database ? "openapi/slurmdbd" : "openapi/slurmctld",
+        "name", "fluxq slurmrestd", "data_parser", "data_parser/", version,
+        "accounting_storage", "", "client", "source", "", "user", "", "group", "",
+        "command", "slurm", "version", "major", "25", "minor", "11", "micro", "0",
+        "release", CMD_SLURM_VERSION, "cluster", "");
 
     if (call->status == 0)
         call->status = json_array_size (call->errors) ? 500 : 200;
@@ -258,8 +259,7 @@ int rest_run (struct rest_call *call, const char *const argv[], const char *inpu
         return -1;
     }
     rewind (stdin);
-    int status =
-        command_execute (command, argc, (char **)(uintptr_t)argv, NULL, false);
+    int status = command_execute (command, argc, (char **)(uintptr_t)argv, NULL, false);
     if (read_back (1, out) < 0 || read_back (2, &said) < 0) {
         rest_error (call, REST_UNKNOWN, "the answer of %s is too large", argv[0]);
         return -1;

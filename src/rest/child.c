@@ -34,9 +34,8 @@ static bool keep_only (int fd)
 static void answer (struct rest_call *call)
 {
     json_t *members = call->route->fn (call);
-    autofree char *text =
-        rest_answer (call, json_array_size (call->errors) ? (json_decref (members), NULL)
-                                                          : members);
+    autofree char *text = rest_answer (
+        call, json_array_size (call->errors) ? (json_decref (members), NULL) : members);
     char status[16];
     int n = snprintf (status, sizeof (status), "%d\n", call->status);
 

@@ -12,11 +12,11 @@ static const struct {
     const char *name, *option;
     bool time;
 } filters[] = {
-    { "account", "accounts", false },   { "end_time", "endtime", true },
-    { "groups", "group", false },       { "job_name", "name", false },
-    { "node", "nodelist", false },      { "partition", "partition", false },
-    { "qos", "qos", false },            { "start_time", "starttime", true },
-    { "state", "state", false },        { "step", "jobs", false },
+    { "account", "accounts", false }, { "end_time", "endtime", true },
+    { "groups", "group", false },     { "job_name", "name", false },
+    { "node", "nodelist", false },    { "partition", "partition", false },
+    { "qos", "qos", false },          { "start_time", "starttime", true },
+    { "state", "state", false },      { "step", "jobs", false },
 };
 
 /* A unix time becomes a date; words (now-1day) stay. */

@@ -62,8 +62,10 @@ json_t *rest_get_states (struct rest_call *call)
 
 /* -- cancel -- */
 
-static const char *const ended[] = { "COMPLETED", "FAILED",    "CANCELLED",     "TIMEOUT",
-                                     "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "DEADLINE" };
+static const char *const ended[] = {
+    "COMPLETED", "FAILED",    "CANCELLED",     "TIMEOUT",
+    "NODE_FAIL", "PREEMPTED", "OUT_OF_MEMORY", "DEADLINE"
+};
 
 static bool has_ended (const json_t *job)
 {
@@ -130,10 +132,10 @@ json_t *rest_delete_job (struct rest_call *call)
 static const struct {
     const char *member, *option;
 } filters[] = {
-    { "account", "account" }, { "flags", NULL },          { "job_name", "name" },
-    { "job_state", "state" }, { "jobs", NULL },           { "nodes", "nodelist" },
-    { "partition", "partition" }, { "qos", "qos" },       { "signal", "signal" },
-    { "user_name", "user" },  { "wckey", "wckey" },
+    { "account", "account" },     { "flags", NULL },    { "job_name", "name" },
+    { "job_state", "state" },     { "jobs", NULL },     { "nodes", "nodelist" },
+    { "partition", "partition" }, { "qos", "qos" },     { "signal", "signal" },
+    { "user_name", "user" },      { "wckey", "wckey" },
 };
 
 static bool add_filter (struct rest_call *call, struct rest_argv *a, const char *member,
@@ -162,8 +164,7 @@ static bool add_ids (struct rest_call *call, struct rest_argv *a, json_t *jobs)
     const json_t *id;
     size_t i;
 
-    json_array_foreach (jobs, i, id)
-    {
+    json_array_foreach (jobs, i, id) {
         if (json_is_integer (id))
             rest_argv_add (a, "%jd", (intmax_t)json_integer_value (id));
         else if (json_is_string (id) && *json_string_value (id) != '-')
@@ -188,7 +189,8 @@ json_t *rest_delete_jobs (struct rest_call *call)
         if (!add_filter (call, &a, member, value))
             break;
     if (a.n == 1 && json_array_size (json_object_get (body, "jobs")) == 0)
-        rest_error (call, REST_INVALID_JOBS, "the request names no jobs and has no filter");
+        rest_error (call, REST_INVALID_JOBS,
+                    "the request names no jobs and has no filter");
     rest_argv_add (&a, "--");
     add_ids (call, &a, json_object_get (body, "jobs"));
     return cancel (call, &a) ? json_pack ("{s:[]}", "status") : NULL;
@@ -234,8 +236,8 @@ static void add_key (struct rest_call *call, struct rest_argv *a, const char *me
     while (i < ARRAY_SIZE (keys) && strcmp (keys[i].member, member) != 0)
         i++;
     if (i == ARRAY_SIZE (keys)) {
-        rest_error (call, REST_PARSING, "%.100s: a job's %.100s cannot be changed", member,
-                    member);
+        rest_error (call, REST_PARSING, "%.100s: a job's %.100s cannot be changed",
+                    member, member);
         return;
     }
     enum rest_number kind = rest_number (value, &n);

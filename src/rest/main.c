@@ -112,9 +112,14 @@ static int parse_arguments (struct arguments *a, int argc, char **argv)
  * broker and the users are remain. */
 static int clean_environment (void)
 {
-    static const char *const kept[] = { "FLUXQ_BROKER", "FLUXQ_BROKER_WAIT",
-                                        "FLUXQ_RUNTIME_DIR", "XDG_RUNTIME_DIR", "HOME",
-                                        "PATH", "TZ", "FLUXQ_CLOCK_OFFSET",
+    static const char *const kept[] = { "FLUXQ_BROKER",
+                                        "FLUXQ_BROKER_WAIT",
+                                        "FLUXQ_RUNTIME_DIR",
+                                        "XDG_RUNTIME_DIR",
+                                        "HOME",
+                                        "PATH",
+                                        "TZ",
+                                        "FLUXQ_CLOCK_OFFSET",
                                         "FLUXQ_MUNGE_SOCKET" };
     char *values[ARRAY_SIZE (kept)] = { NULL };
     int rc = 0;

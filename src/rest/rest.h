@@ -51,9 +51,9 @@ struct rest_call {
     const struct rest_route *route; /* NULL: no route was found */
     bool database;                  /* the path begins with /slurmdb/ */
     char version[16];               /* "v0.0.41" */
-    char arg[256];                  /* the last segment of the path of a route with "{}" */
-    json_t *errors, *warnings;      /* arrays */
-    int status;                     /* 0: as the errors say */
+    char arg[256];             /* the last segment of the path of a route with "{}" */
+    json_t *errors, *warnings; /* arrays */
+    int status;                /* 0: as the errors say */
 };
 
 /* A function of a route: the members of the answer, or NULL after rest_error(). */
@@ -111,8 +111,8 @@ json_t *rest_get (struct rest_call *call, const char *target);
 
 rest_function rest_ping, rest_diag; /* broker.c */
 rest_function rest_get_jobs, rest_get_states, rest_get_job, rest_delete_job,
-    rest_delete_jobs, rest_update_job;                       /* jobs.c */
-rest_function rest_submit;                                   /* submit.c */
+    rest_delete_jobs, rest_update_job; /* jobs.c */
+rest_function rest_submit;             /* submit.c */
 rest_function rest_get_nodes, rest_get_node, rest_get_partitions, rest_get_partition,
     rest_get_reservations, rest_get_reservation, rest_get_licenses; /* nodes.c */
-rest_function rest_history_jobs, rest_history_job;           /* history.c */
+rest_function rest_history_jobs, rest_history_job;                  /* history.c */

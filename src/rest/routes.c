@@ -6,10 +6,10 @@
 static const char *const update_time[] = { "update_time", "flags", NULL };
 static const char *const ids[] = { "job_id", NULL };
 static const char *const kill_job[] = { "signal", "flags", NULL };
-static const char *const history[] = {
-    "account", "end_time",  "format", "groups", "job_name", "node",
-    "partition", "qos", "start_time", "state", "step", "users", NULL
-};
+static const char *const history[] = { "account",    "end_time", "format",    "groups",
+                                       "job_name",   "node",     "partition", "qos",
+                                       "start_time", "state",    "step",      "users",
+                                       NULL };
 
 const struct rest_route rest_slurm_routes[] = {
     { "GET", "ping", rest_ping, NULL },
@@ -105,8 +105,7 @@ bool rest_find_route (struct rest_call *call)
 {
     const char *method = http_request_method (call->req);
     const char *path = skip_head (call, http_request_path (call->req));
-    const struct rest_route *r =
-        call->database ? rest_slurmdb_routes : rest_slurm_routes;
+    const struct rest_route *r = call->database ? rest_slurmdb_routes : rest_slurm_routes;
     bool other = false;
 
     if (!path)

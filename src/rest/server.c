@@ -91,7 +91,8 @@ static void end_child (struct job *job, bool kill_child)
         kill (job->pid, SIGKILL);
     uv_poll_stop (&job->poll);
     close (job->fd);
-    waitpid (job->pid, NULL, 0); /* its end of the pipe is closed: it has ended, or will */
+    waitpid (job->pid, NULL,
+             0); /* its end of the pipe is closed: it has ended, or will */
     job->server->running--;
     DL_DELETE (job->server->jobs, job);
     uv_close ((uv_handle_t *)&job->poll, closed);
@@ -252,16 +253,18 @@ static int listen_tcp (struct rest_server *s, const char *address, struct error 
 
     if (*address == ':' && asprintf (&local, "localhost%s", address) < 0)
         return error_set (err, ENOMEM, "out of memory");
-    rc = authority_parse (local ? local : address, REST_DEFAULT_PORT, name, "address", err);
+    rc = authority_parse (local ? local : address, REST_DEFAULT_PORT, name, "address",
+                          err);
 
     if (rc < 0)
         return rc;
     if (!authority_is_loopback (name))
-        return error_set (err, EINVAL,
-                          "%s: other machines could read the tokens, as slurmrestd does "
-                          "not encrypt: use localhost:PORT or unix:PATH, and a proxy with "
-                          "TLS in front",
-                          address);
+        return error_set (
+            err, EINVAL,
+            "%s: other machines could read the tokens, as slurmrestd does "
+            "not encrypt: use localhost:PORT or unix:PATH, and a proxy with "
+            "TLS in front",
+            address);
     const char *colon = strrchr (name, ':');
     bool bracket = name[0] == '[';
     host = strndup (name + bracket, (size_t)(colon - name) - 2 * bracket);

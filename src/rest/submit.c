@@ -24,11 +24,11 @@ enum kind {
     MINUTES,
     MEGABYTES,
     WHEN,
-    FLAG,       /* true: the option; false: no option */
-    CHOICE,     /* true: the option; false: the other one */
-    RESOURCES,  /* "gres/gpu:2": the option gets "gpu:2" */
-    GPUS,       /* the same: the option gets "2" */
-    ELSEWHERE,  /* read by a function of this file */
+    FLAG,      /* true: the option; false: no option */
+    CHOICE,    /* true: the option; false: the other one */
+    RESOURCES, /* "gres/gpu:2": the option gets "gpu:2" */
+    GPUS,      /* the same: the option gets "2" */
+    ELSEWHERE, /* read by a function of this file */
 };
 
 static const struct row {
@@ -175,7 +175,8 @@ static bool add_resource (struct rest_call *call, struct rest_argv *a,
     if (!strncmp (text, "gres", 4) && (text[4] == '/' || text[4] == ':'))
         text += 5;
     if (row->kind == GPUS && strncmp (text, "gpu", 3) != 0)
-        return wrong (call, row->member, "gres/gpu:N: fluxq has no other resources there");
+        return wrong (call, row->member,
+                      "gres/gpu:N: fluxq has no other resources there");
     if (row->kind == GPUS)
         text += 3 + (text[3] != '\0');
     if (*text)
@@ -242,7 +243,8 @@ static bool add_nodes (struct rest_call *call, struct rest_argv *a, const json_t
 {
     const json_t *nodes = json_object_get (job, "nodes");
     double least = 0, most = 0;
-    bool min = rest_number (json_object_get (job, "minimum_nodes"), &least) == REST_NUMBER;
+    bool min =
+        rest_number (json_object_get (job, "minimum_nodes"), &least) == REST_NUMBER;
     bool max = rest_number (json_object_get (job, "maximum_nodes"), &most) == REST_NUMBER;
 
     if (json_is_string (nodes)) {
@@ -276,7 +278,8 @@ static bool add_signal (struct rest_call *call, struct rest_argv *a, const json_
     if (flags.len && !*batch)
         return wrong (call, "kill_warning_flags", "BATCH_JOB");
     if (number)
-        rest_argv_add (a, at ? "--signal=%s%.0f@%.0f" : "--signal=%s%.0f", batch, n, delay);
+        rest_argv_add (a, at ? "--signal=%s%.0f@%.0f" : "--signal=%s%.0f", batch, n,
+                       delay);
     else if (json_is_string (value) && *json_string_value (value))
         rest_argv_add (a, at ? "--signal=%s%s@%.0f" : "--signal=%s%s", batch,
                        json_string_value (value), delay);
@@ -308,14 +311,12 @@ static bool add_variables (struct rest_call *call, struct strbuf *sb, json_t *en
     json_t *value;
     size_t i;
 
-    json_array_foreach (environment, i, value)
-    {
+    json_array_foreach (environment, i, value) {
         if (!json_is_string (value) || !strchr (json_string_value (value), '='))
             return wrong (call, "environment", "texts NAME=VALUE");
         strbuf_add (sb, json_string_value (value), json_string_length (value) + 1);
     }
-    json_object_foreach (environment, name, value)
-    {
+    json_object_foreach (environment, name, value) {
         if (!json_is_string (value))
             return wrong (call, "environment", "texts");
         strbuf_addf (sb, "%s=%s", name, json_string_value (value));
@@ -369,8 +370,7 @@ static bool add_members (struct rest_call *call, struct rest_argv *a, json_t *jo
     const char *member;
     json_t *value;
 
-    json_object_foreach (job, member, value)
-    {
+    json_object_foreach (job, member, value) {
         const struct row *row = find_row (member);
         if (is_empty (value))
             continue;

@@ -17,7 +17,7 @@
 #include "common/sha256.h"
 #include "net/token.h"
 
-#define LIFESPAN_DEFAULT 1800 /* seconds, as in Slurm */
+#define LIFESPAN_DEFAULT 1800        /* seconds, as in Slurm */
 #define LIFESPAN_MAX (INT32_MAX - 1) /* Slurm's "infinite" */
 
 /* -- settings and state -- */
@@ -132,8 +132,7 @@ static int64_t last_revocation (const struct tokens *t, uid_t uid)
     int64_t last = t->of_all;
     struct revocation *r, *next;
 
-    HASH_ITER (hh, t->of_users, r, next)
-    {
+    HASH_ITER (hh, t->of_users, r, next) {
         if (uid == (uid_t)-1 || r->uid == uid)
             last = MAX (last, r->until);
     }
@@ -183,8 +182,7 @@ static void release (struct broker *b)
     struct tokens *t = state_of (b);
     struct revocation *r, *next;
 
-    HASH_ITER (hh, t->of_users, r, next)
-    {
+    HASH_ITER (hh, t->of_users, r, next) {
         HASH_DEL (t->of_users, r);
         free (r);
     }
@@ -223,8 +221,7 @@ static void on_worker (uv_work_t *work)
 {
     struct wish *w = work->data;
 
-    w->token =
-        token_make (w->key, w->user, w->issued, w->issued + w->lifespan, &w->err);
+    w->token = token_make (w->key, w->user, w->issued, w->issued + w->lifespan, &w->err);
 }
 
 static void after_worker (uv_work_t *work, int status)
@@ -263,8 +260,8 @@ static void revoke_of (struct broker *b, struct http_request *req, uid_t uid,
 {
     struct tokens *t = state_of (b);
     struct journal_txn *txn = journal_txn_create ();
-    int64_t until = before ? before
-                           : MAX ((int64_t)clock_wall (), last_revocation (t, uid) + 1);
+    int64_t until =
+        before ? before : MAX ((int64_t)clock_wall (), last_revocation (t, uid) + 1);
     char name[32] = "tokens/all", value[24];
 
     if (!txn || (uid != (uid_t)-1 && note_revocation (t, uid, until) < 0)) {
@@ -378,10 +375,11 @@ static void api_token (struct broker *b, struct http_request *req,
     if (!body)
         return;
     if (!key || !token_key_can_sign (key))
-        http_reply_problem (req, 409, "no-tokens",
-                            key ? "this broker has no key to make tokens with, only to "
-                                  "read them (token-key: in fluxq.yaml)"
-                                : "this broker makes no tokens (token-key: in fluxq.yaml)");
+        http_reply_problem (
+            req, 409, "no-tokens",
+            key ? "this broker has no key to make tokens with, only to "
+                  "read them (token-key: in fluxq.yaml)"
+                : "this broker makes no tokens (token-key: in fluxq.yaml)");
     else if (http_request_has_token (req))
         http_reply_problem (req, 403, "by-token",
                             "a token makes no further tokens: they would outlive it");

@@ -393,6 +393,6 @@ void scontrol_show_reservations (struct scontrol *s, const char *value)
         reservationview_sum (one, json_object_get (all, "nodes"));
         print_record (&l, one);
     }
-    end (&l, !value && json_array_size (list) == 0 ? "No reservations in the system"
-                                                    : NULL);
+    end (&l,
+         !value && json_array_size (list) == 0 ? "No reservations in the system" : NULL);
 }

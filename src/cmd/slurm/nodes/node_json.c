@@ -82,14 +82,24 @@ static void set_texts (json_t *o, const char *const none[])
 
 json_t *node_json (const json_t *node)
 {
-    static const char *const none[] = {
-        "architecture", "burstbuffer_network_address", "cluster_name", "comment", "extra",
-        "gpu_spec", "gres_drained", "instance_id", "instance_type", "mcs_label",
-        "operating_system", "owner", "reason_set_by_user", "specialized_cpus", NULL
-    };
-    static const char *const zero[] = { "boot_time",    "free_mem",     "last_busy",
-                                        "reason_changed_at", "resume_after",
-                                        "slurmd_start_time" };
+    static const char *const none[] = { "architecture",
+                                        "burstbuffer_network_address",
+                                        "cluster_name",
+                                        "comment",
+                                        "extra",
+                                        "gpu_spec",
+                                        "gres_drained",
+                                        "instance_id",
+                                        "instance_type",
+                                        "mcs_label",
+                                        "operating_system",
+                                        "owner",
+                                        "reason_set_by_user",
+                                        "specialized_cpus",
+                                        NULL };
+    static const char *const zero[] = { "boot_time",    "free_mem",
+                                        "last_busy",    "reason_changed_at",
+                                        "resume_after", "slurmd_start_time" };
     json_int_t cores = whole (node, "cores"), used = whole (node, "cores_used");
     json_t *o = json_pack (
         "{s:s s:s s:s s:o s:[] s:i s:i s:i s:I s:I s:I s:I s:I s:I s:I s:i s:i s:i s:i}",
@@ -153,13 +163,14 @@ json_t *partition_json (const json_t *queue)
         "{s:s s:s s:s s:s s:{s:s s:s s:I} s:{s:s s:s} s:{s:o} s:{s:s s:s s:s}"
         " s:{s:i s:I} s:{s:o s:s} s:o s:{s:i} s:{s:I s:i} s:{s:[s]} s:{s:s s:o}"
         " s:i s:[] s:o s:{s:o s:o}}",
-        "name", json_text (queue, "name"), "alternate", "", "cluster", "", "node_sets", "",
-        "nodes", "allowed_allocation", "", "configured", json_text (queue, "nodelist"),
-        "total", whole (queue, "nnodes"), "accounts", "allowed", "", "deny", "", "groups",
-        "allowed", text_by (add_groups, queue), "qos", "allowed", "", "deny", "",
-        "assigned", "", "cpus", "task_binding", 0, "total", whole (queue, "cpus"),
-        "defaults", "time", job_json_number (time > 0, ceil (time / 60)), "job", "",
-        "maximums", maximums (queue), "minimums", "nodes", 0, "priority", "job_factor",
+        "name", json_text (queue, "name"), "alternate", "", "cluster", "", "node_sets",
+        "", "nodes", "allowed_allocation", "", "configured",
+        json_text (queue, "nodelist"), "total", whole (queue, "nnodes"), "accounts",
+        "allowed", "", "deny", "", "groups", "allowed", text_by (add_groups, queue),
+        "qos", "allowed", "", "deny", "", "assigned", "", "cpus", "task_binding", 0,
+        "total", whole (queue, "cpus"), "defaults", "time",
+        job_json_number (time > 0, ceil (time / 60)), "job", "", "maximums",
+        maximums (queue), "minimums", "nodes", 0, "priority", "job_factor",
         whole (queue, "priority"), "tier", 1, "partition", "state",
         answer_flag (queue, "started") ? "UP" : "DOWN", "tres", "billing_weights", "",
         "configured", text_by (add_tres_sum, queue), "grace_time", 0, "select_type",
@@ -185,8 +196,8 @@ static void add_cores (struct strbuf *sb, const json_t *o)
 
 json_t *reservation_json (const json_t *o)
 {
-    static const char *const none[] = { "accounts", "burst_buffer", "features",
-                                        "groups",   "licenses",     "partition", NULL };
+    static const char *const none[] = { "accounts", "burst_buffer", "features", "groups",
+                                        "licenses", "partition",    NULL };
     json_t *flags = json_pack ("[s]", "SPEC_NODES");
     json_t *one = json_pack (
         "{s:s s:I s:[] s:o s:o s:o s:i s:I s:s s:{s:o} s:o s:o}", "name",
@@ -227,8 +238,7 @@ static json_t *nodes_of_line (const struct sinfo_line *l)
     return json_pack ("{s:I s:I s:I s:I s:o s:o s:o}", "allocated", (json_int_t)l->alloc,
                       "idle", (json_int_t)l->idle, "other", (json_int_t)l->other, "total",
                       (json_int_t)l->nodes, "hostnames", names_json (l->names),
-                      "addresses", names_json (l->names), "nodes",
-                      names_json (l->names));
+                      "addresses", names_json (l->names), "nodes", names_json (l->names));
 }
 
 static json_t *cpus_of_line (const struct sinfo_line *l)
@@ -248,8 +258,9 @@ static json_t *memory_of_line (const struct sinfo_line *l)
 {
     json_t *o = range (l->memory_min, l->memory_max);
 
-    set (o, "free", json_pack ("{s:o s:o}", "minimum", job_json_number (false, 0),
-                               "maximum", job_json_number (false, 0)));
+    set (o, "free",
+         json_pack ("{s:o s:o}", "minimum", job_json_number (false, 0), "maximum",
+                    job_json_number (false, 0)));
     set (o, "allocated", json_integer (whole (l->node, "memory_used")));
     return o;
 }
@@ -257,7 +268,8 @@ static json_t *memory_of_line (const struct sinfo_line *l)
 json_t *sinfo_line_json (const struct sinfo_line *l)
 {
     json_t *o = json_pack (
-        "{s:i s:{s:o} s:o s:o s:o s:o s:o s:o s:o s:o s:{s:s s:s} s:{s:o s:o} s:{s:s s:i s:s}"
+        "{s:i s:{s:o} s:o s:o s:o s:o s:o s:o s:o s:o s:{s:s s:s} s:{s:o s:o} s:{s:s s:i "
+        "s:s}"
         " s:{s:s s:i} s:s s:o}",
         "port", 0, "node", "state", l->node ? states (l->state) : json_array (), "nodes",
         nodes_of_line (l), "cpus", cpus_of_line (l), "sockets", range (1, 1), "cores",

@@ -166,7 +166,8 @@ static int set_option (struct cmd *c, struct sinfo *s, const struct option_match
         s->json = true;
         return job_json_has_version (m->value)
                    ? CMD_OK
-                   : cmd_usage (c, "--json=%s: not supported; use --json=v0.0.41", m->value);
+                   : cmd_usage (c, "--json=%s: not supported; use --json=v0.0.41",
+                                m->value);
     case REFUSED:
         return refuse (c, m);
     }

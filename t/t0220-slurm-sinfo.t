@@ -70,6 +70,13 @@ test_expect_success 'states: the short words in their order, and the long ones' 
     prints "mixed|allocated+drain|idle|idle+drain|\n" sh -c "sinfo -N -h -p batch -O statecomplete:0 | tr \"\n\" \"|\"; echo"
 '
 
+test_expect_success '--json has a line for each partition and kind of node, with the words of Slurm' '
+    sinfo --json >out && jq -e "[.sinfo[] | select(.partition.name == \"batch\") | .nodes.nodes[0] + \":\" + (.node.state | join(\"+\"))] | sort ==
+        [\"node0:MIXED\", \"node1:ALLOCATED+DRAIN\", \"node2:IDLE\", \"node3:IDLE+DRAIN\"]" out &&
+    jq -e ".sinfo[] | select(.nodes.nodes == [\"node1\"] and .partition.name == \"batch\") | .reason.description == \"new disk\" and .cpus.allocated == .cpus.total" out &&
+    sinfo --json -n node2 -p batch | jq -e "(.sinfo | length) == 1 and .sinfo[0].nodes.total == 1"
+'
+
 test_expect_success '-N has a line for each node and partition, sorted by name' '
     sinfo -N >out && cat >wanted <<-\END && test_cmp wanted out &&
 	NODELIST   NODES PARTITION STATE 
@@ -172,6 +179,7 @@ test_expect_success 'a stopped queue is down; reservations are listed, and their
 '
 
 test_expect_success 'options that fluxq does not have are refused; those without a difference are accepted' '
+    says 1 "sinfo: error: --json=v1: not supported; use --json=v0.0.41" sinfo --json=v1 &&
     says 1 "sinfo: error: --yaml: not supported; use --json" sinfo --yaml &&
     sinfo -M fluxq -p batch -o %R >out && printf "CLUSTER: fluxq\nPARTITION\nbatch\n" | test_cmp - out &&
     test_expect_code 1 sinfo -M x 2>err && grep "^sinfo: error: .x. can.t be reached now, or it is an invalid entry for --clusters; there is one cluster, fluxq$" err &&

@@ -200,7 +200,11 @@ test_expect_success '--json has the shape of data_parser v0.0.41' '
         .jobs[0].standard_output == \"/dev/null\" and .jobs[0].time_limit.number == 12 and
         (.jobs[0].job_resources.nodes.allocation | length) == 2 and (.errors | length) == 0" out &&
     scontrol --json show job $ended | jq -e ".jobs[0].exit_code.return_code.number == 3" &&
-    test_expect_code 1 scontrol --json show config && test_expect_code 1 scontrol --json=v1 show job
+    scontrol --json show node node1 >out && jq -e "(.nodes | length) == 1 and .nodes[0].name == \"node1\" and
+        .nodes[0].partitions == [\"batch\"] and (.nodes[0].state[0] | test(\"^(IDLE|MIXED|ALLOCATED)$\"))" out &&
+    scontrol --json=v0.0.42 show partition batch | jq -e ".partitions[0].nodes.total == 4 and .partitions[0].partition.state == [\"UP\"]" &&
+    scontrol --json show reservation | jq -e "(.reservations | length) == 0" && scontrol --json show license | jq -e ".licenses == []" &&
+    test_expect_code 1 scontrol --json show node nonode && test_expect_code 1 scontrol --json show config && test_expect_code 1 scontrol --json=v1 show job
 '
 
 test_expect_success 'keywords may be shortened; unknown ones and those that fluxq does not have are errors' '

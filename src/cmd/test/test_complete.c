@@ -89,7 +89,7 @@ static void test_lists (void **state)
     offered ("logs --st", "--st", "--stdout\n--stderr\n");
     offered ("logs -", "-f", "");
     offered ("show ", "", "job\nnode\nqueue\npriority\nfair-share\nreservation\nslurm-options\n");
-    offered ("ctl re", "re", "reload\nresume\nrelease\nresize\nreserve\n");
+    offered ("ctl re", "re", "reload\nresume\nrelease\nresize\nreserve\nrevoke-tokens\n");
     offered ("queue -t R", "R", "RUNNING\n");
 }
 

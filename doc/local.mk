@@ -5,7 +5,7 @@ man5_MANS = $(wildcard $(srcdir)/doc/man/*.5)
 man7_MANS = $(wildcard $(srcdir)/doc/man/*.7)
 man8_MANS = $(wildcard $(srcdir)/doc/man/*.8)
 
-doc_DATA = $(wildcard $(srcdir)/doc/*.md) $(srcdir)/doc/openapi.yaml
+doc_DATA = $(wildcard $(srcdir)/doc/*.md) $(srcdir)/doc/openapi.yaml $(srcdir)/doc/openapi-slurm.yaml
 guidedir = $(docdir)/guide
 guide_DATA = $(wildcard $(srcdir)/doc/guide/*.md)
 exampledir = $(docdir)/examples

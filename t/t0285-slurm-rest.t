@@ -46,14 +46,19 @@ print((head + b"." + sign).decode())
 END
 }
 
-# call METHOD PATH TOKEN [BODY]: prints the status; the answer goes to the file answer. The
-# token goes through a file, as command lines are for everybody to read.
+# call METHOD PATH TOKEN [BODY]: prints the status; the answer goes to the file answer, and to
+# the folder answers for the comparison with the description. The token goes through a file, as
+# command lines are for everybody to read. A PATH from / on is that of another version or of slurmdb.
+mkdir answers
 call()
 {
+    case $2 in /*) path=$2 ;; *) path=/slurm/v0.0.41/$2 ;; esac
     echo "X-SLURM-USER-NAME: $(id -un)" >headers
     [ -z "$3" ] || echo "X-SLURM-USER-TOKEN: $3" >>headers
     curl -s --unix-socket "$FLUXQ_RUN/rest.sock" -o answer -w '%{http_code}\n' -X "$1" -H @headers \
-        ${4:+--data-binary "$4"} "http://localhost/slurm/v0.0.41/$2"
+        ${4:+--data-binary "$4"} "http://localhost$path" | tee code
+    number=$(ls answers | wc -l)
+    { printf '{"method": "%s", "path": "%s", "status": %s, "answer": ' "$1" "${path%%\?*}" "$(cat code)" && cat answer && echo "}"; } >"answers/$number"
 }
 
 # refused STATUS ARGS...: call has this status, and the answer an error.
@@ -164,8 +169,11 @@ test_expect_success 'a job is submitted, seen in all lists, and its output is th
     test "$(jq -c ".jobs[0] | [.job_id, .name, .job_state, .time_limit.number]" answer)" = "[$id,\"by rest\",[\"COMPLETED\"],5]" &&
     test "$(call GET jobs/ "$token")" = 200 && test "$(jq "[.jobs[].job_id] | index($id) != null" answer)" = true &&
     test "$(call GET "jobs/state?job_id=$id" "$token")" = 200 && test "$(jq -c ".jobs[0].state" answer)" = "[\"COMPLETED\"]" &&
-    curl -s --unix-socket "$FLUXQ_RUN/rest.sock" "http://x/slurmdb/v0.0.41/job/$id" >out && jq -c .errors out &&
-    test "$(jq -r ".jobs[0].state.current[0]" out)" = COMPLETED
+    test "$(call GET /slurmdb/v0.0.41/job/$id "$token")" = 200 &&
+    test "$(jq -r ".jobs[0].state.current[0]" answer)" = COMPLETED &&
+    test "$(call GET "/slurmdb/v0.0.42/jobs?start_time=$now&job_name=by%20rest" "$token")" = 200 &&
+    test "$(jq -c "[.jobs[].job_id]" answer)" = "[$id]" && test "$(jq -r .meta.plugin.data_parser answer)" = data_parser/v0.0.42 &&
+    refused 404 GET /slurmdb/v0.0.41/job/999999 "$token" && refused 422 GET "/slurmdb/v0.0.41/jobs?format=x" "$token"
 '
 test_expect_success 'a job is changed, signalled and cancelled; one that has ended is not' '
     cat >sleep.json <<-END &&
@@ -195,7 +203,7 @@ test_expect_success 'nodes, partitions, reservations, licenses, ping and diag' '
     test "$(call GET partitions "$token")" = 200 && test "$(jq -r ".partitions[0].nodes.total" answer)" = 4 &&
     test "$(call GET partition/batch "$token")" = 200 && refused 500 GET partition/none "$token" &&
     refused 500 GET node/none "$token" && fluxq-ctl reserve --name r1 --start now --duration 10 --nodes node3 --users root &&
-    test "$(call GET reservations "$token")" = 200 && test "$(jq -r ".reservations[0].node_list" answer)" = node3 &&
+    test "$(call GET reservation/r1 "$token")" = 200 && test "$(call GET reservations "$token")" = 200 && test "$(jq -r ".reservations[0].node_list" answer)" = node3 &&
     fluxq-ctl unreserve r1 && test "$(call GET licenses "$token")" = 200 && test "$(jq -c .licenses answer)" = "[]" &&
     test "$(call GET ping "$token")" = 200 && test "$(jq -r ".pings[0].pinged" answer)" = UP &&
     test "$(call GET diag "$token")" = 200 && test "$(jq ".statistics.jobs_running" answer)" = 0
@@ -209,7 +217,7 @@ test_expect_success 'wrong requests are refused with a reason' '
     refused 400 POST job/submit "$token" "{\"script\": \"#!/bin/sh\", \"job\": {\"shoe_size\": 43}}" && grep shoe_size answer &&
     refused 400 POST job/submit "$token" "{\"script\": \"#!/bin/sh\", \"job\": {\"environment\": [\"A\"]}}" &&
     refused 500 POST job/submit "$token" "{\"script\": \"#!/bin/sh\n\", \"job\": {\"partition\": \"none\"}}" && cat answer &&
-    curl -s --unix-socket "$FLUXQ_RUN/rest.sock" -w "%{http_code}" http://x/slurm/v0.0.12/jobs >out && grep "404$" out
+    refused 404 GET /slurm/v0.0.12/jobs "$token" && refused 404 GET /slurm "$token" && refused 404 GET / "$token"
 '
 test_expect_success 'without a token only the own user is served, on the unix socket' '
     test "$(call GET jobs "")" = 200 && stop_rest && : >rest.log &&
@@ -241,6 +249,46 @@ test_expect_success 'no token is in a log, in the journal, in a job or on a comm
     body=$(echo "$token" | cut -d. -f2) && cat /proc/[0-9]*/cmdline 2>/dev/null | tr "\0" "\n" >cmdlines &&
     ! grep -F "$body" cmdlines && ! grep -rF "$body" "$BROKER_LOG" rest.log "$BROKER_STATE" "$FLUXQ_RUN" --exclude=*.sock &&
     scancel $id && wait_job_state $id CANCELLED
+'
+
+# ---- the description ----
+
+test_expect_success 'doc/openapi-slurm.yaml has exactly the routes of the code and the members of a job' '
+    sed -n "s/^ *{ \"\([A-Z]*\)\", \"\([a-z/{}]*\)\", rest_.*/\1 \2/p" "$FLUXQ_SOURCE_DIR/src/rest/routes.c" | sort >code &&
+    test "$(wc -l <code)" -ge 18 && awk "/^components:/ { exit } /^  \/slurm/ { path = \$1; sub(/:\$/, \"\", path); sub(/^[^}]*}./, \"\", path)
+        gsub(/{[a-z]*}/, \"{}\", path) } /^    (get|post|delete):/ { m = toupper(\$1); sub(/:/, \"\", m); print m, path }" \
+        "$FLUXQ_SOURCE_DIR/doc/openapi-slurm.yaml" | sort >doc && diff code doc &&
+    sed -n "/ rows\[\] = {/,/^};/s/^ *{ \"\([a-z_0-9]*\)\",.*/\1/p" "$FLUXQ_SOURCE_DIR/src/rest/submit.c" | sort >code && test "$(wc -l <code)" -ge 60 &&
+    awk "/^    Description:/ { on = 1; next } /^    [A-Z]/ { on = 0 } on && /^        [a-z_0-9]+: / { sub(/:.*/, \"\", \$1); print \$1 }" \
+        "$FLUXQ_SOURCE_DIR/doc/openapi-slurm.yaml" | sort >doc && diff code doc
+'
+test_expect_success 'all answers of this test have the shape of doc/openapi-slurm.yaml' '
+    cat >compare.py <<-\END &&
+	import json, re, sys, yaml
+	from jsonschema import Draft202012Validator, RefResolver
+
+	api = yaml.safe_load(open(sys.argv[1]))
+	resolver = RefResolver("", api)
+	count = {}
+
+	def schema(call):
+	    path = re.sub("^/(slurm|slurmdb)/v0.0.4[1-5]/", r"/\1/{version}/", call["path"]).rstrip("/")
+	    for name, item in api["paths"].items():
+	        pattern = re.sub(r"\\{(id|name)\\}", "[^/]+", re.escape(name))
+	        if re.fullmatch(pattern, path) and call["method"].lower() in item and call["status"] == 200:
+	            count[name, call["method"]] = 1
+	            return item[call["method"].lower()]["responses"]["200"]["content"]["application/json"]["schema"]
+	    assert call["status"] != 200, call
+	    return api["components"]["responses"]["Failure"]["content"]["application/json"]["schema"]
+
+	for name in sys.argv[2:]:
+	    call = json.load(open(name))
+	    for error in Draft202012Validator(schema(call), resolver=resolver).iter_errors(call["answer"]):
+	        sys.exit(" ".join([call["method"], call["path"], str(list(error.path)), error.message[:500]]))
+	print(len(sys.argv) - 2, len(count), sum(len(set(i) - {"parameters"}) for i in api["paths"].values()))
+	END
+    /usr/bin/python3 compare.py "$FLUXQ_SOURCE_DIR/doc/openapi-slurm.yaml" answers/* >out && cat out && read calls seen all <out &&
+    test "$calls" -ge 60 && test "$seen" = "$all"
 '
 
 stop_rest

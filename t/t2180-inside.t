@@ -93,6 +93,23 @@ test_expect_success 'scancel and scontrol requeue act on jobs of the user' '
     printf "%s\n" "restart 0" cancelled "restart 1" >expected && test_cmp expected restarts
 '
 
+test_expect_success 'a local job has the commands of the machine, and finds its own broker, also without any environment' '
+    write_script local.sh <<-\END &&
+	#!/bin/sh
+	echo "broker $FLUXQ_BROKER"
+	echo "restart ${SLURM_RESTART_COUNT:-0}"
+	squeue -h -o "local %A" -j $SLURM_JOB_ID
+	scontrol show hostnames
+	test "$SLURM_RESTART_COUNT" = 1 && { sbatch --parsable --hold --wrap true >inner; exit; }
+	scontrol requeue $SLURM_JOB_ID && sleep 100
+	END
+    id=$(sbatch --parsable --export=NONE --requeue --open-mode=append local.sh) && wait_job_state "$id" COMPLETED && out=slurm-$id.out &&
+    cat "$out" && grep -x "broker unix://$FLUXQ_RUN/fluxqd.sock" "$out" && grep -x "restart 1" "$out" &&
+    test "$(grep -cx "local $id" "$out")" = 2 && grep -x node0 "$out" && test "$(job_state "$(cat inner)")" = PENDING &&
+    id=$(sbatch --parsable --export=FLUXQ_BROKER=mine --wrap "echo \$FLUXQ_BROKER") && wait_job_state "$id" COMPLETED &&
+    grep -x mine "slurm-$id.out"
+'
+
 test_expect_success 'more commands than run at once wait for each other, and all are answered' '
     in_pod many.sh <<-\END &&
 	for i in $(seq 40); do squeue -h -o "answer %A" -j $SLURM_JOB_ID & done

@@ -244,7 +244,7 @@ static void note_away (struct http_address *away, int *ret_rc, const char *dir, 
 {
     char path[RUN_DIR_MAX + 16];
 
-    snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
+    snprintf (path, sizeof (path), "%s/" RUN_DIR_SOCKET, dir);
     if (away->url || http_address_parse (away, path, NULL) < 0)
         return;
     if (http_address_may_return (away, rc, seconds))
@@ -259,7 +259,7 @@ static int try_default (struct http_address *a, struct strbuf *tried, const char
     char path[RUN_DIR_MAX + 16];
     struct error why = { 0 };
 
-    snprintf (path, sizeof (path), "%s/fluxqd.sock", dir);
+    snprintf (path, sizeof (path), "%s/" RUN_DIR_SOCKET, dir);
     int fd = connect_unix (path, &why);
     if (fd < 0) {
         strbuf_addf (tried, "%s%s (%s)", tried->len ? ", " : "", path,

@@ -25,6 +25,7 @@ static const struct record_field fields[] = {
     FIELD (user, STRING, 0, 0),
     FIELD (queue, STRING, 0, 0),
     FIELD (cluster, STRING, 0, 0),
+    FIELD (broker, STRING, 0, 0),
     FIELD (cwd, STRING, 0, 0),
     FIELD (submit_dir, STRING, 0, 0),
     FIELD (cwd_fallback, BOOLEAN, 0, 1),

@@ -58,6 +58,7 @@ struct launch {
     char *user;
     char *queue;
     char *cluster;     /* name of the cluster, or NULL */
+    char *broker;      /* URL at which commands of the tasks reach the broker, or NULL */
     char *cwd;         /* absolute; must exist where the tasks run, see cwd_fallback */
     char *submit_dir;  /* directory of the submission; NULL: cwd */
     bool cwd_fallback; /* use / if cwd does not exist (a pod without the user's home) */

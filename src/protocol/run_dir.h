@@ -21,6 +21,7 @@
 
 #define RUN_DIR_MAX 1024
 #define RUN_DIR_SYSTEM "/run/fluxq"
+#define RUN_DIR_SOCKET "fluxqd.sock"
 
 /* The i-th directory that a client tries; false: there are no more. */
 bool run_dir_default (size_t i, char *ret, size_t size);

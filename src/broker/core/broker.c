@@ -15,6 +15,7 @@
 #include "common/io.h"
 #include "exec/claim.h"
 #include "protocol/agent_api.h"
+#include "protocol/run_dir.h"
 
 #define SWEEP_SECONDS 60
 #define LOCK_TRIES 50 /* to lock the journal */
@@ -333,7 +334,7 @@ static int init_dirs (struct broker *b, struct error *err)
         || settle_dir (&c->runtime_dir, root ? 0755 : 0700, err) < 0)
         return -err->code;
     b->jobs_dir = join (c->state_dir, "jobs");
-    b->socket_path = join (c->runtime_dir, "fluxqd.sock");
+    b->socket_path = join (c->runtime_dir, RUN_DIR_SOCKET);
     if (!b->jobs_dir || !b->socket_path)
         return error_set (err, ENOMEM, "out of memory");
     return io_mkdir_p (b->jobs_dir, root ? 0711 : 0700, err);

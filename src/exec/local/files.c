@@ -7,6 +7,7 @@
 #include "exec/agentkey.h"
 #include "exec/joblaunch.h"
 #include "exec/local/private.h"
+#include "protocol/run_dir.h"
 
 #define LAUNCH_BYTES_MAX (64 << 20)
 
@@ -63,13 +64,18 @@ static char *agents_address (const struct local_job *l)
 static int set_texts (struct local_job *l, struct launch *launch)
 {
     const struct jobspec *js = l->job->js;
-    autofree char *address = agents_address (l);
+    autofree char *address = agents_address (l), *broker = NULL;
+    if (asprintf (&broker, "unix://%s/" RUN_DIR_SOCKET, l->x->host->runtime_dir) < 0) {
+        broker = NULL;
+        return no_memory (l);
+    }
     const struct {
         char **field;
         const char *value;
     } texts[] = {
         { &launch->rendezvous, address },
         { &launch->listen, address },
+        { &launch->broker, broker },
         { &launch->spool, l->job->spool },
         { &launch->output, js->output ? js->output : "" },
         { &launch->error, js->error },

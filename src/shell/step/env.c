@@ -63,6 +63,8 @@ static int add_defaults (const struct env_context *ctx, struct envlist *list)
     if (rc == 0)
         rc = add_default (list, "LOGNAME", name);
     if (rc == 0)
+        rc = add_default (list, "FLUXQ_BROKER", ctx->launch->broker);
+    if (rc == 0)
         rc = add_default (list, "PATH",
                           ctx->default_path ? ctx->default_path : PATH_DEFAULT);
     return rc;
@@ -233,7 +235,7 @@ char **env_make (const struct env_context *ctx, struct error *err)
     const struct launch *l = ctx->launch;
     char *const *base = ctx->step ? ctx->step->spec->env : l->env;
     size_t nbase = ctx->step ? ctx->step->spec->nenv : l->nenv;
-    size_t most = nbase + l->nenv + length_of (environ) + 6;
+    size_t most = nbase + l->nenv + length_of (environ) + 7;
     for (const struct env_variable *v = env_variables; v->name; v++)
         most++;
     struct envlist list = { calloc (most, sizeof (char *)), 0 };

@@ -12,7 +12,7 @@ start_broker --config fluxq.yaml
 # As in a pod: the agent's program under the names of the commands, and no other program of fluxq.
 mkdir pod pod/slurm
 cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" pod/
-for name in sacct sbatch scancel scontrol sinfo squeue srun; do ln -s ../fluxq-shell pod/slurm/$name; done
+for name in sacct sbatch sbcast scancel scontrol sinfo squeue srun; do ln -s ../fluxq-shell pod/slurm/$name; done
 POD=$PWD/pod/slurm
 export POD
 
@@ -108,6 +108,29 @@ test_expect_success 'a local job has the commands of the machine, and finds its 
     test "$(grep -cx "local $id" "$out")" = 2 && grep -x node0 "$out" && test "$(job_state "$(cat inner)")" = PENDING &&
     id=$(sbatch --parsable --export=FLUXQ_BROKER=mine --wrap "echo \$FLUXQ_BROKER") && wait_job_state "$id" COMPLETED &&
     grep -x mine "slurm-$id.out"
+'
+
+test_expect_success 'sbcast copies a file to the nodes of the job, of a job by --jobid, and refuses what it cannot do' '
+    echo "the file" >original && touch -d 2001-02-03T04:05:06 original &&
+    in_pod copy.sh -N2 <<-\END &&
+	sbcast original copy1 && sbcast -v copy.sh copy1; echo "again $?"
+	sbcast -fp -j $SLURM_JOB_ID original copy2; echo "forced $?"
+	sbcast --jobid=999999 original copy3; echo "other $?"
+	sbcast -C original copy3; echo "compress $?"
+	SBCAST_SIZE=4m sbcast original copy3; echo "size $?"
+	sbcast original; echo "one $?"
+	END
+    test_cmp original copy1 && grep -x "again 1" "$out" && test_cmp original copy2 && grep -x "forced 0" "$out" &&
+    test "$(date -r copy2 +%Y)" = 2001 && test_must_fail test -e copy3 &&
+    grep -x "other 1" "$out" && grep "inside a job a file is copied to the nodes of that job, $id" "$out" &&
+    grep -x "compress 1" "$out" && grep "error: --compress: not supported" "$out" && grep -x "size 1" "$out" &&
+    grep "error: SBCAST_SIZE: not supported" "$out" && grep -x "one 1" "$out" &&
+    test_must_fail sbcast original copy4 2>err && grep "Need a job id to run this command" err &&
+    test_must_fail sbcast one 2>err && grep -x "Need two file names, have 1 names" err &&
+    test_must_fail sbcast --send-libs one two 2>err && grep "sbcast: error: --send-libs: not supported" err &&
+    id=$(sbatch --parsable --wrap "sleep 100") && wait_job_state "$id" RUNNING && sbcast -j "$id" original copy5 && test_cmp original copy5 &&
+    test_must_fail env SBCAST_PRESERVE=1 sbcast -j "$id" copy.sh copy5 && SBCAST_FORCE=1 sbcast -j "$id" copy.sh copy5 && scancel "$id" &&
+    sbatch --wrap "sbcast original copy6" -W && test_cmp original copy6
 '
 
 test_expect_success 'more commands than run at once wait for each other, and all are answered' '

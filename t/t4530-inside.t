@@ -70,6 +70,24 @@ test_expect_success 'a job queues itself again' '
     run_job again --requeue --open-mode=append && grep -x "start 1" "$OUT/again.out" && test "$(job_field "$id" restarts)" = 1
 '
 
+# The pids of the commands that the broker runs for jobs.
+servers()
+{
+    pgrep -P "$BROKER_PID" -f '^fluxq-inside'
+}
+
+test_expect_success 'on the broker'\''s host the command is a process of the user without groups, and ends with the job' '
+    write_script "$OUT/long.sh" <<-\END &&
+	#!/bin/sh
+	squeue -i 100
+	END
+    id=$(user sbatch --parsable -t 5 -o long.out long.sh) && wait_until 120 servers >pids && pid=$(servers) &&
+    grep -P "^Uid:\t65534\t65534\t65534\t65534$" "/proc/$pid/status" && grep -P "^Gid:\t65534\t65534\t65534\t65534$" "/proc/$pid/status" &&
+    grep -P "^Groups:\s*$" "/proc/$pid/status" && grep -P "^CapEff:\t0*$" "/proc/$pid/status" &&
+    test "$(tr "\0" "\n" <"/proc/$pid/environ" | wc -l)" = 0 &&
+    fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 && wait_until 20 test ! -e "/proc/$pid"
+'
+
 test_expect_success 'in an image without any file of its own, and without the environment of the user' '
     "$KUBE/image" empty.tar docker.io/library/empty:1 --file "/busybox=$(command -v busybox)" &&
     timeout 120 "$KUBE/node" load empty.tar &&

@@ -6,8 +6,8 @@
 
 #include "protocol/record.h"
 
-const char *const inside_clients[] = { "sacct", "sbatch", "scancel", "scontrol",
-                                       "sinfo", "squeue", "srun",    NULL };
+const char *const inside_clients[] = { "sacct", "sbatch", "sbcast", "scancel", "scontrol",
+                                       "sinfo", "squeue", "srun",   NULL };
 static const char *const served[] = { "sacct",    "sbatch", "scancel",
                                       "scontrol", "sinfo",  "squeue" };
 

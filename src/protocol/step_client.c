@@ -130,3 +130,68 @@ const struct option_desc bcast_options[] = {
       NULL },
     OPTION_END,
 };
+
+/* Options that are refused, with the reason. */
+static const struct {
+    const char *name;
+    const char *variable; /* that stands for the option, or NULL */
+    const char *reason;
+} sbcast_refused[] = {
+    { "compress", "SBCAST_COMPRESS", "the copy is not compressed" },
+    { "exclude", "SBCAST_EXCLUDE", "it is for --send-libs" },
+    { "fanout", "SBCAST_FANOUT", "the copy follows the tree of the job's agents" },
+    { "treewidth", "SBCAST_TREE_WIDTH", "the copy follows the tree of the job's agents" },
+    { "send-libs", "SBCAST_SEND_LIBS",
+      "copy the libraries as files, or use an image that has them" },
+    { "size", "SBCAST_SIZE", "the copy chooses the size of its blocks" },
+    { "timeout", "SBCAST_TIMEOUT",
+      "end the copy with timeout(1): timeout 60 sbcast FILE DEST" },
+    { "no-allocation", NULL, "a file is copied to the nodes of a job" },
+    { "nodelist", NULL, "a file is copied to all nodes of the job" },
+};
+
+#define REFUSED(name, letter, arg, optional)                                             \
+    {                                                                                    \
+        name, letter, arg, NULL, BCAST_OPT_REFUSED, optional, NULL                       \
+    }
+
+const struct option_desc sbcast_options[] = {
+    { "force", 'f', NULL, "replace an existing file", BCAST_OPT_FORCE, false, NULL },
+    { "preserve", 'p', NULL, "also keep the modification time", BCAST_OPT_PRESERVE, false,
+      NULL },
+    { "jobid", 'j', "JOB", "the job to whose nodes the file is copied [this job]",
+      BCAST_OPT_JOBID, false, NULL },
+    { "verbose", 'v', NULL, NULL, BCAST_OPT_NOTHING, false, NULL },
+    REFUSED ("compress", 'C', "LIBRARY", true),
+    REFUSED ("exclude", 0, "PATHS", false),
+    REFUSED ("fanout", 'F', "N", false),
+    REFUSED ("treewidth", 0, "N", false),
+    REFUSED ("send-libs", 0, "yes|no", true),
+    REFUSED ("size", 's', "SIZE", false),
+    REFUSED ("timeout", 't', "SECONDS", false),
+    REFUSED ("no-allocation", 'Z', NULL, true),
+    REFUSED ("nodelist", 'w', "HOSTS", false),
+    OPTION_END,
+};
+
+int sbcast_refuse (const struct option_desc *option, struct error *err)
+{
+    const char *reason = "";
+
+    for (size_t i = 0; i < ARRAY_SIZE (sbcast_refused); i++)
+        if (!strcmp (sbcast_refused[i].name, option->name))
+            reason = sbcast_refused[i].reason;
+    return error_set (err, EINVAL, "--%s: not supported: remove it (%s)", option->name,
+                      reason);
+}
+
+int sbcast_read_environ (bool *force, bool *preserve, struct error *err)
+{
+    *force |= getenv ("SBCAST_FORCE") != NULL;
+    *preserve |= getenv ("SBCAST_PRESERVE") != NULL;
+    for (size_t i = 0; i < ARRAY_SIZE (sbcast_refused); i++)
+        if (sbcast_refused[i].variable && getenv (sbcast_refused[i].variable))
+            return error_set (err, EINVAL, "%s: not supported: unset it (%s)",
+                              sbcast_refused[i].variable, sbcast_refused[i].reason);
+    return 0;
+}

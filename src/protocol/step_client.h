@@ -22,6 +22,7 @@
 #define STEP_CLIENT "fluxq-run"
 #define SRUN_CLIENT "srun"         /* STEP_CLIENT with srun's options and name */
 #define BCAST_CLIENT "fluxq-bcast" /* the client of a step that copies a file */
+#define SBCAST_CLIENT "sbcast"     /* BCAST_CLIENT with sbcast's options and name */
 #define STEP_CLIENT_FD "FLUXQ_RUN_FD" /* number of the connection's descriptor */
 #define STEP_CLIENT_SESSION "FLUXQ_RUN_SESSION" /* the session's token: session_make() */
 #define STEP_CLIENT_GRACE "FLUXQ_RUN_GRACE"     /* seconds that it lives without one */
@@ -86,7 +87,22 @@ extern const struct option_desc step_options[];
 /* Options that srun has besides, inside a job; the names are those of Slurm 25.11. */
 extern const struct option_desc srun_options[];
 
-enum bcast_option { BCAST_OPT_FORCE = 1, BCAST_OPT_PRESERVE };
+enum bcast_option {
+    BCAST_OPT_FORCE = 1,
+    BCAST_OPT_PRESERVE,
+    /* of sbcast only */
+    BCAST_OPT_JOBID,
+    BCAST_OPT_NOTHING, /* the effect is the usual one here */
+    BCAST_OPT_REFUSED, /* sbcast_refuse() says why */
+};
 
 /* Options of a copy, also without --help. */
 extern const struct option_desc bcast_options[];
+
+/* The options of Slurm's sbcast, also without --help. */
+extern const struct option_desc sbcast_options[];
+/* Sets the error for an option that is BCAST_OPT_REFUSED. Returns -EINVAL. */
+int sbcast_refuse (const struct option_desc *option, struct error *err);
+/* Sets what the variables SBCAST_FORCE and SBCAST_PRESERVE say. -EINVAL: another variable
+ * of sbcast is set, which stands for an option that is refused. */
+int sbcast_read_environ (bool *force, bool *preserve, struct error *err);

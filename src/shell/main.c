@@ -250,7 +250,9 @@ int main (int argc, char **argv)
     if (argc > 0 && (is_named (argv[0], RUN_PROGRAM) || is_named (argv[0], SRUN_CLIENT)))
         return run_main (argc, argv);
     if (argc > 0 && is_named (argv[0], BCAST_PROGRAM))
-        return bcast_main (argc, argv);
+        return bcast_main (BCAST_PROGRAM, argc, argv);
+    if (argc > 0 && is_named (argv[0], SBCAST_CLIENT))
+        return bcast_main (SBCAST_CLIENT, argc, argv);
     if (argc > 0 && is_named (argv[0], SCONTROL_CLIENT) && hostnames_asked (argc, argv))
         return hostnames_main (argc, argv);
     for (const char *const *name = inside_clients; argc > 0 && *name; name++)

@@ -11,31 +11,71 @@
 /* The tasks run the agent that starts them. With this name the client need not know the
  * path of the agent on the nodes. */
 #define AGENT_ITSELF "/proc/self/exe"
-#define OPTIONS_MAX 8
+#define OPTIONS_MAX 24
 
 enum { HELP = 0x1000 };
 
 struct bcast {
+    const char *name; /* of the program */
     const char *file, *dest;
     bool force, preserve;
 };
 
-static void add_help (struct option_desc all[OPTIONS_MAX])
+static bool is_slurm (const struct bcast *b)
+{
+    return !strcmp (b->name, SBCAST_CLIENT);
+}
+
+static void add_help (const struct option_desc *own, struct option_desc all[OPTIONS_MAX])
 {
     size_t n = 0;
-    for (const struct option_desc *d = bcast_options; d->name && n + 2 < OPTIONS_MAX; d++)
+    for (const struct option_desc *d = own; d->name && n + 2 < OPTIONS_MAX; d++)
         all[n++] = *d;
     all[n++] = (struct option_desc){ "help", 'h', NULL, "print this help",
                                      HELP, false, NULL };
     all[n] = (struct option_desc)OPTION_END;
 }
 
-static void print_help (const struct option_desc *all)
+static void print_help (const struct bcast *b, const struct option_desc *all)
 {
-    printf ("Usage: " BCAST_PROGRAM " [OPTION...] FILE DEST\n"
+    printf ("Usage: %s [OPTION...] FILE DEST\n"
             "Copy a file to all nodes of the job. DEST is a path, or ends in / and gets "
-            "the name of FILE.\n\n");
+            "the name of FILE.\n\n",
+            b->name);
     option_print_help (stdout, all);
+}
+
+static int take_option (struct bcast *b, const struct option_match *m, struct error *err)
+{
+    const char *job = getenv ("FLUXQ_JOB_ID");
+    switch (m->desc->id) {
+    case BCAST_OPT_FORCE:
+        b->force = true;
+        return 0;
+    case BCAST_OPT_PRESERVE:
+        b->preserve = true;
+        return 0;
+    case BCAST_OPT_JOBID:
+        return job && !strcmp (job, m->value)
+                   ? 0
+                   : error_set (
+                       err, EINVAL,
+                       "--jobid=%s: inside a job a file is copied to the nodes of "
+                       "that job, %s",
+                       m->value, job ? job : "");
+    case BCAST_OPT_REFUSED:
+        return sbcast_refuse (m->desc, err);
+    default: /* BCAST_OPT_NOTHING */
+        return 0;
+    }
+}
+
+static int take_operand (struct bcast *b, const char *text, struct error *err)
+{
+    if (b->dest)
+        return error_set (err, EINVAL, "'%s': expected one FILE and one DEST", text);
+    *(b->file ? &b->dest : &b->file) = text;
+    return 0;
 }
 
 /* 0; 1: --help was answered; -EINVAL. */
@@ -45,24 +85,22 @@ static int parse (struct bcast *b, int argc, char **argv, struct error *err)
     struct option_parser parser;
     struct option_match m;
     int rc;
-    add_help (options);
-    option_parser_init (&parser, BCAST_PROGRAM, options, OPTION_PERMUTE, argc, argv);
+    add_help (is_slurm (b) ? sbcast_options : bcast_options, options);
+    option_parser_init (&parser, b->name, options, OPTION_PERMUTE, argc, argv);
     while ((rc = option_next (&parser, &m, err)) > 0) {
         if (m.desc && m.desc->id == HELP) {
-            print_help (options);
+            print_help (b, options);
             return 1;
         }
-        if (m.desc)
-            *(m.desc->id == BCAST_OPT_FORCE ? &b->force : &b->preserve) = true;
-        else if (b->dest)
-            return error_set (err, EINVAL, "'%s': expected one FILE and one DEST",
-                              m.value);
-        else
-            *(b->file ? &b->dest : &b->file) = m.value;
+        rc = m.desc ? take_option (b, &m, err) : take_operand (b, m.value, err);
+        if (rc < 0)
+            return rc;
     }
+    if (rc == 0 && is_slurm (b))
+        rc = sbcast_read_environ (&b->force, &b->preserve, err);
     if (rc == 0 && !b->dest)
-        return error_set (err, EINVAL,
-                          "FILE and DEST are required (see " BCAST_PROGRAM " --help)");
+        return error_set (err, EINVAL, "FILE and DEST are required (see %s --help)",
+                          b->name);
     return rc;
 }
 
@@ -140,18 +178,18 @@ static int fill (struct run_options *o, const struct bcast *b, struct error *err
     return fill_command (s, b, &st, err);
 }
 
-int bcast_main (int argc, char **argv)
+int bcast_main (const char *name, int argc, char **argv)
 {
-    struct bcast b = { 0 };
+    struct bcast b = { .name = name };
     struct run_options o = { .input_fd = -1 };
     struct error err = { 0 };
     int rc = parse (&b, argc, argv, &err);
     if (rc == 1)
         return 0;
-    int status = rc < 0 ? 2 : 1;
+    int status = rc < 0 && !is_slurm (&b) ? 2 : 1;
     if (rc == 0 && (rc = fill (&o, &b, &err)) == 0)
         return run_step (&o);
-    stderr_line (BCAST_PROGRAM, "%s", err.text);
+    stderr_line (name, "%s%s", is_slurm (&b) ? "error: " : "", err.text);
     run_options_release (&o);
     return status;
 }

@@ -1,4 +1,4 @@
-/* bcast.h - fluxq-bcast: copies a file to all nodes of the job
+/* bcast.h - fluxq-bcast, also as sbcast: copies a file to all nodes of the job
  *
  *     fluxq-bcast FILE DEST    a step with one task on each node, which reads the file
  *                              and then its SHA-256 from standard input (bcast.c)
@@ -13,7 +13,8 @@
 
 #define BCAST_PROGRAM BCAST_CLIENT
 
-int bcast_main (int argc, char **argv);
+/* name: BCAST_PROGRAM, or SBCAST_CLIENT with its options and words. */
+int bcast_main (const char *name, int argc, char **argv);
 
 struct receive {
     const char *dest; /* absolute */

@@ -63,7 +63,7 @@ attributes_with ()
 }
 
 test_expect_success 'the API description has every attribute that fluxq-show prints' '
-    attributes_with label name >names && test -s names &&
+    attributes_with label name | tr - _ >names && test -s names &&
     while read -r name; do
         grep -qE "^ +$name: " "$src/doc/openapi.yaml" || { echo "missing: $name" && return 1; }
     done <names

@@ -30,6 +30,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/services/inside/server.c \
 	src/broker/services/reserve/realms.c \
 	src/broker/services/reserve/reservation.c \
+	src/broker/services/mail/message.c \
 	src/broker/services/reserve/reserve_job.c \
 	src/broker/services/reserve/reserve_nodes.c \
 	src/broker/services/stream/carry.c \

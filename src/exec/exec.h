@@ -275,6 +275,13 @@ struct exec_ops {
      * nothing to claim. The verb itself NULL: there can be no other broker. */
     int (*claim) (const struct exec_host *host, const struct yaml_doc *doc,
                   json_t *config, struct exec_claim **ret, struct error *err);
+    /* Starts a program of the broker that belongs to no job: argv[0] is its path. done is
+     * called on the loop, with its wait status, if known; not after destroy(). 0 or a
+     * negative errno. NULL: the broker starts it itself. An executor that looks for
+     * processes of jobs among the broker's children has it. */
+    int (*spawn) (struct exec *x, char *const argv[],
+                  void (*done) (uint32_t zero, int status, bool known, void *arg),
+                  void *arg, struct error *err);
     void (*destroy) (struct exec *x); /* running jobs continue; handles are closed */
     /* The settings of each queue's pods: {"batch": {...}, ...}, see podset.h. Called
      * after create() and after each change. From then on each node has a property

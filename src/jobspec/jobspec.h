@@ -142,6 +142,8 @@ struct jobspec {
     char *wckey;          /* or NULL; the same */
     char *account;        /* or NULL; the same */
     char *qos;            /* or NULL; the same */
+    char *mail_type;      /* "BEGIN,END", see mail.h; or NULL */
+    char *mail_user;      /* NULL: the job's user */
     char *licenses;       /* "matlab:2,ansys", see licenses.h; or NULL */
     char *reservation;    /* advance reservation to run in; or NULL */
     double start_timeout; /* seconds allowed for a start; 0: as configured */

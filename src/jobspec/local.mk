@@ -8,6 +8,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/attributes/datetime.c \
 	src/jobspec/attributes/dependency.c \
 	src/jobspec/attributes/licenses.c \
+	src/jobspec/attributes/mail.c \
 	src/jobspec/attributes/placement.c \
 	src/jobspec/attributes/podreasons.c \
 	src/jobspec/attributes/podtemplate.c \

@@ -242,7 +242,8 @@ void show_job (const json_t *o)
     print_field ("Queue", "%s", json_text (o, "queue"));
     for (const struct attribute *a = attribute_table; a->name; a++)
         if (a->label)
-            print_field (a->label, "%s", json_text (o, a->name));
+            print_field (a->label, "%s", json_text (o, a->heading ? a->event : a->name));
+    print_field ("Mail", "%s", json_text (o, "mail_note"));
     print_state (o);
     print_field ("Urgency", "%.0f%s", answer_number (o, "urgency"),
                  answer_number (o, "urgency") == 0 ? " (held)" : "");

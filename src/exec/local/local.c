@@ -268,6 +268,14 @@ static const struct exec_option options[] = {
     { .name = NULL },
 };
 
+/* A process that agents.c knows is no orphan of a job. */
+static int spawn (struct exec *x, char *const argv[],
+                  void (*done) (uint32_t zero, int status, bool known, void *arg),
+                  void *arg, struct error *err)
+{
+    return agents_spawn (x->agents, argv, 0, done, arg, err);
+}
+
 const struct exec_ops exec_local = {
     .name = "local",
     .is_default = true,
@@ -275,6 +283,7 @@ const struct exec_ops exec_local = {
     .options = options,
     .create = create,
     .check_config = check_config,
+    .spawn = spawn,
     .topology = TOPOLOGY_NODES,
     .destroy = destroy,
     .check = check,

@@ -3,6 +3,7 @@
 
 #include "common/printable.h"
 #include "jobspec/attributes/licenses.h"
+#include "jobspec/attributes/mail.h"
 #include "jobspec/attributes/requires.h"
 #include "jobspec/attributes/text.h"
 #include "jobspec/options/environment.h"
@@ -79,6 +80,13 @@ static int check_licenses (const char *text, const char *where, struct error *er
     if (rc == 0)
         gres_release (&list);
     return rc < 0 ? rc : attribute_check_line (text, LICENSES_TEXT_MAX, where, err);
+}
+
+static int check_mail_type (const char *text, const char *where, struct error *err)
+{
+    unsigned types;
+
+    return mail_types_parse (text, &types, where, err);
 }
 
 static int check_constraint (const char *text, const char *where, struct error *err)
@@ -239,6 +247,17 @@ const struct attribute attribute_table[] = {
       .help = "quality of service that the job asks for; shown with the job",
       TEXT (js.qos), .max = 255, .path = "fluxq.qos", .event = "qos", .label = "QOS",
       .heading = "QOS", .column_letter = 'q', .variable = "SLURM_JOB_QOS" },
+    { .name = "mail-type", .arg = "EVENTS", .group = "Mail",
+      .help = "send mail at these events: BEGIN, END, FAIL, REQUEUE, INVALID_DEPEND, ALL, "
+              "TIME_LIMIT, TIME_LIMIT_90, _80, _50, ARRAY_TASKS, NONE",
+      TEXT (js.mail_type), .max = MAIL_TEXT_MAX, .check = check_mail_type,
+      .path = "fluxq.mail-type", .event = "mail_type", .label = "Mail type",
+      .heading = "MAIL_TYPE" },
+    { .name = "mail-user", .arg = "USER", .group = "Mail",
+      .help = "send the mail to this user or address [the user who submits]",
+      TEXT (js.mail_user), .max = MAIL_USER_MAX, .check = mail_user_check,
+      .path = "fluxq.mail-user", .event = "mail_user", .label = "Mail user",
+      .heading = "MAIL_USER", .is_private = true },
     { .name = "chdir", .letter = 'D', .arg = "DIR", .group = "Files and directory",
       .help = "working directory [the current one]",
       TEXT (chdir), .check = check_path, .path = "cwd" },

@@ -2,6 +2,7 @@
 #include "shell/agent/adminrun.h"
 
 #include <fcntl.h>
+#include <grp.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/prctl.h>
@@ -18,10 +19,21 @@
 #define PROGRAM "fluxq-shell " ADMINRUN_COMMAND
 #define OUTPUT_MAX 16384 /* bytes of output passed on */
 #define SET_MAX 64
+#define ARGUMENTS_MAX 8
 #define TIMEOUT_MAX 86400
 #define KILL_TRIES 500 /* 10 ms each */
 
-enum { OPT_PROGRAM, OPT_TIMEOUT, OPT_REPORT, OPT_SET, OPT_WAIT, OPT_HELP };
+enum {
+    OPT_PROGRAM,
+    OPT_TIMEOUT,
+    OPT_REPORT,
+    OPT_SET,
+    OPT_WAIT,
+    OPT_INPUT,
+    OPT_ARGUMENT,
+    OPT_USER,
+    OPT_HELP
+};
 
 static const struct option_desc options[] = {
     { "program", 0, "FILE", "program to run", OPT_PROGRAM, false, NULL },
@@ -32,12 +44,23 @@ static const struct option_desc options[] = {
     { "set", 0, "NAME=VALUE", "set this variable in the program's environment", OPT_SET,
       false, NULL },
     { "wait", 0, NULL, "start the program on SIGTERM", OPT_WAIT, false, NULL },
+    { "input", 0, "FILE", "standard input of the program [/dev/null]", OPT_INPUT, false,
+      NULL },
+    { "argument", 0, "TEXT", "argument of the program; may be given several times",
+      OPT_ARGUMENT, false, NULL },
+    { "user", 0, "UID:GID", "run the program as this user, and pass on none of its output",
+      OPT_USER, false, NULL },
     { "help", 'h', NULL, "print this help", OPT_HELP, false, NULL },
     OPTION_END,
 };
 
 struct adminrun {
-    const char *program, *report;
+    const char *program, *report, *input;
+    const char *argv[ARGUMENTS_MAX + 2]; /* the first is the program */
+    size_t nargs;
+    bool has_user;
+    uid_t uid;
+    gid_t gid;
     int64_t timeout;
     bool waits;
     const char *env[SET_MAX + 2];
@@ -50,6 +73,23 @@ struct adminrun {
     size_t first_len;
     bool first_done;
 };
+
+/* "1000:100" */
+static int read_user (struct adminrun *r, const char *text, struct error *err)
+{
+    char uid[24];
+    const char *colon = strchr (text, ':');
+    int64_t u, g;
+
+    snprintf (uid, sizeof (uid), "%.*s", colon ? (int)(colon - text) : 0, text);
+    if (parse_int (uid, 0, UINT32_MAX - 1, &u, "--user", err) < 0
+        || parse_int (colon ? colon + 1 : "", 0, UINT32_MAX - 1, &g, "--user", err) < 0)
+        return -EINVAL;
+    r->uid = (uid_t)u;
+    r->gid = (gid_t)g;
+    r->has_user = true;
+    return 0;
+}
 
 static int take_option (struct adminrun *r, const struct option_match *m,
                         struct error *err)
@@ -66,6 +106,16 @@ static int take_option (struct adminrun *r, const struct option_match *m,
     case OPT_WAIT:
         r->waits = true;
         return 0;
+    case OPT_INPUT:
+        r->input = m->value;
+        return 0;
+    case OPT_ARGUMENT:
+        if (r->nargs == ARGUMENTS_MAX)
+            return error_set (err, EINVAL, "--argument %s: one too many", m->value);
+        r->argv[1 + r->nargs++] = m->value;
+        return 0;
+    case OPT_USER:
+        return read_user (r, m->value, err);
     case OPT_SET:
         if (!strchr (m->value, '=') || r->nenv == SET_MAX)
             return error_set (err, EINVAL, "--set %s: not NAME=VALUE, or one too many",
@@ -74,7 +124,7 @@ static int take_option (struct adminrun *r, const struct option_match *m,
         return 0;
     default:
         printf ("Usage: " PROGRAM " --program FILE --timeout SECONDS [OPTION]...\n"
-                "Run an administrator's prolog or epilog. Started by fluxqd.\n\n");
+                "Run a program of the administrator. Started by fluxqd.\n\n");
         option_print_help (stdout, options);
         exit (0);
     }
@@ -102,24 +152,32 @@ static int parse (struct adminrun *r, int argc, char **argv, struct error *err)
 
 /* -- the child -- */
 
+static bool become_user (const struct adminrun *r)
+{
+    return !r->has_user
+           || (setgroups (0, NULL) == 0 && setresgid (r->gid, r->gid, r->gid) == 0
+               && setresuid (r->uid, r->uid, r->uid) == 0);
+}
+
 static void run_child (const struct adminrun *r, int out, int err, pid_t parent)
 {
     sigset_t none;
-    char *argv[] = { (char *)r->program, NULL };
 
     setsid ();
-    prctl (PR_SET_PDEATHSIG, SIGKILL);
+    int in = open (r->input ? r->input : "/dev/null", O_RDONLY | O_CLOEXEC);
+    if (in < 0 || dup2 (in, 0) < 0 || !become_user (r))
+        _exit (126);
+    prctl (PR_SET_PDEATHSIG, SIGKILL); /* a change of the user resets this */
     if (getppid () != parent)
         _exit (126);
     for (int sig = 1; sig < NSIG; sig++)
         signal (sig, SIG_DFL);
     sigemptyset (&none);
     sigprocmask (SIG_SETMASK, &none, NULL);
-    int in = open ("/dev/null", O_RDONLY | O_CLOEXEC);
-    if (in < 0 || dup2 (in, 0) < 0 || dup2 (out, 1) < 0 || dup2 (err, 2) < 0
+    if (dup2 (out, 1) < 0 || dup2 (err, 2) < 0
         || chdir ("/") < 0)
         _exit (126);
-    execve (r->program, argv, (char **)r->env);
+    execve (r->program, (char **)r->argv, (char **)r->env);
     dprintf (2, "cannot be executed: %s\n", strerror (errno));
     _exit (127);
 }
@@ -168,7 +226,7 @@ static void pass_on (struct adminrun *r, int *fd)
             return;
         if (fd == &r->err)
             keep_first_line (r, buf, (size_t)n);
-        size_t room = MIN ((size_t)n, OUTPUT_MAX - r->passed);
+        size_t room = r->has_user ? 0 : MIN ((size_t)n, OUTPUT_MAX - r->passed);
         (void)!write (STDERR_FILENO, buf, room);
         r->passed += room;
     }
@@ -281,6 +339,7 @@ int adminrun_main (int argc, char **argv)
         fprintf (stderr, PROGRAM ": %s\n", err.text);
         return 2;
     }
+    r.argv[0] = r.program;
     sigemptyset (&set);
     sigaddset (&set, SIGCHLD);
     sigaddset (&set, SIGTERM);

@@ -10,6 +10,11 @@
  * ends by a signal, cannot be executed, or is not done in time. Then FILE gets the
  * reason, one line, and our exit status is ADMINRUN_FAILED. Processes that it leaves in
  * its session are killed.
+ *
+ * fluxqd sends mail in the same way, with --input, --argument, and --user if it is root:
+ * the program then runs as that user without further groups, and none of its output is
+ * passed on, as the user could have written it; FILE or standard error gets its first
+ * line in the reason of a failure.
  */
 #pragma once
 

@@ -37,7 +37,7 @@ mails()
 {
     for mail in $(ls -tr "$box" | grep "^mail\.$1\."); do
         sed -n 's/^Subject: Slurm //p' "$box/$mail"
-    done | sed 's/\(time\) [0-9:]*/\1 T/'
+    done | sed 's/time [0-9][0-9:]*/time T/'
 }
 
 # gets JOB N: N messages about the job have come.
@@ -56,7 +56,7 @@ test_expect_success 'BEGIN and END have the words of Slurm, the user as recipien
     id=$(submit -J one --mail-type=begin,END --wrap "exit 0") && wait_until 20 gets $id 2 &&
     mails $id | sort >out && printf "%s\n" "Job_id=$id Name=one Began, Queued time T" "Job_id=$id Name=one Ended, Run time T, COMPLETED, ExitCode 0" | diff - out &&
     cat "$box"/mail.$id.* >all && test "$(grep -cx "To: $(id -un)" all)" = 2 && test "$(grep -cx "arguments: -i -t" all)" = 2 &&
-    grep -x "SLURM_JOB_MAIL_TYPE=Ended" all && grep -x "SLURM_JOB_ID=$id" all && ! grep -q "Name.*one" all.env 2>/dev/null &&
+    grep -x "SLURM_JOB_MAIL_TYPE=Ended" all && grep -x "SLURM_JOB_ID=$id" all &&
     grep -x "X-Fluxq-Event: BEGIN" all
 '
 test_expect_success 'a failed job: FAIL, or END where FAIL is not asked for; ALL has both kinds; NONE has none' '
@@ -80,7 +80,7 @@ test_expect_success 'parts of the time limit and the time limit itself' '
 '
 test_expect_success 'mail about an array is about the whole, or about each task with ARRAY_TASKS' '
     fresh && a=$(submit --array 1-3 --mail-type=BEGIN,END,FAIL --wrap "exit \$((\$SLURM_ARRAY_TASK_ID - 1))") && wait_until 30 gets $a 2 &&
-    mails $a >out && grep "^Array Summary Job_id=${a}_\* ($a) Name=.* Began" out && grep "^Array Summary .*Failed, FAILED, ExitCode 2" out &&
+    mails $a >out && cat out && grep "^Array Summary Job_id=${a}_\* ($a) Name=.* Began" out && grep "^Array Summary .*Failed, FAILED, ExitCode 2" out &&
     b=$(submit --array 1-2 --mail-type=END,ARRAY_TASKS --wrap true) && wait_until 20 gets $((b + 1)) 1 && wait_until 20 gets $((b + 2)) 1 &&
     mails $((b + 2)) | grep "^Array Task Job_id=${b}_2 ($((b + 2))) Name=.* Ended, " && gets $b 0 && gets $((a + 1)) 0
 '

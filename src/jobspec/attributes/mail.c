@@ -102,8 +102,8 @@ int mail_user_check (const char *text, const char *where, struct error *err)
                               "USER or USER@HOST",
                               where, (int)MIN (len, 60), address);
         if (++n > MAIL_ADDRESSES_MAX || strlen (text) > MAIL_USER_MAX)
-            return error_set (err, EINVAL, "%s: more than %d addresses or %d bytes", where,
-                              MAIL_ADDRESSES_MAX, MAIL_USER_MAX);
+            return error_set (err, EINVAL, "%s: more than %d addresses or %d bytes",
+                              where, MAIL_ADDRESSES_MAX, MAIL_USER_MAX);
         address += len;
         if (!*address)
             return 0;

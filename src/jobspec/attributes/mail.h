@@ -25,8 +25,8 @@ enum mail_type {
     MAIL_ARRAY_TASKS = 1 << 9, /* of each task of an array, not of the array as a whole */
 };
 
-#define MAIL_TEXT_MAX 255   /* bytes of a list of types */
-#define MAIL_USER_MAX 512   /* bytes of a list of addresses */
+#define MAIL_TEXT_MAX 255 /* bytes of a list of types */
+#define MAIL_USER_MAX 512 /* bytes of a list of addresses */
 #define MAIL_ADDRESSES_MAX 8
 
 /* Parse a list of types, separated by ',', in any case. ALL: BEGIN, END, FAIL, REQUEUE and

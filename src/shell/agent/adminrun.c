@@ -48,8 +48,9 @@ static const struct option_desc options[] = {
       NULL },
     { "argument", 0, "TEXT", "argument of the program; may be given several times",
       OPT_ARGUMENT, false, NULL },
-    { "user", 0, "UID:GID", "run the program as this user, and pass on none of its output",
-      OPT_USER, false, NULL },
+    { "user", 0, "UID:GID",
+      "run the program as this user, and pass on none of its output", OPT_USER, false,
+      NULL },
     { "help", 'h', NULL, "print this help", OPT_HELP, false, NULL },
     OPTION_END,
 };
@@ -174,8 +175,7 @@ static void run_child (const struct adminrun *r, int out, int err, pid_t parent)
         signal (sig, SIG_DFL);
     sigemptyset (&none);
     sigprocmask (SIG_SETMASK, &none, NULL);
-    if (dup2 (out, 1) < 0 || dup2 (err, 2) < 0
-        || chdir ("/") < 0)
+    if (dup2 (out, 1) < 0 || dup2 (err, 2) < 0 || chdir ("/") < 0)
         _exit (126);
     execve (r->program, (char **)r->argv, (char **)r->env);
     dprintf (2, "cannot be executed: %s\n", strerror (errno));

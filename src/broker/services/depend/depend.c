@@ -23,6 +23,7 @@
 #include "broker/services/depend/antecedents.h"
 #include "broker/services/depend/correspond.h"
 #include "broker/services/depend/depend.h"
+#include "broker/services/mail/mail.h"
 #include "common/clock.h"
 #include "job/deps.h"
 
@@ -97,6 +98,8 @@ static void decide (struct broker *b, uint64_t id, enum deps_verdict verdict)
     } else if (!slot_of (e)->keep_invalid) {
         deps_reason (deps_of (b), id, reason, sizeof (reason));
         broker_exception (b, e, "dependency", broker_uid (b), reason);
+    } else {
+        mail_invalid_depend (b, e);
     }
 }
 

@@ -14,14 +14,15 @@
 
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
+#include "broker/services/mail/mail.h"
 #include "broker/services/mail/message.h"
 #include "common/clock.h"
 #include "job/deps_due.h"
 
-#define AT_ONCE 4       /* programs */
+#define AT_ONCE 4 /* programs */
 #define WAITING_MAX 10000
-#define A_TURN 100      /* parts of time limits */
-#define SLEEP_MAX 60.0  /* the wall clock may be set */
+#define A_TURN 100     /* parts of time limits */
+#define SLEEP_MAX 60.0 /* the wall clock may be set */
 
 struct mails {
     struct message_list waiting;
@@ -51,7 +52,8 @@ struct settings {
     } mail;
 };
 
-#define AT(field) offsetof (struct settings, mail.field) - offsetof (struct settings, mail)
+#define AT(field)                                                                        \
+    offsetof (struct settings, mail.field) - offsetof (struct settings, mail)
 static const struct config_key mail_keys[] = {
     { "program", value_program, AT (program), sizeof (char *), 0, 0, NULL },
     { "domain", value_string, AT (domain), sizeof (char *), 0, 0, NULL },
@@ -199,24 +201,19 @@ static bool listens (const struct broker *b, const struct entry *e)
 
 static void about_begin (struct broker *b, struct entry *e, bool of_task)
 {
-    if (!(types_of (e) & MAIL_BEGIN) || is_silent (e)
-        || (of_task && slot_of (e)->began))
+    if (!(types_of (e) & MAIL_BEGIN) || is_silent (e) || (of_task && slot_of (e)->began))
         return;
     slot_of (e)->began = true;
     mail (b, entry_job (e), MAIL_BEGIN, false);
 }
 
-/* A job that could not get its dependency, or has reached its time limit. */
-static void about_exception (struct broker *b, struct entry *e)
+static void about_time_limit (struct broker *b, struct entry *e)
 {
     const struct job *job = entry_job (e);
     const char *why = job->exception_type;
 
-    if (!why || job->exception_severity != 0 || is_silent (e))
-        return;
-    if (!strcmp (why, "dependency") && (types_of (e) & MAIL_INVALID_DEPEND))
-        mail (b, job, MAIL_INVALID_DEPEND, false);
-    if (!strcmp (why, "timeout") && (types_of (e) & MAIL_TIME_LIMIT))
+    if (why && job->exception_severity == 0 && !strcmp (why, "timeout")
+        && (types_of (e) & MAIL_TIME_LIMIT) && !is_silent (e))
         mail (b, job, MAIL_TIME_LIMIT, false);
 }
 
@@ -227,10 +224,16 @@ static void committed (struct broker *b, struct entry *e,
         if (!strcmp (names[i], "start") || !strcmp (names[i], "task-start"))
             about_begin (b, e, names[i][0] == 't');
         else if (!strcmp (names[i], "exception"))
-            about_exception (b, e);
+            about_time_limit (b, e);
         else if (!strcmp (names[i], "requeue") && (types_of (e) & MAIL_REQUEUE))
             mail (b, entry_job (e), MAIL_REQUEUE, !(types_of (e) & MAIL_ARRAY_TASKS));
     }
+}
+
+void mail_invalid_depend (struct broker *b, struct entry *e)
+{
+    if ((types_of (e) & MAIL_INVALID_DEPEND) && !is_silent (e))
+        mail (b, entry_job (e), MAIL_INVALID_DEPEND, false);
 }
 
 /* As in Slurm: a cancelled job has ended; FAIL is about all others that did not
@@ -239,10 +242,13 @@ static void ended (struct broker *b, struct entry *e)
 {
     enum job_phase phase = job_result_phase (entry_job (e));
     bool failed = phase != JOB_COMPLETED && phase != JOB_CANCELLED;
+    const char *why = entry_job (e)->exception_type;
     unsigned types = types_of (e);
 
     if (is_silent (e))
         return;
+    if (why && !strcmp (why, "dependency"))
+        mail_invalid_depend (b, e);
     if (failed && (types & MAIL_FAIL))
         mail (b, entry_job (e), MAIL_FAIL, false);
     else if (types & MAIL_END)
@@ -328,9 +334,10 @@ static void replayed (struct broker *b, struct entry *e)
 
     if (types_of (e) == 0)
         return;
-    slot->began = job->array
-                  && idset_count (job->array->waiting) + idset_count (job->array->cancelled)
-                         < idset_count (job->array->spec.tasks);
+    slot->began =
+        job->array
+        && idset_count (job->array->waiting) + idset_count (job->array->cancelled)
+               < idset_count (job->array->spec.tasks);
     while (slot->part < ARRAY_SIZE (parts)
            && job->t_start + parts[slot->part].part * job->duration < clock_wall ())
         slot->part++;
@@ -352,8 +359,9 @@ static void shows_job (struct broker *b, struct entry *e, const struct jobspec *
     (void)e;
     (void)rec;
     json_object_set_new (job, "mail_note",
-                         asked && !program_of (b) ? json_string ("mail is not set up here")
-                                                  : json_null ());
+                         asked && !program_of (b)
+                             ? json_string ("mail is not set up here")
+                             : json_null ());
 }
 
 static void close_mails (struct broker *b)

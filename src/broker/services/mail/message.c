@@ -24,8 +24,8 @@ struct message {
     char state[24]; /* of the job */
     int fd;         /* of the text, while the program runs; -1 */
     uv_process_t process;
-    bool open;      /* the process handle; */
-    bool failed;    /* ... how it ended */
+    bool open;   /* the process handle; */
+    bool failed; /* ... how it ended */
     void (*done) (struct message *m, bool failed, void *arg);
     void *arg;
     struct message *prev, *next;
@@ -139,12 +139,13 @@ static void add_clock (struct strbuf *sb, double seconds)
 }
 
 /* ", Queued time 00:00:02" or ", Run time 00:01:00" */
+/* Not about an array as a whole. */
 static void add_time (struct strbuf *sb, const struct job *job, enum mail_type type)
 {
     double end = job->t_finish > 0 ? job->t_finish : clock_wall ();
     bool queued = type == MAIL_BEGIN;
 
-    if (job->t_start <= 0 || type == MAIL_INVALID_DEPEND)
+    if (job->t_start <= 0 || job->array || type == MAIL_INVALID_DEPEND)
         return;
     strbuf_adds (sb, queued ? ", Queued time " : ", Run time ");
     add_clock (sb, queued ? job->t_start - job->t_submit : end - job->t_start);
@@ -155,9 +156,9 @@ static void add_result (struct strbuf *sb, const struct job *job, enum mail_type
 {
     if (type == MAIL_END || type == MAIL_FAIL)
         strbuf_addf (sb, ", %s, ExitCode %d", job_phase_name (job_result_phase (job)),
-                     job->array                 ? job->array->exit_code
+                     job->array                ? job->array->exit_code
                      : WIFEXITED (job->status) ? WEXITSTATUS (job->status)
-                                                : 0);
+                                               : 0);
 }
 
 static void add_subject (struct message *m, const struct job *job, bool summary)
@@ -208,8 +209,8 @@ static void add_body (struct strbuf *sb, const struct job *job)
     add_line (sb, "Nodes:", job->nodelist);
 }
 
-int message_write (struct message *m, const struct job *job, bool summary,
-                   const char *to, const char *domain)
+int message_write (struct message *m, const struct job *job, bool summary, const char *to,
+                   const char *domain)
 {
     struct strbuf *sb = &m->text;
 
@@ -304,16 +305,27 @@ int message_send (struct message *m, struct broker *b, const struct message_how 
     char input[64], timeout[32], user[48], id[48], state[48], type[48];
     bool root = broker_uid (b) == 0;
     const char *argv[] = {
-        broker_config (b)->shell_path, ADMINRUN_COMMAND,
-        "--program", how->program,
-        "--timeout", timeout,
-        "--input", input,
-        "--argument", "-i",
-        "--argument", "-t",
-        "--set", id,
-        "--set", state,
-        "--set", type,
-        root ? "--user" : NULL, user, NULL,
+        broker_config (b)->shell_path,
+        ADMINRUN_COMMAND,
+        "--program",
+        how->program,
+        "--timeout",
+        timeout,
+        "--input",
+        input,
+        "--argument",
+        "-i",
+        "--argument",
+        "-t",
+        "--set",
+        id,
+        "--set",
+        state,
+        "--set",
+        type,
+        root ? "--user" : NULL,
+        user,
+        NULL,
     };
 
     m->done = done;
@@ -326,8 +338,7 @@ int message_send (struct message *m, struct broker *b, const struct message_how 
     snprintf (id, sizeof (id), "SLURM_JOB_ID=%ju", (uintmax_t)m->job);
     snprintf (state, sizeof (state), "SLURM_JOB_STATE=%s", m->state);
     snprintf (type, sizeof (type), "SLURM_JOB_MAIL_TYPE=%s", words_of (m->type));
-    return broker_ops (b)->spawn
-               ? broker_ops (b)->spawn (broker_exec (b), (char *const *)argv, finished, m,
-                                        err)
-               : spawn (m, b, (char *const *)argv);
+    return broker_ops (b)->spawn ? broker_ops (b)->spawn (
+               broker_exec (b), (char *const *)argv, finished, m, err)
+                                 : spawn (m, b, (char *const *)argv);
 }

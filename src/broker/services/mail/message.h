@@ -26,8 +26,8 @@ struct message_how {
 struct message *message_create (const struct job *job, enum mail_type type);
 /* Writes the text, to the addresses `to` (mail.h); domain (or NULL): of those without
  * '@'. summary: about the array of the task, not about the task. -ENOMEM. */
-int message_write (struct message *m, const struct job *job, bool summary,
-                   const char *to, const char *domain);
+int message_write (struct message *m, const struct job *job, bool summary, const char *to,
+                   const char *domain);
 uint64_t message_job (const struct message *m);
 /* Starts the program; calls done once, on the loop, but not after broker_destroy(). Then
  * `failed` tells whether the program failed. 0 or a negative errno. */

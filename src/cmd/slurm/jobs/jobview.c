@@ -365,6 +365,15 @@ static void add_licenses_held (struct strbuf *sb, const json_t *job)
     record_add_text (sb, holds ? json_text (job, "licenses") : "(null)");
 }
 
+/* Only of a job with mail. */
+static void add_mail_user (struct strbuf *sb, const json_t *job)
+{
+    const char *to = json_text (job, "mail_user");
+
+    if (*json_text (job, "mail_type"))
+        record_add_text (sb, *to ? to : json_text (job, "user"));
+}
+
 /* Tasks a node, board, socket and core. */
 static void add_tasks_a_node (struct strbuf *sb, const json_t *job)
 {
@@ -537,6 +546,8 @@ static const struct row rows[] = {
     { .key = "StdErr", .add = add_error, .optional = true, .ends = true },
     { .key = "StdIn", .add = add_input, .optional = true, .ends = true },
     { .key = "StdOut", .add = add_output, .optional = true, .ends = true },
+    { .key = "MailUser", .add = add_mail_user, .optional = true },
+    { .key = "MailType", .from = "mail_type", .optional = true, .ends = true },
     { 0 },
 };
 

@@ -57,8 +57,9 @@ static void set_sample (struct submit_options *so, const struct attribute *a)
                                          [ATTRIBUTE_FLAG] = NULL, [ATTRIBUTE_SPAN] = "2",
                                          [ATTRIBUTE_TIME] = "2030-01-02" };
     struct error err = { 0 };
+    const char *text = strcmp (a->name, "mail-type") ? texts[a->type] : "END";
 
-    if (submit_options_set (so, SUBMIT_FROM_COMMAND, a->name, texts[a->type], NULL, &err) < 0)
+    if (submit_options_set (so, SUBMIT_FROM_COMMAND, a->name, text, NULL, &err) < 0)
         fail_msg ("%s", err.text);
 }
 

@@ -63,6 +63,15 @@ test_expect_success 'SBATCH_ variables override the script, and options override
     refused "SBATCH_DELAY_BOOT: .*does not support" env SBATCH_DELAY_BOOT=1 sbatch job.sh
 '
 
+test_expect_success 'a variable SBATCH_... or SALLOC_... that no option has is a warning that names it' '
+    SBATCH_TIMELIMT=20 SBATCH_DEBUG=1 SBATCH_WCKEY=k sbatch --parsable job.sh >out 2>err && test -s out &&
+    grep -x "sbatch: warning: SBATCH_TIMELIMT: not used: no option of sbatch has this variable" err && test "$(wc -l <err)" = 1 &&
+    SALLOC_TIMELIMT=20 SBATCH_X=1 salloc true 2>err && grep "warning: SALLOC_TIMELIMT: not used: no option of salloc" err && ! grep SBATCH err
+'
+test_expect_success 'a variable FLUXQ_... that is nearly the one of an option is a warning that names both' '
+    FLUXQ_NTASK=2 FLUXQ_SITE_THING=1 FLUXQ_NODES=1 fluxq-submit --dry-run -- true >out 2>err &&
+    grep -x "fluxq-submit: warning: FLUXQ_NTASK: not used: no option has this variable; the one of --ntasks is FLUXQ_NTASKS" err && test "$(wc -l <err)" = 1
+'
 test_expect_success 'FLUXQ_ variables are for fluxq-submit alone' '
     id=$(FLUXQ_JOB_NAME=other FLUXQ_TIME=5 sbatch --parsable job.sh) && test "$(job_field $id time_limit)" = 600
 '

@@ -102,6 +102,7 @@ static int read_options (struct cmd *c, struct submit *s)
         submission_explain (c, &s->job);
     if (s->job.so.hold && s->job.urgency > 0)
         return cmd_usage (c, "--hold means urgency 0, and --urgency gives another one");
+    submission_check_variables (c, 0);
     if (submit_options_from_environ (&s->job.so, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);
     return CMD_OK;

@@ -28,6 +28,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/options/shape.c \
 	src/jobspec/options/slurm_options.c \
 	src/jobspec/options/submit_options.c \
+	src/jobspec/options/variables.c \
 	src/jobspec/options/written.c \
 	src/jobspec/parse/attributes.c \
 	src/jobspec/parse/jobspec.c \

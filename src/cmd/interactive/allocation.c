@@ -6,7 +6,7 @@
 #include "cmd/client/watch.h"
 #include "common/clock.h"
 #include "protocol/keepalive.h"
-#include "jobspec/options/slurm_options.h"
+#include "jobspec/options/variables.h"
 
 #define MOMENT 1.0           /* seconds; the user is not told of shorter waits */
 #define LOOK_AGAIN 30.0      /* seconds, in case the broker's stream is silent */
@@ -136,10 +136,16 @@ static int set (struct cmd *c, struct submit_options *so, const char *name,
     return CMD_OK;
 }
 
+static void warn (const char *text, void *arg)
+{
+    cmd_warn (arg, "warning: %s", text);
+}
+
 int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm)
 {
     struct error err = { 0 };
 
+    variables_check (slurm, environ, warn, c);
     int rc = slurm ? slurm_options_from_environ (so, slurm, environ, &err)
                    : submit_options_from_environ (so, environ, &err);
     if (rc < 0)

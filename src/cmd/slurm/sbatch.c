@@ -75,6 +75,7 @@ static int read_options (struct cmd *c, struct sbatch *s)
         return cmd_fail (c, "out of memory");
     if (s->job.so.command.verbose)
         submission_explain (c, &s->job);
+    submission_check_variables (c, SLURM_SBATCH);
     if (slurm_options_from_environ (&s->job.so, SLURM_SBATCH, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);
     return CMD_OK;

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "common/parse.h"
+#include "jobspec/options/variables.h"
 #include "jobspec/script/script.h"
 #include "protocol/pattern.h"
 
@@ -83,6 +84,11 @@ static int read_script (struct cmd *c, struct submission *s)
 static void warn (const char *text, void *arg)
 {
     cmd_warn (arg, "warning: %s", text);
+}
+
+void submission_check_variables (struct cmd *c, unsigned slurm)
+{
+    variables_check (slurm, environ, warn, c);
 }
 
 static void refuse (const char *text, void *arg)

@@ -36,6 +36,9 @@ int submission_build (struct cmd *c, struct submission *s, json_t **ret);
 /* From now on, tells the user what becomes of each option that is set: on stderr, or on
  * stdout for fluxq-submit --explain. */
 void submission_explain (struct cmd *c, struct submission *s);
+/* Warns of variables of the environment that look like those of options and are not used
+ * (variables.h). slurm: SLURM_SBATCH, SLURM_SALLOC; 0: those of fluxq. */
+void submission_check_variables (struct cmd *c, unsigned slurm);
 /* Submits the job. */
 int submission_send (struct cmd *c, const struct submission *s, const json_t *jobspec,
                      uint64_t *ret_id);

@@ -66,6 +66,8 @@ static const struct {
     { "not-owner", "Access/permission denied" },
     { "not-operator", "Access/permission denied" },
     { "infeasible", "Requested node configuration is not available" },
+    { "unknown-account", "Invalid account or account/partition combination specified" },
+    { "unknown-qos", "Invalid qos specification" },
     { "bad-licenses", "Invalid license specification" },
     { "array-max", "Invalid job array specification" },
     { "over-limit", "Job violates accounting/QOS policy (job submit limit, user's size "

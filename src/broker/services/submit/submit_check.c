@@ -1,6 +1,7 @@
 /* submit_check.c - whether a new job is admitted: names, queue, limits, feasibility */
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
+#include "broker/services/accounts.h"
 #include "broker/services/deadline.h"
 #include "broker/services/depend/array.h"
 #include "broker/services/licenses.h"
@@ -101,6 +102,8 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
         return error_set (err, EPERM,
                           "--nice: only operators may raise a job's priority");
     }
+    if ((rc = accounts_check (b, entry_jobspec (e), code, err)) < 0)
+        return rc;
     if ((rc = licenses_check (b, entry_jobspec (e), err)) < 0) {
         *code = "bad-licenses";
         return rc;

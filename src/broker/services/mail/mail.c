@@ -368,9 +368,10 @@ static void close_mails (struct broker *b)
 {
     struct mails *s = state_of (b);
 
-    for (size_t i = 0; i < AT_ONCE && !broker_ops (b)->spawn; i++) {
-        if (s->running[i])
-            message_abandon (s->running[i]);
+    for (size_t i = 0; i < AT_ONCE; i++) {
+        if (!s->running[i] || broker_ops (b)->spawn)
+            continue; /* the executor ends the others */
+        message_abandon (s->running[i]);
         s->running[i] = NULL;
     }
 }

@@ -75,6 +75,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/services/depend/test/test_array \
 	src/broker/services/depend/test/test_correspond \
 	src/broker/services/depend/test/test_depend \
+	src/broker/services/mail/test/test_message \
 	src/broker/services/nodes/test/test_avoid \
 	src/broker/services/nodes/test/test_nodes_come \
 	src/broker/services/nodes/test/test_node_list \
@@ -169,7 +170,9 @@ src_broker_services_nodes_test_test_suspects_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_suspects_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_queuenodes_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_queuenodes_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_mail_test_test_message_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_avoid_LDADD = $(SMALL_LIBS)
+src_broker_services_mail_test_test_message_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_avoid_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_array_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_array_LDFLAGS = $(SMALL_FLAGS)

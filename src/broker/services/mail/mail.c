@@ -7,7 +7,7 @@
  * The program is that of `mail:` in fluxq.yaml, called like sendmail: PROGRAM -i -t, with
  * the message on its standard input. It runs as the job's user if the broker is root, else
  * as the broker. Mail is sent at most once: a message that waits, or whose program has not
- * read it when the broker is killed, is lost, and so is a part of a time limit that is
+ * read it when the broker ends, is lost, and so is a part of a time limit that is
  * reached while no broker runs.
  */
 #include <utlist.h>

@@ -494,6 +494,39 @@ static void test_bad_file (void **state)
     open_history (x);
 }
 
+static void check_upgraded (const struct history_job *job)
+{
+    if (job->id == 1)
+        assert_null (job->licenses);
+    else
+        assert_string_equal (job->licenses, "matlab:2");
+    assert_string_equal (job->name, "kept");
+}
+
+/* A file of version 1, whose jobs have no licenses, keeps its jobs and gets the column. */
+static void test_upgrade (void **state)
+{
+    struct fixture *x = *state;
+    struct history_job job = { .id = 1, .name = "kept", .licenses = "lost" };
+    sqlite3 *db;
+
+    put (x, &job);
+    history_close (x->h);
+    x->h = NULL;
+    assert_int_equal (sqlite3_open (x->path, &db), SQLITE_OK);
+    assert_int_equal (sqlite3_exec (db,
+                                    "ALTER TABLE job DROP COLUMN licenses;"
+                                    "PRAGMA user_version = 1",
+                                    NULL, NULL, NULL),
+                      0);
+    sqlite3_close (db);
+    open_history (x);
+    job = (struct history_job){ .id = 2, .name = "kept", .licenses = "matlab:2" };
+    put (x, &job);
+    reopen (x);
+    assert_int_equal (scan_with (x, FILTER (.steps = true), check_upgraded).n, 2);
+}
+
 /* While the file is away nothing is committed, and nothing fails; then all is. */
 static void test_trouble (void **state)
 {
@@ -578,7 +611,7 @@ int main (void)
         TEST (test_times),   TEST (test_arrays),   TEST (test_batches),
         TEST (test_walk),    TEST (test_lacks),    TEST (test_keep),
         TEST (test_compact), TEST (test_bad_file), TEST (test_trouble),
-        TEST (test_kill),
+        TEST (test_upgrade), TEST (test_kill),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

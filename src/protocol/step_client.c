@@ -33,7 +33,7 @@ const struct option_desc step_options[] = {
       false, "The step" },
     { "cpu-bind", 0, "HOW", "how to bind tasks to cores [cores]", STEP_OPT_CPU_BIND,
       false, "Placement" },
-    { "mpi", 0, "KIND", "none, pmi1, pmi2 or list [both]", STEP_OPT_MPI, false,
+    { "mpi", 0, "KIND", "none, pmi1, pmi2, pmix or list [pmi1 and pmi2]", STEP_OPT_MPI, false,
       "The step" },
     { "multi-prog", 0, NULL,
       "the command is a file that says which task runs which program",

@@ -44,6 +44,7 @@ SHELL_PARTS = \
 	src/shell/step/step_bind.c \
 	src/shell/step/step_input.c \
 	src/shell/step/step_pmi.c \
+	src/shell/step/step_pmix.c \
 	src/shell/step/step_spec.c \
 	src/shell/step/sample.c \
 	src/shell/step/stepd.c \
@@ -99,7 +100,7 @@ SHELL_SIZE_MAX = 524288
 EXTRA_DIST += $(SHELL_FILES)
 fluxqexec_SCRIPTS = src/shell/fluxq-shell
 noinst_SCRIPTS = src/shell/fluxq-run src/shell/fluxq-bcast
-CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run src/shell/fluxq-bcast
+CLEANFILES += src/shell/fluxq-shell src/shell/fluxq-run src/shell/fluxq-bcast src/shell/fluxq-pmix
 
 src/shell/fluxq-shell: Makefile $(SHELL_FILES) $(wildcard $(srcdir)/src/shell/*.h) \
 		$(wildcard $(srcdir)/src/shell/*/*.h) $(wildcard $(srcdir)/src/protocol/*.h) \

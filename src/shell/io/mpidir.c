@@ -11,7 +11,7 @@
 
 bool mpidir_is_needed (const struct launch *launch)
 {
-    return launch->nnodes > 1 && launch->listen && sock_is_unix (launch->listen);
+    return launch->listen && sock_is_unix (launch->listen);
 }
 
 char *mpidir_path (const struct launch *launch, uint32_t rank)

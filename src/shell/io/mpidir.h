@@ -13,7 +13,7 @@
 #include "common/error.h"
 #include "protocol/launch.h"
 
-/* Whether the nodes of the job are virtual nodes of one machine. */
+/* Whether the nodes of the job are on one machine. */
 bool mpidir_is_needed (const struct launch *launch);
 /* The path of a rank's directory; the caller frees it. NULL: no memory. */
 char *mpidir_path (const struct launch *launch, uint32_t rank);

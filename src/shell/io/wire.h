@@ -153,7 +153,11 @@ enum wire_type {
      * job's own tasks. stream: the round; use_encode(). */
     WIRE_STEP_SAMPLE,
     WIRE_STEP_SAMPLED,
-    WIRE_STEP_LAST = WIRE_STEP_SAMPLED,
+    /* both ways: bytes of one node's PMIx helper for that of another. Upwards: u32 number
+     * of the receiving node in the step; downwards: u32 number of the sending node, and
+     * no bytes if the tasks of that node have ended */
+    WIRE_STEP_SEND,
+    WIRE_STEP_LAST = WIRE_STEP_SEND,
 };
 
 enum wire_join {

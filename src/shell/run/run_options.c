@@ -9,9 +9,11 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "protocol/pattern.h"
+#include "protocol/pmix_helper.h"
 #include "shell/run/run.h"
 #include "shell/step/cpubind.h"
 #include "shell/step/layout.h"
+#include "shell/step/step_pmix.h"
 
 #define FILE_MAX_BYTES (1024 * 1024) /* of --multi-prog and host files */
 
@@ -124,17 +126,24 @@ static int set_input (struct run_options *o, const char *value, struct error *er
 
 static int set_mpi (struct run_options *o, const char *value, struct error *err)
 {
-    static const char *const kinds[] = { "none", "pmi1", "pmi2" };
+    static const char *const kinds[] = { "none", "pmi1", "pmi2", "pmix" };
+    char path[PATH_MAX];
     if (!strcmp (value, "list")) {
-        printf ("none\npmi1\npmi2\n");
+        bool pmix = steppmix_program (path) == 0;
+        printf ("none\npmi1\npmi2\n%s", pmix ? "pmix\n" : "");
+        if (!pmix)
+            fprintf (stderr, "pmix: " PMIX_HELPER " is not installed here\n");
         return 1;
     }
+    /* The versions of PMIx understand each other. */
+    if (!strncmp (value, "pmix_v", 6) && value[6] >= '1' && value[6] <= '9' && !value[7])
+        value = "pmix";
     for (size_t i = 0; i < ARRAY_SIZE (kinds); i++)
         if (!strcmp (value, kinds[i]))
             return set_text (&o->spec.mpi, value, err);
     return error_set (err, EINVAL,
                       "--mpi=%s: the values are none, pmi1 and pmi2 (both are "
-                      "served without it); Open MPI starts with its mpirun",
+                      "served without it), and pmix",
                       value);
 }
 

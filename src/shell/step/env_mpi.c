@@ -46,13 +46,17 @@ static const char *users_value (const struct env_context *ctx, const char *name)
     return NULL;
 }
 
-/* Open MPI uses no env_loopback interface unless it is named, but the virtual nodes of one
+static bool has_virtual_nodes (const struct env_context *ctx)
+{
+    return ctx->launch->nnodes > 1 && mpidir_is_needed (ctx->launch);
+}
+
+/* Open MPI uses no loopback interface unless it is named, but the virtual nodes of one
  * machine may have nothing else in common. Naming interfaces to use and others to avoid
  * is an error. */
 int env_loopback (const struct env_context *ctx, struct strbuf *sb)
 {
-    if (!mpidir_is_needed (ctx->launch)
-        || users_value (ctx, "OMPI_MCA_btl_tcp_if_include")
+    if (!has_virtual_nodes (ctx) || users_value (ctx, "OMPI_MCA_btl_tcp_if_include")
         || users_value (ctx, "OMPI_MCA_btl_tcp_if_exclude"))
         return 0;
     return env_text (sb, "127.0.0.0/8");
@@ -65,8 +69,7 @@ int env_mpi_directory (const struct env_context *ctx, const char *name, struct s
 {
     const char *given = users_value (ctx, name);
 
-    if (!ctx->step || !step_spec_has_mpidir (ctx->step->spec)
-        || !mpidir_is_needed (ctx->launch)
+    if (!ctx->step || !step_spec_has_mpidir (ctx->step->spec) || !has_virtual_nodes (ctx)
         || (given && !mpidir_is_own (ctx->launch, given)))
         return 0;
     autofree char *path = mpidir_path (ctx->launch, ctx->rank);

@@ -109,7 +109,7 @@ void step_spec_release (struct step_spec *spec)
 
 bool step_spec_has_mpidir (const struct step_spec *spec)
 {
-    return spec->remote_shell;
+    return spec->remote_shell || (spec->mpi && !strcmp (spec->mpi, "pmix"));
 }
 
 void step_spec_forget_places (struct step_spec *spec)

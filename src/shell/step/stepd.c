@@ -9,6 +9,7 @@
 #include "shell/step/cgroup.h"
 #include "shell/step/env.h"
 #include "shell/step/sample.h"
+#include "shell/step/step_pmix.h"
 #include "shell/step/stepd_private.h"
 #include "shell/step/steps.h"
 
@@ -44,6 +45,8 @@ static void free_step (struct rank_step *s)
     idset_destroy (s->cores);
     multiprog_destroy (s->programs);
     steppmi_destroy (s->pmi);
+    steppmix_release (s->pmix);
+    outbuf_release (&s->held);
     stepbind_destroy (s->bind);
     strbuf_release (&s->text);
     step_spec_release (&s->spec);
@@ -55,20 +58,29 @@ static void free_step (struct rank_step *s)
 
 /* -- its tasks -- */
 
-static size_t on_room (void *ctx)
+size_t stepd_room (const struct rank_step *s)
 {
-    const struct rank_step *s = ctx;
     return s->credit > 0 ? (size_t)MIN (s->credit, FRAME_DATA_MAX - 4) : 0;
 }
 
-static void on_output (void *ctx, uint32_t task, int stream, const char *data, size_t len)
+static size_t on_room (void *ctx)
 {
-    struct rank_step *s = ctx;
+    return stepd_room (ctx);
+}
+
+void stepd_output (struct rank_step *s, uint32_t task, int stream, const char *data,
+                   size_t len)
+{
     s->credit -= (int64_t)len;
     for (size_t n; len > 0; data += n, len -= n) {
         n = MIN (len, FRAME_DATA_MAX - 4);
         stepd_put (s, WIRE_STEP_OUTPUT, (uint8_t)stream, task, data, n);
     }
+}
+
+static void on_output (void *ctx, uint32_t task, int stream, const char *data, size_t len)
+{
+    stepd_output (ctx, task, stream, data, len);
 }
 
 static struct step_task *find_own (struct rank_step *s, uint32_t task)
@@ -150,6 +162,8 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
         tell_taken (s);
     if (s->pmi)
         steppmi_exited (s->pmi, (uint32_t)(t - s->own), status);
+    if (s->pmix)
+        steppmix_exited (s->pmix, (uint32_t)(t - s->own), status);
     if (last)
         put_usage (s);
     put_exit (s, task, status, oom);
@@ -280,6 +294,8 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
         rc = -EINVAL;
     if (rc == 0 && s->pmi)
         rc = steppmi_open (s->pmi, local, &env, &how.pass_fd, err);
+    if (rc == 0 && s->pmix && (rc = steppmix_environment (s->pmix, local, &env)) < 0)
+        error_no_memory (err, NULL);
     how.env = env;
     if (rc == 0)
         rc = taskset_start (s->set, &how, err);
@@ -291,7 +307,22 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
     return rc;
 }
 
+static bool wants (const struct rank_step *s, const char *mpi)
+{
+    return s->spec.mpi && !strcmp (s->spec.mpi, mpi);
+}
+
 static int start_tasks (struct rank_step *s, struct error *err)
+{
+    int rc = 0;
+    for (; rc == 0 && s->started < s->nown; s->started++)
+        if ((rc = start_task (s, s->started, err)) < 0)
+            break;
+    return rc;
+}
+
+/* Prepares what all tasks share. With PMIx they start in stepd_pmix_ready(). */
+static int prepare_step (struct rank_step *s, struct error *err)
 {
     int rc = enter_cwd (s, err);
     if (rc == 0)
@@ -300,12 +331,13 @@ static int start_tasks (struct rank_step *s, struct error *err)
         rc = stepbind_create (s, err);
     if (rc == 0 && step_spec_has_mpidir (&s->spec))
         rc = mpidir_make (s->d->launch, s->d->rank, err);
-    if (rc == 0 && (!s->spec.mpi || strcmp (s->spec.mpi, "none") != 0))
+    if (rc == 0 && wants (s, "pmix")) {
+        s->waits = true;
+        return steppmix_start (s, err);
+    }
+    if (rc == 0 && !wants (s, "none"))
         rc = steppmi_create (s, err);
-    for (; rc == 0 && s->started < s->nown; s->started++)
-        if ((rc = start_task (s, s->started, err)) < 0)
-            break;
-    return rc;
+    return rc == 0 ? start_tasks (s, err) : rc;
 }
 
 /* Reports the tasks that could not be started as ended: rank 0 waits for each task. Before
@@ -313,6 +345,7 @@ static int start_tasks (struct rank_step *s, struct error *err)
 static void give_up (struct rank_step *s, const struct error *err)
 {
     uint32_t first = s->started;
+    s->waits = false;
     stepd_put (s, WIRE_STEP_FAIL, !s->set, NO_NUMBER, err->text, strlen (err->text));
     if (!s->set) {
         free_step (s);
@@ -343,7 +376,7 @@ static void start (struct rank_step *s)
     if (rc == 0) {
         s->credit = steps_credit (s->spec.nnodes);
         s->set = taskset_create (s->d->tasks, s->nown, &task_events, s);
-        rc = s->set ? start_tasks (s, &err) : error_no_memory (&err, NULL);
+        rc = s->set ? prepare_step (s, &err) : error_no_memory (&err, NULL);
     }
     if (rc < 0)
         give_up (s, &err);
@@ -374,6 +407,34 @@ static void on_start (struct stepd *d, const struct frame *msg)
     strbuf_add (&s->text, msg->data, msg->len);
     if (msg->stream == 1)
         start (s);
+}
+
+/* Handles the messages that came while no task had started. The step may be freed. */
+static void replay (struct stepd *d, struct outbuf *held)
+{
+    const char *data = held->data + held->off;
+    struct frame msg;
+    ssize_t n;
+
+    for (size_t at = 0; (n = wire_parse (data + at, held->len - at, &msg)) > 0;
+         at += (size_t)n)
+        stepd_message (d, &msg);
+    outbuf_release (held);
+}
+
+void stepd_pmix_ready (struct rank_step *s, const struct error *err)
+{
+    struct stepd *d = s->d;
+    struct outbuf held = s->held;
+    struct error own = { 0 };
+
+    if (!s->waits)
+        return;
+    s->held = (struct outbuf){ 0 };
+    s->waits = false;
+    if (err || start_tasks (s, &own) < 0)
+        give_up (s, err ? err : &own);
+    replay (d, &held);
 }
 
 static void on_size (struct rank_step *s, const struct frame *msg)
@@ -448,14 +509,22 @@ void stepd_message (struct stepd *d, const struct frame *msg)
     struct rank_step *s = find (d, msg->task);
     if (!s || !s->set)
         return;
+    if (s->waits) {
+        wire_put (&s->held, msg);
+        return;
+    }
     if (msg->type == WIRE_STEP_INPUT) {
         on_input (s, msg);
     } else if (msg->type == WIRE_STEP_CREDIT && msg->len == 4) {
         s->credit += wire_get_u32 (msg->data);
-        if (s->credit > 0)
+        if (s->credit > 0) {
             taskset_resume (s->set);
+            steppmix_resume (s->pmix);
+        }
     } else if (msg->type == WIRE_STEP_KVS && s->pmi) {
         steppmi_message (s->pmi, msg);
+    } else if ((msg->type == WIRE_STEP_KVS || msg->type == WIRE_STEP_SEND) && s->pmix) {
+        steppmix_message (s->pmix, msg);
     } else if (msg->type == WIRE_STEP_SIGNAL && msg->len == 4) {
         taskset_signal (s->set, (int)wire_get_u32 (msg->data));
     } else if (msg->type == WIRE_STEP_SIZE && msg->len == 8) {
@@ -483,6 +552,8 @@ void stepd_destroy (struct stepd *d)
 {
     while (d && d->steps)
         free_step (d->steps);
+    if (d)
+        steppmix_destroy_all (d);
     if (d)
         idset_destroy (d->allowed);
     free (d);

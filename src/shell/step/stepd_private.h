@@ -38,6 +38,9 @@ struct rank_step {
     int cwd_fd;
     const char *cwd;
     struct steppmi *pmi; /* NULL: no task of this node uses PMI */
+    struct steppmix *pmix; /* NULL: no PMIx */
+    bool waits;            /* for stepd_pmix_ready(): no task has started */
+    struct outbuf held;    /* messages that came meanwhile */
 };
 
 struct stepd {
@@ -48,12 +51,22 @@ struct stepd {
     stepd_up_fn up;
     void *ctx;
     struct rank_step *steps;
+    struct steppmix *helpers; /* also those of steps that are over */
     struct idset *allowed; /* CPUs that this agent may use; NULL: not known */
 };
 
 /* Sends a message to rank 0: number as u32, UINT32_MAX: none, then data. */
 void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
                 const void *data, size_t len);
+
+/* Bytes of output that the step may send now. */
+size_t stepd_room (const struct rank_step *s);
+/* Sends output of a task; stream 1 or 2. */
+void stepd_output (struct rank_step *s, uint32_t task, int stream, const char *data,
+                   size_t len);
+/* The helper for PMIx is ready, or its start has failed (err): starts the tasks, or
+ * reports them as ended. The step may be freed. */
+void stepd_pmix_ready (struct rank_step *s, const struct error *err);
 
 /* -- step_pmi.c: MPI -- */
 

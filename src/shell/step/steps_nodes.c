@@ -26,6 +26,17 @@ bool step_has_task (const struct step *step, const struct step_node *node, uint3
            && step->layout.rank[task] == (uint32_t)(node - step->nodes);
 }
 
+/* The tasks of the node have ended, so its PMIx helper answers no more. */
+static void tell_senders (struct steps *steps, struct step *step,
+                          const struct step_node *node)
+{
+    uint8_t from[4];
+
+    wire_put_u32 (from, (uint32_t)(node - step->nodes));
+    if (node->was_asked)
+        steps_to_nodes (step, steps, WIRE_STEP_SEND, from, sizeof (from));
+}
+
 static void on_task_exit (struct steps *steps, struct step *step, struct step_node *node,
                           const struct frame *msg)
 {
@@ -43,6 +54,7 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
         return;
     }
     if (node->left == 0) {
+        tell_senders (steps, step, node);
         stepinput_node_ended (steps, step);
         steps_start_waiting (steps);
     }
@@ -102,6 +114,28 @@ static void on_put (struct steps *steps, struct step *step, struct step_node *no
         steps_stop (steps, step, lacks);
     else if (step->nputs == step->nbusy)
         send_puts (steps, step);
+}
+
+/* Passes a message of one node on to another. */
+static bool on_send (struct steps *steps, struct step *step, const struct step_node *node,
+                     const struct frame *msg)
+{
+    char data[FRAME_DATA_MAX];
+    uint32_t to = msg->len > 4 ? wire_get_u32 (msg->data) : UINT32_MAX;
+
+    if (to >= step->nnodes)
+        return false;
+    wire_put_u32 ((uint8_t *)data, (uint32_t)(node - step->nodes));
+    memcpy (data + 4, msg->data + 4, msg->len - 4);
+    step->nodes[to].was_asked = true;
+    if (step->nodes[to].left > 0) {
+        steps_to_node (step, steps, to, WIRE_STEP_SEND, data, msg->len);
+    } else if (node->left > 0) {
+        wire_put_u32 ((uint8_t *)data, to);
+        steps_to_node (step, steps, (uint32_t)(node - step->nodes), WIRE_STEP_SEND, data,
+                       4);
+    }
+    return true;
 }
 
 static void name_node (char why[256], const struct steps *steps,
@@ -178,6 +212,8 @@ static bool node_message (struct steps *steps, struct step *step, struct step_no
             return false;
         on_abort (steps, step, node, msg);
         return true;
+    case WIRE_STEP_SEND:
+        return on_send (steps, step, node, msg);
     case WIRE_STEP_USAGE:
         return on_usage (step, node, msg);
     case WIRE_STEP_SAMPLED:

@@ -18,6 +18,7 @@ struct step_node {
     uint64_t taken;      /* bytes of input that the node has taken */
     struct strbuf puts;  /* pairs for the KVS, in this exchange */
     bool has_put;
+    bool was_asked; /* other nodes have sent it WIRE_STEP_SEND */
     bool has_told; /* the node has reported what its tasks used */
 };
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-test_description='MPI programs of Debian: MPICH started by fluxq-run, Open MPI by its mpirun'
+test_description='MPI programs of Debian: MPICH started by fluxq-run, Open MPI by its mpirun or with PMIx'
 . "$(dirname "$0")/lib.sh"
 
 PROGRAMS=$FLUXQ_SOURCE_DIR/t/mpi
@@ -15,6 +15,13 @@ for kind in mpich openmpi; do
         echo "# no mpicc.$kind: apt-get install the packages in contrib/packages"
     fi
 done
+
+# The helper is built where OpenPMIx is installed.
+if [ -x "$FLUXQ_BUILD_DIR/src/pmix/fluxq-pmix" ] && pkg-config --exists pmix; then
+    test_set_prereq PMIX
+else
+    echo "# no fluxq-pmix: apt-get install libpmix-dev, and configure again"
+fi
 
 # run_job NAME SUBMIT-ARGUMENTS: runs NAME.sh as a job of four nodes to its end, with its output in
 # NAME.out.
@@ -64,11 +71,11 @@ test_expect_success MPICH 'with --mpi=none there is no PMI, and an unknown value
 	exec 2>&1
 	fluxq-run --mpi=none sh -c "echo \${PMI_FD:-none}" | uniq
 	fluxq-run --mpi=pmi1 sh -c "test -n \"\$PMI_FD\" && echo some" | uniq
-	fluxq-run --mpi=pmix true
+	fluxq-run --mpi=openmpi true
 	echo "$?"
 	END
     run_job none && printf "none\nsome\n" >expected && head -n 2 none.out >got && test_cmp expected got &&
-    grep "mpi=pmix: the values are none, pmi1 and pmi2" none.out && tail -n 1 none.out >got &&
+    grep "mpi=openmpi: the values are none, pmi1 and pmi2" none.out && tail -n 1 none.out >got &&
     echo 2 >expected && test_cmp expected got
 '
 test_expect_success OPENMPI 'mpirun of Open MPI finds the nodes and starts its daemons through fluxq-run' '
@@ -110,6 +117,63 @@ test_expect_success OPENMPI 'a user chooses the interface and the directory for 
     printf "%s\n" OMPI_MCA_btl_tcp_if_exclude=eth9 \
         "OMPI_MCA_btl_vader_backing_directory=$PWD/own" >expected && test_cmp expected got
 '
+test_expect_success PMIX 'a PMIx client puts, commits, fences and gets across nodes' '
+    gcc -o pmixput "$PROGRAMS/pmixput.c" $(pkg-config --cflags --libs pmix) &&
+    write_script put.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun --mpi=list | grep -x pmix || exit
+	srun -n4 --mpi=pmix ./pmixput 4 || exit
+	srun -n4 --mpi=pmix_v4 ./pmixput 4 pairs || exit
+	fluxq-run -N2 -n8 -O -m cyclic --mpi=pmix ./pmixput 8 pairs || exit
+	srun -N1 -n1 --mpi=pmix ./pmixput 1
+	END
+    run_job put && printf "%s\n" pmix "pmixput: 4 tasks" "pmixput: 4 tasks" "pmixput: 8 tasks" "pmixput: 1 tasks" >expected &&
+    test_cmp expected put.out
+'
+test_expect_success PMIX,OPENMPI 'srun --mpi=pmix starts programs of Open MPI' '
+    write_script direct.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun --mpi=pmix ./ring.ompi 4 || exit
+	srun -N4 -n8 -O --mpi=pmix ./allreduce.ompi 8 2 || exit
+	srun -N2 -n8 -O -m cyclic --mpi=pmix ./allreduce.ompi 8 4 || exit
+	srun -N2 -n2 --mpi=pmix ./ring.ompi 2 abort >abort.txt 2>&1
+	echo "status $?"
+	grep -o "task 1 aborts" abort.txt
+	END
+    run_job direct && printf "%s\n" "ring: came round through 4 tasks" "allreduce: 8 tasks agree" \
+        "allreduce: 8 tasks agree" "status 143" "task 1 aborts" >expected && test_cmp expected direct.out
+'
+test_expect_success PMIX 'a task that dies before a fence, or without PMIx_Init, ends the step' '
+    write_script die.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun -n4 --mpi=pmix ./pmixput 4 die
+	echo "status $?"
+	srun -n4 --mpi=pmix sh -c "test \$SLURM_PROCID != 3 || exit 5; exec ./pmixput 4"
+	echo "status $?"
+	srun -n4 --mpi=pmix hostname | sort -u | wc -l
+	END
+    run_job die && grep "task 3 ended before PMIx_Finalize (exit status 0)" die.out &&
+    grep "a task has ended without MPI_Init" die.out && ! grep "^status 0" die.out &&
+    grep -c "^status" die.out >got && echo 2 >expected && test_cmp expected got && tail -n 1 die.out | grep -x 1
+'
+test_expect_success PMIX 'a helper that dies ends the step' '
+    write_script helper.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun -n4 --mpi=pmix sh -c "echo \$\$ >started.\$SLURM_PROCID; exec sleep 60" &
+	until test -s started.0 && test -s started.3; do sleep 0.1; done
+	for dir in /proc/[0-9]*; do
+	    grep -q "^PPid:.$(sed -n "s/^PPid:.//p" "/proc/$(cat started.3)/status")$" "$dir/status" &&
+	        tr "\0" " " <"$dir/cmdline" | grep -q "fluxq-pmix [0-9]" && kill -9 "${dir#/proc/}"
+	done 2>/dev/null
+	wait $!
+	echo "status $?"
+	END
+    run_job helper && grep "node node3: --mpi=pmix: fluxq-pmix" helper.out && grep "^status 143" helper.out
+'
 test_expect_success 'fluxq-run --rsh runs a command on a node, passes its status, and refuses wrong usage' '
     write_script rsh.sh <<-\END &&
 	#!/bin/sh
@@ -124,5 +188,31 @@ test_expect_success 'fluxq-run --rsh runs a command on a node, passes its status
 	END
     run_job rsh && grep -x 6 rsh.out && grep "the job has no node nowhere" rsh.out && grep -x 1 rsh.out &&
     grep "rsh needs a node and a command" rsh.out && grep -x 2 rsh.out
+'
+test_expect_success 'a node without the helper refuses --mpi=pmix, and a helper is not trusted' '
+    mkdir agent && cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" agent/ && ln -s fluxq-shell agent/fluxq-run &&
+    stop_broker && FLUXQ_SHELL=$PWD/agent/fluxq-shell start_broker --local 4 &&
+    write_script lacks.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	fluxq-run --mpi=list
+	fluxq-run --mpi=pmix true
+	echo "status $?"
+	END
+    run_job lacks && grep "node node[0-3]: --mpi=pmix: fluxq-pmix is not installed here" lacks.out &&
+    grep "^pmix: fluxq-pmix is not installed here" lacks.out && grep -x "status 1" lacks.out &&
+    write_script agent/fluxq-pmix <<-\END &&
+	#!/bin/sh
+	exec python3 -c "import os, time; os.write($1, b\"7\" * 100); time.sleep (60)"
+	END
+    run_job lacks && grep "node node[0-3]: --mpi=pmix: fluxq-pmix sends an invalid message" lacks.out &&
+    grep -x "status 1" lacks.out &&
+    write_script agent/fluxq-pmix <<-\END &&
+	#!/bin/sh
+	echo "no library" >&2
+	exit 3
+	END
+    run_job lacks && grep "no library" lacks.out && grep -x "status 1" lacks.out &&
+    grep "node node[0-3]: --mpi=pmix: fluxq-pmix" lacks.out
 '
 test_done

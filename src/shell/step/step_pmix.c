@@ -266,7 +266,7 @@ static bool on_frame (struct steppmix *p, const struct frame *f)
     }
 }
 
-/* Reads what is there. 1: something was; 0: nothing now; -1: the end, or nonsense. */
+/* Reads what is there. 1: something was; 0: nothing now; -EPIPE: the end; -EPROTO. */
 static int receive (struct steppmix *p)
 {
     ssize_t n = recv (p->io.fd, p->in + p->in_len, RECEIVE - p->in_len, MSG_DONTWAIT);
@@ -276,12 +276,12 @@ static int receive (struct steppmix *p)
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
         return 0;
     if (n <= 0)
-        return -1;
+        return -EPIPE;
     p->in_len += (size_t)n;
     while (p->s && n > 0) {
         n = frame_parse (p->in + done, p->in_len - done, &f);
         if (n < 0 || (n > 0 && !on_frame (p, &f)))
-            return -1;
+            return -EPROTO;
         done += (size_t)n;
     }
     p->in_len -= done;
@@ -295,10 +295,13 @@ static void on_ready (struct loop_io *io, uint32_t events)
 
     if (events & EPOLLOUT)
         flush (p);
-    if (p->io.fd >= 0 && (events & ~(uint32_t)EPOLLOUT) && receive (p) < 0 && p->s) {
-        disconnect (p);
-        fail (p, PMIX_HELPER " has closed its connection");
-    }
+    int rc = p->io.fd >= 0 && (events & ~(uint32_t)EPOLLOUT) ? receive (p) : 0;
+    if (rc >= 0 || !p->s)
+        return;
+    disconnect (p);
+    taskset_signal (p->set, SIGKILL);
+    fail (p, rc == -EPROTO ? PMIX_HELPER " sends an invalid message"
+                           : PMIX_HELPER " has closed its connection");
 }
 
 static void on_too_late (struct loop_timer *timer)

@@ -136,14 +136,19 @@ test_expect_success PMIX,OPENMPI 'srun --mpi=pmix starts programs of Open MPI' '
 	#!/bin/sh
 	exec 2>&1
 	srun --mpi=pmix ./ring.ompi 4 || exit
+	srun ./ring.ompi 4 || exit
+	SLURM_MPI_TYPE=pmix srun sh -c "exec ./ring.ompi 4" || exit
+	SLURM_MPI_TYPE=none srun -n1 sh -c "echo \${PMIX_RANK:-none} \${PMI_RANK:-none}"
+	SLURM_MPI_TYPE=other srun true 2>&1 | grep -o "SLURM_MPI_TYPE: --mpi=other"
 	srun -N4 -n8 -O --mpi=pmix ./allreduce.ompi 8 2 || exit
 	srun -N2 -n8 -O -m cyclic --mpi=pmix ./allreduce.ompi 8 4 || exit
 	srun -N2 -n2 --mpi=pmix ./ring.ompi 2 abort >abort.txt 2>&1
 	echo "status $?"
 	grep -o "task 1 aborts" abort.txt
 	END
-    run_job direct && printf "%s\n" "ring: came round through 4 tasks" "allreduce: 8 tasks agree" \
-        "allreduce: 8 tasks agree" "status 143" "task 1 aborts" >expected && test_cmp expected direct.out
+    run_job direct && printf "%s\n" "ring: came round through 4 tasks" "ring: came round through 4 tasks" \
+        "ring: came round through 4 tasks" "none none" "SLURM_MPI_TYPE: --mpi=other" \
+        "allreduce: 8 tasks agree" "allreduce: 8 tasks agree" "status 143" "task 1 aborts" >expected && test_cmp expected direct.out
 '
 test_expect_success PMIX 'a task that dies before a fence, or without PMIx_Init, ends the step' '
     write_script die.sh <<-\END &&
@@ -196,11 +201,13 @@ test_expect_success 'a node without the helper refuses --mpi=pmix, and a helper 
 	#!/bin/sh
 	exec 2>&1
 	fluxq-run --mpi=list
+	! test -x ring.ompi || fluxq-run -n1 ./ring.ompi 1
 	fluxq-run --mpi=pmix true
 	echo "status $?"
 	END
     run_job lacks && grep "node node[0-3]: --mpi=pmix: fluxq-pmix is not installed here" lacks.out &&
     grep "^pmix: fluxq-pmix is not installed here" lacks.out && grep -x "status 1" lacks.out &&
+    { ! test -x ring.ompi || grep "ring.ompi finds its other tasks by PMIx, which needs fluxq-pmix" lacks.out; } &&
     write_script agent/fluxq-pmix <<-\END &&
 	#!/bin/sh
 	exec python3 -c "import os, time; os.write($1, b\"7\" * 100); time.sleep (60)"

@@ -64,6 +64,7 @@ SHELL_PARTS = \
 	src/shell/run/client_address.c \
 	src/shell/run/hostnames.c \
 	src/shell/run/inside.c \
+	src/shell/run/mpi_kind.c \
 	src/shell/run/receive.c \
 	src/shell/run/run.c \
 	src/shell/run/run_connect.c \

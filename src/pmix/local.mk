@@ -19,3 +19,10 @@ noinst_SCRIPTS += src/shell/fluxq-pmix
 src/shell/fluxq-pmix: src/pmix/fluxq-pmix
 	$(AM_V_GEN)ln -sf ../pmix/fluxq-pmix $@
 endif
+
+if HAVE_CMOCKA
+check_PROGRAMS += src/pmix/test/test_taskplaces
+UNIT_TESTS += src/pmix/test/test_taskplaces
+src_pmix_test_test_taskplaces_SOURCES = src/pmix/test/test_taskplaces.c src/pmix/taskplaces.c
+src_pmix_test_test_taskplaces_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+endif

@@ -28,6 +28,7 @@ PROTOCOL_TESTS = \
 	src/protocol/test/test_launch \
 	src/protocol/test/test_pattern \
 	src/protocol/test/test_output_limit \
+	src/protocol/test/test_pmix_helper \
 	src/protocol/test/test_stepuse \
 	src/protocol/test/test_taskmap
 check_PROGRAMS += $(PROTOCOL_TESTS)
@@ -37,6 +38,7 @@ src_protocol_test_test_frame_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_launch_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_pattern_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_output_limit_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_pmix_helper_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_stepuse_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_taskmap_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_taskmap_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)

@@ -40,6 +40,7 @@ SHELL_PARTS = \
 	src/shell/step/layout_text.c \
 	src/shell/step/multiprog.c \
 	src/shell/step/placement.c \
+	src/shell/step/pmix_setup.c \
 	src/shell/step/reap.c \
 	src/shell/step/step_bind.c \
 	src/shell/step/step_input.c \
@@ -48,6 +49,7 @@ SHELL_PARTS = \
 	src/shell/step/step_spec.c \
 	src/shell/step/sample.c \
 	src/shell/step/stepd.c \
+	src/shell/step/stepd_start.c \
 	src/shell/step/steps.c \
 	src/shell/step/steps_nodes.c \
 	src/shell/step/steps_resize.c \

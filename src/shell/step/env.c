@@ -134,7 +134,7 @@ static int add_users (struct envlist *list, const char *assignment)
 {
     size_t len = strcspn (assignment, "=");
     if (strncmp (assignment, "SLURM_ARRAY_", strlen ("SLURM_ARRAY_")) == 0
-        || strncmp (assignment, "PMI_", strlen ("PMI_")) == 0)
+        || env_is_of_pmi (assignment))
         return 0;
     for (size_t i = 0; i < list->n; i++)
         if (strncmp (list->v[i], assignment, len + 1) == 0)
@@ -265,4 +265,27 @@ char **env_make (const struct env_context *ctx, struct error *err)
         error_errno (err, -rc, "environment");
     free_strings (list.v);
     return NULL;
+}
+
+int env_replace (char ***env, const char *assignment)
+{
+    size_t n = 0, len = strcspn (assignment, "=") + 1;
+    char *copy = strdup (assignment);
+
+    while (copy && (*env)[n] && strncmp ((*env)[n], assignment, len) != 0)
+        n++;
+    if (copy && !(*env)[n]) {
+        char **v = realloc (*env, (n + 2) * sizeof (*v));
+        if (!v) {
+            free (copy);
+            return -ENOMEM;
+        }
+        *env = v;
+        v[n + 1] = NULL;
+    } else if (copy) {
+        free ((*env)[n]);
+    }
+    if (copy)
+        (*env)[n] = copy;
+    return copy ? 0 : -ENOMEM;
 }

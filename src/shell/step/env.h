@@ -41,3 +41,5 @@ struct env_context {
 
 /* NULL-terminated NAME=VALUE strings, freed by free_strings(); NULL and err on failure. */
 char **env_make (const struct env_context *ctx, struct error *err);
+/* Sets a variable in such a list, which moves. 0 or -ENOMEM. */
+int env_replace (char ***env, const char *assignment);

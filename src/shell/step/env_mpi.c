@@ -34,6 +34,13 @@ int env_single_copy (const struct env_context *ctx, struct strbuf *sb)
     return forbidden ? env_text (sb, "none") : 0;
 }
 
+/* PMIX_MCA_* are parameters of the library that a user may set. */
+bool env_is_of_pmi (const char *assignment)
+{
+    return !strncmp (assignment, "PMI_", 4)
+           || (!strncmp (assignment, "PMIX_", 5) && strncmp (assignment, "PMIX_MCA_", 9));
+}
+
 /* The value that the user gives the variable; NULL: none. */
 static const char *users_value (const struct env_context *ctx, const char *name)
 {

@@ -28,6 +28,8 @@ int env_add_value (const struct env_variable *v, const struct env_context *ctx,
 
 /* Whether a name, or NAME=VALUE, is one that Flux sets. */
 bool env_is_of_flux (const char *name);
+/* Whether NAME=VALUE tells a task of an MPI program where its server is. */
+bool env_is_of_pmi (const char *assignment);
 /* Flux sets its own names, and Open MPI may use Flux. */
 bool env_is_left_to_flux (const struct env_variable *v);
 /* The path of this program as it was started. "": not known. */

@@ -11,6 +11,7 @@
 #include "common/io.h"
 #include "shell/io/wait_status.h"
 #include "shell/pmi/pmi.h"
+#include "shell/step/env.h"
 #include "shell/step/stepd_private.h"
 #include "shell/step/steps.h"
 
@@ -162,23 +163,15 @@ void steppmi_destroy (struct steppmi *p)
     free (p);
 }
 
-/* Appends a variable to the environment in ctx. */
+/* Sets a variable in the environment in ctx. */
 static int add_variable (void *ctx, const char *name, const char *value)
 {
-    char ***env = ctx;
-    size_t n = 0;
-    while ((*env)[n])
-        n++;
-    char **v = realloc (*env, (n + 2) * sizeof (*v));
-    if (!v)
+    char *text = NULL;
+    if (asprintf (&text, "%s=%s", name, value) < 0)
         return -ENOMEM;
-    *env = v;
-    v[n + 1] = NULL;
-    if (asprintf (&v[n], "%s=%s", name, value) < 0) {
-        v[n] = NULL;
-        return -ENOMEM;
-    }
-    return 0;
+    int rc = env_replace (ctx, text);
+    free (text);
+    return rc;
 }
 
 int steppmi_open (struct steppmi *p, uint32_t local, char ***env, int *ret_fd,

@@ -9,9 +9,8 @@
 
 #include "common/io.h"
 #include "protocol/pmix_helper.h"
-#include "shell/io/mpidir.h"
-#include "shell/io/rankhost.h"
 #include "shell/io/wait_status.h"
+#include "shell/step/env.h"
 #include "shell/step/env_table.h"
 #include "shell/step/stepd_private.h"
 
@@ -41,27 +40,6 @@ struct steppmix {
     bool ready, failed;
     bool told_lack; /* a task without PMIx has ended, and rank 0 was told */
 };
-
-int steppmix_program (char ret[PATH_MAX])
-{
-    static const char *const places[] = { "/usr/libexec/fluxq",
-                                          "/usr/local/libexec/fluxq" };
-    char own[PATH_MAX];
-
-    env_own_program (own);
-    char *slash = strrchr (own, '/');
-    if (slash)
-        *slash = '\0';
-    if (slash && snprintf (ret, PATH_MAX, "%s/" PMIX_HELPER, own) < PATH_MAX
-        && access (ret, X_OK) == 0)
-        return 0;
-    for (size_t i = 0; i < ARRAY_SIZE (places); i++) {
-        snprintf (ret, PATH_MAX, "%s/" PMIX_HELPER, places[i]);
-        if (access (ret, X_OK) == 0)
-            return 0;
-    }
-    return -ENOENT;
-}
 
 /* -- end -- */
 
@@ -351,12 +329,6 @@ static void on_exited (void *ctx, uint32_t task, int status, bool oom)
 
 static const struct task_events events = { on_room, on_output, on_exited, NULL, NULL };
 
-/* Whether the helper gets the variable: those of other PMI servers would mislead it. */
-static bool is_for_helper (const char *assignment)
-{
-    return strncmp (assignment, "PMI", 3) != 0 || !strncmp (assignment, "PMIX_MCA_", 9);
-}
-
 static int spawn (struct steppmix *p, int fd, struct error *err)
 {
     const struct step_spec *spec = &p->s->spec;
@@ -377,74 +349,20 @@ static int spawn (struct steppmix *p, int fd, struct error *err)
     if (!env)
         return error_no_memory (err, NULL);
     for (size_t i = 0, n = 0; i < spec->nenv; i++)
-        if (is_for_helper (spec->env[i]))
+        if (!env_is_of_pmi (spec->env[i])) /* of another server */
             env[n++] = spec->env[i];
     snprintf (number, sizeof (number), "%d", fd);
     p->set = taskset_create (p->d->tasks, 1, &events, p);
     return p->set ? taskset_start (p->set, &how, err) : error_no_memory (err, NULL);
 }
 
-/* -- the description of the step -- */
-
-/* The tasks of each node, "0,1;2,3". */
-static int add_procs (const struct rank_step *s, struct strbuf *sb)
-{
-    autofree struct strbuf *nodes = calloc (s->nnodes, sizeof (*nodes));
-
-    if (!nodes)
-        return -ENOMEM;
-    for (uint32_t i = 0; i < s->nnodes; i++)
-        strbuf_init (&nodes[i], PMIX_SETUP_MAX);
-    for (uint32_t t = 0; t < s->ntasks; t++) {
-        struct strbuf *node = &nodes[s->rank_of[t]];
-        strbuf_addf (node, "%s%" PRIu32, node->len ? "," : "", t);
-    }
-    for (uint32_t i = 0; i < s->nnodes; i++) {
-        strbuf_adds (sb, i ? ";" : "");
-        if (nodes[i].err)
-            sb->err = nodes[i].err;
-        strbuf_add (sb, nodes[i].buf, nodes[i].len);
-        strbuf_release (&nodes[i]);
-    }
-    return sb->err;
-}
-
-static int add_nodes (const struct rank_step *s, struct strbuf *sb)
-{
-    for (uint32_t i = 0; i < s->nnodes; i++) {
-        autofree char *host = rank_host (s->d->launch, s->ranks[i]);
-        if (!host)
-            return -ENOMEM;
-        strbuf_addf (sb, "%s%s", i ? "," : "", host);
-    }
-    return sb->err;
-}
-
 static int describe (struct steppmix *p, struct error *err)
 {
-    const struct rank_step *s = p->s;
     autostrbuf struct strbuf text = STRBUF_INIT (PMIX_SETUP_MAX);
-    autostrbuf struct strbuf nodes = STRBUF_INIT (PMIX_SETUP_MAX);
-    autostrbuf struct strbuf procs = STRBUF_INIT (PMIX_SETUP_MAX);
-    autofree char *own = mpidir_path (s->d->launch, s->d->rank);
-    char nspace[64], *dir = mpidir_is_needed (s->d->launch) ? own : (char[]){ "/tmp" };
+    int rc = steppmix_describe (p->s, &text, err);
 
-    snprintf (nspace, sizeof (nspace), "fluxq.%" PRIu64 ".%" PRIu32, s->d->launch->job_id,
-              s->id);
-    int rc = add_nodes (s, &nodes);
-    if (rc == 0)
-        rc = add_procs (s, &procs);
-    if (rc == 0)
-        rc = pmix_setup_write (&(struct pmix_setup){ .nspace = nspace,
-                                                     .nodes = nodes.buf,
-                                                     .procs = procs.buf,
-                                                     .node = s->node,
-                                                     .nnodes = s->nnodes,
-                                                     .ntasks = s->ntasks,
-                                                     .directory = dir },
-                               &text);
     if (rc < 0)
-        return error_errno (err, -rc, "--mpi=pmix: the description of the step");
+        return rc;
     wire_pieces (&(struct frame){ .type = PMIX_SETUP }, text.buf, text.len, put, p);
     flush (p);
     return 0;
@@ -499,36 +417,13 @@ int steppmix_start (struct rank_step *s, struct error *err)
 
 /* -- its tasks -- */
 
-static int set_variable (char ***env, const char *assignment)
-{
-    size_t n = 0, len = strcspn (assignment, "=") + 1;
-    char *copy = strdup (assignment);
-
-    while (copy && (*env)[n] && strncmp ((*env)[n], assignment, len) != 0)
-        n++;
-    if (copy && !(*env)[n]) {
-        char **v = realloc (*env, (n + 2) * sizeof (*v));
-        if (!v) {
-            free (copy);
-            return -ENOMEM;
-        }
-        *env = v;
-        v[n + 1] = NULL;
-    } else if (copy) {
-        free ((*env)[n]);
-    }
-    if (copy)
-        (*env)[n] = copy;
-    return copy ? 0 : -ENOMEM;
-}
-
 int steppmix_environment (const struct steppmix *p, uint32_t local, char ***env)
 {
     const struct pmix_task *t = &p->tasks[local];
     int rc = 0;
 
     for (size_t i = 0; i < t->nenv && rc == 0; i++)
-        rc = set_variable (env, t->env[i]);
+        rc = env_replace (env, t->env[i]);
     return rc;
 }
 

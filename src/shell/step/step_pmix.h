@@ -17,6 +17,7 @@
 #include <limits.h>
 
 #include "common/error.h"
+#include "common/strbuf.h"
 
 struct rank_step;
 struct stepd;
@@ -26,6 +27,8 @@ struct frame;
 /* The path of the helper: beside this program, or where a package puts it. -ENOENT: it is
  * not installed here. */
 int steppmix_program (char ret[PATH_MAX]);
+/* Appends the description of the step (struct pmix_setup). Negative errno. */
+int steppmix_describe (const struct rank_step *s, struct strbuf *text, struct error *err);
 /* Starts the helper and sets s->pmix. Negative errno with the reason. */
 int steppmix_start (struct rank_step *s, struct error *err);
 /* Adds the task's variables to *env (of env_make()). 0 or -ENOMEM. */

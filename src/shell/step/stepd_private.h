@@ -1,4 +1,5 @@
-/* stepd_private.h - a step on one of its ranks: stepd.c, step_pmi.c (MPI) */
+/* stepd_private.h - a step on one of its ranks: stepd.c, stepd_start.c (its start),
+ * step_pmi.c and step_pmix.c (MPI) */
 #pragma once
 
 #include "common/idset.h"
@@ -59,6 +60,15 @@ struct stepd {
 void stepd_put (const struct rank_step *s, uint8_t type, uint8_t stream, uint32_t number,
                 const void *data, size_t len);
 
+/* Frees the step, and kills its tasks that still run. */
+void stepd_free (struct rank_step *s);
+/* Whether the task reads standard input. */
+bool stepd_reads (const struct rank_step *s, const struct step_task *t);
+/* Reports the end of a task. */
+void stepd_put_exit (struct rank_step *s, uint32_t task, int status, bool oom);
+extern const struct task_events stepd_task_events;
+/* The request is complete: starts the tasks, or reports why not. The step may be freed. */
+void stepd_start (struct rank_step *s);
 /* Bytes of output that the step may send now. */
 size_t stepd_room (const struct rank_step *s);
 /* Sends output of a task; stream 1 or 2. */

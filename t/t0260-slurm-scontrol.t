@@ -102,13 +102,14 @@ cat >again.sh <<END
 #!/bin/sh
 #SBATCH --open-mode=append
 echo "start \${SLURM_RESTART_COUNT:-0}"
-[ "\${SLURM_RESTART_COUNT:-0}" -ge 2 ] || { FLUXQ_BROKER=$FLUXQ_BROKER scontrol requeue \$SLURM_JOB_ID; sleep 1000; }
+[ "\${SLURM_RESTART_COUNT:-0}" -ge 2 ] || { trap : TERM; exec 2>>again.err; FLUXQ_BROKER=$FLUXQ_BROKER scontrol requeue \$SLURM_JOB_ID; echo \$? >>status; sleep 1000; }
 END
 
-test_expect_success 'a job requeues itself, and knows how often it was restarted' '
+test_expect_success 'a job requeues itself, learns that it did, and knows how often it was restarted' '
     id=$(sbatch --parsable -o again.out again.sh) && wait_job_state $id COMPLETED 60 &&
     printf "start 0\nstart 1\nstart 2\n" >wanted && test_cmp wanted again.out &&
-    test "$(field $id Restarts)" -eq 2 && test "$(count_events $id requeue)" -eq 2
+    test "$(field $id Restarts)" -eq 2 && test "$(count_events $id requeue)" -eq 2 &&
+    printf "0\n0\n" >want && test_cmp want status
 '
 
 test_expect_success 'requeue and requeuehold' '

@@ -1,5 +1,7 @@
 /* scontrol_jobs.c - scontrol hold, release, requeue and write batch_script */
 #include <errno.h>
+#include <signal.h>
+#include <stdlib.h>
 
 #include "cmd/client/inside.h"
 #include "cmd/print/print.h"
@@ -258,8 +260,16 @@ static void requeue (struct scontrol *s, const char *id, void *arg)
         scontrol_say (s, "%s for job %s (%s)", words, id, why.words);
 }
 
+/* A job that requeues itself gets SIGTERM, with this process, perhaps before the broker's
+ * answer is read. The caller in the job, which saves its state and then calls scontrol, must
+ * not take that for a failure. */
 static void each_requeue (struct scontrol *s, const struct words *w, bool held)
 {
+    const struct sigaction ignore = { .sa_handler = SIG_IGN };
+    struct sigaction before;
+    bool is_inside =
+        getenv ("SLURM_JOB_ID") && sigaction (SIGTERM, &ignore, &before) == 0;
+
     for (int i = 0; i < w->n; i++) {
         if (strchr (w->word[i], '=') && !after_key (w->word[i], "jobid")
             && !after_key (w->word[i], "job"))
@@ -268,6 +278,8 @@ static void each_requeue (struct scontrol *s, const struct words *w, bool held)
         else
             scontrol_each_job (s, w->word[i], NULL, requeue, &held);
     }
+    if (is_inside)
+        sigaction (SIGTERM, &before, NULL);
 }
 
 void scontrol_requeue (struct scontrol *s, const char *tag, const struct words *w)

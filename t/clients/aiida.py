@@ -1,4 +1,5 @@
 """AiiDA's Slurm plugin: scripts, submit, the list of jobs, the end of a job in detail, a cancel, a held job."""
+
 import os
 import time
 
@@ -46,8 +47,16 @@ def state(scheduler, job):
 
 
 def show(info):
-    names = ("title", "queue_name", "num_machines", "num_mpiprocs", "num_cpus", "requested_wallclock_time_seconds",
-             "annotation", "job_owner")
+    names = (
+        "title",
+        "queue_name",
+        "num_machines",
+        "num_mpiprocs",
+        "num_cpus",
+        "requested_wallclock_time_seconds",
+        "annotation",
+        "job_owner",
+    )
     return {name: info.get(name) for name in names}
 
 
@@ -65,6 +74,7 @@ def main():
             detail.update(scheduler.get_detailed_job_info(job))
             lines = detail["stdout"].splitlines()
             return len(lines) > 1 and "COMPLETED" in lines[1].split("|")
+
         wait("detail", ended)
         print("end:", scheduler.parse_output(detail, "", ""))
 

@@ -1,4 +1,5 @@
 """batchspawner: a JupyterHub starts a user's server as a batch job, reaches it, and ends it."""
+
 import json
 import os
 import pwd
@@ -69,8 +70,9 @@ def free_port():
 
 
 def ask(port, method, path):
-    request = urllib.request.Request(f"http://127.0.0.1:{port}/hub/api/{path}", method=method,
-                                     headers={"Authorization": f"token {TOKEN}"})
+    request = urllib.request.Request(
+        f"http://127.0.0.1:{port}/hub/api/{path}", method=method, headers={"Authorization": f"token {TOKEN}"}
+    )
     try:
         with urllib.request.urlopen(request, timeout=30) as answer:
             return json.loads(answer.read() or b"null")
@@ -100,13 +102,19 @@ def main():
 
         def servers():
             return ask(port, "GET", f"users/{user}")["servers"]
+
         wait("server", lambda: servers().get("", {}).get("ready"))
         print("server: ready")
-        state = subprocess.run(["squeue", "--me", "-h", "-o", "%j %T"], stdout=subprocess.PIPE, check=True, text=True).stdout
+        state = subprocess.run(
+            ["squeue", "--me", "-h", "-o", "%j %T"], stdout=subprocess.PIPE, check=True, text=True
+        ).stdout
         print("job:", state.strip())
         ask(port, "DELETE", f"users/{user}/server")
         wait("end of the server", lambda: not servers())
-        wait("end of the job", lambda: not subprocess.run(["squeue", "--me", "-h"], stdout=subprocess.PIPE, check=True).stdout)
+        wait(
+            "end of the job",
+            lambda: not subprocess.run(["squeue", "--me", "-h"], stdout=subprocess.PIPE, check=True).stdout,
+        )
         print("server: gone")
     finally:
         hub.terminate()

@@ -1,4 +1,5 @@
 """dask-jobqueue: two workers as batch jobs call home, compute, and are cancelled."""
+
 import time
 
 from dask.distributed import Client
@@ -10,9 +11,18 @@ def square(x):
 
 
 def main():
-    cluster = SLURMCluster(cores=1, memory="200MB", processes=1, walltime="00:05:00", interface="lo", queue="batch",
-                           log_directory="log", job_extra_directives=["--comment=dask"], job_script_prologue=["hostname"],
-                           scheduler_options={"dashboard_address": None})
+    cluster = SLURMCluster(
+        cores=1,
+        memory="200MB",
+        processes=1,
+        walltime="00:05:00",
+        interface="lo",
+        queue="batch",
+        log_directory="log",
+        job_extra_directives=["--comment=dask"],
+        job_script_prologue=["hostname"],
+        scheduler_options={"dashboard_address": None},
+    )
     print("\n".join(line for line in cluster.job_script().splitlines() if line.startswith("#SBATCH")))
     cluster.scale(jobs=2)
     client = Client(cluster)

@@ -1,4 +1,5 @@
 """executorlib: functions as batch jobs through pysqa, one after another; functions as steps in an allocation."""
+
 import pathlib
 import subprocess
 import sys
@@ -24,15 +25,27 @@ def add(a, b):
 
 
 def main():
-    with SlurmClusterExecutor(resource_dict={"cores": 1, "partition": "batch", "run_time_max": 300},
-                              cache_directory="cache") as exe:
+    with SlurmClusterExecutor(
+        resource_dict={"cores": 1, "partition": "batch", "run_time_max": 300}, cache_directory="cache"
+    ) as exe:
         first = exe.submit(add, 1, 2)
         second = exe.submit(add, first, 4)
         print("jobs:", first.result(), second.result())
         assert (first.result(), second.result()) == (3, 7)
     pathlib.Path("inside.py").write_text(INSIDE, encoding="utf-8")
-    subprocess.run(["sbatch", "--wait", "--nodes=2", "--ntasks=2", "--time=5", "--output=inside.out",
-                    f"--wrap={sys.executable} inside.py"], check=True, stdout=subprocess.DEVNULL)
+    subprocess.run(
+        [
+            "sbatch",
+            "--wait",
+            "--nodes=2",
+            "--ntasks=2",
+            "--time=5",
+            "--output=inside.out",
+            f"--wrap={sys.executable} inside.py",
+        ],
+        check=True,
+        stdout=subprocess.DEVNULL,
+    )
     lines = pathlib.Path("inside.out").read_text(encoding="utf-8").splitlines()
     results = [line for line in lines if not line.startswith("srun:")]
     print("steps:", results)

@@ -1,4 +1,5 @@
 """The two sides of a comparison: a private fluxqd with virtual nodes, and a real Slurm; see t/clients/run."""
+
 import os
 import pwd
 import shutil
@@ -19,8 +20,22 @@ class Unavailable(Exception):
 
 def clean_environment():
     """The caller's environment without the variables that act as options, or belong to a job or a desktop."""
-    prefixes = ("FLUXQ_", "SLURM", "SBATCH_", "SQUEUE_", "SACCT_", "SINFO_", "SALLOC_", "SCANCEL_", "XDG_", "PYTHON",
-                "VIRTUAL_ENV", "OMPI_", "PRTE_", "PMI")
+    prefixes = (
+        "FLUXQ_",
+        "SLURM",
+        "SBATCH_",
+        "SQUEUE_",
+        "SACCT_",
+        "SINFO_",
+        "SALLOC_",
+        "SCANCEL_",
+        "XDG_",
+        "PYTHON",
+        "VIRTUAL_ENV",
+        "OMPI_",
+        "PRTE_",
+        "PMI",
+    )
     return {name: value for name, value in os.environ.items() if not name.startswith(prefixes)}
 
 
@@ -49,8 +64,17 @@ class Face:
 
     def call(self, *argv, **settings):
         """Runs one of the face's commands; returns its output."""
-        result = subprocess.run([os.path.join(self.commands, argv[0]), *argv[1:]], env=self.env(), timeout=30, check=False,
-                                stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, **settings)
+        result = subprocess.run(
+            [os.path.join(self.commands, argv[0]), *argv[1:]],
+            env=self.env(),
+            timeout=30,
+            check=False,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+            **settings,
+        )
         return result.stdout
 
     def cancel_all(self):
@@ -90,12 +114,23 @@ class Fluxq(Face):
         self.write_configuration()
         log = os.path.join(self.directory, "log")
         with open(log, "wb") as f:
-            self.process = subprocess.Popen([program, f"--local={NODES}", f"--config={self.directory}/fluxq.yaml",
-                                             f"--runtime-dir={self.directory}/run", f"--state-dir={self.directory}/state"],
-                                            env=self.env(), start_new_session=True, stdin=subprocess.DEVNULL, stdout=f,
-                                            stderr=subprocess.STDOUT)
-        socket = os.path.join(self.directory, "run/fluxqd.sock")
-        if not until(lambda: os.path.exists(socket) or self.process.poll() is not None, 20) or self.process.poll() is not None:
+            self.process = subprocess.Popen(
+                [
+                    program,
+                    f"--local={NODES}",
+                    f"--config={self.directory}/fluxq.yaml",
+                    f"--runtime-dir={self.directory}/run",
+                    f"--state-dir={self.directory}/state",
+                ],
+                env=self.env(),
+                start_new_session=True,
+                stdin=subprocess.DEVNULL,
+                stdout=f,
+                stderr=subprocess.STDOUT,
+            )
+        path = os.path.join(self.directory, "run/fluxqd.sock")
+        until(lambda: os.path.exists(path) or self.process.poll() is not None, 20)
+        if not os.path.exists(path) or self.process.poll() is not None:
             self.stop()
             with open(log, encoding="utf-8", errors="replace") as f:
                 raise Unavailable("fluxqd did not come up: " + f.read().strip())
@@ -117,12 +152,22 @@ class Fluxq(Face):
                 s.bind(("127.0.0.1", 0))
                 self.address = f"127.0.0.1:{s.getsockname()[1]}"
             with open(os.path.join(self.directory, "rest.log"), "wb") as f:
-                self.restd = subprocess.Popen([os.path.join(self.build, "src/rest/slurmrestd"), self.address], env=self.env(),
-                                              start_new_session=True, stdin=subprocess.DEVNULL, stdout=f, stderr=f)
+                self.restd = subprocess.Popen(
+                    [os.path.join(self.build, "src/rest/slurmrestd"), self.address],
+                    env=self.env(),
+                    start_new_session=True,
+                    stdin=subprocess.DEVNULL,
+                    stdout=f,
+                    stderr=f,
+                )
             if not until(self.rest_listens, 20):
                 raise Unavailable("slurmrestd did not come up")
         token = self.call("scontrol", "token").strip().partition("=")[2]
-        return {"SLURM_URL": f"http://{self.address}", "SLURM_TOKEN": token, "SLURM_USER": pwd.getpwuid(os.getuid()).pw_name}
+        return {
+            "SLURM_URL": f"http://{self.address}",
+            "SLURM_TOKEN": token,
+            "SLURM_USER": pwd.getpwuid(os.getuid()).pw_name,
+        }
 
     def rest_listens(self):
         host, port = self.address.split(":")
@@ -163,8 +208,14 @@ class RealSlurm(Face):
         path = os.environ.get("PATH", "") + ":/usr/sbin:/sbin"
         if not shutil.which("slurmctld", path=path):
             raise Unavailable("it is not installed (slurm-wlm slurmdbd mariadb-server munge iproute2)")
-        result = subprocess.run([self.script, "start", self.directory, str(NODES)], stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+        result = subprocess.run(
+            [self.script, "start", self.directory, str(NODES)],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            check=False,
+        )
         if result.returncode:
             raise Unavailable(result.stdout.strip())
 

@@ -1,4 +1,5 @@
 """JAX: two processes on two nodes find each other by the variables of the job, and add their numbers."""
+
 import pathlib
 import subprocess
 import sys
@@ -24,8 +25,20 @@ jax.distributed.shutdown()
 """
 
 pathlib.Path("program.py").write_text(PROGRAM, encoding="utf-8")
-subprocess.run(["sbatch", "--wait", "--nodes=2", "--ntasks-per-node=1", "--time=5", "--output=out", "--export=ALL,JAX_PLATFORMS=cpu",
-                f"--wrap=srun {sys.executable} program.py"], check=True, stdout=subprocess.DEVNULL)
+subprocess.run(
+    [
+        "sbatch",
+        "--wait",
+        "--nodes=2",
+        "--ntasks-per-node=1",
+        "--time=5",
+        "--output=out",
+        "--export=ALL,JAX_PLATFORMS=cpu",
+        f"--wrap=srun {sys.executable} program.py",
+    ],
+    check=True,
+    stdout=subprocess.DEVNULL,
+)
 lines = sorted(line for line in pathlib.Path("out").read_text(encoding="utf-8").splitlines() if line[:1].isdigit())
 print("\n".join(lines))
 assert lines == ["0 2 2 3.0", "1 2 2 3.0"], lines

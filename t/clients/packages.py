@@ -1,4 +1,5 @@
 """Installs the packages of a client into an environment of its own; see t/clients/run."""
+
 import hashlib
 import os
 import re
@@ -27,7 +28,9 @@ def section(name):
 
 
 def run(*argv):
-    result = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False)
+    result = subprocess.run(
+        argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True, check=False
+    )
     if result.returncode:
         errors = re.findall(r"^ERROR: .*", result.stdout, re.M) or result.stdout.strip().splitlines()[-3:]
         raise Failed(" ".join(errors))
@@ -46,7 +49,15 @@ def install(name, cache):
     if not os.path.exists(os.path.join(venv, "complete")):
         shutil.rmtree(venv, ignore_errors=True)
         run(sys.executable, "-m", "venv", venv)
-        run(os.path.join(venv, "bin/python"), "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *wanted)
+        run(
+            os.path.join(venv, "bin/python"),
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--disable-pip-version-check",
+            *wanted,
+        )
         with open(os.path.join(venv, "complete"), "wb"):
             pass
     return venv, version

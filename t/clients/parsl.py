@@ -1,4 +1,5 @@
 """Parsl: apps in Python and in the shell on blocks of two nodes; srun launches the workers."""
+
 import parsl
 from parsl.config import Config
 from parsl.executors import HighThroughputExecutor
@@ -9,6 +10,7 @@ from parsl.providers import SlurmProvider
 @parsl.python_app
 def where(x):
     import os
+
     return x * x, os.environ["SLURM_PROCID"], os.environ["SLURM_JOB_NUM_NODES"]
 
 
@@ -23,11 +25,26 @@ def fails():
 
 
 def main():
-    provider = SlurmProvider(partition="batch", nodes_per_block=2, init_blocks=1, min_blocks=0, max_blocks=1, walltime="00:05:00",
-                             cores_per_node=1, exclusive=False, launcher=SrunLauncher(),
-                             worker_init="export PYTHONUNBUFFERED=1")
-    executor = HighThroughputExecutor(label="slurm", address="127.0.0.1", loopback_address="127.0.0.1", provider=provider,
-                                      max_workers_per_node=1, encrypted=False)
+    provider = SlurmProvider(
+        partition="batch",
+        nodes_per_block=2,
+        init_blocks=1,
+        min_blocks=0,
+        max_blocks=1,
+        walltime="00:05:00",
+        cores_per_node=1,
+        exclusive=False,
+        launcher=SrunLauncher(),
+        worker_init="export PYTHONUNBUFFERED=1",
+    )
+    executor = HighThroughputExecutor(
+        label="slurm",
+        address="127.0.0.1",
+        loopback_address="127.0.0.1",
+        provider=provider,
+        max_workers_per_node=1,
+        encrypted=False,
+    )
     with parsl.load(Config(executors=[executor], run_dir="run", strategy="none", usage_tracking=0)):
         results = [future.result(120) for future in [where(i) for i in range(8)]]
         print("squares:", [r[0] for r in results], "nodes:", sorted({r[2] for r in results}))

@@ -1,4 +1,5 @@
 """simple_slurm: scripts on standard input, an array, options with blanks in directives, dependency, the queue as CSV."""
+
 import os
 import pathlib
 import re
@@ -20,7 +21,9 @@ def text(path):
 
 
 def array():
-    slurm = Slurm(array=range(3, 6), cpus_per_task=1, job_name="name", mem="50M", output="array-%a.out", time="0-00:05:00")
+    slurm = Slurm(
+        array=range(3, 6), cpus_per_task=1, job_name="name", mem="50M", output="array-%a.out", time="0-00:05:00"
+    )
     slurm.add_cmd("echo task $SLURM_ARRAY_TASK_ID")
     job = slurm.sbatch("hostname >/dev/null && echo done " + Slurm.SLURM_ARRAY_JOB_ID)
     for task in range(3, 6):

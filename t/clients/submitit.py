@@ -1,4 +1,5 @@
 """submitit: a function, tasks on two nodes, an array, a failure, a cancel, checkpoint and requeue."""
+
 # limit: 600
 import os
 import pathlib

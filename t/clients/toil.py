@@ -1,4 +1,5 @@
 """Toil: a workflow with children, a follow-on, and a job that succeeds at its second try."""
+
 # limit: 400
 import os
 

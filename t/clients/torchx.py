@@ -1,4 +1,5 @@
 """TorchX: an application with one role, its state, its log, the list of applications, a cancel."""
+
 import os
 import time
 
@@ -18,13 +19,25 @@ def wait(scheduler, app_id, wanted):
 
 
 def application(*args):
-    role = Role(name="role", image=os.getcwd(), entrypoint="sh", args=["-c", *args], num_replicas=1, env={"WORD": "word"},
-                resource=Resource(cpu=1, gpu=0, memMB=50))
+    role = Role(
+        name="role",
+        image=os.getcwd(),
+        entrypoint="sh",
+        args=["-c", *args],
+        num_replicas=1,
+        env={"WORD": "word"},
+        resource=Resource(cpu=1, gpu=0, memMB=50),
+    )
     return AppDef(name="application", roles=[role])
 
 
 def submit(scheduler, app):
-    options = {"partition": "batch", "time": "5", "comment": "a comment", "job_dir": os.path.join(os.getcwd(), "jobs")}
+    options = {
+        "partition": "batch",
+        "time": "5",
+        "comment": "a comment",
+        "job_dir": os.path.join(os.getcwd(), "jobs"),
+    }
     return scheduler.submit(app, options)
 
 

@@ -1,4 +1,5 @@
 """Transcripts of clients: recorded calls of Slurm's commands, made comparable; see t/clients/run."""
+
 import difflib
 import json
 import os
@@ -6,8 +7,9 @@ import re
 import socket
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-COMMANDS = ("sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol sinfo sprio squeue sreport srun sshare "
-            "sstat").split()
+COMMANDS = (
+    "sacct sacctmgr salloc sattach sbatch sbcast scancel scontrol sinfo sprio squeue sreport srun sshare " "sstat"
+).split()
 # A state that a job passes through is seen or not, by chance.
 PASSING = r"\b(PENDING|CONFIGURING|RUNNING|COMPLETING|PD|CF|CG|R)\b"
 REPLACED = (
@@ -104,6 +106,8 @@ def read(work, scratch):
 
 def differences(ours, theirs, most=40, width=150):
     """A unified diff without its head, of at most `most` lines; long lines are cut."""
-    diff = [line for line in difflib.unified_diff(ours, theirs, lineterm="", n=1) if not line.startswith(("---", "+++"))]
-    lines = [line if len(line) <= width else line[:width - 3] + "..." for line in diff[:most]]
+    diff = [
+        line for line in difflib.unified_diff(ours, theirs, lineterm="", n=1) if not line.startswith(("---", "+++"))
+    ]
+    lines = [line if len(line) <= width else line[: width - 3] + "..." for line in diff[:most]]
     return lines + [f"({len(diff) - most} more lines: see --keep)"] * (len(diff) > most)

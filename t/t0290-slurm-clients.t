@@ -5,10 +5,11 @@ test_description='programs of others that are written for Slurm run unchanged'
 # t/clients/run installs the programs from PyPI into a directory of this test, without a blank in its name
 # (dask-jobqueue does not quote it), and has a broker of its own. All clients, and the comparison with a real Slurm,
 # are in `t/clients/run --all`.
-if pip=$(python3 -m pip download --disable-pip-version-check --no-deps --dest pip simple_slurm==0.3.6 2>&1); then
+if answer=$(python3 -m venv probe 2>&1 && probe/bin/python -m pip download --disable-pip-version-check --no-deps \
+    --dest probe simple_slurm==0.3.6 2>&1); then
     test_set_prereq PYPI
-elif ! echo "$pip" | grep -iqE 'connection|timed out|temporary failure in name resolution|unreachable'; then
-    echo "$pip"
+elif ! echo "$answer" | grep -iqE 'connection|timed out|temporary failure in name resolution|unreachable'; then
+    echo "$answer" | sed 's/^/# /'
     test_set_prereq PYPI # the reason is another one: the tests will show it
 else
     echo "# no clients: PyPI cannot be reached from here"
@@ -28,7 +29,7 @@ done
 
 test_expect_success 'the runner names unknown clients, and fails if a client does' '
     test_expect_code 2 client nobody 2>err && grep "unknown client nobody; there are .*submitit" err &&
-    mkdir -p copy/clients && cp "$FLUXQ_SOURCE_DIR"/t/clients/* copy/clients &&
+    mkdir -p copy/clients && cp "$FLUXQ_SOURCE_DIR"/t/clients/[a-z]* copy/clients &&
     printf "sbatch --parsable -o /dev/null --wrap true\nexit 3\n" >copy/clients/broken.sh &&
     test_expect_code 1 copy/clients/run --no-slurm --cache "$FLUXQ_RUN/packages" broken >out &&
     grep "^broken .*fluxq  FAILED" out && grep "exit status 3" out

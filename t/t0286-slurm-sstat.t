@@ -14,6 +14,8 @@ job=$(sbatch --parsable -N 4 -o out job.sh)
 wait_job_state $job RUNNING
 command=$(fluxq-submit -n 1 -o /dev/null -- sleep 1000)
 
+quote="'"
+
 # steps TARGET: the route's answer, when no answer of a node is waited for.
 steps()
 {
@@ -51,6 +53,51 @@ test_expect_success 'the figures are those of all nodes of the step: it has read
     jq -e ".steps[] | select (.ntasks == 2) | .reported == 2 and .read.min > 8000000 and .read.sum > 16000000 and .peak.min > 100000
         and .user.sum >= 0" answer &&
     jq -e ".steps[] | select (.step == \"batch\") | .reported == 1 and .peak.max > 100000" answer
+'
+
+# prints LINES COMMAND...: its whole output; LINES as in printf.
+prints()
+{
+    printf "$1" >wanted && shift && "$@" >out && test_cmp wanted out
+}
+
+test_expect_success 'sstat: the first step with a number, one step, or all' '
+    pair=$(jq -r ".steps[] | select (.ntasks == 2) | .step" answer) &&
+    prints "$job.0\n" sstat -n -P -o jobid $job && prints "$job.$pair\n" sstat -nPj $job.$pair -o jobid &&
+    prints "$job.batch\n" sstat -nP -o jobid -j $job.batch && sstat -nP -a -o jobid $job | sort >out &&
+    printf "$job.0\n$job.1\n$job.batch\n" >wanted && test_cmp wanted out &&
+    prints "$command.0|1\n" sstat -nP -o jobid,ntasks $command
+'
+
+test_expect_success 'sstat: figures and their nodes' '
+    sstat -n -p -o jobid,ntasks,mincpu,avecpu,nodelist $job.$pair >out && cat out &&
+    grep -E "^$job\.$pair\|2\|00:00:0[0-9]\|00:00:0[0-9]\|node\[[0-3]-[0-3]\]\|$" out &&
+    sstat -nP --noconvert -o maxrss,maxrssnode,averss,tresusageintot $job.$pair >out && cat out &&
+    grep -E "^[0-9]{6,8}\|node[0-3]\|[0-9]{6,8}\|cpu=00:00:0[0-9],fs/disk=3[0-9]{7},mem=[0-9]+$" out
+'
+
+test_expect_success 'sstat: the headings of Slurm, and its list of fields' '
+    sstat -o jobid,avecpu,maxrss%12 999 >out 2>/dev/null && cat >wanted <<-\END && test_cmp wanted out &&
+	JobID            AveCPU       MaxRSS 
+	------------ ---------- ------------ 
+	END
+    sstat -P 999 2>/dev/null >out && grep "^JobID|AllocTRES|MaxVMSize|MaxVMSizeNode|MaxVMSizeTask|AveVMSize|MaxRSS|MaxRSSNode|MaxRSSTask|AveRSS|MaxPages" out &&
+    grep "|TRESUsageOutMinTask|TRESUsageOutTot$" out && sstat -e >out && grep "^AllocTRES           AveCPU  " out
+'
+
+# says STATUS LINE COMMAND...: exit status, and the first line of stderr.
+says()
+{
+    status=$1 && echo "$2" >wanted && shift 2 && test_expect_code "$status" "$@" >out 2>err && head -n 1 err >first && test_cmp wanted first
+}
+
+test_expect_success 'sstat: jobs and steps that do not run, and wrong words, as in Slurm' '
+    says 0 "sstat: error: couldn${quote}t get steps for job 999" sstat -n 999 &&
+    says 0 "sstat: error: StepId=$job.77 not found running." sstat -n $job.77 &&
+    says 1 "sstat: error: You didn${quote}t give me any jobs to stat." sstat &&
+    says 1 "sstat: fatal: Bad job/step specified: x" sstat x && says 1 "sstat: fatal: Bad job/step specified: 1.x" sstat $job,1.x &&
+    says 1 "sstat: error: Invalid field requested: \"nosuch\"" sstat -o nosuch 1 &&
+    says 1 "sstat: error: -i: the broker does not see process ids; use srun --overlap --jobid=ID ps" sstat -i 1
 '
 
 test_expect_success 'a step that has ended is not listed' '

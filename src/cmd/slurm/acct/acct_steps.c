@@ -109,8 +109,11 @@ int acct_derived_status (const struct acct_row *row)
 
 const char *acct_step_nodes (const struct acct_row *row)
 {
+    const char *nodes = json_text (row->step, "nodes"); /* of a step that runs */
     double n = answer_number (row->step, "nnodes");
 
+    if (*nodes)
+        return nodes;
     if (n == acct_number (row, ACCT_NODES))
         return row->values[ACCT_NODELIST];
     return n == 1 ? json_text (acct_figure (row, "peak"), "max_node") : "";

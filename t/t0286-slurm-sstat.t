@@ -100,6 +100,13 @@ test_expect_success 'sstat: jobs and steps that do not run, and wrong words, as 
     says 1 "sstat: error: -i: the broker does not see process ids; use srun --overlap --jobid=ID ps" sstat -i 1
 '
 
+test_expect_success 'sacct -j lists the steps of a running job, too' '
+    sacct -nP -j $job -o jobid,state,end,exitcode,nodelist >out && cat out && test "$(grep -c RUNNING out)" -eq 4 &&
+    sed -n 2p out | grep "^$job.batch|RUNNING|Unknown|0:0|node[0-3]$" && grep "^$job.$pair|RUNNING|Unknown|0:0|node\[" out &&
+    sacct -nP -j $job.$pair -o jobid >out && grep -x $job.$pair out && prints "$job\n" sacct -nPX -j $job -o jobid &&
+    sacct --json -j $job | jq -e ".jobs[0].steps | length == 3"
+'
+
 test_expect_success 'a step that has ended is not listed' '
     id=$(jq -r ".steps[] | select (.ntasks == 2) | .step" answer) && scancel $job.$id &&
     wait_until 20 pair_is_gone

@@ -95,14 +95,8 @@ static void add_json (struct listing *l)
     json_decref (job);
 }
 
-static void show (void *arg, const struct acct_rows *rows, size_t i)
+static void show_row (struct listing *l)
 {
-    struct listing *l = arg;
-
-    acct_rows_fill (rows, i, &l->row);
-    if (is_empty_array (&l->row)
-        || !sacct_match (l->s, &l->row, rows->source == ACCT_JOBS))
-        return;
     if (l->s->json) {
         add_json (l);
         return;
@@ -111,6 +105,24 @@ static void show (void *arg, const struct acct_rows *rows, size_t i)
         add_job (l);
     for (int batch = 1; batch >= 0 && !l->s->no_steps; batch--)
         add_steps (l, batch);
+}
+
+/* The steps of a running job are asked from its agent, so only when jobs are named. */
+static void show (void *arg, const struct acct_rows *rows, size_t i)
+{
+    struct listing *l = arg;
+    bool active = rows->source == ACCT_JOBS;
+    json_t *running = NULL;
+
+    acct_rows_fill (rows, i, &l->row);
+    if (is_empty_array (&l->row) || !sacct_match (l->s, &l->row, active))
+        return;
+    if (active && l->s->ids.len > 0 && !l->s->no_steps && acct_is_state (&l->row, "R"))
+        l->row.steps = running = acct_running_steps (l->c, acct_row_id (rows, i));
+    show_row (l);
+    if (running)
+        l->row.steps = NULL;
+    json_decref (running);
 }
 
 static int flush (void *arg)

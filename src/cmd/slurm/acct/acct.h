@@ -180,12 +180,15 @@ void acct_add_id (const struct acct_row *row, bool raw, struct strbuf *sb);
 /* Whether the step is a row, with its name in *ret_id. */
 bool acct_step_is_shown (const struct acct_row *row, const json_t *step,
                          const char **ret_id);
+/* The steps of a running job that run now, an array, a new reference. NULL, silently: the
+ * job has ended, is another user's, or its agent does not answer. */
+json_t *acct_running_steps (struct cmd *c, uint64_t id);
 /* Seconds of processor time of the row, of the whole job if it is the job's; "user",
  * "system" or NULL: both. */
 double acct_cpu_time (const struct acct_row *row, const char *figure);
 /* The figure of the step's row; NULL: unknown, or the row is the job's. */
 const json_t *acct_figure (const struct acct_row *row, const char *name);
-/* "CANCELLED", ...: how the step ended. */
+/* "RUNNING", or how the step ended: "CANCELLED", ... */
 const char *acct_step_state (const struct acct_row *row);
 /* The worst status of the job's numbered steps. */
 int acct_derived_status (const struct acct_row *row);

@@ -1,4 +1,4 @@
-/* acct_steps.c - the steps of an ended job; see acct.h
+/* acct_steps.c - the steps of a job; see acct.h
  *
  *     step of fluxq    row
  *     batch            12.batch
@@ -46,6 +46,25 @@ bool acct_step_is_shown (const struct acct_row *row, const json_t *step,
     return strcmp (name, "all") != 0 && (row->view->all_attempts || is_last (row, step));
 }
 
+json_t *acct_running_steps (struct cmd *c, uint64_t id)
+{
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+    json_t *answer = NULL, *steps = NULL;
+    char target[64];
+
+    snprintf (target, sizeof (target), "/v1/jobs/%ju/steps", (uintmax_t)id);
+    if (cmd_open (c, &err) < 0)
+        return NULL;
+    if (http_client_request (c->client, "GET", target, NULL, 0, NULL, &r, &err) == 0
+        && r.status == 200)
+        answer = json_parse (r.body, r.len, "the broker's answer", &err);
+    http_response_release (&r);
+    steps = json_incref (json_object_get (answer, "steps"));
+    json_decref (answer);
+    return steps;
+}
+
 /* -- figures -- */
 
 const json_t *acct_figure (const struct acct_row *row, const char *name)
@@ -81,6 +100,8 @@ const char *acct_step_state (const struct acct_row *row)
     static const char *const ends[] = { "CA", "TO", "DL", "PR", "NF" };
     int status = acct_status (row);
 
+    if (json_is_null (json_object_get (row->step, "end")))
+        return "RUNNING";
     if (status == 0)
         return "COMPLETED";
     if (acct_is_state (row, "OOM"))

@@ -107,6 +107,22 @@ test_expect_success 'sacct -j lists the steps of a running job, too' '
     sacct --json -j $job | jq -e ".jobs[0].steps | length == 3"
 '
 
+test_expect_success 'scontrol show step has the record of Slurm' '
+    scontrol show step $job.$pair | sed "s/StartTime=20[0-9T:-]*/StartTime=T/; s/node\[[0-3]-[0-3]\]/node[N]/" >out && cat >wanted <<-END && test_cmp wanted out &&
+	StepId=$job.$pair UserId=$(id -u) StartTime=T TimeLimit=UNLIMITED
+	   State=RUNNING Partition=batch NodeList=node[N]
+	   Nodes=2 CPUs=2 Tasks=2 Name=sh Network=(null)
+	   TRES=cpu=2,node=2
+	   ResvPorts=(null)
+	   CPUFreqReq=Default
+	
+	END
+    scontrol -o show step $job >out && test "$(grep -c "^StepId=$job.[0-9b].* State=RUNNING .* CPUFreqReq=Default" out)" -eq 3 &&
+    scontrol show steps >out && grep "^StepId=$command.0 " out && test "$(grep -c ^StepId= out)" -eq 4 &&
+    says 1 "Job step $job.7 not found" scontrol show step $job.7 && says 1 "Job step 999 not found" scontrol show step 999 &&
+    says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step x
+'
+
 test_expect_success 'a step that has ended is not listed' '
     id=$(jq -r ".steps[] | select (.ntasks == 2) | .step" answer) && scancel $job.$id &&
     wait_until 20 pair_is_gone

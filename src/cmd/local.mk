@@ -51,6 +51,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/control/scontrol_show_license.c \
 	src/cmd/slurm/control/scontrol_show_node.c \
 	src/cmd/slurm/control/scontrol_token.c \
+	src/cmd/slurm/control/scontrol_show_step.c \
 	src/cmd/slurm/control/scontrol_update.c \
 	src/cmd/slurm/jobs/job_fields.c \
 	src/cmd/slurm/jobs/job_filter.c \

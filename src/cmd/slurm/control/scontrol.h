@@ -80,6 +80,7 @@ void scontrol_show_jobs (struct scontrol *s, const char *value);
 void scontrol_show_nodes (struct scontrol *s, const char *value);
 void scontrol_show_partitions (struct scontrol *s, const char *value);
 void scontrol_show_reservations (struct scontrol *s, const char *value);
+void scontrol_show_steps (struct scontrol *s, const char *value);
 void scontrol_show_config (struct scontrol *s, const char *value);
 void scontrol_show_licenses (struct scontrol *s, const char *value);
 

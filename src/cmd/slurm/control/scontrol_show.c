@@ -249,8 +249,7 @@ static const struct entity {
     { "reservationname", 1, scontrol_show_reservations, NULL },
     { "resources", 4, NULL, "scontrol -d show job shows the nodes of a job" },
     { "slurmd", 2, NULL, "fluxq has no daemon on each node" },
-    { "steps", 2, NULL,
-      "the broker learns of a step when it has ended: see sacct -j ID" },
+    { "steps", 2, scontrol_show_steps, NULL },
     { "topoconf", 5, NULL, "see fluxq-info --topology" },
     { "topology", 1, NULL, "see fluxq-info --topology" },
 };

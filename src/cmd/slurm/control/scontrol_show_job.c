@@ -1,4 +1,4 @@
-/* scontrol_show_job.c - scontrol show job and show step */
+/* scontrol_show_job.c - scontrol show job */
 #include "cmd/print/print.h"
 #include "cmd/slurm/jobs/jobview.h"
 #include "cmd/slurm/control/scontrol.h"

@@ -98,7 +98,7 @@ test_expect_success '-M and SLURM_CLUSTERS name the one cluster, which heads the
 '
 
 test_expect_success 'what fluxq does not have is refused' '
-    for option in --steps -v --yaml --json=v0.0.38; do
+    for option in -v --yaml --json=v0.0.38; do
         test_expect_code 1 squeue $option 2>err && grep "^squeue: error: -" err || return 1
     done &&
     test_expect_code 1 squeue --only-job-state --me && test_expect_code 1 squeue -o %i -O JobID

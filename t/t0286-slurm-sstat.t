@@ -123,6 +123,14 @@ test_expect_success 'scontrol show step has the record of Slurm' '
     says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step x
 '
 
+test_expect_success 'squeue --steps lists the steps that run, in the format of Slurm' '
+    squeue -s >out && cat out && sed -n 1p out >head && echo "         STEPID     NAME PARTITION     USER      TIME NODELIST" >wanted &&
+    test_cmp wanted head && test "$(wc -l <out)" -eq 5 && grep -E "^ +$job\.$pair +sh +batch .* 0:[0-9]+ node\[" out &&
+    prints "$job.batch|job.sh|1\n" squeue -h -s $job.batch -o "%i|%j|%A" && prints "$command.0\n" squeue -h --steps=$command,999 -o %i &&
+    squeue -h -s -O StepId:12,StepState,NumTasks:3 | grep "^$job.$pair *RUNNING *2 *$" && prints "" squeue -h -s -p nosuch &&
+    prints "" squeue -h -s -u daemon && says 1 "squeue: error: --steps only works with --user, --me, --partition and the options of the output" squeue -s -t R
+'
+
 test_expect_success 'a step that has ended is not listed' '
     id=$(jq -r ".steps[] | select (.ntasks == 2) | .step" answer) && scancel $job.$id &&
     wait_until 20 pair_is_gone

@@ -43,6 +43,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/acct/acct_walk.c \
 	src/cmd/slurm/acct/sacct_match.c \
 	src/cmd/slurm/acct/sacct_options.c \
+	src/cmd/slurm/acct/squeue_steps.c \
 	src/cmd/slurm/control/scontrol_jobs.c \
 	src/cmd/slurm/control/scontrol_json.c \
 	src/cmd/slurm/control/scontrol_reserve.c \

@@ -3,6 +3,7 @@
  * The fields are slurm_job_fields (job_fields.c), the order job_sort.c; filters that the
  * broker does not have are job_filter.c.
  */
+#include "cmd/slurm/acct/squeue_steps.h"
 #include "cmd/slurm/jobs/job_json.h"
 #include "cmd/slurm/jobs/job_rows.h"
 #include "cmd/slurm/jobs/known_users.h"
@@ -30,14 +31,15 @@ static void wrong_field (void *arg, const char *text)
 static int set_format (struct cmd *c, struct squeue *q)
 {
     const char *letters = q->letters      ? q->letters
+                          : q->steps      ? SQUEUE_STEPS_FORMAT
                           : q->start      ? START_FORMAT
                           : q->long_list  ? LONG_FORMAT
                           : q->only_state ? STATE_FORMAT
                                           : FORMAT;
-    int rc = q->names ? slurm_format_parse_long (&q->format, slurm_job_fields, q->names,
-                                                 wrong_field, c)
-                      : slurm_format_parse (&q->format, slurm_job_fields, letters,
-                                            wrong_field, c);
+    const struct slurm_field *fields = q->steps ? squeue_step_fields : slurm_job_fields;
+    int rc = q->names
+                 ? slurm_format_parse_long (&q->format, fields, q->names, wrong_field, c)
+                 : slurm_format_parse (&q->format, fields, letters, wrong_field, c);
 
     if (rc < 0)
         return cmd_fail (c, "the format has too many fields");
@@ -278,6 +280,8 @@ static int print_json (struct cmd *c, struct squeue *q, const struct job_rows *r
 static int list (struct cmd *c, struct squeue *q)
 {
     struct job_rows rows = { .n = 0 };
+    if (q->steps)
+        return squeue_list_steps (c, q);
     bool nothing = q->nobody || (q->filter.jobs && q->filter.njobs == 0);
 
     if (!nothing && get (c, q, &rows) != CMD_OK)

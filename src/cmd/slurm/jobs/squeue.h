@@ -16,6 +16,8 @@ struct squeue {
     const char *operand, *extra;
     bool jobs_given, json, array, header, long_list, start, only_state, other_filter;
     bool noconvert, expand_patterns;
+    bool steps;            /* steps instead of jobs ... */
+    const char *step_list; /* ... these, "12,13.0"; NULL: all */
     bool nobody;         /* no user of the list exists */
     struct strbuf known; /* the users that exist */
     double iterate;

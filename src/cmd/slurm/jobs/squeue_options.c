@@ -37,6 +37,7 @@ enum {
     SORT_SPEC,
     START,
     STATES,
+    STEPS,
     USERS,
     NO_DIFFERENCE, /* fluxq has one cluster, and no hidden partitions */
     REFUSED,
@@ -87,7 +88,7 @@ const struct option_desc squeue_options[] = {
     { "user", 'u', "LIST", "jobs of these users", USERS, false, NULL },
     { "users", 0, "LIST", NULL, USERS, false, NULL },
     { "json", 0, "VERSION", "JSON, as data_parser v0.0.41 [the only form]", JSON, true, NULL },
-    { "steps", 's', "LIST", NULL, REFUSED, true, NULL },
+    { "steps", 's', "LIST", "steps that run, instead of jobs", STEPS, true, NULL },
     { "verbose", 'v', NULL, NULL, REFUSED, false, NULL },
     { "yaml", 0, "VERSION", NULL, REFUSED, true, NULL },
     OPTION_END,
@@ -97,8 +98,6 @@ const struct option_desc squeue_options[] = {
 static const struct {
     const char *name, *why;
 } refusals[] = {
-    { "steps", "the broker has no list of running steps; fluxq-show job prints the "
-               "ended ones" },
     { "verbose", "there is nothing more to print; remove the option" },
     { "yaml", "not supported; use --json" },
 };
@@ -219,6 +218,10 @@ static int set_option (struct cmd *c, struct squeue *q, const struct option_matc
         return cmd_set_clusters (c, m->value, "--clusters");
     case NO_DIFFERENCE:
         return CMD_OK;
+    case STEPS:
+        q->steps = true;
+        q->step_list = m->value ? m->value : q->step_list;
+        return CMD_OK;
     case REFUSED:
         return refuse (c, m);
     }
@@ -260,7 +263,9 @@ static int read_operand (struct cmd *c, struct squeue *q)
 {
     if (q->operand && q->jobs_given)
         q->jobs = q->operand;
-    const char *extra = q->jobs_given ? q->extra : q->operand;
+    else if (q->operand && q->steps)
+        q->step_list = q->operand;
+    const char *extra = q->jobs_given || q->steps ? q->extra : q->operand;
     if (extra)
         return cmd_usage (c, "Unrecognized option: %s", extra);
     return CMD_OK;
@@ -274,6 +279,13 @@ static int check_options (struct cmd *c, const struct squeue *q)
         return cmd_usage (c, "-o (--format) is incompatible with -O (--Format)");
     if (q->letters && q->long_list)
         return cmd_usage (c, "-o (--format) is incompatible with -l (--long)");
+    if (q->steps
+        && (q->jobs_given || q->states || q->hosts || q->start || q->long_list || q->json
+            || q->only_state || q->array || q->sort || f->accounts || f->names || f->qos
+            || f->reservations || f->licenses || f->not_me || f->running_over > 0
+            || f->running_under > 0))
+        return cmd_usage (c, "--steps only works with --user, --me, --partition and the "
+                             "options of the output");
     if (q->only_state
         && (f->accounts || f->names || f->qos || f->reservations || f->licenses
             || f->not_me || f->running_over > 0 || f->running_under > 0 || q->users

@@ -167,7 +167,8 @@ test_expect_success 'a job is submitted, seen in all lists, and its output is th
     echo "hi there  by rest 7" >wanted && test_cmp wanted "rest.$id" &&
     test "$(call GET job/$id "$token")" = 200 &&
     test "$(jq -c ".jobs[0] | [.job_id, .name, .job_state, .time_limit.number]" answer)" = "[$id,\"by rest\",[\"COMPLETED\"],5]" &&
-    test "$(call GET jobs/ "$token")" = 200 && test "$(jq "[.jobs[].job_id] | index($id) != null" answer)" = true &&
+    test "$(call GET jobs/ "$token")" = 200 && curl -s --unix-socket "$FLUXQ_RUN/rest.sock" \
+        -w "%{http_code}" http://localhost//slurm/v0.0.45//ping/ >out && grep "200$" out && test "$(jq "[.jobs[].job_id] | index($id) != null" answer)" = true &&
     test "$(call GET "jobs/state?job_id=$id" "$token")" = 200 && test "$(jq -c ".jobs[0].state" answer)" = "[\"COMPLETED\"]" &&
     test "$(call GET /slurmdb/v0.0.41/job/$id "$token")" = 200 &&
     test "$(jq -r ".jobs[0].state.current[0]" answer)" = COMPLETED &&

@@ -45,7 +45,7 @@ json_t *rest_get_job (struct rest_call *call)
 json_t *rest_get_states (struct rest_call *call)
 {
     const char *ids = rest_query (call, "job_id");
-    autojson json_t *o = ids && *ids ? find_jobs (call, ids) : rest_get_jobs (call);
+    json_t *o = ids && *ids ? find_jobs (call, ids) : rest_get_jobs (call);
     json_t *list = json_array ();
     const json_t *job;
     size_t i;
@@ -54,10 +54,10 @@ json_t *rest_get_states (struct rest_call *call)
         json_array_append_new (list, json_pack ("{s:O s:O}", "job_id",
                                                 json_object_get (job, "job_id"), "state",
                                                 json_object_get (job, "job_state")));
-    if (o)
-        return json_pack ("{s:o}", "jobs", list);
+    if (o) /* with its other members */
+        json_object_set (o, "jobs", list);
     json_decref (list);
-    return NULL;
+    return o;
 }
 
 /* -- cancel -- */

@@ -61,11 +61,14 @@ static bool matches (const char *pattern, const char *path, size_t len,
     return true;
 }
 
-/* The path after the version; NULL: after an error. */
+/* The path after the version; NULL: after an error. Some clients begin it with "//", as
+ * their base URL ends with a slash; Slurm accepts that. */
 static const char *skip_head (struct rest_call *call, const char *path)
 {
     static const char slurm[] = "/slurm/", database[] = "/slurmdb/";
 
+    while (path[0] == '/' && path[1] == '/')
+        path++;
     call->database = !strncmp (path, database, sizeof (database) - 1);
     if (!call->database && strncmp (path, slurm, sizeof (slurm) - 1) != 0) {
         rest_error (call, REST_UNKNOWN_URL, "there is no %.200s here", path);
@@ -80,7 +83,7 @@ static const char *skip_head (struct rest_call *call, const char *path)
         return NULL;
     }
     snprintf (call->version, sizeof (call->version), "%.*s", (int)len, path);
-    return path + len + (path[len] == '/');
+    return path + len + strspn (path + len, "/");
 }
 
 /* Whether the route knows each parameter of the query. */

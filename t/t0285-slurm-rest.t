@@ -192,6 +192,15 @@ test_expect_success 'a job is changed, signalled and cancelled; one that has end
     test "$(call DELETE jobs "$token" "{\"jobs\": [$id]}")" = 200 && wait_job_state $id CANCELLED &&
     refused 400 DELETE jobs "$token" "{}"
 '
+test_expect_success 'directives of the script are not read: they could read files of the user of slurmrestd' '
+    printf "SECRET=known\0" >secret.env && cat >directives.json <<-END &&
+	{"script": "#!/bin/sh\n#SBATCH --export-file=$PWD/secret.env --job-name=by-script\n#FLUXQ --bogus\nenv\n",
+	 "job": {"environment": ["PATH=/usr/bin:/bin"], "current_working_directory": "$PWD", "standard_output": "dir.%j"}}
+	END
+    test "$(call POST job/submit "$token" @directives.json)" = 200 && id=$(jq .job_id answer) &&
+    jq -r ".warnings[].description" answer | grep "are not read" && wait_job_state $id COMPLETED &&
+    test "$(job_field $id name)" = sbatch && grep SLURM_JOB_ID "dir.$id" && ! grep SECRET "dir.$id"
+'
 test_expect_success ROOT 'a user cannot cancel or change jobs of others' '
     test "$(call POST job/submit "$token" @sleep.json)" = 200 && id=$(jq .job_id answer) && other=$(token username=nobody) &&
     echo "X-SLURM-USER-TOKEN: $other" >headers && curl -s --unix-socket "$FLUXQ_RUN/rest.sock" -X DELETE -H @headers \

@@ -5,6 +5,8 @@
  * reason; members that no row has are refused here. The environment goes through a file in
  * memory (--export-file), so that variables such as SBATCH_TIMELIMIT in it are the job's
  * and no options.
+ * Directives in the script are not read, as in Slurm: options such as --export-file in
+ * them would read files as the user of slurmrestd.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -440,6 +442,10 @@ json_t *rest_submit (struct rest_call *call)
         return NULL;
     rest_argv_add (&a, "sbatch");
     rest_argv_add (&a, "--parsable");
+    rest_argv_add (&a, "--ignore-directives");
+    if (strstr (script, "\n#SBATCH") || strstr (script, "\n#FLUXQ"))
+        rest_warn (call, "the script's directives (#SBATCH) are not read, as in Slurm: "
+                         "write options into the job's description");
     if (add_members (call, &a, job)) {
         if (a.failed)
             rest_error (call, REST_UNKNOWN, "out of memory");

@@ -10,7 +10,12 @@
 
 extern char **environ;
 
-static const struct option_desc options[] = { OPTION_END };
+#define IGNORE_DIRECTIVES "ignore-directives"
+
+static const struct option_desc options[] = {
+    { IGNORE_DIRECTIVES, 0, NULL, "read no options from the script", 1, false, NULL },
+    OPTION_END,
+};
 
 static const struct option_desc *sbatch_options (void)
 {
@@ -24,10 +29,15 @@ struct sbatch {
 
 static int set_option (struct cmd *c, struct sbatch *s, const struct option_match *m)
 {
-    const struct slurm_option *o = slurm_option_of (m->desc);
+    const struct slurm_option *o;
     struct error err = { 0 };
     char where[64];
 
+    if (!strcmp (m->desc->name, IGNORE_DIRECTIVES)) {
+        s->job.so.ignore_directives = true;
+        return CMD_OK;
+    }
+    o = slurm_option_of (m->desc);
     if (!strcmp (o->name, "wrap")) {
         s->wrap = m->value;
         return CMD_OK;

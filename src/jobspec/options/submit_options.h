@@ -147,6 +147,7 @@ struct submit_options {
     /* Slurm's defaults instead of fluxq's: the output file is slurm-%j.out, and a job
      * whose dependency can never be met stays in the queue. */
     bool slurm_defaults;
+    bool ignore_directives; /* the script's: script_read_all() sets no options */
     /* Is told, for each option that is set, what becomes of it: "job.sh:3: -N 2: done". NULL:
      * nobody. */
     void (*explain) (const char *text, void *arg);

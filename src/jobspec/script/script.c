@@ -127,8 +127,9 @@ int script_read_all (const char *text, size_t len, const char *filename,
 
     if (rc == 0)
         rc = set_script_name (so, filename, err);
-    if (rc == 0)
-        rc = find_in_header (&s, &d, &first, &own, err);
+    if (rc < 0 || so->ignore_directives)
+        return rc;
+    rc = find_in_header (&s, &d, &first, &own, err);
     if (rc == 0)
         rc = read_all (&s, d, first, own, err);
     if (rc == 0 && refusals.n > 0)

@@ -230,7 +230,8 @@ test_expect_success 'wrong requests are refused with a reason' '
     refused 404 GET /slurm/v0.0.12/jobs "$token" && refused 404 GET /slurm "$token" && refused 404 GET / "$token"
 '
 test_expect_success 'without a token only the own user is served, on the unix socket' '
-    test "$(call GET jobs "")" = 200 && stop_rest && : >rest.log &&
+    test "$(call GET jobs "")" = 200 && curl -s --unix-socket "$FLUXQ_RUN/rest.sock" -w "%{http_code}" \
+        -H "X-SLURM-USER-NAME: somebody" http://x/slurm/v0.0.41/jobs >out && grep "401$" out && stop_rest && : >rest.log &&
     port=$(python3 -c "import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])") &&
     start_rest "127.0.0.1:$port" && wait_until 10 grep "listening on 127.0.0.1:$port" rest.log &&
     curl -s -w "%{http_code}" "http://127.0.0.1:$port/slurm/v0.0.41/jobs" >out && grep "401$" out &&

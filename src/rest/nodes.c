@@ -4,8 +4,9 @@
 static json_t *show (struct rest_call *call, const char *what)
 {
     const char *const all[] = { "scontrol", "--json", "--", "show", what, NULL };
-    const char *const one[] = { "scontrol", "--json", "--", "show",
-                                what,       call->arg, NULL };
+    const char *const one[] = {
+        "scontrol", "--json", "--", "show", what, call->arg, NULL
+    };
 
     return rest_run_json (call, *call->arg ? one : all);
 }

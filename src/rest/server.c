@@ -1,6 +1,7 @@
 /* server.c - see server.h */
 #include "rest/server.h"
 
+#include <pwd.h>
 #include <signal.h>
 #include <string.h>
 #include <strings.h>
@@ -34,7 +35,8 @@ struct rest_server {
     uv_loop_t *loop;
     struct http_server *http;
     struct rest_settings settings;
-    struct job *jobs; /* DL, in the order of their coming */
+    char user[TOKEN_USER_SIZE]; /* name of this process's user; "": it has none */
+    struct job *jobs;           /* DL, in the order of their coming */
     int64_t running, waiting;
 };
 
@@ -170,14 +172,20 @@ static const char *token_of (struct http_request *req)
 }
 
 /* Whether the caller may go on; else after rest_error(). The broker checks the token. */
-static bool authenticate (struct rest_call *call, const char *token)
+static bool authenticate (const struct rest_server *s, struct rest_call *call,
+                          const char *token)
 {
     const char *name = http_request_header (call->req, "X-SLURM-USER-NAME");
     struct token claims;
 
-    if (!token && http_request_uid (call->req) == geteuid ())
+    bool own = http_request_uid (call->req) == geteuid ();
+
+    if (!token && own && (!name || !*name || !strcmp (name, s->user)))
         return true;
-    if (!token)
+    if (!token && own)
+        rest_error (call, REST_AUTHENTICATION,
+                    "X-SLURM-USER-NAME is another user: that needs a token");
+    else if (!token)
         rest_error (call, REST_AUTHENTICATION,
                     "the request needs a token in X-SLURM-USER-TOKEN (scontrol token)");
     else if (token_claims (token, &claims) < 0)
@@ -206,7 +214,7 @@ static void handle (struct http_request *req, void *arg)
         return;
     }
     job->server = s;
-    if (!authenticate (&job->call, job->token) || !rest_find_route (&job->call)) {
+    if (!authenticate (s, &job->call, job->token) || !rest_find_route (&job->call)) {
         reply_errors (&job->call);
         free_job (job);
         return;
@@ -237,6 +245,8 @@ struct rest_server *rest_server_create (uv_loop_t *loop,
         free (s);
         return NULL;
     }
+    const struct passwd *pw = getpwuid (geteuid ());
+    snprintf (s->user, sizeof (s->user), "%s", pw ? pw->pw_name : "");
     s->loop = loop;
     s->settings = *settings;
     http_server_set_open (s->http);

@@ -15,3 +15,11 @@ src_rest_slurmrestd_SOURCES = \
 	src/rest/submit.c \
 	src/rest/values.c
 src_rest_slurmrestd_LDADD = src/cmd/libcmd.a $(NET_SERVER_LIBS) $(NET_CLIENT_LIBS) $(READLINE_LIBS)
+
+if HAVE_CMOCKA
+REST_TESTS = src/rest/test/test_values
+check_PROGRAMS += $(REST_TESTS)
+UNIT_TESTS += $(REST_TESTS)
+src_rest_test_test_values_SOURCES = src/rest/test/test_values.c src/rest/values.c
+src_rest_test_test_values_LDADD = $(COMMON_LIBS) $(CMOCKA_LIBS)
+endif

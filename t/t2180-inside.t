@@ -12,7 +12,7 @@ start_broker --config fluxq.yaml
 # As in a pod: the agent's program under the names of the commands, and no other program of fluxq.
 mkdir pod pod/slurm
 cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" pod/
-for name in sacct sbatch sbcast scancel scontrol sinfo squeue srun; do ln -s ../fluxq-shell pod/slurm/$name; done
+for name in sacct sattach sbatch sbcast scancel scontrol sinfo squeue srun; do ln -s ../fluxq-shell pod/slurm/$name; done
 POD=$PWD/pod/slurm
 export POD
 
@@ -131,6 +131,24 @@ test_expect_success 'sbcast copies a file to the nodes of the job, of a job by -
     id=$(sbatch --parsable --wrap "sleep 100") && wait_job_state "$id" RUNNING && sbcast -j "$id" original copy5 && test_cmp original copy5 &&
     test_must_fail env SBCAST_PRESERVE=1 sbcast -j "$id" copy.sh copy5 && SBCAST_FORCE=1 sbcast -j "$id" copy.sh copy5 && scancel "$id" &&
     sbatch --wrap "sbcast original copy6" -W && test_cmp original copy6
+'
+
+test_expect_success 'sattach follows the tasks of a job without a script, inside and outside' '
+    mkfifo gate && id=$(fluxq-submit -n2 -- sh -c "echo out \$SLURM_PROCID; test \$SLURM_PROCID = 1 || cat gate; echo err \$SLURM_PROCID >&2") &&
+    wait_job_state "$id" RUNNING && { sattach -l "$id.0" >all 2>&1 & } && pid=$! && job=$id &&
+    in_pod attach.sh <<-END &&
+	sattach --output-filter=1 --error-filter=1 $job.0 >inner 2>&1 &
+	sattach $job.batch; echo "batch \$?"
+	sattach \$SLURM_JOB_ID.0; echo "script \$?"
+	sattach --pty $job.0; echo "pty \$?"
+	echo go >gate
+	wait \$!
+	END
+    wait $pid && sort all && grep "^0: out 0" all && grep "^1: err 1" all && printf "%s\n" "out 1" "err 1" | sort >expected && sort inner | diff expected - &&
+    grep -x "batch 1" "$out" && grep "Cannot be used with extern or batch steps" "$out" && grep -x "script 1" "$out" &&
+    grep "the output of step $id.0 goes to the srun that started it" "$out" && grep -x "pty 1" "$out" &&
+    wait_job_state "$job" COMPLETED && test_must_fail sattach "$job.0" 2>err && grep "Could not get job step info" err &&
+    test_must_fail sattach 999999.0 2>err && grep "Invalid job id specified" err
 '
 
 test_expect_success 'more commands than run at once wait for each other, and all are answered' '

@@ -6,10 +6,11 @@
 
 #include "protocol/record.h"
 
-const char *const inside_clients[] = { "sacct", "sbatch", "sbcast", "scancel", "scontrol",
-                                       "sinfo", "squeue", "srun",   NULL };
-static const char *const served[] = { "sacct",    "sbatch", "scancel",
-                                      "scontrol", "sinfo",  "squeue" };
+const char *const inside_clients[] = { "sacct",   "sattach",  "sbatch", "sbcast",
+                                       "scancel", "scontrol", "sinfo",  "squeue",
+                                       "srun",    NULL };
+static const char *const served[] = { "sacct",    "sattach", "sbatch", "scancel",
+                                      "scontrol", "sinfo",   "squeue" };
 
 bool inside_is_served (const char *name)
 {

@@ -25,6 +25,7 @@ src_protocol_libprotocol_a_SOURCES = $(SHELL_PROTOCOL_SOURCES) \
 if HAVE_CMOCKA
 PROTOCOL_TESTS = \
 	src/protocol/test/test_frame \
+	src/protocol/test/test_inside \
 	src/protocol/test/test_launch \
 	src/protocol/test/test_pattern \
 	src/protocol/test/test_output_limit \
@@ -35,6 +36,7 @@ check_PROGRAMS += $(PROTOCOL_TESTS)
 UNIT_TESTS += $(PROTOCOL_TESTS)
 PROTOCOL_TEST_LIBS = $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 src_protocol_test_test_frame_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_inside_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_launch_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_pattern_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_output_limit_LDADD = $(PROTOCOL_TEST_LIBS)

@@ -139,6 +139,7 @@ if HAVE_CMOCKA
 SHELL_TESTS = \
 	src/shell/agent/test/test_jobstate \
 	src/shell/agent/test/test_server \
+	src/shell/agent/test/test_calls \
 	src/shell/agent/test/test_tree \
 	src/shell/step/test/test_cgroup \
 	src/shell/step/test/test_cpubind \
@@ -165,6 +166,7 @@ UNIT_TESTS += $(SHELL_TESTS)
 SHELL_TEST_LIBS = src/shell/libshell.a $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 src_shell_agent_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
 src_shell_agent_test_test_server_LDADD = $(SHELL_TEST_LIBS)
+src_shell_agent_test_test_calls_LDADD = $(SHELL_TEST_LIBS)
 src_shell_agent_test_test_tree_LDADD = $(SHELL_TEST_LIBS)
 src_shell_step_test_test_cgroup_LDADD = $(SHELL_TEST_LIBS)
 src_shell_step_test_test_cpubind_LDADD = $(SHELL_TEST_LIBS)

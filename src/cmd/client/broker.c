@@ -65,6 +65,7 @@ static const struct {
     { "not-in-queue", "User's group not permitted to use this partition" },
     { "not-owner", "Access/permission denied" },
     { "not-operator", "Access/permission denied" },
+    { "inside-job", "Access/permission denied" },
     { "infeasible", "Requested node configuration is not available" },
     { "unknown-account", "Invalid account or account/partition combination specified" },
     { "unknown-qos", "Invalid qos specification" },

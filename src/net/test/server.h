@@ -4,7 +4,8 @@
  * /hold (answers when /release comes), /stream?n=N&size=S (N pieces), /follow (a stream
  * without end; one piece for each /tick), /flood (writes until the client is too slow),
  * /drain?n=N (one piece for each drain), /upgrade (another protocol: returns every byte,
- * until the client or a "q" ends it), /counts (counts of events so far).
+ * until the client or a "q" ends it), /counts (counts of events so far), /admit (the number
+ * of a descriptor: a guest's connection), /guest (the caller's uid and guest).
  */
 #pragma once
 
@@ -62,6 +63,28 @@ static inline void test_echo (struct http_request *req)
     size_t n = sb.len;
     http_reply_header (req, "X-Test", "yes");
     http_reply_take (req, 200, "text/plain", strbuf_detach (&sb), n);
+}
+
+/* Answers "FD": the other end of a connection that the server has admitted for a guest of
+ * the user 12345. */
+static inline void test_admit (struct test_server *s, struct http_request *req)
+{
+    char text[32];
+    int fds[2];
+
+    assert_int_equal (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
+    assert_int_equal (http_server_admit (s->http, fds[0], 12345, 77), 0);
+    snprintf (text, sizeof (text), "%d", fds[1]);
+    http_reply (req, 200, "text/plain", text, strlen (text));
+}
+
+static inline void test_guest (struct http_request *req)
+{
+    char text[64];
+
+    snprintf (text, sizeof (text), "uid %u guest %ju", (unsigned)http_request_uid (req),
+              (uintmax_t)http_request_guest (req));
+    http_reply (req, 200, "text/plain", text, strlen (text));
 }
 
 static inline void test_timer_closed (uv_handle_t *handle)
@@ -268,6 +291,10 @@ static inline void test_handler (struct http_request *req, void *arg)
         test_drain (s, req);
     } else if (strcmp (path, "/upgrade") == 0) {
         test_upgrade (s, req);
+    } else if (strcmp (path, "/admit") == 0) {
+        test_admit (s, req);
+    } else if (strcmp (path, "/guest") == 0) {
+        test_guest (req);
     } else if (strcmp (path, "/counts") == 0) {
         test_counts (s, req);
     } else if (strcmp (path, "/hold") == 0) {

@@ -720,6 +720,43 @@ static void test_listening (void **state)
     assert_int_equal (listen_again (path, &err), -ENAMETOOLONG);
 }
 
+/* A connection that the server made itself is its guest's, never its own user's. */
+static void test_guests (void **state)
+{
+    (void)state;
+    struct http_client *c = connect_client (), *guest;
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+    char want[64], url[32];
+    char *fd = request (c, "GET", "/admit", NULL, 200);
+
+    snprintf (url, sizeof (url), "fd:%s", fd);
+    free (fd);
+    guest = http_client_open (url, &err);
+    assert_non_null (guest);
+    for (int i = 0; i < 3; i++)
+        expect (guest, "GET", "/guest", NULL, "uid 12345 guest 77");
+    snprintf (want, sizeof (want), "uid %u guest 0", (unsigned)getuid ());
+    expect (c, "GET", "/guest", NULL, want);
+    http_client_close (guest);
+
+    /* Such a connection can be used once. */
+    assert_null (http_client_open ("fd:nonsense", &err));
+    assert_null (http_client_open ("fd:2", &err)); /* a standard stream */
+    fd = request (c, "GET", "/admit", NULL, 200);
+    snprintf (url, sizeof (url), "fd:%s", fd);
+    guest = http_client_open (url, &err);
+    assert_non_null (guest);
+    shutdown ((int)strtol (fd, NULL, 10), SHUT_RDWR);
+    free (fd);
+    assert_true (http_client_request (guest, "GET", "/guest", NULL, 0, NULL, &r, &err)
+                 < 0);
+    assert_int_equal (
+        http_client_request (guest, "GET", "/guest", NULL, 0, NULL, &r, &err), -ENOTCONN);
+    http_client_close (guest);
+    http_client_close (c);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -740,6 +777,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_upgrade_both_ways, start, stop),
         cmocka_unit_test_setup_teardown (test_upgrade_refused, start, stop),
         cmocka_unit_test_setup_teardown (test_upgrade_early_bytes, start, stop),
+        cmocka_unit_test_setup_teardown (test_guests, start, stop),
         cmocka_unit_test_setup_teardown (test_listening, start, stop),
     };
 

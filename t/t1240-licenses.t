@@ -104,7 +104,7 @@ test_expect_success 'an unknown license, too many, and a choice of licenses are 
     done
 '
 test_expect_success 'directives, srun and salloc know --licenses, and the job finds it in its environment' '
-    fresh && printf "#!/bin/sh\n#SBATCH --licenses=matlab:2\n#SBATCH -o out.lic\necho \$SLURM_JOB_LICENSES \$FLUXQ_LICENSES\n" >lic.sh &&
+    fresh && printf "#!/bin/sh\n#SBATCH --licenses=matlab:2\n#SBATCH -o out.lic\nsrun -L matlab:9 --mail-type=END --mail-user=ann sh -c \"echo \\\\\$SLURM_JOB_LICENSES \\\\\$FLUXQ_LICENSES\"\n" >lic.sh &&
     sbatch --wait lic.sh && grep "^matlab:2 matlab:2$" out.lic &&
     srun -L matlab sh -c "echo \$SLURM_JOB_LICENSES" >out && grep "^matlab$" out &&
     salloc -L matlab:3 sh -c "scontrol show licenses matlab" >out && grep "Used=3" out

@@ -436,18 +436,15 @@ static int set_command (struct step_spec *s, char **argv, struct error *err)
     return s->args ? 0 : error_no_memory (err, NULL);
 }
 
-/* Without --mpi: the value of SLURM_MPI_TYPE, or PMIx for a program that needs it. Inside
- * of the job only, where the program and the helper are. */
+/* Without --mpi: PMIx for a program that needs it. Inside of the job only, where the
+ * program and the helper are. */
 static int default_mpi (struct run_options *o, struct error *err)
 {
-    const char *value = getenv ("SLURM_MPI_TYPE");
     struct step_spec *s = &o->spec;
     char path[PATH_MAX];
 
     if (s->mpi || o->rsh)
         return 0;
-    if (value && *value)
-        return set_mpi (o, value, err) < 0 ? error_prefix (err, "SLURM_MPI_TYPE") : 0;
     if (getenv (STEP_CLIENT_FD) || s->nargs == 0 || !program_uses_pmix (s->args[0]))
         return 0;
     if (steppmix_program (path) == 0)

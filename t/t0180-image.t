@@ -39,7 +39,7 @@ test_expect_success 'the image has the needed programs and no needless files' '
     (cd one/root && find . -type f -o -type l) | sort >files &&
     grep "/sbin/fluxqd$" files && grep "/bin/fluxq-submit$" files && grep "/fluxq-shell$" files &&
     grep "/fluxq-run$" files && grep "^./etc/ssl/certs/ca-certificates.crt$" files && grep "^./usr/sbin/munged$" files &&
-    ! grep "/sh$\|fluxq-match\|/man/\|\.[oa]$" files &&
+    ! grep "/sh$\|fluxq-match\|fluxq-pmix\|/man/\|\.[oa]$" files &&
     [ -x one/root/fluxq ] && [ -L one/root/fluxq/fluxq-shell ] &&
     grep "^fluxq:x:65532:65532:" one/root/etc/passwd
 '

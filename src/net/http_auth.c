@@ -145,10 +145,11 @@ static int start_worker (struct http_request *req, const char *credential,
 
 /* -- what the request brings -- */
 
-/* The text after the scheme ("MUNGE ") in the header Authorization; NULL: none. */
+/* The text after the scheme ("MUNGE ") in the header Authorization; NULL: none. A guest is
+ * the user of its connection, whatever it sends. */
 static const char *credential_of (struct http_request *req, const char *scheme)
 {
-    const char *value = http_request_header (req, "Authorization");
+    const char *value = req->guest ? NULL : http_request_header (req, "Authorization");
 
     if (!value || strncasecmp (value, scheme, strlen (scheme)) != 0)
         return NULL;
@@ -158,7 +159,8 @@ static const char *credential_of (struct http_request *req, const char *scheme)
 
 bool http_request_is_local (struct http_request *req)
 {
-    return req->server->open || (req->listener->path && !credential_of (req, "Bearer "));
+    return req->server->open || req->guest
+           || (req->listener->path && !credential_of (req, "Bearer "));
 }
 
 bool http_request_has_token (const struct http_request *req)

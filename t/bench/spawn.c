@@ -1,17 +1,19 @@
 /* spawn.c - runs a command many times and measures each run, from posix_spawn to its end
  *
- *     spawn [-n COUNT] [-c CLIENTS] [-w WARM-UPS] [-e] COMMAND [ARGUMENT]...
+ *     spawn [-n COUNT] [-c CLIENTS] [-r RATE] [-w WARM-UPS] [-e] COMMAND [ARGUMENT]...
  *     spawn -n 500 -c 8 fluxq-submit -- true
  *     count=500 failed=0 seconds=0.412 rate=1213.6 p50=6.40 p95=9.12 p99=11.80 max=14.02
  *
  * CLIENTS processes run at a time (1); when one ends the next begins. Times are milliseconds of the
  * monotonic clock; rate is processes a second over the whole run. The output of the processes goes to
  * /dev/null; for failed processes stderr shows the status of the first. With -e the command's own
- * stderr is also shown. Warm-ups run before, one after another, and do not count.
+ * stderr is also shown. With -r at most RATE processes begin in a second. SIGTERM ends the run: the
+ * processes that have ended count. Warm-ups run before, one after another, and do not count.
  * Exit status: 0 all exited with 0, 1 some did not, 2 wrong usage.
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <spawn.h>
 #include <stdbool.h>
 #include <stdio.h>
@@ -32,7 +34,7 @@ struct client {
 };
 
 struct bench {
-    long count, clients, warmups;
+    long count, clients, warmups, rate;
     char **argv;
     posix_spawn_file_actions_t files;
     double *times;
@@ -48,9 +50,18 @@ static double now_ms (void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec / 1e6;
 }
 
+static volatile sig_atomic_t stopped;
+
+static void stop (int signum)
+{
+    (void)signum;
+    stopped = 1;
+}
+
 static void usage (void)
 {
-    fputs ("usage: spawn [-n COUNT] [-c CLIENTS] [-w WARM-UPS] [-e] COMMAND [ARGUMENT]...\n",
+    fputs ("usage: spawn [-n COUNT] [-c CLIENTS] [-r RATE] [-w WARM-UPS] [-e] COMMAND "
+           "[ARGUMENT]...\n",
            stderr);
     exit (2);
 }
@@ -112,23 +123,34 @@ static void warm_up (struct bench *b)
     }
 }
 
+/* Starts the next process when the rate allows it. */
+static void start_next (struct bench *b, struct client *c, double began)
+{
+    double early =
+        b->rate ? began + 1e3 * (double)b->started / (double)b->rate - now_ms () : 0;
+
+    if (early > 0)
+        usleep ((useconds_t)(early * 1e3));
+    start (b, c);
+    b->started++;
+}
+
 static double measure (struct bench *b)
 {
     double began = now_ms ();
     int status;
 
-    for (; b->started < b->clients && b->started < b->count; b->started++)
-        start (b, &b->client[b->started]);
-    while (b->ended < b->count) {
+    while (b->started < b->clients && b->started < b->count && !stopped)
+        start_next (b, &b->client[b->started], began);
+    while (b->ended < b->started) {
         struct client *c = finish (b, &status);
         b->times[b->ended++] = now_ms () - c->began;
         if (status != 0)
             note_failure (b, status);
-        if (b->started < b->count) {
-            start (b, c);
-            b->started++;
-        }
+        if (b->started < b->count && !stopped)
+            start_next (b, c, began);
     }
+    b->count = b->ended;
     return now_ms () - began;
 }
 
@@ -157,13 +179,16 @@ int main (int argc, char **argv)
     bool show_errors = false;
     int opt;
 
-    while ((opt = getopt (argc, argv, "+n:c:w:e")) != -1) {
+    while ((opt = getopt (argc, argv, "+n:c:r:w:e")) != -1) {
         switch (opt) {
         case 'n':
             b.count = number (optarg, 1, COUNT_MAX);
             break;
         case 'c':
             b.clients = number (optarg, 1, CLIENTS_MAX);
+            break;
+        case 'r':
+            b.rate = number (optarg, 1, COUNT_MAX);
             break;
         case 'w':
             b.warmups = number (optarg, 0, COUNT_MAX);
@@ -184,8 +209,11 @@ int main (int argc, char **argv)
     posix_spawn_file_actions_addopen (&b.files, 1, "/dev/null", O_WRONLY, 0);
     if (!show_errors)
         posix_spawn_file_actions_addopen (&b.files, 2, "/dev/null", O_WRONLY, 0);
+    signal (SIGTERM, stop);
     warm_up (&b);
-    report (&b, measure (&b));
+    double ms = measure (&b);
+    if (b.count > 0)
+        report (&b, ms);
     free (b.times);
     return b.failed > 0;
 }

@@ -61,6 +61,7 @@ find_programs() {
         esac
     done
     PATH=$build/src/cmd:$build/src/broker:$build/src/shell:$PATH:/usr/sbin
+    FACE=$build/src/cmd/slurm # Slurm's commands for fluxq; the real ones are in PATH
     export PATH
 }
 

@@ -100,6 +100,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/services/test/test_history \
 	src/broker/services/test/test_jobuse \
 	src/broker/services/test/test_limit \
+	src/broker/services/test/test_runsteps \
 	src/broker/services/test/test_placing \
 	src/broker/services/test/test_plan \
 	src/broker/services/test/test_priority \
@@ -147,6 +148,8 @@ src_broker_services_test_test_urgency_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_urgency_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_limit_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_limit_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_test_test_runsteps_LDADD = $(SMALL_LIBS)
+src_broker_services_test_test_runsteps_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_jobuse_LDADD = $(SMALL_LIBS)
 src_broker_services_test_test_jobuse_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_test_test_history_LDADD = $(SMALL_LIBS)

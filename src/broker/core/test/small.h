@@ -61,6 +61,8 @@ void small_ready (struct small *s, uint64_t id);
 void small_finish (struct small *s, uint64_t id, const char *reason);
 /* The agents answer all signals that the executor was asked to send; rc as in exec.h. */
 void small_signalled (struct small *s, int rc);
+/* The agent answers the request for the steps that run; text NULL: it does not. */
+void small_steps (struct small *s, int rc, const char *text);
 
 /* Sets the directory of the jobs' directories; workers then really work there. */
 void small_use_dir (struct small *s, const char *jobs_dir);

@@ -18,6 +18,8 @@ struct signal_sent {
 static struct {
     struct signal_sent signals[64];
     size_t nsignals;
+    exec_steps_fn *steps_done; /* of the request without an answer, or NULL */
+    void *steps_arg;
 } state;
 
 static void tell (struct exec *x, const char *what, uint64_t id, const char *more)
@@ -98,6 +100,28 @@ void small_signalled (struct small *s, int rc)
     small_turn (s);
 }
 
+static int exec_steps (struct exec *x, struct exec_job *job, bool fresh,
+                       exec_steps_fn *done, void *arg, struct error *err)
+{
+    if (x->small->agents_away)
+        return error_set (err, EBUSY, "its agent is not found again yet");
+    assert_null (state.steps_done);
+    state.steps_done = done;
+    state.steps_arg = arg;
+    tell (x, "steps", job->id, fresh ? "fresh" : "");
+    return 0;
+}
+
+void small_steps (struct small *s, int rc, const char *text)
+{
+    exec_steps_fn *done = state.steps_done;
+
+    state.steps_done = NULL;
+    assert_non_null (done);
+    done (rc, text, text ? strlen (text) : 0, state.steps_arg);
+    small_turn (s);
+}
+
 static int exec_connect (struct exec *x, struct exec_job *job,
                          const struct agentstream_events *ev, void *arg,
                          struct agentstream **ret, struct error *err)
@@ -153,6 +177,7 @@ const struct exec_ops small_exec_ops = {
     .recover = exec_recover,
     .terminate = exec_terminate,
     .signal = exec_signal,
+    .steps = exec_steps,
     .connect = exec_connect,
     .limit = exec_limit,
     .resize = exec_resize,

@@ -144,11 +144,55 @@ static void the_last_node_may_be_the_one_that_cannot_start (void **state)
     assert_true (steps_run (f->steps));
 }
 
+/* Rank 1 tells what its tasks have used so far. */
+static bool sample_of_rank_1 (struct fixture *f, uint8_t round, const char *text)
+{
+    return steps_message (f->steps, 1,
+                          &(struct frame){ .type = WIRE_STEP_SAMPLED,
+                                           .stream = round,
+                                           .rank = 1,
+                                           .len = (uint32_t)strlen (text),
+                                           .data = text });
+}
+
+static bool describes (struct fixture *f, const char *text)
+{
+    struct strbuf sb;
+    strbuf_init (&sb, STEP_SPEC_MAX);
+    steps_describe (f->steps, NULL, "", &sb);
+    bool has = strstr (sb.buf, text);
+    strbuf_release (&sb);
+    return has;
+}
+
+static void samples_are_those_of_the_round (void **state)
+{
+    struct fixture *f = *state;
+    assert_true (describes (f, "waiting 0\n\n"));
+    ask_for_step (f);
+    steps_sample (f->steps, 0);
+    assert_true (describes (f, "waiting 2\n\nranks 0-1\nstep 0\n"));
+    assert_true (sample_of_rank_1 (f, 0, "user 7")); /* of an earlier round */
+    assert_true (describes (f, "waiting 2\n"));
+    assert_false (sample_of_rank_1 (f, 1, "user x"));
+    assert_true (sample_of_rank_1 (f, 1, "user 5"));
+    assert_true (describes (f, "waiting 1\n"));
+    assert_true (describes (f, "spread user 5 1 5 1 5 1\n"));
+    steps_sample (f->steps, 0); /* no second round within a second */
+    assert_true (describes (f, "waiting 1\n"));
+    deliver_to_rank_0 (f); /* cannot start there */
+    exit_of_rank_1 (f, 0);
+    assert_true (describes (f, "waiting 0\n"));
+    assert_false (describes (f, "step 0"));
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (the_node_that_cannot_start_is_not_waited_for,
                                          set_up, tear_down),
+        cmocka_unit_test_setup_teardown (samples_are_those_of_the_round, set_up,
+                                         tear_down),
         cmocka_unit_test_setup_teardown (the_last_node_may_be_the_one_that_cannot_start,
                                          set_up, tear_down),
     };

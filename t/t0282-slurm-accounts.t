@@ -54,7 +54,8 @@ test_expect_success 'sshare: fields by their beginnings, widths, more fields' '
     echo "Account|User|RawShares|NormShares|RawUsage|NormUsage|EffectvUsage|FairShare|LevelFS|GrpTRESMins|TRESRunMins" >wanted &&
     test_cmp wanted head && sshare -mnP -u $me -o user,normusage,levelfs,cluster >out &&
     printf "|||phys\n$me|1.000000|1.000000|phys\n" >wanted && test_cmp wanted out &&
-    sshare -m | sed -n 1p >head && grep "User    Partition  RawShares" head && test "$(sshare -e | wc -w)" -eq 15
+    sshare -m | sed -n 1p >head && grep "User    Partition  RawShares" head && test "$(sshare -e | wc -w)" -eq 15 &&
+    prints "root|\n root|$me\n" sshare -nPo A,User && fails "sshare: error: Invalid field requested: \"ALL\"\n" sshare -o ALL
 '
 
 test_expect_success 'sshare -U, as Snakemake asks for the accounts that a user may name: nothing limits them' '

@@ -508,6 +508,7 @@ static int set_format (struct cmd *c, struct sacct *s)
     strbuf_adds (&s->fields, s->long_list ? LONG_FIELDS : "");
     if (s->fields.len == 0)
         strbuf_adds (&s->fields, variable ? variable : DEFAULT_FIELDS);
+    s->format.has_all = true;
     int rc = list_format_parse (&s->format, acct_fields, s->fields.buf, &err);
     if (rc == -E2BIG)
         return cmd_usage (c, "the format has too many fields");

@@ -126,7 +126,7 @@ static void formats (void **state)
 
 static void wrong_formats (void **state)
 {
-    struct list_format f = { .n = 0 };
+    struct list_format f = { .has_all = true };
     struct error err = { 0 };
 
     (void)state;
@@ -136,6 +136,9 @@ static void wrong_formats (void **state)
     f.n = 0;
     assert_int_equal (list_format_parse (&f, acct_fields, "all", &err), 0);
     assert_true (f.n > 100);
+    f = (struct list_format){ .n = 0 };
+    assert_int_equal (list_format_parse (&f, acct_fields, "a", &err), 0);
+    assert_int_equal (f.n, 1); /* not "ALL" */
     f.n = 0;
     assert_int_equal (list_format_parse (&f, acct_fields, "reserved,reserv,re", &err), 0);
     assert_string_equal (f.items[0].field->name, "Reserved");

@@ -59,7 +59,7 @@ static int add_word (struct list_format *f, const struct list_field *table,
     size_t name = percent ? (size_t)(percent - word) : len;
     int width = percent ? read_width (percent + 1) : 0;
 
-    if (!strncasecmp ("ALL", word, name))
+    if (f->has_all && !strncasecmp ("ALL", word, name))
         return add_all (f, table, percent, width);
     const struct list_field *field = find (table, word, name);
     if (!field)

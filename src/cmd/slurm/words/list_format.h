@@ -10,10 +10,10 @@
  *     list_format_add_heading (&f, &sb);
  *     list_format_add_row (&f, &row, &sb);                // a line for each row
  *
- * A word stands for the first column that begins with it, in any case; "ALL" for all. A
- * width pads and cuts the text, to the right or, if negative, to the left. Widths count
- * columns of the terminal; Slurm counts bytes. With a delimiter nothing is padded or cut.
- * The texts of rows must be printable already.
+ * A word stands for the first column that begins with it, in any case. A width pads and
+ * cuts the text, to the right or, if negative, to the left. Widths count columns of the
+ * terminal; Slurm counts bytes. With a delimiter nothing is padded or cut. The texts of
+ * rows must be printable already.
  */
 #pragma once
 
@@ -47,6 +47,7 @@ struct list_format {
     } items[LIST_FORMAT_MAX];
     size_t n;
     uint64_t needs;        /* those of all items */
+    bool has_all; /* set before parsing: "ALL" and its beginnings are all fields */
     const char *delimiter; /* NULL: columns */
     bool last_delimiter;   /* also behind the last field */
 };

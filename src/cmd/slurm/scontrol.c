@@ -474,6 +474,7 @@ const struct command slurm_scontrol = {
              "Reason=TEXT\n"
              "  create reservation KEY=VALUE..., delete reservation=NAME\n"
              "  write batch_script ID [FILE|-], completing, ping, version, help\n"
+             "  token [lifespan=SECONDS|infinite] [username=USER]\n"
              "  all, details, hide, oneliner, quiet, verbose, exit, quit\n"
              "Without COMMAND, scontrol reads commands from its input, a line each.\n",
     .run = run,

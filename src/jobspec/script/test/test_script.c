@@ -518,8 +518,8 @@ static const struct {
     { SH "#FLUXQ -L a:x\n", "dir/job.sh:2: -L: ", "" },
     { SH "#FLUXQ --wrap=a\n",
       "dir/job.sh:2: --wrap: ", "write the command into the script" },
-    { SH "# flux: --mail-type=ALL\n", "dir/job.sh:2: --mail-type: ",
-      "write #FLUXQ --mail-type=ALL" },
+    { SH "# flux: --mail-type=ALL\n",
+      "dir/job.sh:2: --mail-type: ", "write #FLUXQ --mail-type=ALL" },
 };
 
 /* #FLUXQ may be beside another dialect, and takes precedence at any place. */

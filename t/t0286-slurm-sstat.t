@@ -119,14 +119,15 @@ test_expect_success 'scontrol show step has the record of Slurm' '
 	END
     scontrol -o show step $job >out && test "$(grep -c "^StepId=$job.[0-9b].* State=RUNNING .* CPUFreqReq=Default" out)" -eq 3 &&
     scontrol show steps >out && grep "^StepId=$command.0 " out && test "$(grep -c ^StepId= out)" -eq 4 &&
-    says 1 "Job step $job.7 not found" scontrol show step $job.7 && says 1 "Job step 999 not found" scontrol show step 999 &&
+    says 1 "Job step $job.7 not found" scontrol show step $job.7 && says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step 999 &&
     says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step x
 '
 
 test_expect_success 'squeue --steps lists the steps that run, in the format of Slurm' '
     squeue -s >out && cat out && sed -n 1p out >head && echo "         STEPID     NAME PARTITION     USER      TIME NODELIST" >wanted &&
     test_cmp wanted head && test "$(wc -l <out)" -eq 5 && grep -E "^ +$job\.$pair +sh +batch .* 0:[0-9]+ node\[" out &&
-    prints "$job.batch|job.sh|1\n" squeue -h -s $job.batch -o "%i|%j|%A" && prints "$command.0\n" squeue -h --steps=$command,999 -o %i &&
+    prints "$job.batch|batch|1|(null)\n" squeue -h -s $job.batch -o "%i|%j|%A|%b" && squeue -h -s $job -o %i >out &&
+    printf "$job.0\n$job.1\n$job.batch\n" >wanted && test_cmp wanted out && prints "$command.0\n" squeue -h --steps=$command,999 -o %i &&
     squeue -h -s -O StepId:12,StepState,NumTasks:3 | grep "^$job.$pair *RUNNING *2 *$" && prints "" squeue -h -s -p nosuch &&
     prints "" squeue -h -s -u daemon && says 1 "squeue: error: --steps only works with --user, --me, --partition and the options of the output" squeue -s -t R
 '

@@ -51,7 +51,9 @@ FIELD (array_task)
 
 FIELD (name)
 {
-    record_add_text (sb, json_text (row->step, "name"));
+    bool batch = !strcmp (row->step_id, "batch");
+
+    record_add_text (sb, batch ? "batch" : json_text (row->step, "name"));
 }
 
 FIELD (partition)
@@ -108,7 +110,7 @@ FIELD (state)
 FIELD (nothing)
 {
     (void)row;
-    strbuf_adds (sb, "N/A");
+    strbuf_adds (sb, "(null)");
 }
 
 const struct slurm_field squeue_step_fields[] = {
@@ -151,21 +153,30 @@ static bool is_wanted (const char *list, const struct acct_row *row)
     return slurm_list_has (list, id.buf);
 }
 
-static void add_steps_of (struct cmd *c, const struct squeue *q, struct acct_row *row,
-                          struct strbuf *sb)
+/* As in Slurm, the batch step comes last. */
+static void add_steps (const struct squeue *q, struct acct_row *row, bool batch,
+                       struct strbuf *sb)
 {
-    json_t *steps = acct_running_steps (c, strtoull (row->values[ACCT_ID], NULL, 10));
     const json_t *step;
     size_t i;
 
-    row->steps = steps;
-    json_array_foreach (steps, i, step) {
+    json_array_foreach (row->steps, i, step) {
         row->step = step;
         if (acct_step_is_shown (row, step, &row->step_id)
-            && is_wanted (q->step_list, row))
+            && batch == !strcmp (row->step_id, "batch") && is_wanted (q->step_list, row))
             slurm_format_add_row (&q->format, row, sb);
     }
     row->step = NULL;
+}
+
+static void add_job_steps (struct cmd *c, const struct squeue *q, struct acct_row *row,
+                           struct strbuf *sb)
+{
+    json_t *steps = acct_running_steps (c, strtoull (row->values[ACCT_ID], NULL, 10));
+
+    row->steps = steps;
+    add_steps (q, row, false, sb);
+    add_steps (q, row, true, sb);
     row->steps = NULL;
     json_decref (steps);
 }
@@ -195,7 +206,7 @@ int squeue_list_steps (struct cmd *c, const struct squeue *q)
     for (size_t i = 0; i < rows.n && !cmd_interrupted () && !q->nobody; i++) {
         acct_rows_fill (&rows, i, &row);
         if (acct_is_state (&row, "R"))
-            add_steps_of (c, q, &row, &sb);
+            add_job_steps (c, q, &row, &sb);
     }
     acct_rows_release (&rows);
     if (sb.err)

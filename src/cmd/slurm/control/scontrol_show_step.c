@@ -53,6 +53,8 @@ static json_t *record_of (const struct step_view *v, const json_t *step, const c
     json_object_set (o, "userid", json_object_get (v->job, "userid"));
     json_object_set (o, "queue", json_object_get (v->job, "queue"));
     json_object_update_missing (o, (json_t *)step);
+    if (!strcmp (name, "batch"))
+        json_object_set_new (o, "name", json_string (name));
     return o;
 }
 
@@ -88,8 +90,9 @@ static void print_step (struct scontrol *s, struct step_view *v, const json_t *s
     v->n++;
 }
 
-/* Prints the steps of a job; none if it does not run, or is another user's. */
-static void show_job (struct scontrol *s, const char *id, const char *step, size_t *n)
+/* Prints the steps of a job; none if it does not run, or is another user's. False: there is
+ * no such job. */
+static bool show_job (struct scontrol *s, const char *id, const char *step, size_t *n)
 {
     autojson json_t *job = NULL, *answer = NULL;
     struct step_view v = { .step = step };
@@ -100,15 +103,16 @@ static void show_job (struct scontrol *s, const char *id, const char *step, size
 
     snprintf (target, sizeof (target), "/v1/jobs/%s", id);
     if (scontrol_call (s, "GET", target, NULL, &job, &why) < 0)
-        return;
+        return false;
     snprintf (target, sizeof (target), "/v1/jobs/%.0f/steps", answer_number (job, "id"));
     if (scontrol_call (s, "GET", target, NULL, &answer, &why) < 0)
-        return;
+        return true;
     v.job = job;
     v.steps = json_object_get (answer, "steps");
     json_array_foreach (v.steps, i, one)
         print_step (s, &v, one);
     *n += v.n;
+    return true;
 }
 
 /* The jobs that run: the caller's, or root's view of all. */
@@ -154,8 +158,8 @@ void scontrol_show_steps (struct scontrol *s, const char *value)
         return;
     }
     snprintf (job, sizeof (job), "%.*s", (int)id, value);
-    show_job (s, job, value[id] ? value + id + 1 : NULL, &n);
-    if (n > 0)
-        return;
-    scontrol_say (s, "Job step %s not found", value);
+    if (!show_job (s, job, value[id] ? value + id + 1 : NULL, &n))
+        scontrol_say (s, "slurm_get_job_steps error: Invalid job id specified");
+    else if (n == 0)
+        scontrol_say (s, "Job step %s not found", value);
 }

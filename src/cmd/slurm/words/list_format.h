@@ -46,8 +46,8 @@ struct list_format {
         int width;
     } items[LIST_FORMAT_MAX];
     size_t n;
-    uint64_t needs;        /* those of all items */
-    bool has_all; /* set before parsing: "ALL" and its beginnings are all fields */
+    uint64_t needs; /* those of all items */
+    bool has_all;   /* set before parsing: "ALL" and its beginnings are all fields */
     const char *delimiter; /* NULL: columns */
     bool last_delimiter;   /* also behind the last field */
 };

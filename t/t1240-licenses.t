@@ -56,6 +56,7 @@ test_expect_success 'a job without its licenses waits with the reason, others pa
     b=$(submit --licenses=matlab:2) && wait_until 20 waits $b &&
     c=$(submit -L matlab) && d=$(submit -L ansys@server) && e=$(submit) &&
     wait_job_state $d RUNNING && wait_job_state $e RUNNING && wait_until 20 waits $c &&
+    fluxq-submit --test-only -L matlab:2 -- true >test 2>&1; grep "needs 2 of license matlab: 1 of 3 free" test && fluxq-submit --test-only -L matlab -- true >test 2>&1 && ! grep license test &&
     fluxq-show job $b >show && grep "needs 2 of license matlab: 1 of 3 free" show && grep "^Licenses: *matlab:2" show &&
     end_job $a && wait_job_state $b RUNNING && wait_job_state $c RUNNING && used matlab 3 &&
     end_job $b $c $d $e && wait_until 20 used matlab 0 && used ansys@server 0

@@ -5,6 +5,7 @@
  */
 #include "broker/core/jobs.h"
 #include "broker/core/sizes.h"
+#include "broker/services/licenses.h"
 #include "broker/services/nodes/nodegroups.h"
 #include "broker/services/placing.h"
 #include "broker/services/reserve/reserve.h"
@@ -38,6 +39,8 @@ json_t *broker_foresee (struct broker *b, struct entry *e)
     int rc = match_earliest (m, req, from, entry_jobspec (e)->duration, &start, &r, &why);
     if (!in && (rc == -ENOENT || rc == -EBUSY))
         nodegroups_foresee (b, e, req, &why);
+    if (rc == 0) /* when they come is not known */
+        rc = licenses_are_free (b, entry_jobspec (e), &why);
     struct rset *now_r = NULL;
     if (rc == 0 && start <= now && match_request_is_elastic (req)
         && match_without_allocating (m, req, now, entry_jobspec (e)->duration, &now_r,

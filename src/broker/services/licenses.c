@@ -119,6 +119,24 @@ int licenses_check (struct broker *b, const struct jobspec *js, struct error *er
     return rc;
 }
 
+int licenses_are_free (struct broker *b, const struct jobspec *js, struct error *err)
+{
+    const struct license_pool *pool = &state_of (b)->pool;
+    struct gres_list asked = { 0 };
+    int rc = js->licenses ? licenses_parse (js->licenses, &asked, "licenses", err) : 0;
+
+    for (size_t i = 0; i < asked.n && rc == 0; i++) {
+        const struct gres *l = &asked.v[i];
+        int64_t unused = license_pool_free (pool, l->name);
+        if (unused < l->count)
+            rc = error_set (err, EBUSY, "needs %jd of license %s: %jd of %jd free",
+                            (intmax_t)l->count, l->name, (intmax_t)MAX (unused, 0),
+                            (intmax_t)gres_get (&pool->total, l->name));
+    }
+    gres_release (&asked);
+    return rc;
+}
+
 const struct license_need *licenses_need (struct broker *b, struct entry *e)
 {
     struct slot *slot = slot_of (e);

@@ -18,5 +18,7 @@ struct entry;
 
 /* Whether the site has what the job asks for. -EINVAL; -ENOMEM. */
 int licenses_check (struct broker *b, const struct jobspec *js, struct error *err);
+/* Whether all that the job asks for are free now. -EBUSY with the reason; -ENOMEM. */
+int licenses_are_free (struct broker *b, const struct jobspec *js, struct error *err);
 /* The job's licenses, owned by the service until the job leaves the table; NULL: none. */
 const struct license_need *licenses_need (struct broker *b, struct entry *e);

@@ -146,7 +146,8 @@ test_expect_success PMIX,OPENMPI 'srun --mpi=pmix starts programs of Open MPI' '
 	echo "status $?"
 	grep -o "task 1 aborts" abort.txt
 	END
-    run_job direct && printf "%s\n" "ring: came round through 4 tasks" "ring: came round through 4 tasks" \
+    run_job direct && srun -N2 -n4 ./ring.ompi 4 >outside.txt && grep "ring: came round through 4 tasks" outside.txt &&
+    printf "%s\n" "ring: came round through 4 tasks" "ring: came round through 4 tasks" \
         "ring: came round through 4 tasks" "none none" "SLURM_MPI_TYPE: --mpi=other" \
         "allreduce: 8 tasks agree" "allreduce: 8 tasks agree" "status 143" "task 1 aborts" >expected && test_cmp expected direct.out
 '
@@ -207,7 +208,7 @@ test_expect_success 'a node without the helper refuses --mpi=pmix, and a helper 
 	END
     run_job lacks && grep "node node[0-3]: --mpi=pmix: fluxq-pmix is not installed here" lacks.out &&
     grep "^pmix: fluxq-pmix is not installed here" lacks.out && grep -x "status 1" lacks.out &&
-    { ! test -x ring.ompi || grep "ring.ompi finds its other tasks by PMIx, which needs fluxq-pmix" lacks.out; } &&
+    { ! test -x ring.ompi || grep "the program finds its other tasks by PMIx, which needs fluxq-pmix" lacks.out; } &&
     write_script agent/fluxq-pmix <<-\END &&
 	#!/bin/sh
 	exec python3 -c "import os, time; os.write($1, b\"7\" * 100); time.sleep (60)"

@@ -38,6 +38,7 @@ SHELL_PARTS = \
 	src/shell/step/keepalive.c \
 	src/shell/step/layout.c \
 	src/shell/step/layout_text.c \
+	src/shell/step/mpi_kind.c \
 	src/shell/step/multiprog.c \
 	src/shell/step/placement.c \
 	src/shell/step/pmix_setup.c \
@@ -66,7 +67,6 @@ SHELL_PARTS = \
 	src/shell/run/client_address.c \
 	src/shell/run/hostnames.c \
 	src/shell/run/inside.c \
-	src/shell/run/mpi_kind.c \
 	src/shell/run/receive.c \
 	src/shell/run/run.c \
 	src/shell/run/run_connect.c \

@@ -61,9 +61,6 @@ typedef int (*run_take_option) (struct run_options *o, const struct option_match
                                 const char **ret_export, struct error *err);
 int srun_read_environ (struct run_options *o, const struct option_desc *all,
                        run_take_option take, const char **ret_export, struct error *err);
-/* Whether the program, found as execvp() would, is linked with a library that finds the
- * other tasks by PMIx: Open MPI, or PMIx itself. False: also if it is not here. */
-bool program_uses_pmix (const char *name);
 /* The address of this machine for the tasks of a step, as text: 127.0.0.1 on virtual nodes
  * of one machine. The caller frees it; NULL: no memory. */
 char *client_address (void);

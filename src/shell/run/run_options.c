@@ -436,26 +436,6 @@ static int set_command (struct step_spec *s, char **argv, struct error *err)
     return s->args ? 0 : error_no_memory (err, NULL);
 }
 
-/* Without --mpi: PMIx for a program that needs it. Inside of the job only, where the
- * program and the helper are. */
-static int default_mpi (struct run_options *o, struct error *err)
-{
-    struct step_spec *s = &o->spec;
-    char path[PATH_MAX];
-
-    if (s->mpi || o->rsh)
-        return 0;
-    if (getenv (STEP_CLIENT_FD) || s->nargs == 0 || !program_uses_pmix (s->args[0]))
-        return 0;
-    if (steppmix_program (path) == 0)
-        return set_text (&s->mpi, "pmix", err);
-    fprintf (stderr,
-             "%s: %s finds its other tasks by PMIx, which needs " PMIX_HELPER
-             ", and that is not installed here: start the program with mpirun\n",
-             run_name, s->args[0]);
-    return 0;
-}
-
 /* As in srun, the tasks of a step get as many GPUs as the job's options say. */
 static int default_gpus (struct step_spec *s, struct error *err)
 {
@@ -537,8 +517,6 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
         rc = srun_finish_options (o, err);
     if (rc == 0 && !o->rsh)
         rc = default_gpus (&o->spec, err);
-    if (rc == 0)
-        rc = default_mpi (o, err);
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;

@@ -313,6 +313,7 @@ static void begin (struct steps *steps, struct step *step)
         refuse (steps, step, rc < 0 ? err.text : "the job ends");
         return;
     }
+    steps_choose_mpi (steps, step);
     if (!others_wait (steps, step) && try_start (steps, step) != 0)
         return;
     if (step->spec.immediate)

@@ -138,6 +138,12 @@ void keepalive_note (struct steps *steps, const char *text);
 bool steps_sampled (const struct steps *steps, struct step_sample *sample, uint32_t rank,
                     const struct frame *msg);
 
+/* -- mpi_kind.c -- */
+
+/* Without --mpi: a program that finds its other tasks by PMIx gets PMIx, or the client a
+ * note that this is not possible. */
+void steps_choose_mpi (struct steps *steps, struct step *step);
+
 /* -- steps_nodes.c -- */
 
 /* Handles a message of a rank about a running step. False: the message is invalid. The

@@ -1,10 +1,13 @@
 /* mpi_kind.c - finds out whether a program finds its other tasks by PMIx */
-#include "shell/run/run.h"
+#include "shell/step/steps_private.h"
 
 #include <elf.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <sys/stat.h>
+
+#include "protocol/pmix_helper.h"
+#include "shell/step/step_pmix.h"
 
 #define HEADERS_MAX 64   /* program headers that are read */
 #define DYNAMIC_MAX 1024 /* entries of the dynamic section */
@@ -91,29 +94,66 @@ static bool uses_pmix (int fd)
     return false;
 }
 
-/* Opens the program as execvp() would find it. -1: not found, or no regular file. */
-static int open_program (const char *name)
+/* Opens a regular file; name is relative to the directory dir of cwd. -1: there is none. */
+static int open_in (const char *cwd, const char *dir, int len, const char *name)
 {
-    const char *path = strchr (name, '/') ? "" : getenv ("PATH");
     char file[PATH_MAX];
     struct stat st;
+    const char *from = name[0] == '/' || (len > 0 && dir[0] == '/') ? "" : cwd;
+    int n = snprintf (file, sizeof (file), "%s%s%.*s%s%s", from, *from ? "/" : "", len,
+                      dir, len ? "/" : "", name);
+    int fd = n < (int)sizeof (file) ? open (file, O_RDONLY | O_NONBLOCK | O_CLOEXEC) : -1;
+
+    if (fd < 0 || (fstat (fd, &st) == 0 && S_ISREG (st.st_mode)))
+        return fd;
+    close (fd);
+    return -1;
+}
+
+static const char *path_of (char *const *env, size_t n)
+{
+    for (size_t i = n; i > 0; i--)
+        if (!strncmp (env[i - 1], "PATH=", 5))
+            return env[i - 1] + 5;
+    return "";
+}
+
+/* Opens the program as execvp() would find it. */
+static int open_program (const struct step_spec *spec)
+{
+    const char *name = spec->args[0];
     int fd = -1;
 
-    for (; path && fd < 0; path = strchr (path, ':') ? strchr (path, ':') + 1 : NULL) {
-        int len = (int)strcspn (path, ":");
-        snprintf (file, sizeof (file), "%.*s%s%s", len, path, len ? "/" : "", name);
-        fd = open (file, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
-        if (fd >= 0 && (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))) {
-            close (fd);
-            fd = -1;
-        }
+    if (strchr (name, '/'))
+        return open_in (spec->cwd, "", 0, name);
+    for (const char *dir = path_of (spec->env, spec->nenv); fd < 0 && *dir;
+         dir += *dir == ':') {
+        int len = (int)strcspn (dir, ":");
+        fd = open_in (spec->cwd, dir, len, name);
+        dir += len;
     }
     return fd;
 }
 
-bool program_uses_pmix (const char *name)
+static bool step_uses_pmix (const struct step_spec *spec)
 {
-    autoclose int fd = open_program (name);
+    autoclose int fd = spec->nargs > 0 ? open_program (spec) : -1;
 
     return fd >= 0 && uses_pmix (fd);
+}
+
+void steps_choose_mpi (struct steps *steps, struct step *step)
+{
+    static const char lacks[] =
+        "the program finds its other tasks by PMIx, which needs " PMIX_HELPER
+        ", and that "
+        "is not installed here: start the program with mpirun";
+    char path[PATH_MAX];
+
+    if (step->spec.mpi || !step_uses_pmix (&step->spec))
+        return;
+    if (steppmix_program (path) == 0)
+        step->spec.mpi = strdup ("pmix"); /* no memory: as without PMIx */
+    else
+        steps_to_client (step, steps, WIRE_RUN_NOTE, 0, lacks, sizeof (lacks) - 1);
 }

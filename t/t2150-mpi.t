@@ -151,6 +151,29 @@ test_expect_success PMIX,OPENMPI 'srun --mpi=pmix starts programs of Open MPI' '
         "ring: came round through 4 tasks" "none none" "SLURM_MPI_TYPE: --mpi=other" \
         "allreduce: 8 tasks agree" "allreduce: 8 tasks agree" "status 143" "task 1 aborts" >expected && test_cmp expected direct.out
 '
+test_expect_success PMIX,OPENMPI 'a damaged program does not harm the agent that looks for its libraries' '
+    cat >damage.py <<-\END &&
+	import random
+	random.seed (7)
+	data = open ("ring.ompi", "rb").read ()
+	for i, n in enumerate ([0, 4, 63, 64, 200, 2000, len (data) // 2]):
+	    open ("cut.%d" % i, "wb").write (data[:n])
+	for i in range (40):
+	    bad = bytearray (data)
+	    for k in range (30):
+	        bad[random.randrange (16, 1000)] = random.randrange (256)
+	    open ("bad.%d" % i, "wb").write (bad)
+	END
+    python3 damage.py && chmod +x cut.* bad.* &&
+    write_script damaged.sh <<-\END &&
+	#!/bin/sh
+	for program in cut.* bad.*; do
+	    timeout 10 srun -n1 "./$program" 1 >/dev/null 2>&1
+	done
+	srun -n1 echo alive
+	END
+    run_job damaged && echo alive >expected && test_cmp expected damaged.out
+'
 test_expect_success PMIX 'a task that dies before a fence, or without PMIx_Init, ends the step' '
     write_script die.sh <<-\END &&
 	#!/bin/sh

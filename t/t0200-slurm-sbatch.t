@@ -133,6 +133,14 @@ test_expect_success '--clusters names the one cluster, on the command line, in t
     sbatch --parsable -M fluxq other.sh && test_expect_code 2 fluxq-submit other.sh 2>err && grep "one cluster, fluxq" err
 '
 
+test_expect_success '--nodefile reads the names of nodes from a file' '
+    printf "node1, node3\nnode3\n" >nodes && id=$(sbatch --parsable -F nodes -o /dev/null --wrap true) && wait_job_state $id COMPLETED &&
+    test "$(squeue --states=all -h -j $id -o %N)" = "node[1,3]" && printf "node[0-3]\n" >nodes && printf "#!/bin/sh\n#SBATCH -F nodes -N1\n" >file.sh &&
+    id=$(fluxq-submit -o /dev/null file.sh) && wait_job_state $id COMPLETED &&
+    refused "^sbatch: error: -F: nothing: No such file" sbatch -F nothing job.sh && printf " \n" >blank && refused "^sbatch: error: -F: blank has no names of nodes" sbatch -F blank job.sh &&
+    printf "a[1\n" >wrong && refused "^sbatch: error: -F: " sbatch -F wrong job.sh
+'
+
 test_expect_success 'steps of srun do --distribution; --hint and --threads-per-core say what holds for every job' '
     printf "%s\n" "#!/bin/sh" "#SBATCH -N2 -n4 -m cyclic --hint=nomultithread --threads-per-core=1 -o spread.out" \
         "srun sh -c \"echo \\\$SLURM_PROCID \\\$SLURM_NODEID\" | sort" >spread.sh &&

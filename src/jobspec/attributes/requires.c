@@ -264,13 +264,38 @@ json_t *requires_parse (const char *text, const char *where, struct error *err)
     return o;
 }
 
+static int by_name (const void *a, const void *b)
+{
+    const char *const *x = a, *const *y = b;
+
+    return strcmp (*x, *y);
+}
+
+/* The number of different names; a name counts once. SIZE_MAX: no memory. */
+static size_t count_names (const struct hostlist *hl)
+{
+    size_t n = hostlist_count (hl), different = 0;
+    const char **names = calloc (n + 1, sizeof (*names));
+
+    if (!names)
+        return SIZE_MAX;
+    for (size_t i = 0; i < n; i++)
+        names[i] = hostlist_nth (hl, i);
+    qsort (names, n, sizeof (*names), by_name);
+    for (size_t i = 0; i < n; i++)
+        different += i == 0 || strcmp (names[i - 1], names[i]) != 0;
+    free (names);
+    return different;
+}
+
 json_t *requires_hosts (const char *hosts, const char *where, uint32_t *ret_n,
                         struct error *err)
 {
-    struct hostlist *hl = hostlist_decode (hosts, JOBSPEC_HOSTS_MAX, err);
-    size_t n = hl ? hostlist_count (hl) : 0;
+    autohostlist struct hostlist *hl = hostlist_decode (hosts, JOBSPEC_HOSTS_MAX, err);
+    size_t n = hl ? count_names (hl) : 0;
 
-    hostlist_destroy (hl);
+    if (n == SIZE_MAX)
+        return error_null (error_no_memory (err, where));
     if (!hl)
         error_prefix (err, "%s", where);
     else if (n == 0)

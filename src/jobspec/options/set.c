@@ -7,12 +7,15 @@
 
 #include "common/clock.h"
 #include "common/gputype.h"
+#include "common/io.h"
 #include "common/parse.h"
 #include "common/thousandths.h"
 #include "jobspec/attributes/datetime.h"
 #include "jobspec/attributes/podwish.h"
 #include "jobspec/attributes/text.h"
 #include "protocol/pattern.h"
+
+#define NODEFILE_MAX (1 << 20) /* bytes of the file of --nodefile */
 
 static int *source_of (const struct option_value *v)
 {
@@ -46,9 +49,10 @@ static void *field_of (const struct option_value *v)
 /* -- scalars -- */
 
 /* Replace a text by a copy, if the value wins. */
-static int set_string (const struct option_value *v, const char *text, struct error *err)
+static int replace_string (const struct option_value *v, char **field, const char *text,
+                           struct error *err)
 {
-    char **field = field_of (v), *copy;
+    char *copy;
 
     if (!option_wins (v))
         return 0;
@@ -57,6 +61,11 @@ static int set_string (const struct option_value *v, const char *text, struct er
     free (*field);
     *field = copy;
     return 0;
+}
+
+static int set_string (const struct option_value *v, const char *text, struct error *err)
+{
+    return replace_string (v, field_of (v), text, err);
 }
 
 static int set_text (const struct option_value *v, struct error *err)
@@ -266,6 +275,34 @@ int option_set_memory (const struct option_value *v, struct error *err)
     if (field_of (v) == &v->so->mem_mib)
         v->so->mem_all = mib == 0;
     return 0;
+}
+
+/* Reads the names of the file into --nodelist. */
+int option_set_nodefile (const struct option_value *v, struct error *err)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (NODEFILE_MAX + 1);
+    const struct attribute *nodelist = attribute_find ("nodelist", strlen ("nodelist"));
+    int rc = io_read_file (v->text, &sb, NODEFILE_MAX, err);
+    size_t n = 0;
+
+    if (rc < 0)
+        return error_prefix (err, "%s", v->where);
+    for (size_t i = 0; i < sb.len; i++) {
+        bool between = strchr (", \t\r\n", sb.buf[i]) != NULL;
+        if (!between)
+            sb.buf[n++] = sb.buf[i];
+        else if (n > 0 && sb.buf[n - 1] != ',')
+            sb.buf[n++] = ',';
+    }
+    if (n > 0 && sb.buf[n - 1] == ',')
+        n--;
+    if (n == 0)
+        return error_set (err, EINVAL, "%s: %s has no names of nodes", v->where, v->text);
+    sb.buf[n] = '\0';
+    rc = nodelist->check (sb.buf, v->where, err);
+    return rc < 0
+               ? rc
+               : replace_string (v, (char **)((char *)v->so + nodelist->at), sb.buf, err);
 }
 
 /* --nodes-per and --nodes-per-rack are one option. */

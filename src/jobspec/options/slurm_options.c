@@ -157,7 +157,7 @@ const struct slurm_option slurm_option_table[] = {
     NO_OPT ("no-kill", 'k', SLURM_ALL, "off", "NO_KILL",
             "remove it (a job ends when a node of it is lost)"),
     DONE ("no-requeue", 0, SLURM_SBATCH, "NO_REQUEUE"),
-    NO ("nodefile", 'F', SLURM_ALL, "FILE", NULL, "name the nodes with --nodelist"),
+    DONE ("nodefile", 'F', SLURM_ALL, NULL),
     DONE ("nodelist", 'w', SLURM_ALL, NULL),
     DONE ("nodes", 'N', SLURM_ALL, NULL),
     DONE ("ntasks", 'n', SLURM_ALL, NULL),

@@ -51,20 +51,6 @@ int inside_send (struct inside_link *l, enum inside_kind kind, const void *data,
     return rc < 0 ? rc : send_all (l->fd, data, len);
 }
 
-static int receive_more (struct inside_link *l)
-{
-    memmove (l->buf, l->buf + l->used, l->len - l->used);
-    l->len -= l->used;
-    l->used = 0;
-    ssize_t n = recv (l->fd, l->buf + l->len, sizeof (l->buf) - l->len, 0);
-    if (n < 0 && errno != EINTR)
-        return errno == ECONNRESET ? -EPIPE : -errno;
-    if (n == 0)
-        return -EPIPE;
-    l->len += n > 0 ? (size_t)n : 0;
-    return 0;
-}
-
 static uint32_t get_u32 (const char *data)
 {
     const uint8_t *p = (const uint8_t *)data;
@@ -73,44 +59,60 @@ static uint32_t get_u32 (const char *data)
            | (uint32_t)p[3] << 24;
 }
 
-/* The next message, also INSIDE_USED. */
-static int next_message (struct inside_link *l, struct frame *ret)
+/* Accounts and removes INSIDE_USED wherever they are, and notes INSIDE_GONE, so that
+ * messages for which it is too early do not hold them up. */
+static int absorb (struct inside_link *l)
 {
+    size_t at = l->used;
+    struct frame f;
     ssize_t n;
-    int rc = 0;
 
-    while ((n = frame_parse_type (l->buf + l->used, l->len - l->used, INSIDE_TYPE, ret))
-               == 0
-           && rc == 0)
-        rc = receive_more (l);
-    if (n < 0)
-        return -EBADMSG;
-    l->used += (size_t)n;
-    if (n > 0 && ret->stream == INSIDE_USED && ret->len == 4)
-        l->unread -= MIN (l->unread, (size_t)get_u32 (ret->data));
-    return n > 0 ? 0 : rc;
+    while ((n = frame_parse_type (l->buf + at, l->len - at, INSIDE_TYPE, &f)) > 0) {
+        l->gone |= f.stream == INSIDE_GONE;
+        if (f.stream != INSIDE_USED) {
+            at += (size_t)n;
+            continue;
+        }
+        if (f.len == 4)
+            l->unread -= MIN (l->unread, (size_t)get_u32 (f.data));
+        l->len -= (size_t)n;
+        memmove (l->buf + at, l->buf + at + n, l->len - at);
+    }
+    return n < 0 ? -EBADMSG : 0;
+}
+
+int inside_pump (struct inside_link *l, bool wait)
+{
+    memmove (l->buf, l->buf + l->used, l->len - l->used);
+    l->len -= l->used;
+    l->used = 0;
+    if (l->len == sizeof (l->buf))
+        return -EBADMSG; /* more than the window allows */
+    ssize_t n =
+        recv (l->fd, l->buf + l->len, sizeof (l->buf) - l->len, wait ? 0 : MSG_DONTWAIT);
+    if (n < 0 && (errno == EINTR || (!wait && errno == EAGAIN)))
+        return 0;
+    if (n <= 0)
+        return n == 0 || errno == ECONNRESET ? -EPIPE : -errno;
+    l->len += (size_t)n;
+    return absorb (l);
+}
+
+bool inside_message (struct inside_link *l, struct frame *ret)
+{
+    ssize_t n = frame_parse_type (l->buf + l->used, l->len - l->used, INSIDE_TYPE, ret);
+
+    l->used += n > 0 ? (size_t)n : 0;
+    return n > 0;
 }
 
 int inside_receive (struct inside_link *l, struct frame *ret)
 {
-    int rc;
+    int rc = 0;
 
-    do
-        rc = next_message (l, ret);
-    while (rc == 0 && ret->stream == INSIDE_USED);
+    while (rc == 0 && !inside_message (l, ret))
+        rc = inside_pump (l, true);
     return rc;
-}
-
-/* Waits for the next INSIDE_USED. */
-static int wait_for_room (struct inside_link *l)
-{
-    struct frame msg;
-    int rc;
-
-    do
-        rc = next_message (l, &msg);
-    while (rc == 0 && msg.stream != INSIDE_USED && msg.stream != INSIDE_GONE);
-    return rc == 0 && msg.stream == INSIDE_GONE ? -EPIPE : rc;
 }
 
 int inside_flow (struct inside_link *l, enum inside_kind kind, const char *data,
@@ -120,10 +122,11 @@ int inside_flow (struct inside_link *l, enum inside_kind kind, const char *data,
 
     while (rc == 0 && len > 0) {
         size_t n = MIN (len, INSIDE_PIECE);
-        if (l->unread + n > INSIDE_WINDOW) {
-            rc = wait_for_room (l);
+        rc = inside_pump (l, !inside_has_room (l));
+        if (rc == 0 && l->gone)
+            rc = -EPIPE;
+        if (rc < 0 || !inside_has_room (l))
             continue;
-        }
         rc = inside_send (l, kind, data, n);
         l->unread += n;
         data += n;

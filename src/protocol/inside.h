@@ -78,20 +78,30 @@ bool inside_is_served (const char *name);
 
 struct inside_link {
     int fd;
+    bool gone;        /* INSIDE_GONE has come */
     size_t unread;    /* bytes that the other side has not taken */
     size_t len, used; /* of buf: received, and given to the caller */
-    char buf[2 * (FRAME_HEAD + FRAME_DATA_MAX)];
+    /* room for all that the other side may have under way */
+    char buf[INSIDE_WINDOW + 2 * (FRAME_HEAD + FRAME_DATA_MAX)];
 };
 
 /* 0 or negative errno; -EPIPE: the other side has gone. */
 int inside_send (struct inside_link *l, enum inside_kind kind, const void *data,
                  size_t len);
-/* The next message, valid until the next call; INSIDE_USED is handled here. 0; -EPIPE: the
- * connection has ended; -EBADMSG: it is no message; -EAGAIN: not within the socket's time
- * limit. */
+/* The next message but INSIDE_USED, valid until the next call. 0; -EPIPE: the connection
+ * has ended; -EBADMSG: it is no message; -EAGAIN: not within the socket's time limit. */
 int inside_receive (struct inside_link *l, struct frame *ret);
-/* Sends bytes of DATA, OUTPUT or ERROR in pieces; waits while the window is full, and
- * drops DATA that comes meanwhile. -EPIPE also after INSIDE_GONE. */
+/* The two parts of inside_receive(): receives bytes, at least one if `wait` (0 or negative
+ * errno, as above); takes the next whole message (false: there is none yet). */
+int inside_pump (struct inside_link *l, bool wait);
+bool inside_message (struct inside_link *l, struct frame *ret);
+/* Whether a piece may be sent now. */
+static inline bool inside_has_room (const struct inside_link *l)
+{
+    return l->unread + INSIDE_PIECE <= INSIDE_WINDOW;
+}
+/* Sends bytes of OUTPUT or ERROR in pieces, and waits while the window is full; other
+ * messages that come meanwhile stay. -EPIPE also after INSIDE_GONE. */
 int inside_flow (struct inside_link *l, enum inside_kind kind, const char *data,
                  size_t len);
 /* Tells the other side that its bytes have been taken. */

@@ -1,6 +1,7 @@
 /* inside.c - see inside.h */
 #include "cmd/client/inside.h"
 
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
@@ -18,8 +19,8 @@ static struct {
     struct inside_link link;
     struct inside_request request;
     char last;         /* of standard input: 'e' at its end, 'o' open, 0 not asked for */
-    size_t got, given; /* of a message of standard input */
-    struct frame input;
+    size_t got, given; /* of input */
+    char input[FRAME_DATA_MAX]; /* a message of standard input */
 } inside = { .link = { .fd = INSIDE_FD } };
 
 bool inside_is_on (void)
@@ -50,8 +51,7 @@ static ssize_t write_stream (void *cookie, const char *data, size_t len)
 
     if (rc == 0)
         return (ssize_t)len;
-    errno = -rc;
-    return 0;
+    _exit (CMD_FAILED); /* nobody reads any more: a command may not look at this */
 }
 
 /* -- files -- */
@@ -106,6 +106,7 @@ static int read_file (const char *path, struct strbuf *sb, size_t max, struct er
 static ssize_t read_stream (void *cookie, char *buf, size_t len)
 {
     struct error err = { 0 };
+    struct frame msg = { 0 };
     int rc = 0;
 
     (void)cookie;
@@ -114,9 +115,11 @@ static ssize_t read_stream (void *cookie, char *buf, size_t len)
     if (inside.last == 0 && (rc = open_file ("")) == 0)
         inside.last = 'o';
     if (rc == 0 && inside.given == inside.got) {
-        rc = next_bytes (&inside.input, &err);
-        inside.got = rc > 0 ? inside.input.len : 0;
+        rc = next_bytes (&msg, &err);
+        inside.got = rc > 0 ? msg.len : 0;
         inside.given = 0;
+        if (inside.got > 0)
+            memcpy (inside.input, msg.data, inside.got);
     }
     if (rc <= 0 && inside.given == inside.got) {
         inside.last = 'e';
@@ -124,7 +127,7 @@ static ssize_t read_stream (void *cookie, char *buf, size_t len)
         return rc < 0 ? -1 : 0;
     }
     size_t n = MIN (len, inside.got - inside.given);
-    memcpy (buf, inside.input.data + inside.given, n);
+    memcpy (buf, inside.input + inside.given, n);
     inside.given += n;
     return (ssize_t)n;
 }
@@ -165,6 +168,7 @@ static void limit (void)
         { RLIMIT_NPROC, 0 },
     };
 
+    prctl (PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
     for (size_t i = 0; i < ARRAY_SIZE (limits); i++) {
         const struct rlimit l = { limits[i].most, limits[i].most };
         setrlimit ((__rlimit_resource_t)limits[i].resource, &l);

@@ -2,6 +2,7 @@
 #include "shell/run/inside.h"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
@@ -17,6 +18,8 @@ extern char **environ;
 struct client {
     const char *name;
     struct inside_link link;
+    int file; /* that is being sent; -1: none */
+    char file_name[INSIDE_PATH_MAX];
 };
 
 static int fail (const struct client *c, const char *why)
@@ -141,34 +144,43 @@ static int refuse_file (struct client *c, const char *name, int errnum)
     return inside_send (&c->link, INSIDE_FAILED, text, strlen (text));
 }
 
-static int send_file (struct client *c, const char *name, int fd)
+static void close_file (struct client *c)
 {
-    char buf[INSIDE_PIECE];
-    ssize_t n;
-    int rc = 0;
-
-    do {
-        n = read (fd, buf, sizeof (buf));
-        if (n > 0)
-            rc = inside_flow (&c->link, INSIDE_DATA, buf, (size_t)n);
-    } while (rc == 0 && (n > 0 || (n < 0 && errno == EINTR)));
-    if (rc < 0)
-        return rc;
-    return n < 0 ? refuse_file (c, name, errno)
-                 : inside_send (&c->link, INSIDE_DATA, NULL, 0);
+    if (c->file > STDIN_FILENO)
+        close (c->file);
+    c->file = -1;
 }
 
-/* A file that the command names, or standard input. */
+/* Opens a file that the command names, or standard input. */
 static int on_open (struct client *c, const struct frame *msg)
 {
-    autofree char *name = strndup (msg->data, msg->len);
+    close_file (c);
+    if (msg->len >= sizeof (c->file_name))
+        return refuse_file (c, "", ENAMETOOLONG);
+    memcpy (c->file_name, msg->data, msg->len);
+    c->file_name[msg->len] = '\0';
+    c->file = msg->len == 0 ? STDIN_FILENO
+                            : open (c->file_name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    return c->file < 0 ? refuse_file (c, c->file_name, errno) : 0;
+}
 
-    if (!name || msg->len >= INSIDE_PATH_MAX)
-        return refuse_file (c, "", name ? ENAMETOOLONG : ENOMEM);
-    if (!*name)
-        return send_file (c, name, STDIN_FILENO);
-    autoclose int fd = open (name, O_RDONLY | O_CLOEXEC | O_NOCTTY);
-    return fd < 0 ? refuse_file (c, name, errno) : send_file (c, name, fd);
+/* Sends the next piece of the file, or its end. */
+static int send_piece (struct client *c)
+{
+    char buf[INSIDE_PIECE];
+    ssize_t n = read (c->file, buf, sizeof (buf));
+    int rc;
+
+    if (n > 0) {
+        c->link.unread += (size_t)n;
+        return inside_send (&c->link, INSIDE_DATA, buf, (size_t)n);
+    }
+    if (n < 0 && (errno == EINTR || errno == EAGAIN))
+        return 0;
+    rc = n < 0 ? refuse_file (c, c->file_name, errno)
+               : inside_send (&c->link, INSIDE_DATA, NULL, 0);
+    close_file (c);
+    return rc;
 }
 
 /* -- the course -- */
@@ -184,24 +196,40 @@ static int on_bytes (struct client *c, const struct frame *msg)
     exit (1);
 }
 
+/* Waits for messages, and sends the file while there is none: a command may answer before it
+ * has read all of standard input. */
+static int wait_for_message (struct client *c)
+{
+    struct pollfd p[] = { { .fd = c->link.fd, .events = POLLIN },
+                          { .fd = inside_has_room (&c->link) ? c->file : -1,
+                            .events = POLLIN } };
+
+    if (c->file < 0)
+        return inside_pump (&c->link, true);
+    if (poll (p, ARRAY_SIZE (p), -1) < 0)
+        return errno == EINTR ? 0 : -errno;
+    return p[0].revents ? inside_pump (&c->link, true) : send_piece (c);
+}
+
 /* Follows the command to its end. Returns the exit status. */
 static int follow (struct client *c)
 {
     struct frame msg;
-    int rc;
+    int rc = 0;
 
-    while ((rc = inside_receive (&c->link, &msg)) == 0 && msg.stream != INSIDE_END
-           && msg.stream != INSIDE_GONE) {
-        if (msg.stream == INSIDE_OPEN)
+    while (rc == 0) {
+        if (!inside_message (&c->link, &msg))
+            rc = wait_for_message (c);
+        else if (msg.stream == INSIDE_END && msg.len == 1)
+            return (uint8_t)msg.data[0];
+        else if (msg.stream == INSIDE_GONE)
+            rc = -EPIPE;
+        else if (msg.stream == INSIDE_OPEN)
             rc = on_open (c, &msg);
         else if (msg.stream == INSIDE_OUTPUT || msg.stream == INSIDE_ERROR)
             rc = on_bytes (c, &msg);
-        if (rc < 0)
-            break;
     }
-    if (rc == 0 && msg.stream == INSIDE_END && msg.len == 1)
-        return (uint8_t)msg.data[0];
-    return lost (c, rc < 0 ? rc : -EPIPE);
+    return lost (c, rc);
 }
 
 int inside_client_main (const char *name, int argc, char **argv)
@@ -210,6 +238,7 @@ int inside_client_main (const char *name, int argc, char **argv)
     struct error err = { 0 };
 
     c.name = name;
+    c.file = -1;
     c.link.fd = run_connect (NULL, &err);
     if (c.link.fd < 0)
         return fail (&c, err.text);

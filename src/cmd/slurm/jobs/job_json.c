@@ -50,10 +50,13 @@ static void set (json_t *o, const char *key, json_t *value)
     json_object_set_new (o, key, value);
 }
 
+/* As in Slurm, the first is a state that all clients know; further ones are flags. */
 static json_t *states (const struct job_row *row)
 {
     if (job_is_state (row, "CF"))
         return json_pack ("[s,s]", "RUNNING", "CONFIGURING");
+    if (job_is_state (row, "CG"))
+        return json_pack ("[s,s]", "RUNNING", "COMPLETING");
     if (job_is_state (row, "RQ"))
         return json_pack ("[s,s]", "PENDING", "REQUEUED");
     return json_pack ("[s]", row->values[JOB_STATE]);

@@ -6,6 +6,7 @@
 #include "cmd/slurm/nodes/sinfo.h"
 
 #include "cmd/print/print.h"
+#include "cmd/slurm/jobs/job_json.h"
 #include "cmd/slurm/nodes/node_json.h"
 #include "cmd/slurm/words/record.h"
 #include "cmd/slurm/words/words.h"
@@ -170,7 +171,7 @@ static int print_lines_json (struct cmd *c, const struct sinfo_lines *lines)
 
     for (size_t i = 0; i < lines->n; i++)
         json_array_append_new (list, sinfo_line_json (&lines->v[i]));
-    return node_json_print (c, "sinfo", list);
+    return job_json_print (c, "sinfo", list);
 }
 
 static int print_reservations_json (struct cmd *c, json_t *all)
@@ -186,7 +187,7 @@ static int print_reservations_json (struct cmd *c, json_t *all)
         reservationview_sum (o, json_object_get (nodes, "nodes"));
         json_array_append_new (list, reservation_json (o));
     }
-    return node_json_print (c, "reservations", list);
+    return job_json_print (c, "reservations", list);
 }
 
 /* Adds the sums over their nodes to the queues. */

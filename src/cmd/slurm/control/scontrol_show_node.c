@@ -1,5 +1,6 @@
 /* scontrol_show_node.c - scontrol show node, partition and reservation */
 #include "cmd/print/print.h"
+#include "cmd/slurm/jobs/job_json.h"
 #include "cmd/slurm/nodes/node_json.h"
 #include "cmd/slurm/nodes/nodeview.h"
 #include "cmd/slurm/words/record.h"
@@ -40,7 +41,7 @@ static void print_record (struct listing *l, const json_t *o)
 /* none: the line for no record; NULL: nothing. */
 static void end (struct listing *l, const char *none)
 {
-    if (l->list && node_json_print (l->s->c, l->key, l->list) != CMD_OK)
+    if (l->list && job_json_print (l->s->c, l->key, l->list) != CMD_OK)
         l->s->status = CMD_FAILED;
     else if (!l->list && none)
         puts (none);

@@ -5,6 +5,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "common/clock.h"
 #include "common/idset.h"
 
 #define TEXT_MAX 65536
@@ -248,8 +249,8 @@ json_t *job_json_meta (const struct cmd *c)
 int job_json_print (struct cmd *c, const char *name, json_t *list)
 {
     autojson json_t *meta = job_json_meta (c);
-    autojson json_t *o =
-        json_pack ("{s:o s:o}", name, list, "last_update", job_json_number (false, 0));
+    autojson json_t *o = json_pack ("{s:o s:o}", name, list, "last_update",
+                                    job_json_number (true, clock_wall ()));
     bool ok = o && meta && json_object_update (o, meta) == 0;
 
     if (ok && !strcmp (name, "jobs"))

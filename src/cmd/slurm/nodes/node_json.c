@@ -287,19 +287,3 @@ json_t *sinfo_line_json (const struct sinfo_line *l)
     set_texts (o, none);
     return o;
 }
-
-/* -- the answer -- */
-
-int node_json_print (struct cmd *c, const char *key, json_t *list)
-{
-    autojson json_t *meta = job_json_meta (c);
-    autojson json_t *o = json_pack ("{s:o s:o}", key, list, "last_update",
-                                    job_json_number (true, clock_wall ()));
-    bool ok = o && meta && json_object_update (o, meta) == 0;
-    autofree char *text = ok ? json_dumps (o, JSON_INDENT (2)) : NULL;
-
-    if (!text)
-        return cmd_fail (c, "out of memory");
-    puts (text);
-    return CMD_OK;
-}

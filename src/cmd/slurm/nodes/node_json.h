@@ -16,6 +16,3 @@ json_t *partition_json (const json_t *queue);
 /* o: of GET /v1/reservations, with cpus. */
 json_t *reservation_json (const json_t *o);
 json_t *sinfo_line_json (const struct sinfo_line *line);
-
-/* Prints the answer {KEY: LIST, ...}; list is taken over. 0 or CMD_FAILED. */
-int node_json_print (struct cmd *c, const char *key, json_t *list);

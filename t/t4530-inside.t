@@ -84,7 +84,7 @@ test_expect_success 'on the broker'\''s host the command is a process of the use
     id=$(user sbatch --parsable -t 5 -o long.out long.sh) && wait_until 120 servers >pids && pid=$(servers) &&
     grep -P "^Uid:\t65534\t65534\t65534\t65534$" "/proc/$pid/status" && grep -P "^Gid:\t65534\t65534\t65534\t65534$" "/proc/$pid/status" &&
     grep -P "^Groups:\s*$" "/proc/$pid/status" && grep -P "^CapEff:\t0*$" "/proc/$pid/status" &&
-    test "$(tr "\0" "\n" <"/proc/$pid/environ" | wc -l)" = 0 &&
+    test "$(tr "\0" "\n" <"/proc/$pid/environ" | wc -l)" = 0 && test "$(ls "/proc/$pid/fd" | tr "\n" " ")" = "0 1 2 3 4 " &&
     fluxq-cancel "$id" && wait_job_state "$id" CANCELLED 60 && wait_until 20 test ! -e "/proc/$pid"
 '
 

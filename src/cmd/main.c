@@ -96,7 +96,7 @@ int main (int argc, char **argv)
     const struct command *command = NULL;
 
     if (!strcmp (name, INSIDE_SERVER))
-        return inside_main ();
+        return inside_main (argc, argv);
     if (!strncmp (name, "fluxq-", 6))
         command = command_find (name + 6);
     else

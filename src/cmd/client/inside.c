@@ -1,12 +1,14 @@
 /* inside.c - see inside.h */
 #include "cmd/client/inside.h"
 
+#include <grp.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 
 #include "cmd/client/command.h"
 #include "common/io.h"
+#include "common/parse.h"
 #include "protocol/inside.h"
 
 #define CPU_SECONDS 60
@@ -210,12 +212,33 @@ static int run_command (struct error *err)
     return command_execute (command, (int)r->nargs, r->args, broker, false);
 }
 
-int inside_main (void)
+/* Closes what libraries of the broker have left open, and becomes the user for good. */
+static int become_user (int argc, char **argv)
+{
+    int64_t uid = 0, gid = 0;
+
+    if (close_range (INSIDE_FD + 1, ~0U, 0) < 0)
+        return -errno;
+    if (argc < 3)
+        return 0;
+    if (parse_int (argv[1], 1, UINT32_MAX - 1, &uid, "uid", NULL) < 0
+        || parse_int (argv[2], 0, UINT32_MAX - 1, &gid, "gid", NULL) < 0)
+        return -EINVAL;
+    if (setgroups (0, NULL) < 0 || setgid ((gid_t)gid) < 0 || setuid ((uid_t)uid) < 0
+        || getuid () != (uid_t)uid || geteuid () != (uid_t)uid || getegid () != (gid_t)gid
+        || setuid (0) == 0)
+        return -EPERM;
+    return 0;
+}
+
+int inside_main (int argc, char **argv)
 {
     struct error err = { 0 };
     struct frame msg;
     uint8_t status;
 
+    if (become_user (argc, argv) < 0)
+        return 1;
     limit ();
     int rc = inside_send (&inside.link, INSIDE_TAKE, NULL, 0);
     if (rc == 0)

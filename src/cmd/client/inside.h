@@ -1,6 +1,6 @@
 /* inside.h - fluxq-inside: runs one of Slurm's commands for a job, on the broker's host
  *
- *     main ("fluxq-inside")  -->  inside_main ()       // started by the broker only
+ *     main ("fluxq-inside")  -->  inside_main ()   // started by the broker only
  *
  * The command runs in this process, as it does on the login node. Its standard input,
  * output and error, the files that it names, its environment and directory are those of
@@ -11,8 +11,9 @@
 
 #include <stdbool.h>
 
-/* Returns the exit status of the process. */
-int inside_main (void);
+/* The arguments: none, or the uid and gid that the process is to have. Returns the exit
+ * status of the process. */
+int inside_main (int argc, char **argv);
 /* Whether this process is such a server; then the directory, the host and the niceness of
  * the client. */
 bool inside_is_on (void);

@@ -224,7 +224,8 @@ static char *program_path (const struct broker *b)
 static int spawn (struct inside_server *s, int broker_fd, int fd)
 {
     autofree char *path = program_path (s->b);
-    char *argv[] = { (char *)INSIDE_SERVER, NULL }, *env[] = { NULL };
+    char uid[16], gid[16];
+    char *argv[] = { (char *)INSIDE_SERVER, NULL, NULL, NULL }, *env[] = { NULL };
     uv_stdio_container_t stdio[INSIDE_FD + 1] = {
         [INSIDE_BROKER_FD] = { .flags = UV_INHERIT_FD, .data.fd = broker_fd },
         [INSIDE_FD] = { .flags = UV_INHERIT_FD, .data.fd = fd },
@@ -239,9 +240,11 @@ static int spawn (struct inside_server *s, int broker_fd, int fd)
     if (!path)
         return -ENOMEM;
     if (broker_uid (s->b) == 0 && s->uid != 0) {
-        options.flags = UV_PROCESS_SETUID | UV_PROCESS_SETGID;
-        options.uid = s->uid;
-        options.gid = s->gid;
+        /* It becomes the user when it has closed what libraries of the broker leave open. */
+        snprintf (uid, sizeof (uid), "%u", (unsigned)s->uid);
+        snprintf (gid, sizeof (gid), "%u", (unsigned)s->gid);
+        argv[1] = uid;
+        argv[2] = gid;
     }
     s->process.data = s;
     s->spawned = true;

@@ -245,7 +245,8 @@ int inside_main (int argc, char **argv)
         rc = inside_receive (&inside.link, &msg);
     if (rc < 0 || msg.stream != INSIDE_TAKEN)
         return INSIDE_EXIT_NONE;
-    if (redirect () < 0)
+    /* The broker knows from this that a client was there. */
+    if (inside_took (&inside.link, 0) < 0 || redirect () < 0)
         return 1;
     rc = receive_request (&err);
     inside.on = true;

@@ -100,6 +100,7 @@ static const struct settings defaults = { .rights = RIGHT_READ | RIGHT_SUBMIT
 struct call { /* a server */
     struct broker *b;
     uint64_t id, number;
+    uint64_t reports; /* slot.reports when it started */
     uid_t uid;
     struct inside_server *server;
     struct call *prev, *next;
@@ -107,6 +108,7 @@ struct call { /* a server */
 
 struct slot {
     uint64_t id;
+    uint64_t reports; /* of clients, so far */
     unsigned calls;   /* clients that may wait */
     unsigned servers; /* that run */
     bool listed;      /* in state.waiting */
@@ -168,14 +170,15 @@ static void on_ended (void *arg, bool served, bool failed)
     struct state *state = state_of (b);
     struct entry *e = entry_find (b, c->id);
     struct slot *slot = e ? slot_of (e) : NULL;
+    uint64_t newer = slot ? slot->reports - c->reports : 0;
 
     drop_call (c);
     if (slot)
         slot->servers--;
     if (slot && failed)
         set_calls (state, slot, slot->calls + 1);
-    else if (slot && !served)
-        set_calls (state, slot, 0);
+    else if (slot && !served) /* earlier reports are old ones */
+        set_calls (state, slot, (unsigned)MIN (newer, (uint64_t)slot->calls));
     broker_timer_set (&state->timer, failed ? AGAIN : 0);
 }
 
@@ -192,6 +195,7 @@ static bool start_server (struct broker *b, struct entry *e)
     c->id = entry_id (e);
     c->uid = entry_job (e)->userid;
     c->number = ++state->last;
+    c->reports = slot->reports;
     c->server = inside_server_start (b, e, c->number, on_ended, c);
     if (!c->server) {
         free (c);
@@ -241,6 +245,7 @@ static void host_call (void *arg, uint64_t id)
         return;
     struct slot *slot = slot_of (e);
     slot->id = id;
+    slot->reports++;
     set_calls (state_of (b), slot, slot->calls + 1);
     broker_timer_set (&state_of (b)->timer, 0);
 }

@@ -77,7 +77,7 @@ refuses()
 
 test_expect_success 'wrong words are refused as by Slurm' '
     refuses "Invalid job id: x" -j x && refuses "Invalid sort specification: x" -S x &&
-    refuses "Unrecognized option: foo" foo && refuses "-M: there is one cluster; remove the option" -M x &&
+    refuses "Unrecognized option: foo" foo && refuses "'"'"'x'"'"' can'"'"'t be reached now, or it is an invalid entry for --clusters; there is one cluster, fluxq" -M x && sprio -M fluxq &&
     refuses "-v: there is nothing more to print; remove the option" -v &&
     refuses "Options -o(--format) and -l(--long) are mutually exclusive. Please remove one and retry." -l -o %i &&
     sprio -h -o "%i %X" -j $one >out 2>err && grep -x "sprio: error: Invalid job format specification: X" err

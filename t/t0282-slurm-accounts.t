@@ -66,7 +66,7 @@ test_expect_success 'sshare -U, as Snakemake asks for the accounts that a user m
 
 test_expect_success 'sshare: wrong words are refused' '
     fails "sshare: error: Invalid field requested: \"nosuch\"\n" sshare -o nosuch &&
-    fails "sshare: error: -M: there is one cluster; remove the option\n" sshare -M x &&
+    test_expect_code 1 sshare -M x 2>err && grep "there is one cluster, phys$" err && sshare -M phys -n >out && test "$(head -n 1 out)" = "CLUSTER: phys" &&
     fails "sshare: error: --json: not supported; use -P, or fluxq-show fair-share --json\n" sshare --json &&
     fails "sshare: error: Unrecognized argument: foo\n" sshare foo
 '

@@ -30,7 +30,7 @@ enum {
     SORT_SPEC,
     USERS
 };
-enum { WEIGHTS = USERS + 1, NO_DIFFERENCE, REFUSED };
+enum { WEIGHTS = USERS + 1, NO_DIFFERENCE, CLUSTERS, REFUSED };
 
 struct sprio {
     const char *jobs, *users, *partitions, *format_text, *sort;
@@ -43,8 +43,9 @@ struct sprio {
 
 /* clang-format off */
 static const struct option_desc options[] = {
-    { "cluster", 0, "NAME", NULL, REFUSED, false, NULL },
-    { "clusters", 'M', "NAME", NULL, REFUSED, false, NULL },
+    { "clusters", 'M', "LIST", "all, or the name of this cluster", CLUSTERS, false,
+      NULL },
+    { "cluster", 0, "LIST", NULL, CLUSTERS, false, NULL },
     { "federation", 0, NULL, "jobs of the federation (there is none)", NO_DIFFERENCE, false, NULL },
     { "format", 'o', "FORMAT", "fields by letter: \"%.15i %Y\", see --helpformat", LETTERS, false, NULL },
     { "helpformat", 0, NULL, "list the letters of -o", HELP_FORMAT, false, NULL },
@@ -316,11 +317,12 @@ static int set_option (struct cmd *c, struct sprio *s, const struct option_match
     case WEIGHTS:
         s->weights_only = true;
         break;
+    case CLUSTERS:
+        return cmd_set_clusters (c, m->value, "--clusters");
     case REFUSED:
         cmd_option_as_written (c, m, name, sizeof (name));
-        return cmd_usage (c, "%s: %s; remove the option", name,
-                          m->desc->letter == 'v' ? "there is nothing more to print"
-                                                 : "there is one cluster");
+        return cmd_usage (c, "%s: there is nothing more to print; remove the option",
+                          name);
     }
     return CMD_OK;
 }

@@ -20,12 +20,21 @@
 #define WORDS_MAX 256
 #define TOP 10 /* users of TopUsage */
 
-enum { NOHEADER = 1, PARSABLE, PARSABLE2, TIME, RESOURCE, NO_DIFFERENCE, REFUSED };
+enum {
+    NOHEADER = 1,
+    PARSABLE,
+    PARSABLE2,
+    TIME,
+    RESOURCE,
+    NO_DIFFERENCE,
+    CLUSTER,
+    REFUSED
+};
 
 /* clang-format off */
 static const struct option_desc options[] = {
     { "all_clusters", 'a', NULL, "all clusters (there is one)", NO_DIFFERENCE, false, NULL },
-    { "cluster", 'M', "NAME", NULL, REFUSED, false, NULL },
+    { "cluster", 'M', "LIST", "all, or the name of this cluster", CLUSTER, false, NULL },
     { "federation", 0, NULL, "the federation (there is none)", NO_DIFFERENCE, false, NULL },
     { "local", 0, NULL, "the local cluster", NO_DIFFERENCE, false, NULL },
     { "noheader", 'n', NULL, "no lines of headings", NOHEADER, false, NULL },
@@ -391,12 +400,13 @@ static int set_option (struct cmd *c, struct sreport *s, const struct option_mat
         return set_unit (c, s, m->value);
     case RESOURCE:
         return set_resources (c, s, m->value);
+    case CLUSTER:
+        return cmd_set_clusters (c, m->value, "--cluster");
     case REFUSED:
         cmd_option_as_written (c, m, name, sizeof (name));
         return cmd_usage (c, "%s: %s; remove the option", name,
-                          m->desc->letter == 'M'   ? "there is one cluster"
-                          : m->desc->letter == 's' ? "reports have one order"
-                                                   : "there is nothing more to print");
+                          m->desc->letter == 's' ? "reports have one order"
+                                                 : "there is nothing more to print");
     }
     return CMD_OK;
 }

@@ -29,6 +29,7 @@ enum {
     PARSABLE2,
     USERS,
     USERS_ONLY,
+    CLUSTERS,
     REFUSED,
 };
 
@@ -49,8 +50,9 @@ struct share {
 static const struct option_desc options[] = {
     { "accounts", 'A', "LIST", "only these accounts (there is root)", ACCOUNTS, false, NULL },
     { "all", 'a', NULL, "all users", ALL, false, NULL },
-    { "cluster", 0, "NAME", NULL, REFUSED, false, NULL },
-    { "clusters", 'M', "NAME", NULL, REFUSED, false, NULL },
+    { "clusters", 'M', "LIST", "all, or the name of this cluster", CLUSTERS, false,
+      NULL },
+    { "cluster", 0, "LIST", NULL, CLUSTERS, false, NULL },
     { "format", 'o', "LIST", "fields: User,FairShare%12, see --helpformat", FORMAT, false, NULL },
     { "helpformat", 'e', NULL, "list the fields of -o", HELP_FORMAT, false, NULL },
     { "json", 0, "VERSION", NULL, REFUSED, true, NULL },
@@ -218,6 +220,8 @@ static int list (struct cmd *c, const struct sshare *s)
     if (cmd_get (c, "/v1/status", &status) == CMD_OK
         && cmd_get_shares (c, &all) == CMD_OK) {
         struct share row = { .all = all, .cluster = json_text (status, "cluster") };
+        if (c->cluster[0])
+            strbuf_addf (&sb, "CLUSTER: %s\n", c->cluster);
         if (s->header)
             list_format_add_heading (&s->format, &sb);
         if (!s->users_only && (!s->accounts || slurm_list_has (s->accounts, ROOT)))
@@ -260,9 +264,8 @@ static int refuse (struct cmd *c, const struct option_match *m)
     if (!strcmp (name, "json") || !strcmp (name, "yaml"))
         return cmd_usage (c, "%s: not supported; use -P, or fluxq-show fair-share --json",
                           written);
-    return cmd_usage (c, "%s: %s; remove the option", written,
-                      m->desc->letter == 'v' ? "there is nothing more to print"
-                                             : "there is one cluster");
+    return cmd_usage (c, "%s: there is nothing more to print; remove the option",
+                      written);
 }
 
 static void print_names (struct cmd *c)
@@ -309,6 +312,8 @@ static int set_option (struct cmd *c, struct sshare *s, const struct option_matc
     case USERS_ONLY:
         s->users_only = true;
         break;
+    case CLUSTERS:
+        return cmd_set_clusters (c, m->value, "--clusters");
     case REFUSED:
         return refuse (c, m);
     }

@@ -100,10 +100,13 @@ test_expect_success 'scancel and scontrol requeue act on jobs of the user' '
 	echo "restart ${SLURM_RESTART_COUNT:-0}" >>restarts
 	test "$SLURM_RESTART_COUNT" = 1 && exit 0
 	scancel "$(cat victim)" && echo cancelled >>restarts
-	scontrol requeue $SLURM_JOB_ID && sleep 100
+	trap : TERM
+	scontrol requeue $SLURM_JOB_ID
+	echo "requeue $?" >>restarts
+	exec sleep 100
 	END
     wait_job_state "$(cat victim)" CANCELLED &&
-    printf "%s\n" "restart 0" cancelled "restart 1" >expected && test_cmp expected restarts
+    printf "%s\n" "restart 0" cancelled "requeue 0" "restart 1" >expected && test_cmp expected restarts
 '
 
 test_expect_success 'a local job has the commands of the machine, and finds its own broker, also without any environment' '
@@ -154,6 +157,7 @@ test_expect_success 'sattach follows the tasks of a job without a script, inside
 	sattach $job.batch; echo "batch \$?"
 	sattach \$SLURM_JOB_ID.0; echo "script \$?"
 	sattach --pty $job.0; echo "pty \$?"
+	for i in \$(seq 200); do grep -q "out 1" inner && grep -q "out 0" all && break; sleep 0.1; done
 	echo go >gate
 	wait \$!
 	END

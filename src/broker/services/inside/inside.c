@@ -102,6 +102,7 @@ struct call { /* a server */
     uint64_t id, number;
     uint64_t reports; /* slot.reports when it started */
     uid_t uid;
+    bool over; /* the attempt of the job has ended */
     struct inside_server *server;
     struct call *prev, *next;
 };
@@ -171,11 +172,12 @@ static void on_ended (void *arg, bool served, bool failed)
     struct entry *e = entry_find (b, c->id);
     struct slot *slot = e ? slot_of (e) : NULL;
     uint64_t newer = slot ? slot->reports - c->reports : 0;
+    bool over = c->over;
 
     drop_call (c);
     if (slot)
         slot->servers--;
-    if (slot && failed)
+    if (slot && failed && !over)
         set_calls (state, slot, slot->calls + 1);
     else if (slot && !served) /* earlier reports are old ones */
         set_calls (state, slot, (unsigned)MIN (newer, (uint64_t)slot->calls));
@@ -296,7 +298,7 @@ static bool refuses (struct broker *b, struct http_request *req,
         return false;
     while (c && c->number != number)
         c = c->next;
-    if (!c)
+    if (!c || c->over)
         http_reply_problem (req, 403, "job-ended", "the job of this command has ended");
     else if (right == 0)
         http_reply_problem (
@@ -325,6 +327,20 @@ static void end_servers (struct broker *b, const uint64_t *id)
             continue;
         inside_server_kill (c->server);
         drop_call (c);
+    }
+}
+
+/* A request that ends the attempt (requeue) is answered after this. */
+static void attempt_ends (struct broker *b, struct entry *e)
+{
+    struct call *c;
+
+    set_calls (state_of (b), slot_of (e), 0);
+    DL_FOREACH (state_of (b)->calls, c) {
+        if (c->id != entry_id (e) || c->over)
+            continue;
+        c->over = true;
+        inside_server_leave (c->server);
     }
 }
 
@@ -360,7 +376,7 @@ const struct broker_service service_inside = {
     .host = host_init,
     .stop = stop,
     .close = close_all,
-    .attempt_ends = forget,
+    .attempt_ends = attempt_ends,
     .goes = forget,
     .refuses = refuses,
 };

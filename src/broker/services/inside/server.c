@@ -16,6 +16,7 @@
 /* A server without a client says no more than INSIDE_TAKE. */
 #define SAID_LEAST FRAME_HEAD
 #define APOLOGY_MS 2000
+#define LEAVE_MS 2000
 
 struct inside_server {
     struct broker *b;
@@ -33,6 +34,7 @@ struct inside_server {
     unsigned handles;          /* not closed yet */
     bool spawned;              /* process is a handle */
     bool gone;                 /* the process has ended */
+    bool leaving;              /* the attempt of the job is over */
     struct carry_way up, down; /* to the agent, to the process */
     uint64_t said;             /* bytes from the process */
     struct inside_server *prev, *next;
@@ -114,7 +116,7 @@ static void on_limit (uv_timer_t *timer)
 {
     struct inside_server *s = timer->data;
 
-    if (s->fd >= 0)
+    if (s->fd >= 0 && !s->leaving)
         log_info ("job %ju: a command inside the job ran for %d s and is ended",
                   (uintmax_t)s->id, INSIDE_SECONDS);
     finish (s, false);
@@ -383,6 +385,12 @@ struct inside_server *inside_server_start (struct broker *b, struct entry *e,
     s->handles = 1;
     DL_APPEND (servers, s);
     return s;
+}
+
+void inside_server_leave (struct inside_server *s)
+{
+    s->leaving = true;
+    uv_timer_start (&s->limit, on_limit, LEAVE_MS, 0);
 }
 
 void inside_server_kill (struct inside_server *s)

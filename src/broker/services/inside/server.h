@@ -28,6 +28,9 @@ typedef void (*inside_ended_fn) (void *arg, bool served, bool failed);
 struct inside_server *inside_server_start (struct broker *b, struct entry *e,
                                            uint64_t number, inside_ended_fn ended,
                                            void *arg);
+/* The attempt of the job is over: the command has a moment for its answer, such as that to
+ * the request that ended the attempt. */
+void inside_server_leave (struct inside_server *s);
 /* Ends it; the memory is freed when the process has ended. */
 void inside_server_kill (struct inside_server *s);
 /* Frees what is left, without waiting for processes; the loop runs once more. */

@@ -226,11 +226,10 @@ static void start_waiting (struct broker *b)
     DL_FOREACH_SAFE (state->waiting, slot, next)
     {
         struct entry *e = entry_find (b, slot->id);
-        bool known = e && slot_of (e) == slot && runs (e);
-        while (known && slot->calls > 0 && has_room (state, slot, entry_job (e)->userid)
-               && !again)
-            again = !start_server (b, e);
-        again |= !known;
+        bool fine = e && slot_of (e) == slot && runs (e);
+        while (fine && slot->calls > 0 && has_room (state, slot, entry_job (e)->userid))
+            fine = start_server (b, e);
+        again |= !fine; /* for this job; the others do not wait for it */
     }
     if (again)
         broker_timer_set (&state->timer, AGAIN);

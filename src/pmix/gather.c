@@ -15,7 +15,7 @@ struct fence {
     void *arg;
 };
 
-/* How often a set of tasks was in a fence. */
+/* The number of fences that a set of tasks was in. */
 struct count {
     struct count *next;
     uint64_t hash;

@@ -47,7 +47,7 @@ void mpidir_remove (const struct launch *launch, uint32_t rank)
     autofree char *path = mpidir_path (launch, rank);
     struct error err = { 0 };
 
-    /* What cannot be removed now goes with the directory of the job. */
+    /* A file that cannot be removed now goes with the directory of the job. */
     if (path && mpidir_is_needed (launch) && access (path, F_OK) == 0)
         (void)io_remove_tree (path, &err);
 }

@@ -143,7 +143,7 @@ static bool is_listed (const json_t *rows, const char *name)
     return false;
 }
 
-/* What fluxq counts: CPUs, memory, nodes, and the generic resources of the nodes. */
+/* The resources that fluxq counts: CPUs, memory, nodes, and the generic resources of the nodes. */
 int entity_get_tres (struct cmd *c, const struct query *q, json_t *rows)
 {
     autojson json_t *answer = NULL;

@@ -80,7 +80,7 @@ struct report {
     ssize_t (*rows) (const struct sreport *s, const struct usages *u, struct usage **ret);
 };
 
-/* What a field of a report reads. */
+/* The values that a field of a report reads. */
 struct report_cell {
     const struct sreport *s;
     const struct usages *u;

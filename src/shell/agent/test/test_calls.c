@@ -8,7 +8,7 @@
 #include "common/macros.h"
 #include "shell/agent/calls.h"
 
-/* What was sent: "RANK.NUMBER KIND DATA;". */
+/* The messages that were sent: "RANK.NUMBER KIND DATA;". */
 static char sent[65536];
 static int woken, wake_result;
 

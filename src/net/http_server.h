@@ -90,7 +90,7 @@ void http_server_set_limits (struct http_server *s, const struct http_limits *li
  * NULL): the uid whose account a uid counts in. */
 void http_server_set_users (struct http_server *s, bool (*privileged) (uid_t uid, void *arg),
                             uid_t (*account) (uid_t uid, void *arg));
-/* The requests that may have a token. */
+/* The tokens that requests may have. */
 struct http_tokens {
     struct token_key *key; /* of token.h; the server keeps a reference */
     /* The uid of a user's name, on a worker thread: 0; -ENOENT; other negative errno */

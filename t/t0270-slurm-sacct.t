@@ -194,4 +194,11 @@ test_expect_success 'the list is the same after a restart of the broker' '
     sacct -P -j $command,$failed,$script,$cancelled -o ALL >after && test_cmp before after
 '
 
+test_expect_success 'a job that has just ended is in every list' '
+    for i in $(seq 20); do
+        fluxq-submit --wait -J ended$i -o /dev/null -- true >id && sacct -nXP --name ended$i -o state >state &&
+        grep -xE "COMPLETED|RUNNING" state || { cat state; return 1; }
+    done
+'
+
 test_done

@@ -336,6 +336,13 @@ static void release (struct broker *b)
 
 /* -- what users see -- */
 
+bool history_is_behind (const struct broker *b)
+{
+    const struct state *s = state_of (b);
+
+    return s->h && !history_why (b) && queued (s) + s->reading + s->waiting > 0;
+}
+
 static void shows_status (struct broker *b, uid_t viewer, json_t *status)
 {
     const struct state *s = state_of (b);

@@ -10,6 +10,8 @@ struct history *history_of (const struct broker *b);
 /* Why jobs do not get into the history, in one line; NULL: they do. Valid until the next
  * call. */
 const char *history_why (const struct broker *b);
+/* Whether jobs that have ended are on their way into the history. */
+bool history_is_behind (const struct broker *b);
 /* Finds the jobs among these ended ones that the history does not have on disk, and adds
  * them. n <= HISTORY_LACKS_MAX. -EAGAIN, ...: the history cannot say, and done is not
  * called. */

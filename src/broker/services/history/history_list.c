@@ -4,18 +4,25 @@
  *                  ^          |
  *                  '-- drain -'  else as a stream: a batch when the client has read the
  *                                one before
+ *
+ * Jobs get into the history a moment after their end. A list begins when it has those that
+ * have ended before the request, or after BEHIND_MAX.
  */
 #include <math.h>
+#include <utlist.h>
 
 #include "broker/api/api.h"
 #include "broker/core/service.h"
 #include "broker/services/history/history.h"
 #include "broker/services/history/history_fields.h"
+#include "common/clock.h"
 #include "common/parse.h"
 
 #define LIMIT_DEFAULT 100000
 #define BODY_MAX ((size_t)9 << 20) /* of a batch */
 #define TIME_MAX 1e11              /* unix time */
+#define BEHIND_MAX 1.0             /* seconds of waiting for the history */
+#define LOOK_AGAIN 0.01            /* seconds */
 
 struct listing {
     struct history_viewer viewer;
@@ -31,6 +38,8 @@ struct listing {
     bool written; /* a row was written */
     int64_t last_id;
     struct strbuf sb;
+    double deadline; /* of the wait for jobs that have just ended */
+    struct listing *prev, *next;
 };
 
 static void listing_free (struct listing *l)
@@ -390,6 +399,70 @@ static void begin (struct listing *l)
     next_batch (l);
 }
 
+/* -- jobs that have just ended -- */
+
+struct state {
+    struct listing *waiting; /* until the history has the jobs that have ended */
+    struct broker_timer timer;
+};
+
+static struct service_place place;
+SERVICE_STATE_OF (struct state)
+
+static void waiter_left (void *aux)
+{
+    struct listing *l = aux;
+
+    DL_DELETE (state_of (l->viewer.b)->waiting, l);
+    listing_free (l);
+}
+
+static void look_again (struct broker *b)
+{
+    struct state *s = state_of (b);
+    struct listing *l, *next;
+    bool behind = history_is_behind (b);
+
+    DL_FOREACH_SAFE (s->waiting, l, next)
+    {
+        if (behind && clock_mono () < l->deadline)
+            continue;
+        DL_DELETE (s->waiting, l);
+        begin (l);
+    }
+    if (s->waiting)
+        broker_timer_set (&s->timer, LOOK_AGAIN);
+}
+
+/* Begins when the history has the jobs that have ended, so that no job is missing in the
+ * list of those that run and in this one. */
+static void begin_complete (struct broker *b, struct listing *l)
+{
+    struct state *s = state_of (b);
+
+    if (!history_is_behind (b)) {
+        begin (l);
+        return;
+    }
+    l->deadline = clock_mono () + BEHIND_MAX;
+    http_request_set_aux (l->req, l, waiter_left);
+    DL_APPEND (s->waiting, l);
+    broker_timer_set (&s->timer, LOOK_AGAIN);
+}
+
+/* The server answers the requests that are left. */
+static void stop (struct broker *b)
+{
+    struct state *s = state_of (b);
+    struct listing *l, *next;
+
+    DL_FOREACH_SAFE (s->waiting, l, next)
+    {
+        DL_DELETE (s->waiting, l);
+        begin (l);
+    }
+}
+
 static void api_history (struct broker *b, struct http_request *req,
                          const struct api_path *path)
 {
@@ -407,7 +480,7 @@ static void api_history (struct broker *b, struct http_request *req,
                             err.code == ENOMEM ? "busy" : "bad-request", "%s", err.text);
         listing_free (l);
     } else {
-        begin (l);
+        begin_complete (b, l);
     }
 }
 
@@ -453,6 +526,11 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_history_list = {
     .name = "history_list",
+    .place = &place,
+    .state_size = sizeof (struct state),
+    .timer = offsetof (struct state, timer),
+    .on_timer = look_again,
+    .stop = stop,
     .routes = routes,
     .shows_gone = shows_gone,
 };

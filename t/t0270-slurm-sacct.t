@@ -196,8 +196,8 @@ test_expect_success 'the list is the same after a restart of the broker' '
 
 test_expect_success 'a job that has just ended is in every list' '
     for i in $(seq 20); do
-        fluxq-submit --wait -J ended$i -o /dev/null -- true >id && sacct -nXP --name ended$i -o state >state &&
-        grep -xE "COMPLETED|RUNNING" state || { cat state; return 1; }
+        fluxq-submit --wait -J ended$i -o /dev/null -- true >id && sacct -nXP -o JobName,State >listed &&
+        grep -xE "ended$i.(COMPLETED|RUNNING)" listed || { cat listed; return 1; }
     done
 '
 

@@ -34,9 +34,14 @@ struct state {
     struct broker_timer timer;
     uint64_t *queue; /* ids to read, from first on */
     size_t first, n, alloc;
+    size_t ending; /* jobs that are inactive, but not yet on disk */
     size_t reading, waiting;
     bool walk_due, walking;
     uint64_t walk_after;
+};
+
+struct slot {
+    bool ending; /* counted in state.ending */
 };
 
 static struct service_place place;
@@ -65,6 +70,7 @@ static const struct settings defaults = { .keep = 365 * 86400.0, .jobs = 1000000
 
 SERVICE_SETTINGS_OF (struct settings)
 SERVICE_STATE_OF (struct state)
+SERVICE_SLOT_OF (struct slot)
 
 struct history *history_of (const struct broker *b)
 {
@@ -212,10 +218,31 @@ static void pump (struct broker *b)
         walk (b);
 }
 
+static void set_ending (struct broker *b, struct entry *e, bool ending)
+{
+    struct slot *slot = slot_of (e);
+
+    if (slot->ending != ending)
+        state_of (b)->ending += ending ? 1 : (size_t)-1;
+    slot->ending = ending;
+}
+
+static void event (struct broker *b, struct entry *e, const struct job_change *change)
+{
+    if (entry_job (e)->state == JOB_INACTIVE && change->before != JOB_INACTIVE)
+        set_ending (b, e, true);
+}
+
+static void goes (struct broker *b, struct entry *e)
+{
+    set_ending (b, e, false);
+}
+
 static void ended (struct broker *b, struct entry *e)
 {
     struct state *s = state_of (b);
 
+    set_ending (b, e, false);
     if (!s->h) /* opening it starts a walk */
         return;
     add (s, entry_id (e));
@@ -340,7 +367,8 @@ bool history_is_behind (const struct broker *b)
 {
     const struct state *s = state_of (b);
 
-    return s->h && !history_why (b) && queued (s) + s->reading + s->waiting > 0;
+    return s->h && !history_why (b)
+           && s->ending + queued (s) + s->reading + s->waiting > 0;
 }
 
 static void shows_status (struct broker *b, uid_t viewer, json_t *status)
@@ -361,12 +389,15 @@ const struct broker_service service_history = {
     .name = "history",
     .place = &place,
     .state_size = sizeof (struct state),
+    .slot_size = sizeof (struct slot),
     .settings = &settings,
     .timer = offsetof (struct state, timer),
     .on_timer = on_timer,
     .begin = begin,
     .close = close_history,
     .release = release,
+    .event = event,
     .ended = ended,
+    .goes = goes,
     .shows_status = shows_status,
 };

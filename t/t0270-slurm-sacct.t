@@ -125,13 +125,19 @@ test_expect_success 'arrays: tasks have two numbers, --array shows each waiting 
     raw=$(sacct -nXP -j ${tasks}_5 -o JobIDRaw) && test "$raw" -gt "$tasks" && test "$(sacct -nXP -j $raw -o jobid)" = ${tasks}_5
 '
 
+# is WORDS COMMAND...: the command prints the words; if not, says so.
+is()
+{
+    wanted=$1 && shift && got=$("$@") && [ "$got" = "$wanted" ] || { echo "'$got', not '$wanted': $*" && return 1; }
+}
+
 test_expect_success 'times: without -S today, with -j all, with -s now; windows; wrong ones are named' '
-    test -z "$(sacct -nX -S now-2days -E now-1day)" && test -z "$(sacct -nX -S 2010-01-01 -E 2010-01-02T10:00)" &&
-    test "$(sacct -nXP -o jobid -S now-1hour --name failed)" = $failed &&
-    test "$(sacct -nXP --starttime $(date +%Y-%m-%dT%H:00) --endtime now --name failed -o JobIdRaw,State)" = "$failed|FAILED" &&
-    test "$(sacct -nXP -s R --name running,failed -o jobid)" = $running && test "$(sacct -nXP --state pd --name array,failed -o jobid)" = "${array}_[0-3%2]" &&
-    test -z "$(sacct -nX -s TO)" && test "$(sacct -nXP -s F,CD -S now-1hour -E now -o state --name failed,command | sort | xargs)" = \
-        "COMPLETED FAILED" && test "$(sacct -nXP -j $failed,$command -s F -o jobid)" = $failed &&
+    is "" sacct -nX -S now-2days -E now-1day && is "" sacct -nX -S 2010-01-01 -E 2010-01-02T10:00 &&
+    is $failed sacct -nXP -o jobid -S now-1hour --name failed &&
+    is "$failed|FAILED" sacct -nXP --starttime $(date +%Y-%m-%dT%H:00) --endtime now --name failed -o JobIdRaw,State &&
+    is $running sacct -nXP -s R --name running,failed -o jobid && is "${array}_[0-3%2]" sacct -nXP --state pd --name array,failed -o jobid &&
+    is "" sacct -nX -s TO && test "$(sacct -nXP -s F,CD -S now-1hour -E now -o state --name failed,command | sort | xargs)" = \
+        "COMPLETED FAILED" && is $failed sacct -nXP -j $failed,$command -s F -o jobid &&
     test_expect_code 1 sacct -S ISO 2>err && echo "Invalid time specification (pos=0): ISO" >wanted && test_cmp wanted err &&
     test_expect_code 1 sacct -S 2027-01-01 -E 2026-01-01 2>err && grep "requested is after end time" err &&
     test "$(sacct -nXP -T -j $running -S now -o Elapsed | cut -c1-7)" = 00:00:0

@@ -171,8 +171,8 @@ test_expect_success 'all errors in a script are reported, each with its line and
     test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 &&
     grep "many.sh:2: --prefer" err && grep "many.sh:2: --power" err &&
     grep "many.sh:3: --malleable.*write #FLUXQ --malleable" err && grep "many.sh:4: --nodes" err &&
-    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --power=b\n#FLUXQ --nodefile=a\n" >many.sh &&
-    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --nodefile.*--nodelist" err
+    printf "#!/bin/sh\n#SBATCH --nosuch -Z 3 --power=b\n#FLUXQ --mincpus=2\n" >many.sh &&
+    test_expect_code 1 fluxq-submit many.sh 2>err && test "$(wc -l <err)" -eq 4 && grep "many.sh:3: --mincpus.*--cpus-per-task" err
 '
 
 test_expect_success 'for an option of sbatch or another command the error names the option to use instead' '

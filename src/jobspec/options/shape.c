@@ -428,13 +428,12 @@ bool submit_gres_is_gpu (const struct gres *g)
            || !strncmp (g->name, GPU_TYPE_PREFIX, strlen (GPU_TYPE_PREFIX));
 }
 
-/* The first entry with GPUs from `from` on, NULL: from the beginning; or NULL. */
-static const struct gres *gpus_of_gres (const struct gres_list *l,
-                                        const struct gres *from)
+/* The first entry with GPUs from number `from` on, or NULL. */
+static const struct gres *gpus_of_gres (const struct gres_list *l, size_t from)
 {
-    for (const struct gres *g = from ? from : l->v; g < l->v + l->n; g++)
-        if (submit_gres_is_gpu (g))
-            return g;
+    for (size_t i = from; i < l->n; i++)
+        if (submit_gres_is_gpu (&l->v[i]))
+            return &l->v[i];
     return NULL;
 }
 
@@ -446,7 +445,7 @@ static const char *type_of (const struct gres *g)
 static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
                        struct error *err)
 {
-    const struct gres *gpus = gpus_of_gres (&so->gres, NULL);
+    const struct gres *gpus = gpus_of_gres (&so->gres, 0);
     const struct gpu_way ways[GPU_WAYS] = {
         [IN_ALL] = { "--gpus", so->gpus, so->gpu_type.in_all,
                      submit_source_of (so, "gpus") },
@@ -458,7 +457,7 @@ static int shape_gpus (const struct submit_options *so, struct submit_shape *s,
                       submit_source_of (so, "gres") },
     };
     const struct gpu_way *way;
-    if (gpus && gpus_of_gres (&so->gres, gpus + 1))
+    if (gpus && gpus_of_gres (&so->gres, (size_t)(gpus - so->gres.v) + 1))
         return error_set (err, EINVAL, "--gres: a job has GPUs of one type; name one");
     int rc = choose_way (ways, &way, err);
     if (rc < 0 || !way)
@@ -491,7 +490,7 @@ static int slots_of_gpus (struct submit_options *so, struct submit_shape *s,
     if (is_elastic (&so->ntasks) || is_elastic (&so->nodes))
         return error_set (err, EINVAL,
                           "--ntasks-per-gpu does not go with several sizes (-N, -n)");
-    if (so->gpus_per_task || gpus_of_gres (&so->gres, NULL))
+    if (so->gpus_per_task || gpus_of_gres (&so->gres, 0))
         return error_set (err, EINVAL, "--ntasks-per-gpu and %s exclude each other",
                           so->gpus_per_task ? "--gpus-per-task" : "--gres=gpu");
     bool by_node = so->gpus_per_node && !gpus;

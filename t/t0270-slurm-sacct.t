@@ -131,7 +131,9 @@ is()
     wanted=$1 && shift && got=$("$@") && [ "$got" = "$wanted" ] || { echo "'$got', not '$wanted': $*" && return 1; }
 }
 
+# sacct counts whole seconds: a job that has ended in this second is one that runs now.
 test_expect_success 'times: without -S today, with -j all, with -s now; windows; wrong ones are named' '
+    sleep 1 &&
     is "" sacct -nX -S now-2days -E now-1day && is "" sacct -nX -S 2010-01-01 -E 2010-01-02T10:00 &&
     is $failed sacct -nXP -o jobid -S now-1hour --name failed &&
     is "$failed|FAILED" sacct -nXP --starttime $(date +%Y-%m-%dT%H:00) --endtime now --name failed -o JobIdRaw,State &&

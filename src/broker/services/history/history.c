@@ -197,13 +197,14 @@ static void walked (int rc, const struct journal_ended *jobs, size_t n, void *ar
 static void walk (struct broker *b)
 {
     struct state *s = state_of (b);
-    int rc = journal_ended (broker_journal (b), s->walk_after, WALK_SLICE, walked, b);
 
-    if (rc < 0)
+    broker_work_begins (b);
+    s->walking = true;
+    if (journal_ended (broker_journal (b), s->walk_after, WALK_SLICE, walked, b) < 0) {
+        broker_work_ends (b);
+        s->walking = false;
         s->walk_due = true;
-    else
-        broker_work_begins (b);
-    s->walking = rc == 0;
+    }
 }
 
 static void pump (struct broker *b)

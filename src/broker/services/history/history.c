@@ -34,7 +34,8 @@ struct state {
     struct broker_timer timer;
     uint64_t *queue; /* ids to read, from first on */
     size_t first, n, alloc;
-    size_t ending; /* jobs that are inactive, but not yet on disk */
+    size_t ending;   /* jobs that are inactive, but not yet on disk */
+    uint64_t marked; /* jobs that have become inactive since the start */
     size_t reading, waiting;
     bool walk_due, walking;
     uint64_t walk_after;
@@ -222,10 +223,13 @@ static void pump (struct broker *b)
 static void set_ending (struct broker *b, struct entry *e, bool ending)
 {
     struct slot *slot = slot_of (e);
+    struct state *s = state_of (b);
 
-    if (slot->ending != ending)
-        state_of (b)->ending += ending ? 1 : (size_t)-1;
+    if (slot->ending == ending)
+        return;
     slot->ending = ending;
+    s->ending += ending ? 1 : (size_t)-1;
+    s->marked += ending;
 }
 
 static void event (struct broker *b, struct entry *e, const struct job_change *change)
@@ -364,12 +368,19 @@ static void release (struct broker *b)
 
 /* -- what users see -- */
 
-bool history_is_behind (const struct broker *b)
+uint64_t history_mark (const struct broker *b)
+{
+    return state_of (b)->marked;
+}
+
+/* Jobs get in nearly in the order of their ends: READING_MAX of them overtake each other. */
+bool history_is_behind (const struct broker *b, uint64_t mark)
 {
     const struct state *s = state_of (b);
+    uint64_t under_way = s->ending + queued (s) + s->reading + s->waiting;
 
-    return s->h && !history_why (b)
-           && s->ending + queued (s) + s->reading + s->waiting > 0;
+    return s->h && !history_why (b) && under_way > 0
+           && s->marked < mark + READING_MAX + under_way;
 }
 
 static void shows_status (struct broker *b, uid_t viewer, json_t *status)

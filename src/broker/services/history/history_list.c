@@ -38,7 +38,8 @@ struct listing {
     bool written; /* a row was written */
     int64_t last_id;
     struct strbuf sb;
-    double deadline; /* of the wait for jobs that have just ended */
+    uint64_t mark;   /* the jobs that had ended at the request, see history_mark() */
+    double deadline; /* of the wait for them */
     struct listing *prev, *next;
 };
 
@@ -421,11 +422,10 @@ static void look_again (struct broker *b)
 {
     struct state *s = state_of (b);
     struct listing *l, *next;
-    bool behind = history_is_behind (b);
 
     DL_FOREACH_SAFE (s->waiting, l, next)
     {
-        if (behind && clock_mono () < l->deadline)
+        if (history_is_behind (b, l->mark) && clock_mono () < l->deadline)
             continue;
         DL_DELETE (s->waiting, l);
         begin (l);
@@ -440,7 +440,8 @@ static void begin_complete (struct broker *b, struct listing *l)
 {
     struct state *s = state_of (b);
 
-    if (!history_is_behind (b)) {
+    l->mark = history_mark (b);
+    if (!history_is_behind (b, l->mark)) {
         begin (l);
         return;
     }

@@ -33,6 +33,8 @@
  *                              as the broker is configured
  *     fluxq.memory-per-node    MiB on each node of the job (when there is no node vertex
  *                              that could have a memory vertex)
+ *     fluxq.components         the further components of a heterogeneous job: a list of
+ *                              jobspecs, see `components` below
  *
  * In attributes.user and attributes.system other keys are kept and ignored, as RFC 14
  * requires. Elsewhere an unknown key is refused by its name. Parts of RFC 14 that fluxq
@@ -103,6 +105,9 @@ enum jobspec_on_full { JOBSPEC_FULL_WAIT, JOBSPEC_FULL_DROP, JOBSPEC_FULL_END };
 int jobspec_on_full (const char *word);
 const char *jobspec_on_full_word (int on_full);
 
+/* Components of a heterogeneous job, with the first one. */
+#define JOBSPEC_COMPONENTS_MAX 64
+
 struct jobspec {
     struct jobspec_resource *resources;
     size_t nresources;
@@ -154,6 +159,14 @@ struct jobspec {
     const char *script;  /* text or NULL; decoded, NUL-terminated, owned */
     size_t script_len;
     json_t *constraints; /* RFC 31 or NULL; borrowed from root, checked by the matcher */
+    /* The further components of a heterogeneous job (Slurm's "hetjob"); 0: it is none. The
+     * job has the resources of all components at once, each on nodes of its own, and runs
+     * its script or command in the first component, which this jobspec itself describes.
+     * Each component has its own resources, number of tasks, name, constraints,
+     * memory-per-node and environment (variables for its tasks on top of the job's); all
+     * else is that of the job. All numbers are fixed. */
+    struct jobspec **components;
+    size_t ncomponents;
     json_t *root;        /* the whole jobspec, owned */
 };
 
@@ -162,6 +175,8 @@ struct jobspec *jobspec_parse (const char *text, size_t len, struct error *err);
 /* -EINVAL with the place, unless all names in the jobspec are printable
  * (common/printable.h). Only for new jobs: a journal can have jobs with other names. */
 int jobspec_check_names (const struct jobspec *js, struct error *err);
+/* The component with that index, 0 to ncomponents; 0 is js itself. */
+const struct jobspec *jobspec_component (const struct jobspec *js, size_t i);
 /* Whether the script can be run: not empty, at most JOBSPEC_SCRIPT_MAX bytes, begins with
  * "#!", no NUL bytes, no DOS line ends. -EINVAL or -EFBIG: the error begins with name and
  * line. */
@@ -198,7 +213,11 @@ struct jobspec_sizes {
     int64_t cpu_milli_per_slot; /* parts of CPUs in a slot, in thousandths; 0: none */
     int64_t min_cpu_milli, max_cpu_milli; /* parts of CPUs in all, in thousandths */
 };
+/* Of a heterogeneous job: the sums over all components; those per slot are the first
+ * component's. */
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
+/* The same for one component: without the further ones. */
+void jobspec_get_component_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
 /* GPUs in each slot of the task; 0: none, or they are beside the slots. */
 int64_t jobspec_slot_gpus (const struct jobspec *js);
 /* Whether the tasks are spread: a fixed total of tasks, an elastic count of nodes, and an

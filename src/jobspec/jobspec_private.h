@@ -38,3 +38,7 @@ int jobspec_check_malleable (const struct jobspec *js, struct error *err);
 /* Read the fields of js that come from attributes.system (attributes NULL: none). */
 int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
                               struct error *err);
+/* Read js->components from the document. -EINVAL if a component, or a job with components,
+ * has what such jobs cannot have. Call it last. */
+int jobspec_parse_components (struct jobspec *js, struct error *err);
+void jobspec_release_components (struct jobspec *js);

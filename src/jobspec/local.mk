@@ -31,6 +31,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/options/variables.c \
 	src/jobspec/options/written.c \
 	src/jobspec/parse/attributes.c \
+	src/jobspec/parse/components.c \
 	src/jobspec/parse/jobspec.c \
 	src/jobspec/parse/request.c \
 	src/jobspec/parse/gputype.c \

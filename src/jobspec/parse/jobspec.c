@@ -233,6 +233,8 @@ static int parse_all (struct jobspec *js, struct error *err)
         rc = check_batch (js, err);
     if (rc == 0)
         rc = jobspec_check_malleable (js, err);
+    if (rc == 0)
+        rc = jobspec_parse_components (js, err);
     return rc < 0 ? rc : default_name (js, err);
 }
 
@@ -266,6 +268,7 @@ void jobspec_destroy (struct jobspec *js)
 {
     if (!js)
         return;
+    jobspec_release_components (js);
     jobspec_release_resources (js->resources, js->nresources);
     for (size_t i = 0; i < js->ncommand; i++)
         free (js->command[i]);

@@ -147,7 +147,7 @@ int64_t jobspec_slot_gpus (const struct jobspec *js)
     return slot ? units_below (slot, "gpu") : 0;
 }
 
-void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
+void jobspec_get_component_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
 {
     const struct jobspec_resource *slot = jobspec_find_slot (js, js->slot_label);
 
@@ -165,6 +165,26 @@ void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
         bound_by_tasks (js, slot, ret);
     ret->min_cores = add (ret->min_cores, milli_whole (ret->min_cpu_milli));
     ret->max_cores = add (ret->max_cores, milli_whole (ret->max_cpu_milli));
+}
+
+void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret)
+{
+    jobspec_get_component_sizes (js, ret);
+    for (size_t i = 0; i < js->ncomponents; i++) {
+        struct jobspec_sizes more;
+
+        jobspec_get_component_sizes (js->components[i], &more);
+        ret->min_nodes = add (ret->min_nodes, more.min_nodes);
+        ret->max_nodes = add (ret->max_nodes, more.max_nodes);
+        ret->min_slots = add (ret->min_slots, more.min_slots);
+        ret->max_slots = add (ret->max_slots, more.max_slots);
+        ret->min_cores = add (ret->min_cores, more.min_cores);
+        ret->max_cores = add (ret->max_cores, more.max_cores);
+        ret->min_gpus = add (ret->min_gpus, more.min_gpus);
+        ret->max_gpus = add (ret->max_gpus, more.max_gpus);
+        ret->min_cpu_milli = add (ret->min_cpu_milli, more.min_cpu_milli);
+        ret->max_cpu_milli = add (ret->max_cpu_milli, more.max_cpu_milli);
+    }
 }
 
 /* The only node vertex, if each vertex above it has count 1; else NULL. */

@@ -3,6 +3,7 @@
 
 #include "common/hostlist.h"
 #include "common/thousandths.h"
+#include "jobspec/jobspec.h"
 #include "match/machine/rset.h"
 
 #define RANKS_MAX (1 << 20)
@@ -150,14 +151,16 @@ static json_t *lite_to_json (const struct rset_rank *const *sorted, size_t n)
     return lite;
 }
 
-enum field { FIELD_MEMORY, FIELD_SLOTS, FIELD_EXCLUSIVE, FIELD_GRES };
-static const char *const field_keys[] = { "memory", "slots", "exclusive", "gres" };
+enum field { FIELD_MEMORY, FIELD_SLOTS, FIELD_EXCLUSIVE, FIELD_COMPONENT, FIELD_GRES };
+static const char *const field_keys[] = { "memory", "slots", "exclusive", "component",
+                                          "gres" };
 
 static int64_t field_get (const struct rset_rank *rank, enum field f)
 {
-    return f == FIELD_MEMORY  ? rank->memory_mib
-           : f == FIELD_SLOTS ? rank->slots
-                              : rank->exclusive;
+    return f == FIELD_MEMORY      ? rank->memory_mib
+           : f == FIELD_SLOTS     ? rank->slots
+           : f == FIELD_COMPONENT ? rank->component
+                                  : rank->exclusive;
 }
 
 static bool field_equal (const struct rset_rank *a, const struct rset_rank *b,
@@ -191,13 +194,13 @@ static json_t *field_to_json (const struct rset *r, enum field f)
     return list;
 }
 
-/* Generic resources are left out if no rank has any. */
+/* Generic resources and components are left out if no rank has any. */
 static bool has_field (const struct rset *r, enum field f)
 {
-    bool any = f != FIELD_GRES;
+    bool any = f != FIELD_GRES && f != FIELD_COMPONENT;
 
     for (size_t i = 0; i < r->nranks && !any; i++)
-        any = r->ranks[i].gres.n > 0;
+        any = f == FIELD_GRES ? r->ranks[i].gres.n > 0 : r->ranks[i].component > 0;
     return any;
 }
 
@@ -479,9 +482,10 @@ static int field_set (struct rset_rank *rank, enum field f, const json_t *v,
     if (f == FIELD_GRES)
         return gres_from_json (v, &rank->gres, "R.scheduling.fluxq.gres", err);
     int64_t n = json_is_integer (v) ? json_integer_value (v) : -1;
-    int64_t max = f == FIELD_MEMORY  ? INT64_C (1) << 50
-                  : f == FIELD_SLOTS ? INT32_MAX
-                                     : 1;
+    int64_t max = f == FIELD_MEMORY      ? INT64_C (1) << 50
+                  : f == FIELD_SLOTS     ? INT32_MAX
+                  : f == FIELD_COMPONENT ? JOBSPEC_COMPONENTS_MAX - 1
+                                         : 1;
     if (n < 0 || n > max)
         return error_set (err, EINVAL,
                           "R.scheduling.fluxq.%s: not an integer from 0 to %lld",
@@ -490,8 +494,25 @@ static int field_set (struct rset_rank *rank, enum field f, const json_t *v,
         rank->memory_mib = n;
     else if (f == FIELD_SLOTS)
         rank->slots = (uint32_t)n;
+    else if (f == FIELD_COMPONENT)
+        rank->component = (uint16_t)n;
     else
         rank->exclusive = n == 1;
+    return 0;
+}
+
+/* The ranks of a component follow each other, those of component 0 first. */
+static int components_check (const struct rset *r, struct error *err)
+{
+    for (size_t i = 0; i < r->nranks; i++) {
+        uint16_t before = i > 0 ? r->ranks[i - 1].component : 0;
+
+        if (r->ranks[i].component < before || r->ranks[i].component > before + (i > 0))
+            return error_set (
+                err, EINVAL,
+                "R.scheduling.fluxq.component: %u at rank %zu is out of order",
+                r->ranks[i].component, i);
+    }
     return 0;
 }
 
@@ -515,7 +536,7 @@ static int scheduling_decode (struct rset *r, const json_t *ours, struct error *
                 return rc;
         }
     }
-    return 0;
+    return components_check (r, err);
 }
 
 static int root_decode (struct rset *r, const json_t *root, struct error *err)

@@ -10,7 +10,7 @@
  * node's index in the graph) and the core and gpu idsets; nodelist has the names in the
  * order of ranks. The free-form "scheduling" key has, under "fluxq", what RFC 20 has no
  * place for: memory, generic resources (with parts of CPUs as GRES_CPU_MILLI), slots,
- * exclusive, and the job's order if it differs. decode(encode(r)) equals r (times to a
+ * exclusive, components, and the job's order if it differs. decode(encode(r)) equals r (times to a
  * microsecond).
  */
 #pragma once
@@ -27,6 +27,7 @@ struct rset_rank {
     struct gres_list gres;
     uint32_t slots; /* task slots on this node */
     bool exclusive; /* the whole node */
+    uint16_t component; /* of a heterogeneous job, else 0; ascends with the ranks */
 };
 
 struct rset {
@@ -52,6 +53,8 @@ struct rset *rset_from_json (const json_t *root, struct error *err);
  * those of b (NULL: none), with the times of a. rset_first(): the first nranks of r. */
 struct rset *rset_join (const struct rset *a, const struct rset *b);
 struct rset *rset_first (const struct rset *r, size_t nranks);
+/* Number of ranks of that component of a heterogeneous job, and the first of them. */
+size_t rset_component (const struct rset *r, size_t component, size_t *first);
 char *rset_nodelist (const struct rset *r); /* RFC 29, in job order; caller frees */
 uint32_t rset_slots (const struct rset *r); /* over all ranks */
 uint32_t rset_cores (const struct rset *r); /* includes parts of CPUs, the total rounded

@@ -1,4 +1,6 @@
-/* rset_parts.c - joins and cuts Rs, for a malleable job that grows and shrinks */
+/* rset_parts.c - joins and cuts Rs, for a malleable job that grows and shrinks, and finds
+ * the ranks of a component
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +12,7 @@ static int copy_rank (struct rset_rank *to, const struct rset_rank *from)
     to->memory_mib = from->memory_mib;
     to->slots = from->slots;
     to->exclusive = from->exclusive;
+    to->component = from->component;
     to->node = strdup (from->node);
     if (!to->node || idset_add_all (to->cores, from->cores) < 0
         || idset_add_all (to->gpus, from->gpus) < 0
@@ -43,4 +46,18 @@ struct rset *rset_first (const struct rset *r, size_t nranks)
 
     part.nranks = nranks < r->nranks ? nranks : r->nranks;
     return rset_join (&part, NULL);
+}
+
+size_t rset_component (const struct rset *r, size_t component, size_t *first)
+{
+    size_t n = 0;
+
+    *first = 0;
+    for (size_t i = 0; i < r->nranks; i++) {
+        if (r->ranks[i].component != component)
+            continue;
+        if (n++ == 0)
+            *first = i;
+    }
+    return n;
 }

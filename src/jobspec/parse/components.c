@@ -26,6 +26,9 @@ static const char *unfit (const struct jobspec *js)
         return "has one vertex at the top of its resources";
     if (is_elastic (js->resources, js->nresources))
         return "has fixed numbers of nodes and tasks: name one number";
+    if (js->memory_per_node > 0)
+        return "has memory on each node only with a number of nodes: say -N too, or "
+               "--mem-per-cpu";
     if (js->placement.kind > PLACEMENT_ANY || js->switches.count > 0)
         return "does not go with --placement and --switches";
     return NULL;

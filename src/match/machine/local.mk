@@ -17,6 +17,7 @@ MATCH_MACHINE_SOURCES = \
 if HAVE_CMOCKA
 MATCH_MACHINE_TESTS = \
 	src/match/machine/test/test_cpus \
+	src/match/machine/test/test_components \
 	src/match/machine/test/test_match \
 	src/match/machine/test/test_match_random \
 	src/match/machine/test/test_nodes_random \
@@ -26,6 +27,7 @@ MATCH_MACHINE_TESTS = \
 	src/match/machine/test/test_window \
 	src/match/machine/test/test_zone
 src_match_machine_test_test_cpus_LDADD = $(MATCH_TEST_LIBS)
+src_match_machine_test_test_components_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_match_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_match_random_LDADD = $(MATCH_TEST_LIBS)
 src_match_machine_test_test_nodes_random_LDADD = $(MATCH_TEST_LIBS)

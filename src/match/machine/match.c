@@ -324,7 +324,7 @@ static int find_place (struct matcher *m, enum search_op op, uint64_t job,
         return match_satisfiability (m, req, why);
     if (rc < 0)
         return rc;
-    if (!(*ret = rset_of_selection (m->g, s))) {
+    if (!(*ret = rset_of_selection (m->g, s, req->shape))) {
         if (op == SEARCH_ALLOCATE)
             planner_cancel (m->p, job);
         return error_no_memory (why, NULL);

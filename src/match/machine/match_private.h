@@ -89,8 +89,9 @@ uint64_t match_window_first (const struct matcher *m); /* id of some window */
 
 /* -- match_rset.c -- */
 
-/* Leaves the times to the caller. NULL: no memory. */
-struct rset *rset_of_selection (const struct machine *g, const struct selection *s);
+/* s: the answer to that shape. Leaves the times to the caller. NULL: no memory. */
+struct rset *rset_of_selection (const struct machine *g, const struct selection *s,
+                                const struct shape *shape);
 /* Finds the units of r by the names of its nodes. -ENOENT names what is missing,
  * -ENOMEM. */
 int rset_to_selection (const struct machine *g, const struct rset *r,

@@ -2,7 +2,8 @@
  *
  * The planner takes any tree of RFC 14 (shape.h). A job needs more: tasks run in slots on
  * nodes, so there is one kind of slot, which contains cores or gpus or a node, and all
- * requested resources are on nodes with slots.
+ * requested resources are on nodes with slots. The components of a heterogeneous job are
+ * the outermost vertices of one request, in their order.
  */
 #include <errno.h>
 #include <string.h>
@@ -13,8 +14,9 @@
 #define LEVELS_MAX JOBSPEC_DEPTH_MAX
 
 struct compiler {
-    unsigned slots;
-    bool divided; /* the request may ask for parts of CPUs */
+    unsigned slots; /* in the jobspec, or in the component */
+    bool divided;   /* the request may ask for parts of CPUs */
+    bool apart;     /* each outermost vertex is a component */
     struct error *err;
 };
 
@@ -218,6 +220,8 @@ static int copy_list (struct compiler *cc, const struct jobspec_resource *from, 
     for (size_t i = 0; i < n && rc == 0; i++) {
         struct context at = *up;
         at.index = i;
+        if (cc->apart && !up->up && !up->in_node && !up->in_slot)
+            cc->slots = 0;
         rc = copy_vertex (cc, &from[i], &at, &list[i]);
     }
     if (rc < 0) {
@@ -230,23 +234,47 @@ static int copy_list (struct compiler *cc, const struct jobspec_resource *from, 
 
 /* -- requests -- */
 
+/* The outermost vertices of all components, each with the constraints of its nodes. They
+ * borrow from js. */
+static size_t outermost (const struct jobspec *js, struct jobspec_resource *list)
+{
+    for (size_t i = 0; i <= js->ncomponents; i++) {
+        const struct jobspec *c = jobspec_component (js, i);
+
+        list[i] = c->resources[0];
+        list[i].requires = c->constraints;
+    }
+    return js->ncomponents + 1;
+}
+
+static struct shape *compile_list (struct compiler *cc, struct jobspec_resource *copy,
+                                   size_t n, const json_t *constraints)
+{
+    if (cc->slots == 0) {
+        error_set (cc->err, ENOTSUP, "resources: there is no task slot");
+        return NULL;
+    }
+    if (cc->divided && cpus_add (copy, n) < 0)
+        return error_null (error_no_memory (cc->err, "resources"));
+    return shape_compile (copy, n, cc->apart ? NULL : constraints,
+                          SHAPE_BOOK_LEAVES | (cc->apart ? SHAPE_APART : 0), cc->err);
+}
+
 static struct shape *compile (const struct jobspec *js, bool divided, struct error *err)
 {
-    struct compiler cc = { .err = err, .divided = divided };
-    struct context top = { .up = NULL };
-    struct jobspec_resource *copy;
-    struct shape *s = NULL;
+    struct compiler cc = { .err = err, .divided = divided, .apart = js->ncomponents > 0 };
+    struct jobspec_resource tops[JOBSPEC_COMPONENTS_MAX], *list = js->resources, *copy;
+    struct context above = { .up = NULL };
+    size_t n = js->nresources;
 
-    if (check_parts (&cc, js->resources, js->nresources) < 0
-        || copy_list (&cc, js->resources, js->nresources, &top, &copy) < 0)
+    if (cc.apart) {
+        n = outermost (js, tops);
+        list = tops;
+    }
+    if (check_parts (&cc, list, n) < 0 || copy_list (&cc, list, n, &above, &copy) < 0)
         return NULL;
-    if (cc.slots == 0)
-        error_set (err, ENOTSUP, "resources: there is no task slot");
-    else if (divided && cpus_add (copy, js->nresources) < 0)
-        error_set (err, ENOMEM, "resources: out of memory");
-    else
-        s = shape_compile (copy, js->nresources, js->constraints, SHAPE_BOOK_LEAVES, err);
-    list_free (copy, js->nresources);
+    struct shape *s = compile_list (&cc, copy, n, js->constraints);
+    list_free (copy, n);
     if (s && divided)
         cpus_mark (s);
     if (s)
@@ -273,7 +301,7 @@ static struct match_request *create (const struct jobspec *js, bool divided,
         free (req);
         return NULL;
     }
-    req->of_parts = cpus_asks_for_parts (js->resources, js->nresources);
+    req->of_parts = match_asks_for_parts (js);
     if (spread_compile (js, req, err) < 0) {
         match_request_destroy (req);
         return NULL;
@@ -296,7 +324,13 @@ struct match_request *match_request_create_divided (const struct jobspec *js,
 
 bool match_asks_for_parts (const struct jobspec *js)
 {
-    return cpus_asks_for_parts (js->resources, js->nresources);
+    bool any = false;
+
+    for (size_t i = 0; i <= js->ncomponents && !any; i++) {
+        const struct jobspec *c = jobspec_component (js, i);
+        any = cpus_asks_for_parts (c->resources, c->nresources);
+    }
+    return any;
 }
 
 /* True if vertices above nodes are at the top, rather than nodes or slots. */

@@ -61,7 +61,7 @@ int match_earliest (struct matcher *m, const struct match_request *req, double n
     int rc = plan (m, SEARCH_WITHOUT_ALLOCATING_FUTURE, 0, req, now, duration, start, &s,
                    why);
 
-    if (rc == 0 && ret && !(*ret = rset_of_selection (m->g, s)))
+    if (rc == 0 && ret && !(*ret = rset_of_selection (m->g, s, req->shape)))
         return error_set (why, ENOMEM, "out of memory");
     return rc;
 }

@@ -1,11 +1,13 @@
 /* match_rset.c - converts selections to R, and R to selections
  *
- * A job's ranks are the nodes in the order of the graph. On a node that is taken whole
+ * A job's ranks are the nodes in the order of the graph, those of each component of a
+ * heterogeneous job together. On a node that is taken whole
  * the job has all units except withheld ones; the node is booked as one claim. The CPU
  * thousandths of a job with cores follow from its cores and are not in its R.
  */
 #include <errno.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "match/machine/match_private.h"
@@ -123,7 +125,59 @@ static int fill_rank (const struct machine *g, const struct selection *s, size_t
     return rc;
 }
 
-struct rset *rset_of_selection (const struct machine *g, const struct selection *s)
+/* The outermost vertex of the request, counted from 0, that the labelled pick serves. */
+static uint16_t component_of (const struct shape *shape, const struct pick *p)
+{
+    uint16_t r = (uint16_t)(p->label - 1), n = 0;
+
+    while (shape->v[r].parent != SHAPE_NONE)
+        r = shape->v[r].parent;
+    for (uint16_t top = shape->top; top != r; top = shape->v[top].next)
+        n++;
+    return n;
+}
+
+/* No two components are on one node, so any label on the node tells its component. */
+static void set_components (const struct machine *g, const struct selection *s,
+                            const struct shape *shape, struct rset *r)
+{
+    struct rset_rank *rank = NULL;
+    unsigned depth = 0;
+    size_t k = 0;
+
+    for (size_t i = 0; i < s->n; i++) {
+        const struct graph_vertex *x = graph_vertex (g->graph, s->picks[i].v);
+
+        if (x->type == GRAPH_NODE) {
+            rank = &r->ranks[k++];
+            depth = x->depth;
+        } else if (x->depth <= depth) {
+            rank = NULL;
+        }
+        if (rank && s->picks[i].label > 0)
+            rank->component = component_of (shape, &s->picks[i]);
+    }
+}
+
+/* Puts the ranks of each component together; those of one keep their order. */
+static int sort_by_component (struct rset *r)
+{
+    struct rset_rank *sorted = calloc (MAX (r->nranks, 1), sizeof (*sorted));
+    size_t n = 0;
+
+    if (!sorted)
+        return -ENOMEM;
+    for (uint16_t c = 0; n < r->nranks; c++)
+        for (size_t i = 0; i < r->nranks; i++)
+            if (r->ranks[i].component == c)
+                sorted[n++] = r->ranks[i];
+    free (r->ranks);
+    r->ranks = sorted;
+    return 0;
+}
+
+struct rset *rset_of_selection (const struct machine *g, const struct selection *s,
+                                const struct shape *shape)
 {
     size_t nranks = 0, k = 0;
 
@@ -136,6 +190,13 @@ struct rset *rset_of_selection (const struct machine *g, const struct selection 
         } else if (fill_rank (g, s, &i, &r->ranks[k++]) < 0) {
             rset_destroy (r);
             r = NULL;
+        }
+    }
+    if (r && shape->apart) {
+        set_components (g, s, shape, r);
+        if (sort_by_component (r) < 0) {
+            rset_destroy (r);
+            return NULL;
         }
     }
     return r;

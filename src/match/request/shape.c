@@ -219,13 +219,14 @@ static int add_part (struct compiler *cc)
 }
 
 /* Rejects two siblings of one type: a walk could not tell which of them a vertex of the
- * graph serves. */
+ * graph serves. Siblings that are apart are gathered one after the other. */
 static int check_siblings (struct compiler *cc, const struct jobspec_resource *list,
                            size_t i, const struct place *at)
 {
     char reason[256];
 
-    if (kind_of (list[i].type) != SHAPE_RESOURCE)
+    if (kind_of (list[i].type) != SHAPE_RESOURCE
+        || (!at->up && (cc->flags & SHAPE_APART)))
         return 0;
     for (size_t k = 0; k < i; k++) {
         if (strcmp (list[k].type, list[i].type) != 0)
@@ -455,6 +456,7 @@ static struct shape *shape_create (struct compiler *cc)
     }
     s->top = SHAPE_NONE;
     s->constraint = cc->store->constraint;
+    s->apart = cc->flags & SHAPE_APART;
     return s;
 }
 

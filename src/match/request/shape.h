@@ -72,6 +72,7 @@ struct shape {
                    * collisions), for this variant and those after it */
     bool elastic; /* some count allows several sizes */
     bool follows; /* some vertex has `follows` set. Set by the caller */
+    bool apart;   /* compiled with SHAPE_APART */
     /* the least amount of divisible memory that is booked on each node that is chosen or
      * has something chosen in it; 0: what the request asks for. Set by the caller; not
      * part of the key */
@@ -90,6 +91,9 @@ enum shape_flags {
     SHAPE_OR_SLOTS = 2,    /* several slots side by side are or_slots, as in Fluxion's
                             * flexible traverser; without the flag all of them are
                             * required */
+    SHAPE_APART = 4, /* the outermost siblings are served by different nodes, so they
+                            * may be of one type; `requires` of each is a constraint on
+                            * all its nodes */
 };
 
 /* Compiles a request. NULL with place and reason: "resources[0].with[1]: ...". Keeps no

@@ -109,8 +109,8 @@ static uint64_t next_sibling (const struct walker *k, uint16_t head, uint64_t re
     return first & or_slots ? or_slots : first;
 }
 
-static bool find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
-                         bool excl, uint32_t *parts)
+bool walk_find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                       bool excl, uint32_t *parts)
 {
     uint32_t base = walk_push (k, head), ways = k->nways;
     bool found = false;
@@ -141,7 +141,7 @@ static bool find_tangled (struct walker *k, uint32_t u, uint16_t head, bool excl
     while (rest && found) {
         uint64_t active = next_sibling (k, head, rest);
         rest &= ~active;
-        found = find_active (k, u, head, active, excl, &more);
+        found = walk_find_active (k, u, head, active, excl, &more);
         if (found)
             walk_hold (k, more);
         walk_join (k, parts, more);
@@ -157,8 +157,10 @@ bool walk_find_parts (struct walker *k, uint32_t u, uint16_t head, bool excl,
 {
     bool modest = k->modest;
 
+    if (k->s->apart && head == k->s->top)
+        return walk_find_apart (k, u, head, excl, parts);
     if (!walk_tangled (k, head))
-        return find_active (k, u, head, ~UINT64_C (0), excl, parts);
+        return walk_find_active (k, u, head, ~UINT64_C (0), excl, parts);
     bool found = find_tangled (k, u, head, excl, parts);
     if (found || k->failed || modest || !k->s->elastic)
         return found;
@@ -253,18 +255,25 @@ static void take (struct walker *k, uint32_t v, uint16_t r, uint32_t found, bool
 /* -- a vertex of any type -- */
 
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
-                          uint16_t *ret_req)
+                          uint64_t active, uint16_t *ret_req)
 {
     int32_t type = graph_vertex (k->g, u)->type;
+    bool apart = k->s->apart && head == k->s->top;
     int i = 0;
 
     for (uint16_t r = head; r != SHAPE_NONE; r = walk_req (k, r)->next, i++) {
-        if (k->type[r] == type && walk_req (k, r)->kind == SHAPE_RESOURCE) {
+        if (k->type[r] == type && walk_req (k, r)->kind == SHAPE_RESOURCE
+            && (!apart || (active >> i & 1))) {
             *ret_req = r;
             return i;
         }
     }
     return -1;
+}
+
+static bool refuses (const struct walker *k, const struct constraint *c, uint32_t u)
+{
+    return c && !constraint_allows_vertex (c, k->g, u, 0);
 }
 
 bool walk_closed (const struct walker *k, uint32_t u)
@@ -285,8 +294,7 @@ bool walk_closed (const struct walker *k, uint32_t u)
     if (x->type == GRAPH_NODE && k->policy->node_exclusive && walk_spans_zones (k, u))
         return true;
     return (x->type == GRAPH_NODE || (int32_t)x->type == k->storage_node)
-           && k->s->constraint
-           && !constraint_allows_vertex (k->s->constraint, k->g, u, 0);
+           && (refuses (k, k->s->constraint, u) || refuses (k, k->sibling_constraint, u));
 }
 
 static void look_below (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
@@ -305,7 +313,7 @@ static inline __attribute__ ((always_inline)) void gather (struct walker *k, uin
 
     if (k->failed || ((x->flags & GRAPH_ZONE) && u != k->zone) || walk_closed (k, u))
         return;
-    int i = walk_sibling_of_type (k, u, head, &r);
+    int i = walk_sibling_of_type (k, u, head, active, &r);
     if (i >= 0 && !(active >> i & 1))
         return; /* it serves that sibling */
     if (x->type == GRAPH_NODE)

@@ -1,6 +1,7 @@
 # src/match/search: finds where and when a request fits.
 MATCH_SEARCH_SOURCES = \
 	src/match/search/answer.c \
+	src/match/search/apart.c \
 	src/match/search/bounds.c \
 	src/match/search/choose.c \
 	src/match/search/find.c \

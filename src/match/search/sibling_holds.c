@@ -94,13 +94,12 @@ bool walk_tangled (const struct walker *k, uint16_t head)
 
 /* -- amounts held -- */
 
-static void hold_one (struct walker *k, const struct candidate *c)
+void walk_hold_unit (struct walker *k, const struct unit_hold *h)
 {
-    if (array_reserve (&k->held, &k->aheld, k->nheld + 1, sizeof (*k->held)) < 0) {
+    if (array_reserve (&k->held, &k->aheld, k->nheld + 1, sizeof (*k->held)) < 0)
         k->failed = true;
-        return;
-    }
-    k->held[k->nheld++] = (struct unit_hold){ c->v, c->unit, c->count, c->amount };
+    else
+        k->held[k->nheld++] = *h;
 }
 
 /* Holds the further children at and below v, which was taken with everything below it. */
@@ -109,9 +108,8 @@ static void hold_further (struct walker *k, uint32_t v)
     GRAPH_FURTHER (k->g, v, c)
     {
         const struct graph_vertex *x = graph_vertex (k->g, c);
-        struct candidate all = { .v = c, .count = x->n, .amount = x->size };
         if (!k->failed)
-            hold_one (k, &all);
+            walk_hold_unit (k, &(struct unit_hold){ c, 0, x->n, x->size });
         hold_further (k, c);
     }
     GRAPH_CHILDREN (k->g, v, c)
@@ -131,7 +129,7 @@ void walk_hold (struct walker *k, uint32_t list)
             walk_hold (k, c->parts);
             continue;
         }
-        hold_one (k, c);
+        walk_hold_unit (k, &(struct unit_hold){ c->v, c->unit, c->count, c->amount });
         if (whole && k->has_ways)
             hold_further (k, c->v);
     }

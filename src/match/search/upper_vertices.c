@@ -87,7 +87,7 @@ static bool is_closed (const struct walker *k, uint32_t v, uint16_t head)
 {
     uint16_t r;
 
-    return walk_closed (k, v) || walk_sibling_of_type (k, v, head, &r) >= 0;
+    return walk_closed (k, v) || walk_sibling_of_type (k, v, head, 0, &r) >= 0;
 }
 
 /* True if a vertex between the node and u is closed. */

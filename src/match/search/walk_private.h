@@ -10,6 +10,7 @@
  *     further_parents.c   vertices that are below several others
  *     zoned.c             nodes of which a job gets one zone
  *     sibling_holds.c     keeps units chosen for one sibling from the next
+ *     apart.c             outermost siblings that get nodes of their own
  *     answer.c            turns the chosen tree into a selection
  *
  * The candidates found for a list of siblings of the request are in one `struct found`
@@ -83,6 +84,9 @@ struct walker {
     int32_t storage_node; /* a type that constraints are about, as about nodes; -1:
                            * none */
     struct bound *bound;  /* by vertex of the request: for one unit of it */
+    /* of nodes, on top of that of the request, for the sibling that is served now; NULL:
+     * none */
+    const struct constraint *sibling_constraint;
     int64_t cap;          /* slots that one node may give, 0: no limit */
     int64_t given;        /* slots of that node given so far */
     int64_t quota;      /* number wanted of the outermost vertex in the present place; 0:
@@ -203,6 +207,7 @@ void walk_join (struct walker *k, uint32_t *list, uint32_t more);
 bool walk_tangled (const struct walker *k, uint16_t head);
 /* Holds the units of the list that will be booked. Reset k->nheld to release them. */
 void walk_hold (struct walker *k, uint32_t list);
+void walk_hold_unit (struct walker *k, const struct unit_hold *h);
 uint64_t walk_held_word (const struct walker *k, uint32_t v, uint32_t word);
 int64_t walk_held_amount (const struct walker *k, uint32_t v);
 bool walk_is_held (const struct walker *k, uint32_t v);
@@ -238,9 +243,10 @@ void walk_release (struct walker *k);
 void walk_gather (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
                   uint64_t deeper, uint32_t base, bool excl);
 /* Returns the number, among the siblings `head`, of the one with u's type that is no
- * slot; -1: none. *ret_req is that vertex. */
+ * slot; -1: none. *ret_req is that vertex. Of siblings that are apart only the active one
+ * counts (a bit each). */
 int walk_sibling_of_type (const struct walker *k, uint32_t u, uint16_t head,
-                          uint16_t *ret_req);
+                          uint64_t active, uint16_t *ret_req);
 /* True if nothing in u can be given: u is shut, held, or not allowed. Leaves are never
  * closed, except nodes.
  */
@@ -258,6 +264,14 @@ uint64_t walk_deeper (const struct walker *k, uint32_t u, uint16_t head, uint64_
  * nothing for a sibling, they are tried again at their least. excl: the parts are for
  * this job alone. */
 walk_parts_fn walk_find_parts;
+/* The same for the active siblings alone (a bit each), which do not compete. */
+bool walk_find_active (struct walker *k, uint32_t u, uint16_t head, uint64_t active,
+                       bool excl, uint32_t *parts);
+
+/* -- apart.c -- */
+
+/* As walk_find_parts(), for the outermost vertices of a request that is apart. */
+walk_parts_fn walk_find_apart;
 
 /* -- zoned.c -- */
 

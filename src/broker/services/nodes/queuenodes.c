@@ -43,14 +43,13 @@ static int init (struct broker *b, struct error *err)
     return sets ? 0 : error_no_memory (err, NULL);
 }
 
-struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
-                                          const char *queue, const json_t *more,
-                                          struct error *err)
+/* {"and": [...]} of the jobspec's own constraints, `more`, and those of the queue; *ret is
+ * NULL if there are none. */
+static int all_constraints (struct broker *b, const struct jobspec *js, const char *queue,
+                            const json_t *more, json_t **ret)
 {
-    struct jobspec asked = *js; /* everything but the constraints is borrowed */
-    autojson json_t *all = json_array ();
-    autojson json_t *both = json_pack ("{s:O}", "and", all);
-    int rc = all && both ? 0 : -1;
+    json_t *all = json_array (), *both = json_pack ("{s:o}", "and", all);
+    int rc = both ? 0 : -1;
 
     if (js->constraints)
         rc |= json_array_append (all, js->constraints);
@@ -63,20 +62,56 @@ struct match_request *queuenodes_request (struct broker *b, const struct jobspec
             name = NULL;
         rc |= json_array_append_new (all, json_pack ("{s:[s]}", "properties", name));
     }
-    if (rc < 0) {
-        error_set (err, ENOMEM, "out of memory");
-        return NULL;
-    }
-    asked.constraints = json_array_size (all) > 1    ? both
-                        : json_array_size (all) == 1 ? json_array_get (all, 0)
-                                                     : NULL;
+    if (rc == 0)
+        *ret = json_array_size (all) > 1 ? json_incref (both)
+                                         : json_incref (json_array_get (all, 0));
+    json_decref (both);
+    return rc < 0 ? -ENOMEM : 0;
+}
+
+static struct match_request *create_request (struct broker *b, const struct jobspec *js,
+                                             struct error *err)
+{
     const char *why = no_parts (b);
+
     if (!why)
-        return match_request_create_divided (&asked, err);
-    if (!match_asks_for_parts (&asked))
-        return match_request_create (&asked, err);
+        return match_request_create_divided (js, err);
+    if (!match_asks_for_parts (js))
+        return match_request_create (js, err);
     error_set (err, ENOTSUP, "%s", why);
     return NULL;
+}
+
+struct match_request *queuenodes_request (struct broker *b, const struct jobspec *js,
+                                          const char *queue, const json_t *more,
+                                          struct error *err)
+{
+    /* Copies of all components; everything but the constraints is borrowed. */
+    size_t n = js->ncomponents + 1;
+    autofree struct jobspec *asked = calloc (n, sizeof (*asked));
+    autofree struct jobspec **further = calloc (n, sizeof (struct jobspec *));
+    autofree json_t **constraints = calloc (n, sizeof (json_t *));
+    struct match_request *req = NULL;
+    int rc = asked && further && constraints ? 0 : -ENOMEM;
+
+    for (size_t i = 0; i < n && rc == 0; i++) {
+        const struct jobspec *c = jobspec_component (js, i);
+
+        rc = all_constraints (b, c, queue, more, &constraints[i]);
+        asked[i] = *c;
+        asked[i].constraints = constraints[i];
+        if (i > 0)
+            further[i - 1] = &asked[i];
+    }
+    if (rc == 0) {
+        asked[0].components = further;
+        req = create_request (b, &asked[0], err);
+    } else {
+        error_no_memory (err, NULL);
+    }
+    for (size_t i = 0; constraints && i < n; i++)
+        json_decref (constraints[i]);
+    return req;
 }
 
 bool queuenodes_has_node (const struct broker *b, const char *const *properties,

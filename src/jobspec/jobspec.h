@@ -232,7 +232,9 @@ bool jobspec_add_nodes (const struct jobspec *js, struct strbuf *sb);
  * number of cores in each slot. false: no single count says it, nothing was appended. */
 bool jobspec_add_slots (const struct jobspec *js, struct strbuf *sb);
 bool jobspec_add_slot_cores (const struct jobspec *js, struct strbuf *sb);
-/* The number of tasks when nslots slots (>= 0) are granted: nslots * per_slot, or the
+/* The least number of tasks, over all components. Saturates. */
+int64_t jobspec_tasks (const struct jobspec *js);
+/* The number of tasks of the component when nslots slots (>= 0) are granted: nslots * per_slot, or the
  * total. Saturates. */
 int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots);
 /* The largest allowed size <= limit, or 0 when even min is larger. O(log max). */

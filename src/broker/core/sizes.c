@@ -10,7 +10,9 @@ void entry_take_sizes (struct entry *e)
 
     e->max_wait = js->max_wait;
     e->time_min = js->time_min;
-    e->tasks_total = js->task_count_kind == JOBSPEC_TOTAL ? js->task_count : 0;
+    e->tasks_total = js->ncomponents > 0                    ? jobspec_tasks (js)
+                     : js->task_count_kind == JOBSPEC_TOTAL ? js->task_count
+                                                            : 0;
     e->tasks_per_slot = js->task_count_kind == JOBSPEC_TOTAL ? 0 : js->task_count;
 }
 
@@ -30,6 +32,10 @@ int sizes_check_most (const struct jobspec *js, const struct config_queue *q,
     jobspec_get_sizes (js, &z);
     if (!q->max_nodes || z.max_nodes <= q->max_nodes || !jobspec_add_nodes (js, &sb))
         return 0;
+    if (js->ncomponents > 0) {
+        strbuf_reset (&sb);
+        strbuf_addf (&sb, "%jd", (intmax_t)z.max_nodes);
+    }
     return error_set (err, EINVAL,
                       "queue %s allows at most %jd nodes per job, and the request allows "
                       "%s; request no more than that",
@@ -106,12 +112,12 @@ static void add_asked_tasks (struct strbuf *sb, const struct jobspec *js,
         strbuf_adds (sb, " a node");
 }
 
-void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
+static void add_component (struct strbuf *sb, const struct jobspec *js)
 {
     struct jobspec_sizes z;
     size_t before = sb->len;
 
-    jobspec_get_sizes (js, &z);
+    jobspec_get_component_sizes (js, &z);
     bool nodes = jobspec_add_nodes (js, sb), open = z.max_nodes >= JOBSPEC_COUNT_MAX;
     if (nodes)
         strbuf_adds (sb, sb->len == before + 1 && sb->buf[before] == '1' ? " node"
@@ -131,6 +137,17 @@ void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
     }
     add_range (sb, z.min_gpus, z.max_gpus, "GPU");
     add_memory (sb, js->memory_per_node);
+}
+
+void sizes_add_asked (struct strbuf *sb, const struct jobspec *js)
+{
+    add_component (sb, js);
+    for (size_t i = 0; i < js->ncomponents; i++) {
+        autostrbuf struct strbuf one = STRBUF_INIT (64 * 1024);
+
+        add_component (&one, js->components[i]);
+        strbuf_addf (sb, " + %s", one.err ? "..." : one.buf);
+    }
 }
 
 void sizes_add_granted (struct strbuf *sb, const struct job *job)
@@ -162,7 +179,7 @@ int sizes_to_submit (json_t *context, const struct jobspec *js)
 
     jobspec_get_sizes (js, &z);
     if (set_number (context, "nnodes", z.min_nodes) < 0
-        || set_number (context, "ntasks", jobspec_task_total (js, z.min_slots)) < 0
+        || set_number (context, "ntasks", jobspec_tasks (js)) < 0
         || set_number (context, "ncores", z.min_cores) < 0
         || add_parts (context, z.min_cpu_milli) < 0)
         return -1;

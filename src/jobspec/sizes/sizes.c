@@ -269,6 +269,20 @@ int64_t jobspec_task_total (const struct jobspec *js, int64_t nslots)
     return multiply (nslots, js->task_count);
 }
 
+int64_t jobspec_tasks (const struct jobspec *js)
+{
+    int64_t n = 0;
+
+    for (size_t i = 0; i <= js->ncomponents; i++) {
+        const struct jobspec *c = jobspec_component (js, i);
+        struct jobspec_sizes z;
+
+        jobspec_get_component_sizes (c, &z);
+        n = add (n, jobspec_task_total (c, z.min_slots));
+    }
+    return n;
+}
+
 int jobspec_memory_mib (const char *unit, int64_t count, int64_t *ret_mib)
 {
     static const struct {

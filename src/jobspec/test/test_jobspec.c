@@ -683,6 +683,69 @@ static void test_rename (void **state)
     jobspec_destroy (js);
 }
 
+/* -- heterogeneous jobs -- */
+
+#define COMPONENT(nodes, slots, cores, more)                                             \
+    "{\"version\":1,\"resources\":[" NODE (                                              \
+        nodes, SLOT (slots, CORE (cores))) "],\"tasks\":" ONE                            \
+                                           ",\"attributes\":{\"system\":{" more "}}}"
+#define COMPONENTS(list) "\"fluxq\":{\"components\":[" list "]}"
+
+static void test_components (void **state)
+{
+    struct jobspec *js = parse (SIMPLE (COMPONENTS (COMPONENT (
+        "2", "3", "4", "") "," COMPONENT ("1", "1", "8", "\"job\":{\"name\":\"big\"}"))));
+    struct jobspec_sizes first, all;
+
+    (void)state;
+    assert_int_equal (js->ncomponents, 2);
+    assert_ptr_equal (jobspec_component (js, 0), js);
+    assert_string_equal (jobspec_component (js, 2)->name, "big");
+    jobspec_get_component_sizes (js, &first);
+    jobspec_get_sizes (js, &all);
+    assert_int_equal (all.min_nodes, first.min_nodes + 3);
+    assert_int_equal (all.max_cores, first.max_cores + 2 * 3 * 4 + 8);
+    assert_int_equal (all.min_slots, first.min_slots + 7);
+    assert_int_equal (jobspec_tasks (js), jobspec_task_total (js, first.min_slots) + 7);
+    jobspec_destroy (js);
+}
+
+static void test_no_components (void **state)
+{
+    static const struct {
+        const char *text, *word;
+    } cases[] = {
+        { SIMPLE ("\"fluxq\":{\"components\":[]}"), "a list of 1 to 63 jobspecs" },
+        { SIMPLE ("\"fluxq\":{\"components\":{}}"), "a list of 1 to 63 jobspecs" },
+        { SIMPLE (COMPONENTS ("7")), "components[0]: jobspec: expected an object" },
+        { SIMPLE (COMPONENTS (COMPONENT ("0", "1", "1", ""))),
+          "components[0]: jobspec: " },
+        { SIMPLE (COMPONENTS (COMPONENT ("{\"min\":1,\"max\":2,\"operator\":\"+\","
+                                         "\"operand\":1}",
+                                         "1", "1", ""))),
+          "fixed numbers" },
+        { SIMPLE (COMPONENTS (COMPONENT ("1", "1", "1", "\"queue\":\"debug\""))),
+          "components[0]: a component has no array, dependencies, queue" },
+        { SIMPLE (COMPONENTS (
+              COMPONENT ("1", "1", "1", COMPONENTS (COMPONENT ("1", "1", "1", ""))))),
+          "has no components itself" },
+        { SIMPLE ("\"fluxq\":{\"array\":\"1-3\",\"components\":[" COMPONENT (
+              "1", "1", "1", "") "]}"),
+          "an array has no components" },
+        { SIMPLE ("\"fluxq\":{\"memory-per-node\":7,\"components\":[" COMPONENT (
+              "1", "1", "1", "") "]}"),
+          "the first component has memory on each node only with a number of nodes" },
+    };
+
+    (void)state;
+    for (size_t i = 0; i < ARRAY_SIZE (cases); i++) {
+        struct error err = { 0 };
+        assert_null (jobspec_parse (cases[i].text, strlen (cases[i].text), &err));
+        if (!strstr (err.text, cases[i].word))
+            fail_msg ("%s: %s", cases[i].text, err.text);
+    }
+}
+
 /* -- malleable jobs -- */
 
 #define MALLEABLE(nodes, with, count, more)                                              \
@@ -737,6 +800,7 @@ static void test_not_malleable (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_components),   cmocka_unit_test (test_no_components),
         cmocka_unit_test (test_malleable),    cmocka_unit_test (test_not_malleable),
         cmocka_unit_test (test_sizes),        cmocka_unit_test (test_count_fit),
         cmocka_unit_test (test_task_total),   cmocka_unit_test (test_memory_units),

@@ -118,7 +118,7 @@ static bool is_known (struct planner *p, const struct shape *s)
     const struct match_policy *policy = &p->policy;
 
     return !p->removed.all && p->removed.generation == p->generation && !policy->measure
-           && !s->groups.level[0] && !policy->first && !policy->spread
+           && !s->groups.level[0] && !s->apart && !policy->first && !policy->spread
            && !policy->together && !s->other && !p->nested
            && graph_further_count (p->g) == 0;
 }

@@ -143,6 +143,8 @@ struct jobspec {
     int resize_signal;      /* announces a resize */
     struct placement placement;
     struct switches switches;
+    int64_t segment;      /* nodes of a segment, see placing.c; 0: none */
+    bool spread_segments; /* each segment in a place of its own */
     char *comment;        /* or NULL; only recorded and shown */
     char *wckey;          /* or NULL; the same */
     char *account;        /* or NULL; the same */

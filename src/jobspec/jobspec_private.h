@@ -35,6 +35,8 @@ const struct jobspec_resource *jobspec_find_slot (const struct jobspec *js,
                                                   const char *label);
 /* -EINVAL if a malleable job has something that malleable jobs cannot have. */
 int jobspec_check_malleable (const struct jobspec *js, struct error *err);
+/* -EINVAL if the job has segments and another placement. */
+int jobspec_check_segments (const struct jobspec *js, struct error *err);
 /* Read the fields of js that come from attributes.system (attributes NULL: none). */
 int jobspec_parse_attributes (struct jobspec *js, const json_t *attributes,
                               struct error *err);

@@ -20,12 +20,15 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/check/malleable.c \
 	src/jobspec/check/names.c \
 	src/jobspec/check/script_text.c \
+	src/jobspec/check/segments.c \
 	src/jobspec/options/attribute_values.c \
 	src/jobspec/options/attributes.c \
 	src/jobspec/options/environment.c \
 	src/jobspec/options/make_jobspec.c \
 	src/jobspec/options/set.c \
 	src/jobspec/options/shape.c \
+	src/jobspec/options/shape_places.c \
+	src/jobspec/options/submit_size.c \
 	src/jobspec/options/slurm_options.c \
 	src/jobspec/options/submit_options.c \
 	src/jobspec/options/variables.c \

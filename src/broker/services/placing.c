@@ -1,7 +1,8 @@
 /* placing.c - placement of a job's nodes among racks and zones: request, wait, result
  *
  *     submit, recovery --> placing_make(): the request with the placement of the job or
- *                          queue ("pack:rack"); for --switches a second one, bounded
+ *                          queue ("pack:rack"), or its segments; for --switches a
+ *                          second one, bounded
  *     into the queue   --> placing_choose(): the bounded one, until its time is over
  *     the time is over --> placing_pass(): into the queue again, now anywhere
  *     alloc            --> placing_to_alloc(): the places, for the record
@@ -32,6 +33,7 @@
 struct placing {
     struct entry *e;
     struct placement wish;       /* with its level; or PLACEMENT_NONE */
+    int64_t segment;             /* nodes of a segment in a place of that level; or 0 */
     int64_t most;                /* maximum number of places of `level`; 0: any */
     const char *level;           /* the executor's */
     double wait;                 /* seconds to wait for `close`; or INFINITY */
@@ -186,12 +188,42 @@ static int make_close (struct broker *b, struct placing *p, const struct jobspec
     return p->close ? 0 : -EINVAL;
 }
 
+/* Makes the request of a job with segments: on the innermost level, and nowhere else. */
+static int make_segments (struct broker *b, struct entry *e, unsigned queue,
+                          struct error *err)
+{
+    const struct jobspec *js = entry_jobspec (e);
+    const char *level = innermost (b);
+    struct match_request *req;
+
+    if (!level)
+        return refuse_level (b, "segment", "", err);
+    req = queuenodes_request (b, js, broker_config (b)->queues[queue].name, NULL, err);
+    if (!req)
+        return -EINVAL;
+    if (match_request_segment (req, level, js->segment, js->spread_segments, err) < 0) {
+        match_request_destroy (req);
+        return -EINVAL;
+    }
+    entry_set_request (e, match_request_share (broker_matcher (b), req));
+    struct placing *p = slot_of (e)->p = calloc (1, sizeof (*p));
+    if (!p)
+        return error_no_memory (err, NULL);
+    p->e = e;
+    p->segment = js->segment;
+    p->wish.kind = PLACEMENT_PACK;
+    snprintf (p->wish.level, sizeof (p->wish.level), "%s", level);
+    return 0;
+}
+
 int placing_make (struct broker *b, struct entry *e, unsigned queue, struct error *err)
 {
     struct placement wish;
     const struct jobspec *js = entry_jobspec (e);
     bool own = js->placement.kind != PLACEMENT_NONE;
 
+    if (js->segment > 0)
+        return make_segments (b, e, queue, err);
     if (find_wish (b, js, queue, &wish, err) < 0)
         return -EINVAL;
     entry_set_request (e, make_request (b, js, queue, &wish, 0, own, err));
@@ -357,6 +389,11 @@ static void add_asked (struct strbuf *sb, struct broker *b, const struct entry *
     }
     if (p->wish.kind == PLACEMENT_NONE)
         return;
+    if (p->segment > 0) {
+        strbuf_addf (sb, "in segments of %jd, each in one %s", (intmax_t)p->segment,
+                     p->wish.level);
+        return;
+    }
     strbuf_adds (sb, sb->len ? "; " : "");
     if (p->wish.kind == PLACEMENT_SPREAD)
         strbuf_addf (sb, "spread over all %ss, if possible", p->wish.level);

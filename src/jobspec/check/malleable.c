@@ -51,9 +51,9 @@ static const char *unfit (const struct jobspec *js)
         return "does not go with --array: submit the tasks one by one";
     if (js->stage_in.n > 0 || js->stage_out.n > 0)
         return "does not go with --stage-in and --stage-out: copy in the script";
-    if (js->placement.kind > PLACEMENT_ANY || js->switches.count > 0)
-        return "does not go with --placement and --switches: nodes that are free come "
-               "from anywhere";
+    if (js->placement.kind > PLACEMENT_ANY || js->switches.count > 0 || js->segment > 0)
+        return "does not go with --placement, --switches and --segment: nodes that are "
+               "free come from anywhere";
     return NULL;
 }
 

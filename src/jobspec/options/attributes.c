@@ -148,6 +148,13 @@ const struct attribute attribute_table[] = {
     { .name = "ntasks-per-node", .arg = "N", .group = "Resources",
       .help = "tasks on each node, at most N with --ntasks",
       COUNT (ntasks_per_node), .resource = true },
+    { .name = "ntasks-per-socket", .arg = "N", .group = "Resources",
+      .help = "at most N tasks on each socket; a node counts as one socket",
+      COUNT (ntasks_per_socket), .resource = true },
+    { .name = "spread-job", .group = "Resources",
+      .help = "with --ntasks and without --nodes: use as many nodes as possible, each "
+              "with as few tasks",
+      FLAG (spread_job), .resource = true },
     { .name = "cpus-per-task", .letter = 'c', .arg = "N", .group = "Resources",
       .help = "cores for each task; on Kubernetes also a part of a core: 0.5, 500m [1]",
       OWN (cpus), .resource = true, .in_job = true },
@@ -214,6 +221,13 @@ const struct attribute attribute_table[] = {
     { .name = "nodes-per-rack", .arg = "N", .group = "Placement",
       .help = "the same as --nodes-per=rack:N",
       OWN (nodes_per), .same_as = "nodes-per" },
+    { .name = "segment", .arg = "N", .group = "Placement",
+      .help = "place the nodes in segments of N, each in one rack (place of the "
+              "innermost level)",
+      COUNT (js.segment), .path = "fluxq.segment" },
+    { .name = "spread-segments", .group = "Placement",
+      .help = "with --segment: each segment in a rack of its own",
+      FLAG (js.spread_segments), .path = "fluxq.spread-segments" },
     { .name = "placement", .arg = "pack|spread[:LEVEL]|any", .group = "Placement",
       .help = "pack: use as few racks (zones, ...) as possible; spread: use all evenly; "
               "the job never waits for this [set by the queue]",

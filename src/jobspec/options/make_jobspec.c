@@ -388,6 +388,7 @@ static const struct {
     size_t at; /* offset of an int64_t in struct submit_options */
 } numbers[] = {
     { "SLURM_NTASKS_PER_NODE", offsetof (struct submit_options, ntasks_per_node) },
+    { "SLURM_NTASKS_PER_SOCKET", offsetof (struct submit_options, ntasks_per_socket) },
     { "SLURM_GPUS", offsetof (struct submit_options, gpus) },
     { "SLURM_GPUS_PER_NODE", offsetof (struct submit_options, gpus_per_node) },
     { "SLURM_GPUS_PER_TASK", offsetof (struct submit_options, gpus_per_task) },
@@ -395,6 +396,7 @@ static const struct {
     { "SLURM_CPUS_PER_GPU", offsetof (struct submit_options, cpus_per_gpu) },
     { "SLURM_MEM_PER_CPU", offsetof (struct submit_options, mem_per_cpu) },
     { "SLURM_MEM_PER_GPU", offsetof (struct submit_options, mem_per_gpu) },
+    { "SLURM_JOB_SEGMENT_SIZE", offsetof (struct submit_options, js.segment) },
 };
 
 /* Sets Slurm's variables of this request. As in sbatch, those of the job in which the

@@ -8,123 +8,47 @@
 
 #include "common/gputype.h"
 #include "jobspec/attributes/requires.h"
+#include "jobspec/options/submit_size.h"
 
 static int64_t divide_up (int64_t a, int64_t b)
 {
     return a / b + (a % b != 0);
 }
 
-/* -- sizes -- */
-
-static bool is_elastic (const struct submit_size *z)
-{
-    return z->count.min != z->count.max;
-}
-
-static bool is_open (const struct submit_size *z)
-{
-    return is_elastic (z) && z->count.max == JOBSPEC_COUNT_MAX && !z->list;
-}
-
-/* Whether each number from the least to the greatest is a size. */
-static bool is_plain (const struct submit_size *z)
-{
-    return !z->list && z->count.op == '+' && z->count.operand == 1;
-}
-
-static void set_fixed (struct submit_size *z, int64_t n)
-{
-    z->count = (struct jobspec_count){ n, n, '+', 1 };
-}
-
-static void set_range (struct submit_size *z, int64_t min, int64_t max)
-{
-    z->count = (struct jobspec_count){ min, max, '+', 1 };
-}
-
-struct text {
-    char s[80];
-};
-
-/* The sizes as in the option: "4-16" */
-static struct text text_of (const struct submit_size *z)
-{
-    struct text t;
-    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
-
-    jobspec_count_add (&sb, &z->count, z->list);
-    snprintf (t.s, sizeof (t.s), "%s", sb.err ? "..." : sb.buf);
-    return t;
-}
-
-static int copy_size (const struct submit_size *from, struct submit_size *to,
-                      struct error *err)
-{
-    to->count = from->count;
-    if (from->list && !(to->list = idset_copy (from->list)))
-        return error_no_memory (err, NULL);
-    return 0;
-}
-
-static bool divide_list (const struct submit_size *from, int64_t by,
-                         struct submit_size *to)
-{
-    if (!(to->list = idset_create ()))
-        return false;
-    IDSET_FOREACH (from->list, n)
-    {
-        if (n % by != 0 || idset_add (to->list, (uint32_t)(n / by)) < 0) {
-            idset_destroy (to->list);
-            to->list = NULL;
-            return false;
-        }
-    }
-    to->count.min = from->count.min / by;
-    to->count.max = from->count.max / by;
-    return true;
-}
-
-/* Divide each size; false: not all sizes divide. In a range of all numbers, only each
- * by-th number stays. */
-static bool divide (const struct submit_size *from, int64_t by, struct submit_size *to)
-{
-    const struct jobspec_count *c = &from->count;
-
-    *to = *from;
-    to->list = NULL;
-    if (from->list)
-        return divide_list (from, by, to);
-    if (c->min % by != 0 || (c->max % by != 0 && !is_open (from)))
-        return false;
-    if (is_elastic (from) && by > 1
-        && (c->op == '^' || (c->op == '+' && c->operand > 1 && c->operand % by != 0)))
-        return false;
-    if (c->op == '+' && c->operand > 1 && is_elastic (from))
-        to->count.operand /= by;
-    to->count.min /= by;
-    if (!is_open (from))
-        to->count.max /= by;
-    return true;
-}
-
 /* -- tasks on nodes -- */
+
+/* The most tasks on a node, and the option that says so; 0: any number. A node counts as
+ * one socket. */
+static int64_t most_on_node (const struct submit_options *so, const char **option)
+{
+    bool socket =
+        so->ntasks_per_socket
+        && (!so->ntasks_per_node || so->ntasks_per_socket < so->ntasks_per_node);
+
+    *option = socket ? "--ntasks-per-socket" : "--ntasks-per-node";
+    return socket ? so->ntasks_per_socket : so->ntasks_per_node;
+}
 
 static int check_tasks (const struct submit_options *so, int64_t nodes, int64_t ntasks,
                         struct error *err)
 {
+    const char *option;
+    int64_t most = most_on_node (so, &option);
+
     if (ntasks < nodes)
         return error_set (
             err, EINVAL,
             "%jd tasks (-n) cannot occupy %jd nodes (-N); ask for at most %jd nodes "
             "or at least %jd tasks",
             (intmax_t)ntasks, (intmax_t)nodes, (intmax_t)ntasks, (intmax_t)nodes);
-    if (so->ntasks_per_node && divide_up (ntasks, nodes) > so->ntasks_per_node)
+    if (most && divide_up (ntasks, nodes) > most)
         return error_set (err, EINVAL,
                           "%jd tasks (-n) do not fit: %jd nodes (-N) with %jd tasks each "
-                          "(--ntasks-per-node) have room for %jd",
-                          (intmax_t)ntasks, (intmax_t)nodes,
-                          (intmax_t)so->ntasks_per_node,
-                          (intmax_t)(nodes * so->ntasks_per_node));
+                          "(%s%s) have room for %jd",
+                          (intmax_t)ntasks, (intmax_t)nodes, (intmax_t)most, option,
+                          so->ntasks_per_socket == most ? ", and a node is one socket"
+                                                        : "",
+                          (intmax_t)(nodes * most));
     return 0;
 }
 
@@ -138,7 +62,7 @@ static int fixed_on_fixed (const struct submit_options *so, struct submit_shape 
     if (rc < 0)
         return rc;
     s->ntasks = ntasks;
-    set_fixed (&s->slots, divide_up (ntasks, nodes));
+    size_set_fixed (&s->slots, divide_up (ntasks, nodes));
     if (s->slots.count.min * nodes != ntasks)
         s->total = ntasks;
     return 0;
@@ -148,26 +72,31 @@ static int fixed_on_fixed (const struct submit_options *so, struct submit_shape 
 static int elastic_on_fixed (const struct submit_options *so, struct submit_shape *s,
                              struct error *err)
 {
-    int64_t nodes = s->nodes.count.min, min = so->ntasks.count.min;
-    int64_t max = so->ntasks.count.max;
+    const char *option;
+    struct submit_size ntasks = so->ntasks; /* borrows the list */
+    int64_t nodes = s->nodes.count.min, min = ntasks.count.min;
+    int64_t most = most_on_node (so, &option);
     int rc = check_tasks (so, nodes, min, err);
 
-    if (rc == 0 && !is_open (&so->ntasks))
+    if (rc == 0 && size_is_open (&ntasks) && most)
+        ntasks.count.max = jobspec_count_fit (&ntasks.count, nodes * most);
+    int64_t max = ntasks.count.max;
+    if (rc == 0 && !size_is_open (&ntasks))
         rc = check_tasks (so, nodes, max, err);
     if (rc < 0)
         return rc;
-    if (divide (&so->ntasks, nodes, &s->slots))
+    if (size_divide (&ntasks, nodes, &s->slots))
         return 0;
-    if (!is_plain (&so->ntasks) || max / nodes < divide_up (min, nodes))
+    if (!size_is_plain (&so->ntasks) || max / nodes < divide_up (min, nodes))
         return error_set (err, EINVAL,
                           "-n %s does not divide among %jd nodes (-N), which get as many "
                           "tasks each; say multiples of %jd, or leave -N out",
-                          text_of (&so->ntasks).s, (intmax_t)nodes, (intmax_t)nodes);
+                          size_text (&so->ntasks).s, (intmax_t)nodes, (intmax_t)nodes);
     return error_set (
         err, EINVAL,
         "-n %s does not divide among %jd nodes (-N), which get as many tasks each; say "
         "-n %jd-%jd, or leave -N out",
-        text_of (&so->ntasks).s, (intmax_t)nodes,
+        size_text (&so->ntasks).s, (intmax_t)nodes,
         (intmax_t)(divide_up (min, nodes) * nodes), (intmax_t)(max / nodes * nodes));
 }
 
@@ -177,7 +106,7 @@ static int fixed_on_elastic (const struct submit_options *so, struct submit_shap
 {
     int64_t ntasks = so->ntasks.count.min, min = s->nodes.count.min;
 
-    if (is_open (&s->nodes) && ntasks > min)
+    if (size_is_open (&s->nodes) && ntasks > min)
         s->nodes.count.max = jobspec_count_fit (&s->nodes.count, ntasks);
     int rc = check_tasks (so, s->nodes.count.max, ntasks, err);
     if (rc == 0)
@@ -185,8 +114,8 @@ static int fixed_on_elastic (const struct submit_options *so, struct submit_shap
     if (rc < 0)
         return rc;
     s->ntasks = s->total = ntasks;
-    set_range (&s->slots, divide_up (ntasks, s->nodes.count.max),
-               divide_up (ntasks, min));
+    size_set_range (&s->slots, divide_up (ntasks, s->nodes.count.max),
+                    divide_up (ntasks, min));
     return 0;
 }
 
@@ -197,11 +126,12 @@ static int elastic_on_elastic (const struct submit_options *so, struct submit_sh
     const struct jobspec_count *n = &s->nodes.count, *t = &so->ntasks.count;
     int rc;
 
-    if (!is_plain (&so->ntasks) || is_open (&so->ntasks) || is_open (&s->nodes))
+    if (!size_is_plain (&so->ntasks) || size_is_open (&so->ntasks)
+        || size_is_open (&s->nodes))
         return error_set (err, EINVAL,
                           "-n %s cannot be combined with several numbers of nodes (-N); "
                           "use -n MIN-MAX and -N MIN-MAX, or --ntasks-per-node",
-                          text_of (&so->ntasks).s);
+                          size_text (&so->ntasks).s);
     if ((rc = check_tasks (so, n->min, t->min, err)) < 0
         || (rc = check_tasks (so, n->max, t->max, err)) < 0)
         return rc;
@@ -220,7 +150,7 @@ static int elastic_on_elastic (const struct submit_options *so, struct submit_sh
                           (intmax_t)t->min, (intmax_t)t->max, (intmax_t)(t->min / n->min),
                           (intmax_t)n->min, (intmax_t)(t->max / n->max),
                           (intmax_t)n->max);
-    set_range (&s->slots, t->min / n->min, t->max / n->max);
+    size_set_range (&s->slots, t->min / n->min, t->max / n->max);
     return 0;
 }
 
@@ -228,36 +158,61 @@ static int shape_on_nodes (const struct submit_options *so, struct submit_shape 
                            struct error *err)
 {
     if (so->ntasks.count.min == 0) {
-        set_fixed (&s->slots, so->ntasks_per_node ? so->ntasks_per_node : 1);
-        if (!is_elastic (&s->nodes))
+        if (so->ntasks_per_socket && so->ntasks_per_node > so->ntasks_per_socket)
+            return error_set (err, EINVAL,
+                              "%jd tasks on each node (--ntasks-per-node) are more than "
+                              "%jd on each socket (--ntasks-per-socket); a node is one "
+                              "socket",
+                              (intmax_t)so->ntasks_per_node,
+                              (intmax_t)so->ntasks_per_socket);
+        size_set_fixed (&s->slots, so->ntasks_per_node ? so->ntasks_per_node : 1);
+        if (!size_is_elastic (&s->nodes))
             s->ntasks = s->nodes.count.min * s->slots.count.min;
         return 0;
     }
-    if (is_elastic (&s->nodes))
-        return is_elastic (&so->ntasks) ? elastic_on_elastic (so, s, err)
-                                        : fixed_on_elastic (so, s, err);
-    return is_elastic (&so->ntasks) ? elastic_on_fixed (so, s, err)
-                                    : fixed_on_fixed (so, s, err);
+    if (size_is_elastic (&s->nodes))
+        return size_is_elastic (&so->ntasks) ? elastic_on_elastic (so, s, err)
+                                             : fixed_on_elastic (so, s, err);
+    return size_is_elastic (&so->ntasks) ? elastic_on_fixed (so, s, err)
+                                         : fixed_on_fixed (so, s, err);
 }
 
-/* --ntasks-per-node without -N: as many nodes as that takes. */
+/* At most so many tasks on a node, without -N: as many nodes as that takes. */
 static int find_nodes (const struct submit_options *so, struct submit_shape *s,
                        struct error *err)
 {
-    const int64_t each = so->ntasks_per_node;
+    const char *option;
+    const int64_t each = most_on_node (so, &option);
 
-    if (!is_elastic (&so->ntasks)) {
-        set_fixed (&s->nodes,
-                   so->ntasks.count.min ? divide_up (so->ntasks.count.min, each) : 1);
+    if (!size_is_elastic (&so->ntasks)) {
+        size_set_fixed (
+            &s->nodes, so->ntasks.count.min ? divide_up (so->ntasks.count.min, each) : 1);
         return shape_on_nodes (so, s, err);
     }
-    if (!divide (&so->ntasks, each, &s->nodes))
+    if (!size_divide (&so->ntasks, each, &s->nodes))
         return error_set (err, EINVAL,
-                          "-n %s does not divide into %jd tasks a node "
-                          "(--ntasks-per-node); say multiples of %jd",
-                          text_of (&so->ntasks).s, (intmax_t)each, (intmax_t)each);
-    set_fixed (&s->slots, each);
+                          "-n %s does not divide into %jd tasks a node (%s); say "
+                          "multiples of %jd",
+                          size_text (&so->ntasks).s, (intmax_t)each, option,
+                          (intmax_t)each);
+    size_set_fixed (&s->slots, each);
     return 0;
+}
+
+/* --spread-job with -n alone: on as many nodes as are free. */
+static int spread_tasks (const struct submit_options *so, struct submit_shape *s,
+                         struct error *err)
+{
+    const char *option;
+    int64_t ntasks = so->ntasks.count.min, most = most_on_node (so, &option);
+
+    if (size_is_elastic (&so->ntasks))
+        return error_set (err, EINVAL,
+                          "--spread-job does not go with several numbers of tasks (-n "
+                          "%s); say one",
+                          size_text (&so->ntasks).s);
+    size_set_range (&s->nodes, most ? divide_up (ntasks, most) : 1, ntasks);
+    return shape_on_nodes (so, s, err);
 }
 
 /* A given option that describes nodes, or NULL. */
@@ -278,13 +233,13 @@ static int shape_anywhere (const struct submit_options *so, struct submit_shape 
         return error_set (err, EINVAL,
                           "%s needs the number of nodes: give -N or --ntasks-per-node "
                           "besides -n %s",
-                          per_node_option (so, s), text_of (&so->ntasks).s);
+                          per_node_option (so, s), size_text (&so->ntasks).s);
     if (so->ntasks.count.min > 0) {
-        s->ntasks = is_elastic (&so->ntasks) ? 0 : so->ntasks.count.min;
-        return copy_size (&so->ntasks, &s->slots, err);
+        s->ntasks = size_is_elastic (&so->ntasks) ? 0 : so->ntasks.count.min;
+        return size_copy (&so->ntasks, &s->slots, err);
     }
     s->ntasks = 1;
-    set_fixed (&s->slots, 1);
+    size_set_fixed (&s->slots, 1);
     return 0;
 }
 
@@ -308,57 +263,24 @@ static int shape_counts (const struct submit_options *so, struct submit_shape *s
         return error_set (err, EINVAL,
                           "--nodelist names %u nodes, and -N asks for %s of them; name "
                           "more, or choose nodes with --constraint",
-                          named, text_of (&so->nodes).s);
+                          named, size_text (&so->nodes).s);
     if (so->nodes.count.min > 0) {
-        rc = copy_size (&so->nodes, &s->nodes, err);
+        rc = size_copy (&so->nodes, &s->nodes, err);
         return rc < 0 ? rc : shape_on_nodes (so, s, err);
     }
     if (named && !so->ntasks_per_node) {
-        set_fixed (&s->nodes,
-                   so->ntasks.count.min ? MIN (named, so->ntasks.count.min) : named);
+        size_set_fixed (&s->nodes,
+                        so->ntasks.count.min ? MIN (named, so->ntasks.count.min) : named);
         return shape_on_nodes (so, s, err);
     }
-    if (so->ntasks_per_node)
+    if (so->spread_job && so->ntasks.count.min > 0)
+        return spread_tasks (so, s, err);
+    if (so->ntasks_per_node || (so->ntasks_per_socket && so->ntasks.count.min > 0))
         return find_nodes (so, s, err);
     if (!per_node_option (so, s) || so->ntasks.count.max > 1)
         return shape_anywhere (so, s, err);
-    set_fixed (&s->nodes, 1);
+    size_set_fixed (&s->nodes, 1);
     return shape_on_nodes (so, s, err);
-}
-
-/* -- places -- */
-
-/* --nodes-per: the nodes are cut into places of so many. */
-static int shape_places (const struct submit_options *so, struct submit_shape *s,
-                         struct error *err)
-{
-    const struct nodes_per *per = &so->nodes_per;
-
-    if (per->count == 0)
-        return 0;
-    if (so->js.switches.count > 0 || so->js.placement.kind > PLACEMENT_ANY)
-        return error_set (
-            err, EINVAL,
-            "--nodes-per=%s:%jd places the nodes and cannot be combined with %s",
-            per->level, (intmax_t)per->count,
-            so->js.switches.count > 0 ? "--switches" : "--placement");
-    if (!s->nodes.count.min)
-        return error_set (err, EINVAL,
-                          "--nodes-per=%s:%jd needs the number of nodes: give -N",
-                          per->level, (intmax_t)per->count);
-    if (is_elastic (&s->nodes) && s->total)
-        return error_set (err, EINVAL,
-                          "--nodes-per=%s:%jd does not go with -n %jd spread over -N %s; "
-                          "say --ntasks-per-node",
-                          per->level, (intmax_t)per->count, (intmax_t)s->total,
-                          text_of (&s->nodes).s);
-    if (!divide (&s->nodes, per->count, &s->places))
-        return error_set (err, EINVAL,
-                          "-N %s does not divide into %jd nodes a %s (--nodes-per); say "
-                          "multiples of %jd",
-                          text_of (&s->nodes).s, (intmax_t)per->count, per->level,
-                          (intmax_t)per->count);
-    return 0;
 }
 
 /* -- GPUs and generic resources -- */
@@ -368,7 +290,7 @@ struct gpu_way {
     const char *option;
     int64_t count;
     const char *type; /* or NULL */
-    int source; /* 0: not given */
+    int source;       /* 0: not given */
 };
 
 enum { IN_ALL, A_TASK, A_NODE, BY_GRES, GPU_WAYS };
@@ -393,14 +315,14 @@ static int choose_way (const struct gpu_way *ways, const struct gpu_way **ret,
 static int divide_gpus (const struct submit_options *so, struct submit_shape *s,
                         struct error *err)
 {
-    bool sized = is_elastic (&s->nodes);
+    bool sized = size_is_elastic (&s->nodes);
 
-    if (sized || is_elastic (&s->slots))
+    if (sized || size_is_elastic (&s->slots))
         return error_set (
             err, EINVAL,
             "-G %jd does not go with a range of %s (%s %s); say --gpus-per-task",
             (intmax_t)so->gpus, sized ? "nodes" : "tasks", sized ? "-N" : "-n",
-            text_of (sized ? &s->nodes : &so->ntasks).s);
+            size_text (sized ? &s->nodes : &so->ntasks).s);
     if (so->gpus % s->ntasks == 0 && !s->total) {
         s->gpus_slot = so->gpus / s->ntasks;
     } else if (s->nodes.count.min && so->gpus % s->nodes.count.min == 0) {
@@ -487,12 +409,14 @@ static int slots_of_gpus (struct submit_options *so, struct submit_shape *s,
     const int64_t each = so->ntasks_per_gpu, tasks = so->ntasks.count.min;
     int64_t gpus = so->gpus;
 
-    if (is_elastic (&so->ntasks) || is_elastic (&so->nodes))
+    if (size_is_elastic (&so->ntasks) || size_is_elastic (&so->nodes))
         return error_set (err, EINVAL,
                           "--ntasks-per-gpu does not go with several sizes (-N, -n)");
-    if (so->gpus_per_task || gpus_of_gres (&so->gres, 0))
+    if (so->gpus_per_task || so->ntasks_per_socket || gpus_of_gres (&so->gres, 0))
         return error_set (err, EINVAL, "--ntasks-per-gpu and %s exclude each other",
-                          so->gpus_per_task ? "--gpus-per-task" : "--gres=gpu");
+                          so->gpus_per_task       ? "--gpus-per-task"
+                          : so->ntasks_per_socket ? "--ntasks-per-socket"
+                                                  : "--gres=gpu");
     bool by_node = so->gpus_per_node && !gpus;
     if (by_node)
         gpus = so->gpus_per_node * MAX (so->nodes.count.min, 1);
@@ -505,10 +429,10 @@ static int slots_of_gpus (struct submit_options *so, struct submit_shape *s,
     if (gpus == 0)
         return no_gpus ("--ntasks-per-gpu", err);
     if (so->gpus_per_node && !so->nodes.count.min)
-        set_fixed (&so->nodes, 1);
+        size_set_fixed (&so->nodes, 1);
     if (so->gpus_per_node)
         so->ntasks_per_node = so->gpus_per_node;
-    set_fixed (&so->ntasks, gpus);
+    size_set_fixed (&so->ntasks, gpus);
     so->gpu_type.per_task = by_node ? so->gpu_type.per_node : so->gpu_type.in_all;
     so->gpus = so->gpus_per_node = 0;
     so->gpus_per_task = 1;
@@ -538,7 +462,7 @@ static int shape_cores (const struct submit_options *so, struct submit_shape *s,
     }
     if (all == 0)
         return no_gpus ("--cpus-per-gpu", err);
-    if (is_elastic (&s->slots) || all % slots != 0)
+    if (size_is_elastic (&s->slots) || all % slots != 0)
         return error_set (
             err, EINVAL,
             "--cpus-per-gpu: %jd cores on each node do not divide among %jd "
@@ -602,7 +526,7 @@ int submit_shape_make (const struct submit_options *given, struct submit_shape *
     if (rc == 0)
         rc = shape_memory (so, s, err);
     if (rc == 0)
-        rc = shape_places (so, s, err);
+        rc = submit_shape_places (so, s, err);
     if (rc < 0)
         submit_shape_release (s);
     return rc;

@@ -29,6 +29,9 @@ struct submit_shape {
 /* 0; -EINVAL: the counts conflict, with the reason; -ENOMEM. Release s only after 0. */
 int submit_shape_make (const struct submit_options *so, struct submit_shape *s,
                        struct error *err);
+/* The part of submit_shape_make() that says where the nodes are (shape_places.c). */
+int submit_shape_places (const struct submit_options *so, struct submit_shape *s,
+                         struct error *err);
 /* Whether an entry of --gres asks for GPUs: they are in the shape. */
 bool submit_gres_is_gpu (const struct gres *g);
 void submit_shape_release (struct submit_shape *s);

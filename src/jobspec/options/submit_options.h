@@ -22,6 +22,8 @@
  *     -N, or -N and t     node[N] > slot[t or 1] > core[c]
  *     -n and -N           node[N] > slot[n/N rounded up] > core[c]; tasks: n in all
  *     -n and t            as -n and -N with N = n/t rounded up; t alone: N = 1
+ *     --ntasks-per-socket with -n as t, since a node counts as one socket; else a check
+ *     --spread-job, -n    as -N n/t-n and -n, without t -N 1-n
  *
  * If -N or -n has several sizes (SIZES: MIN-MAX, MIN-MAX:STEP, MIN-MAX:OPERAND:OPERATOR,
  * A,B,C; MIN+ without an upper limit):
@@ -107,7 +109,8 @@ struct submit_options {
     int on_full;               /* enum jobspec_on_full */
     struct submit_size nodes;  /* -N */
     struct submit_size ntasks; /* -n */
-    int64_t ntasks_per_node;
+    int64_t ntasks_per_node, ntasks_per_socket;
+    bool spread_job;       /* --spread-job */
     int64_t cpus_per_task; /* -c, a whole number */
     int64_t cpu_milli;     /* -c in thousandths, if it is a fraction; else 0 */
     int64_t mem_mib;       /* --mem, a node */

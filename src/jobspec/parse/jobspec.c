@@ -235,6 +235,8 @@ static int parse_all (struct jobspec *js, struct error *err)
         rc = jobspec_check_malleable (js, err);
     if (rc == 0)
         rc = jobspec_parse_components (js, err);
+    if (rc == 0)
+        rc = jobspec_check_segments (js, err);
     return rc < 0 ? rc : default_name (js, err);
 }
 

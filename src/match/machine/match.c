@@ -58,7 +58,8 @@ void matcher_set_policy (struct matcher *m, const struct match_policy *policy)
 
 static bool same_groups (const struct shape_groups *a, const struct shape_groups *b)
 {
-    return a->spread == b->spread && a->most == b->most && !strcmp (a->level, b->level);
+    return a->spread == b->spread && a->most == b->most && a->segment == b->segment
+           && a->apart == b->apart && !strcmp (a->level, b->level);
 }
 
 struct match_request *match_request_share (struct matcher *m, struct match_request *req)

@@ -55,6 +55,12 @@ bool match_asks_for_parts (const struct jobspec *js);
  * before the request is shared or used. -ENOTSUP: the request asks for places itself. */
 int match_request_place (struct match_request *req, const struct placement *p,
                          int64_t most, struct error *err);
+/* Places the nodes in segments of n (> 0): all nodes of a segment are in one place of the
+ * level, in as few places as possible. apart: each segment is in a place of its own. The
+ * job does not fit in another way. As for match_request_place(); -ENOTSUP also: the
+ * request asks for no nodes; -EINVAL: some number of nodes is no multiple of n. */
+int match_request_segment (struct match_request *req, const char *level, int64_t n,
+                           bool apart, struct error *err);
 void match_request_destroy (struct match_request *req);
 /* Adds a reference. Each holder calls match_request_destroy(). */
 struct match_request *match_request_ref (struct match_request *req);

@@ -361,6 +361,50 @@ int match_request_place (struct match_request *req, const struct placement *p,
     return 0;
 }
 
+/* True if each number of the outermost vertex is a multiple of n. */
+static bool all_divide (const struct shape_vertex *v, int64_t n)
+{
+    const struct jobspec_count *c = &v->count;
+
+    if (v->sizes) {
+        IDSET_FOREACH (v->sizes, size)
+        {
+            if (size % n != 0)
+                return false;
+        }
+        return true;
+    }
+    if (c->min % n != 0)
+        return false;
+    return c->min == c->max || c->op != '+' || c->operand % n == 0;
+}
+
+int match_request_segment (struct match_request *req, const char *level, int64_t n,
+                           bool apart, struct error *err)
+{
+    struct shape *s = req->shape;
+    const struct shape_vertex *top = &s->v[s->top];
+    struct placement pack = { .kind = PLACEMENT_PACK };
+
+    if (strcmp (top->type, "node") != 0)
+        return error_set (err, ENOTSUP,
+                          "resources[0]: segments are of nodes, and it asks for a %s",
+                          top->type);
+    if (!all_divide (top, n))
+        return error_set (err, EINVAL,
+                          "resources[0].count: some number of nodes is no multiple of "
+                          "the segment's %jd",
+                          (intmax_t)n);
+    snprintf (pack.level, sizeof (pack.level), "%s", level);
+    int rc = match_request_place (req, &pack, 0, err);
+    if (rc < 0)
+        return rc;
+    s->groups.segment = n;
+    s->groups.apart = apart;
+    req->key ^= mixed ((uint64_t)n << 3 | apart << 2);
+    return 0;
+}
+
 struct match_request *match_request_ref (struct match_request *req)
 {
     req->refs++;

@@ -61,6 +61,9 @@ struct shape_groups {
     char level[PLACEMENT_LEVEL_MAX + 1]; /* type of the groups; "": any placement */
     bool spread;  /* prefer: evenly over the groups; else in as few groups as possible */
     int64_t most; /* limit of the number of groups: more do not fit; 0: none */
+    /* each group has a multiple of so many, or none (apart: so many, or none); 0: any */
+    int64_t segment;
+    bool apart;
 };
 
 struct shape {

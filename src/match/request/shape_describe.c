@@ -243,5 +243,8 @@ int shape_describe (const struct shape *s, struct strbuf *sb)
     if (groups->most > 0)
         strbuf_addf (sb, " in at most %" PRId64 " %s%s", groups->most, groups->level,
                      groups->most > 1 ? "s" : "");
+    if (groups->segment > 0)
+        strbuf_addf (sb, " in segments of %" PRId64 ", each in %s %s", groups->segment,
+                     groups->apart ? "another" : "one", groups->level);
     return sb->err;
 }

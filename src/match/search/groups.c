@@ -12,6 +12,9 @@
  * the placement is a preference: if the places have too little, or nodes without such a
  * place are needed, the request is served without placement. As all nodes count alike, k
  * places have at most what the k fullest lists have; so the result is optimal.
+ *
+ * With segments, a place counts with the nodes of its whole segments, and the request
+ * asks for whole segments. That is strict, too.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +42,19 @@ struct groups {
     int64_t least, goal;
 };
 
+/* The part of n that a place can give in whole segments. */
+static int64_t in_segments (const struct shape_groups *wish, int64_t n)
+{
+    int64_t all = wish->segment > 0 ? n - n % wish->segment : n;
+
+    return wish->apart ? MIN (all, wish->segment) : all;
+}
+
+static bool is_strict (const struct shape_groups *wish)
+{
+    return wish->most > 0 || wish->segment > 0;
+}
+
 /* -- the places -- */
 
 /* The most of r in the nodes below a. */
@@ -52,7 +68,7 @@ static int64_t bound_of (const struct groups *x, const struct upper *a)
         if (one > 0)
             most = MIN (most, walk_sum (k, a->index, d) / one);
     }
-    return MIN (most, x->goal);
+    return in_segments (&k->s->groups, MIN (most, x->goal));
 }
 
 static bool add_group (struct groups *x, const struct upper *a)
@@ -129,7 +145,8 @@ static void look_into (struct groups *x, struct group *g, uint16_t head, int64_t
     k->quota = most;
     walk_gather (k, g->v, head, 1, 1, g->base, excl);
     k->quota = 0;
-    g->total = k->failed ? 0 : MIN (k->f[g->base].total, most);
+    g->total =
+        k->failed ? 0 : in_segments (&k->s->groups, MIN (k->f[g->base].total, most));
 }
 
 /* -- few places -- */
@@ -279,7 +296,7 @@ static void join (struct groups *x, uint32_t base)
 /* True if too few fit and the limit is strict. */
 static bool is_refused (const struct groups *x, int64_t found)
 {
-    if (x->k->s->groups.most == 0 || found >= x->least)
+    if (!is_strict (&x->k->s->groups) || found >= x->least)
         return false;
     x->k->group_miss = found;
     return true;
@@ -289,7 +306,7 @@ static bool is_refused (const struct groups *x, int64_t found)
  * elsewhere. */
 static bool needs_others (const struct groups *x, int64_t found, const struct upper *root)
 {
-    return x->k->s->groups.most == 0
+    return !is_strict (&x->k->s->groups)
            && (found < x->least || (found < x->goal && x->nodes < root->nnodes));
 }
 

@@ -338,6 +338,20 @@ static const struct {
     { "--gpus-per-node=2 --ntasks-per-gpu=2", "node1(slot2(core2,gpu1))", 2 },
     { "-N1 --mem=0", "node1!(slot1(core1))", 1 },
     { "--mem=0", "node1!(slot1(core1))", 1 },
+    /* a node is one socket */
+    { "-n6 --ntasks-per-socket=2", "node3(slot2(core1))", 1 },
+    { "-n5 --ntasks-per-socket=2 --ntasks-per-node=3", "node3(slot2(core1))", 5 },
+    { "-N2 --ntasks-per-socket=4", "node2(slot1(core1))", 1 },
+    { "--ntasks-per-socket=4", "slot1(core1)", 1 },
+    { "-N2 -n2+ --ntasks-per-socket=3", "node2(slot1-3:1:+(core1))", 1 },
+    { "-N2 -n6+ --ntasks-per-node=3", "node2(slot3(core1))", 1 },
+    { "-n3 --spread-job", "node1-3:1:+(slot1-3:1:+(core1))", 3 },
+    { "-n8 --spread-job --ntasks-per-node=4", "node2-8:1:+(slot1-4:1:+(core1))", 8 },
+    { "-N2 -n4 --spread-job", "node2(slot2(core1))", 1 },
+    { "-n1 --spread-job", "node1(slot1(core1))", 1 },
+    { "-N4 --segment=2", "node4(slot1(core1))", 1 },
+    { "-N2-8 --segment=2", "node2-8:2:+(slot1(core1))", 1 },
+    { "-N2,8 --segment=2", "node2,8(slot1(core1))", 1 },
 };
 
 static void test_by_unit (void **state)
@@ -378,6 +392,19 @@ static void test_by_unit_refused (void **state)
         { "-N1 -n3 --gpus-per-node=1 --cpus-per-gpu=4",
           "4 cores on each node do not divide" },
         { "-n2 --mem=0", "--mem=0 needs the number of nodes" },
+        { "-N2 -n5 --ntasks-per-socket=2",
+          "(--ntasks-per-socket, and a node is one socket)" },
+        { "-N2 --ntasks-per-node=2 --ntasks-per-socket=1", "more than 1 on each socket" },
+        { "-n5-7 --ntasks-per-socket=2", "2 tasks a node (--ntasks-per-socket)" },
+        { "-G2 --ntasks-per-gpu=1 --ntasks-per-socket=1", "exclude each other" },
+        { "-n2-4 --spread-job", "does not go with several numbers of tasks" },
+        { "-N3 --segment=2", "-N 3 does not divide into segments of 2 nodes" },
+        { "-N2-5 --segment=2", "-N 2-5 does not divide into segments of 2 nodes" },
+        { "-N2+ --segment=2", "say the largest number" },
+        { "-n2 --segment=2", "--segment=2 needs the number of nodes" },
+        { "-N2 --spread-segments", "give --segment" },
+        { "-N2 --segment=1 --nodes-per-rack=1", "cannot be combined with --nodes-per" },
+        { "-N2 --segment=1 --placement=pack", "cannot be combined with --placement" },
         { "-c2147483647 --mem-per-cpu=2147483647", "more than 2147483647 MiB" },
     };
 

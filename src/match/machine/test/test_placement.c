@@ -1,5 +1,6 @@
-/* Jobs in a bounded number of racks, packed, or spread, compared with brute force over
- * every set of racks. Fails if a job has more racks than it allows, if it is refused or
+/* Jobs in a bounded number of racks, packed, spread, or in segments, compared with brute
+ * force over every set of racks. Fails if a job has more racks than it allows or a segment
+ * in two racks, if it is refused or
  * waits although some racks have room, or room for more of it, if it is packed into
  * more racks than necessary or not spread evenly, if a preference makes a job wait, or
  * if an estimate is not the first time at which the job fits. */
@@ -19,14 +20,14 @@
 #define WORLDS 1500
 #define ROUNDS 12
 
-enum wish { NOTHING, MOST, PACK, SPREAD };
+enum wish { NOTHING, MOST, PACK, SPREAD, SEGMENTS, APART, WISHES };
 
 struct asked {
     bool nodes; /* nodes, not slots */
     bool exclusive;
     int64_t min, max, cores;
     enum wish wish;
-    int64_t most;
+    int64_t most; /* racks; of SEGMENTS and APART: nodes of a segment */
 };
 
 struct world {
@@ -125,6 +126,18 @@ static void fit_in (const struct world *w, const struct asked *q, double at, boo
         fit[w->rack[i]] += fit_on (w, q, i, at, ever);
 }
 
+/* ... in whole segments, where the request has them. */
+static void cut_segments (const struct asked *q, int64_t fit[RACKS + 1])
+{
+    if (q->wish < SEGMENTS)
+        return;
+    fit[0] = 0;
+    for (int r = 1; r <= RACKS; r++)
+        fit[r] = q->wish == SEGMENTS ? fit[r] / q->most * q->most
+                 : fit[r] >= q->most ? q->most
+                                     : 0;
+}
+
 static int64_t sum_of (const int64_t fit[RACKS + 1], unsigned set)
 {
     int64_t sum = 0;
@@ -152,6 +165,7 @@ static int64_t expected (const struct world *w, const struct asked *q, double at
     int64_t fit[RACKS + 1], most;
 
     fit_in (w, q, at, ever, fit);
+    cut_segments (q, fit);
     most = q->wish == MOST ? best (fit, q->most) : fit[0] + best (fit, RACKS);
     return most < q->min ? 0 : MIN (most, q->max);
 }
@@ -222,11 +236,16 @@ static void check_given (const struct world *w, const struct asked *q,
     bool enough;
 
     fit_in (w, q, at, false, fit);
+    cut_segments (q, fit);
     enough = fit[0] == 0 ? best (fit, RACKS) >= q->min : best (fit, RACKS) >= q->max;
     if (q->wish == MOST) {
         assert_int_equal (given[0], 0);
         assert_true (racks_of (given) <= q->most);
     }
+    for (int s = 1; s <= RACKS && q->wish >= SEGMENTS; s++)
+        assert_true (given[s] % q->most == 0 && given[s] <= fit[s]);
+    if (q->wish >= SEGMENTS)
+        check_packed (fit, given, n);
     if (q->wish == PACK && enough)
         check_packed (fit, given, n);
     if (q->wish == SPREAD && enough)
@@ -240,11 +259,16 @@ static struct asked any_request (struct world *w)
     struct asked q = { .nodes = below (w, 2) == 0,
                        .min = 1 + below (w, 6),
                        .cores = 1 + below (w, 4),
-                       .wish = (enum wish)below (w, 4),
+                       .wish = (enum wish)below (w, WISHES),
                        .most = 1 + below (w, 3) };
 
     q.exclusive = q.nodes && below (w, 4) == 0;
     q.max = below (w, 4) == 0 ? q.min + below (w, 8) : q.min;
+    if (q.wish >= SEGMENTS) {
+        q.nodes = true;
+        q.min = (1 + below (w, 3)) * q.most;
+        q.max = q.min + below (w, 2) * q.most;
+    }
     return q;
 }
 
@@ -254,16 +278,20 @@ static struct match_request *compile (struct world *w, const struct asked *q)
                            .level = "rack" };
     struct error err = { 0 };
     char text[128], count[40];
+    bool segments = q->wish >= SEGMENTS;
 
-    snprintf (count, sizeof (count), q->min < q->max ? "%d-%d" : "%d", (int)q->min,
-              (int)q->max);
+    snprintf (count, sizeof (count), q->min < q->max ? "%d-%d+%d" : "%d", (int)q->min,
+              (int)q->max, segments ? (int)q->most : 1);
     snprintf (text, sizeof (text),
               q->nodes ? "node=%s%s>slot=1>core=%d" : "slot=%s%s>core=%d", count,
               q->exclusive ? "!" : "", (int)q->cores);
     struct match_request *req = build_request (text, 0, NULL, &err);
     if (!req)
         fail_msg ("%s: %s", text, err.text);
-    if (q->wish != NOTHING
+    if (segments
+        && match_request_segment (req, "rack", q->most, q->wish == APART, &err) < 0)
+        fail_msg ("%s: %s", text, err.text);
+    if (q->wish != NOTHING && !segments
         && match_request_place (req, &p, q->wish == MOST ? q->most : 0, &err) < 0)
         fail_msg ("%s: %s", text, err.text);
     return match_request_share (w->m, req);
@@ -404,6 +432,51 @@ static void test_by_hand (void **state)
     end_world (&w);
 }
 
+/* 0 or the error of a request with segments of n. */
+static int segments (const char *tree, int64_t n, struct error *err)
+{
+    struct match_request *req = build_request (tree, 0, NULL, NULL);
+    int rc;
+
+    assert_non_null (req);
+    rc = match_request_segment (req, "rack", n, false, err);
+    match_request_destroy (req);
+    return rc;
+}
+
+static void test_segments (void **state)
+{
+    struct world w = { 0 };
+    struct match_request *req;
+    struct error why = { 0 };
+
+    (void)state;
+    assert_int_equal (segments ("node=4>slot=1>core=1", 2, NULL), 0);
+    assert_int_equal (segments ("node=2-8*2>slot=1>core=1", 2, NULL), 0);
+    assert_int_equal (segments ("node=2-6+4>slot=1>core=1", 2, NULL), 0);
+    assert_int_equal (segments ("node=3>slot=1>core=1", 2, &why), -EINVAL);
+    assert_string_equal (why.text, "resources[0].count: some number of nodes is no "
+                                   "multiple of the segment's 2");
+    assert_int_equal (segments ("node=2-4>slot=1>core=1", 2, NULL), -EINVAL);
+    assert_int_equal (segments ("node=2-5+3>slot=1>core=1", 2, NULL), -EINVAL);
+    assert_int_equal (segments ("slot=4>core=1", 2, NULL), -ENOTSUP);
+    assert_int_equal (segments ("rack=1>node=2>slot=1>core=1", 2, NULL), -ENOTSUP);
+
+    make_racks (&w);
+    req = build_request ("node=9>slot=1>core=1", 0, NULL, NULL);
+    assert_int_equal (match_request_segment (req, "rack", 3, false, NULL), 0);
+    assert_int_equal (match_satisfiability (w.m, req, NULL), 0);
+    match_request_destroy (req);
+    req = build_request ("node=12>slot=1>core=1", 0, NULL, NULL);
+    assert_int_equal (match_request_segment (req, "rack", 3, false, NULL), 0);
+    assert_int_equal (match_satisfiability (w.m, req, &why), -ENOENT);
+    assert_string_equal (why.text,
+                         "needs 12 nodes with 1 slot of 1 core each in segments of 3, "
+                         "each in one rack: 9 of 12 nodes fit the machine");
+    match_request_destroy (req);
+    end_world (&w);
+}
+
 static void test_refused (void **state)
 {
     struct placement p = { .kind = PLACEMENT_PACK, .level = "rack" };
@@ -440,9 +513,8 @@ static void test_no_level (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_by_hand),
-        cmocka_unit_test (test_refused),
-        cmocka_unit_test (test_no_level),
+        cmocka_unit_test (test_by_hand), cmocka_unit_test (test_segments),
+        cmocka_unit_test (test_refused), cmocka_unit_test (test_no_level),
         cmocka_unit_test (test_random),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -4,11 +4,11 @@ test_description='attributes that fluxq only records: each can be set in every w
 
 start_broker
 
-# OPTION:COLUMN:LABEL:VARIABLE of each row of the table of attributes with a column, and any text as its value.
+# OPTION:COLUMN:LABEL:VARIABLE of each row of the table of attributes with a column and a variable, and any text as its value.
 recorded()
 {
     sed -n '/^const struct attribute attribute_table/,/^};/p' "$FLUXQ_SOURCE_DIR/src/jobspec/options/attributes.c" |
-        tr '\n' ' ' | sed 's/ },/ }\n/g' | grep "\.heading = " | grep -v "\.check = " |
+        tr '\n' ' ' | sed 's/ },/ }\n/g' | grep "\.heading = .*\.variable = " | grep -v "\.check = " |
         sed 's/.*\.name = "\([^"]*\)".*\.event = "\([^"]*\)".*\.label = "\([^"]*\)".*\.variable = "\([^"]*\)".*/\1:\2:\3:\4/'
 }
 

@@ -4,6 +4,7 @@
 #include <strings.h>
 
 #include "job/transitions.h"
+#include "jobspec/options/attributes.h"
 
 struct job *job_create (uint64_t id)
 {
@@ -56,8 +57,11 @@ int job_apply (struct job *job, const struct event *e, unsigned *actions,
     const struct transition *transition = transition_find (job, e->name);
     *actions = 0;
     if (!transition && job->nevents > 0 && transition_is_remark (e->name)) {
-        job->nevents++;
-        return 0;
+        int rc = strcmp (e->name, "memo") == 0
+                     ? attributes_of_memo (e->context, &job->shown)
+                     : 0;
+        job->nevents += rc == 0;
+        return rc == 0 ? 0 : error_set (err, -rc, "memo: a value is no text");
     }
     if (!transition)
         return error_set (err, EPROTO, "event %s may not come %s %s", e->name,

@@ -77,7 +77,10 @@
  *     usage      {attempt, steps, steps_not_kept}    resources that the steps of an
  *                                                    attempt used; ignored here, for
  *                                                    people and accounting
- *     memo, fluxq-restart, debug.*  any: ignored, in every state
+ *     memo       {comment, wckey, ...; userid}       new texts of attributes that are
+ *                                                    only shown (RFC 21), in every state;
+ *                                                    other keys are ignored
+ *     fluxq-restart, debug.*  any: ignored, in every state
  */
 #pragma once
 

@@ -38,7 +38,8 @@ int texts_set (struct text *list, size_t n, struct error *err);
 extern const struct transition transitions[];
 extern const size_t transitions_count;
 const struct transition *transition_find (const struct job *job, const char *event);
-/* memo, usage, fluxq-restart, debug.*: allowed in every state after submit, no effect. */
+/* memo, usage, fluxq-restart, debug.*: allowed in every state after submit; they change
+ * neither the state nor what the job does. */
 bool transition_is_remark (const char *event);
 
 /* transitions_array.c */

@@ -147,6 +147,9 @@ struct jobspec {
     bool spread_segments; /* each segment in a place of its own */
     char *comment;        /* or NULL; only recorded and shown */
     char *wckey;          /* or NULL; the same */
+    char *extra;          /* or NULL; the same */
+    char *mcs_label;      /* or NULL; the same */
+    char *admin_comment;  /* or NULL; the same */
     char *account;        /* or NULL; the same */
     char *qos;            /* or NULL; the same */
     char *mail_type;      /* "BEGIN,END", see mail.h; or NULL */

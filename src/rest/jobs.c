@@ -207,14 +207,17 @@ static const struct {
     enum kind kind;
 } keys[] = {
     { "account", "Account", TEXT },
+    { "admin_comment", "AdminComment", TEXT },
     { "comment", "Comment", TEXT },
     { "cpus_per_task", "CPUsPerTask", NUMBER },
     { "deadline", "Deadline", NUMBER },
     { "dependency", "Dependency", TEXT },
     { "begin_time", "StartTime", NUMBER },
+    { "extra", "Extra", TEXT },
     { "maximum_nodes", "NumNodes", NUMBER },
     { "minimum_nodes", "NumNodes", NUMBER },
     { "name", "Name", TEXT },
+    { "mcs_label", "MCSLabel", TEXT },
     { "nice", "Nice", NUMBER },
     { "nodes", "NumNodes", TEXT },
     { "partition", "Partition", TEXT },

@@ -67,7 +67,8 @@ struct history_job {
     int64_t nodes, ntasks, ncores, cpu_milli, gpus, memory_mib; /* allocated */
     int64_t asked_nodes, asked_ntasks, asked_ncores, asked_cpu_milli, asked_gpus,
         asked_memory_mib;
-    const char *nodelist, *cwd, *comment, *result_text;
+    const char *nodelist, *cwd, *comment, *extra, *mcs_label, *admin_comment,
+        *result_text;
     const char *exception; /* type of the exception that ended the job */
     int64_t restarts, urgency, priority;
     int64_t cancelled_by; /* uid of the user who ended the job */

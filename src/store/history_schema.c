@@ -5,8 +5,8 @@
 #include "common/log.h"
 #include "store/history_private.h"
 
-#define SCHEMA_VERSION "2"
-#define SCHEMA_VERSION_NUMBER 2
+#define SCHEMA_VERSION "3"
+#define SCHEMA_VERSION_NUMBER 3
 #define APPLICATION_ID "1718384744" /* "flxh" */
 #define APPLICATION_ID_NUMBER 1718384744
 
@@ -59,6 +59,9 @@ const struct history_column history_columns[] = {
     { NUMBER (priority) },
     { NUMBER (cancelled_by) },
     { TEXT (licenses) },
+    { TEXT (extra) },
+    { TEXT (mcs_label) },
+    { TEXT (admin_comment) },
     { 0 },
 };
 _Static_assert(ARRAY_SIZE (history_columns) <= HISTORY_COLUMNS_MAX, "room for all");
@@ -79,7 +82,7 @@ static const char schema[] =
     " asked_ntasks INTEGER, asked_ncores INTEGER, asked_cpu_milli INTEGER,"
     " asked_gpus INTEGER, asked_memory_mib INTEGER, nodelist TEXT, cwd TEXT,"
     " comment TEXT, exception TEXT, result_text TEXT, restarts INTEGER, urgency INTEGER, priority INTEGER,"
-    " cancelled_by INTEGER, licenses TEXT);"
+    " cancelled_by INTEGER, licenses TEXT, extra TEXT, mcs_label TEXT, admin_comment TEXT);"
     "CREATE INDEX job_by_time ON job (ended_time);"
     "CREATE INDEX job_by_userid ON job (userid, ended_time);"
     "CREATE INDEX job_by_user ON job (user, ended_time);"
@@ -98,11 +101,18 @@ static const char schema[] =
     "COMMIT;";
 /* clang-format on */
 
-/* From version 1. */
-static const char upgrade[] = "BEGIN;"
-                              "ALTER TABLE job ADD COLUMN licenses TEXT;"
-                              "PRAGMA user_version = 2;"
-                              "COMMIT;";
+/* From version 1, and from version 2. */
+static const char *const upgrades[] = { "BEGIN;"
+                                        "ALTER TABLE job ADD COLUMN licenses TEXT;"
+                                        "PRAGMA user_version = 2;"
+                                        "COMMIT;",
+                                        "BEGIN;"
+                                        "ALTER TABLE job ADD COLUMN extra TEXT;"
+                                        "ALTER TABLE job ADD COLUMN mcs_label TEXT;"
+                                        "ALTER TABLE job ADD COLUMN admin_comment TEXT;"
+                                        "PRAGMA user_version = 3;"
+                                        "COMMIT;" };
+_Static_assert(ARRAY_SIZE (upgrades) == SCHEMA_VERSION_NUMBER - 1, "one a version");
 
 static const char writer_pragmas[] =
     "PRAGMA journal_mode = WAL;"
@@ -210,7 +220,9 @@ static int check_schema (struct history *h, struct error *err)
                           "knows %d)",
                           h->path, (intmax_t)version, SCHEMA_VERSION_NUMBER);
     int rc = exec (h, h->db, writer_pragmas, err);
-    return rc == 0 && version == 1 ? exec (h, h->db, upgrade, err) : rc;
+    for (int64_t v = MAX (version, 1); rc == 0 && v < SCHEMA_VERSION_NUMBER; v++)
+        rc = exec (h, h->db, upgrades[v - 1], err);
+    return rc;
 }
 
 void history_add_columns (struct strbuf *sb)

@@ -402,12 +402,40 @@ static void test_groups (void **state)
         assert_int_equal (job_phase_group ((enum job_phase)p), expected[p]);
 }
 
+/* The event `memo` changes texts that are only shown, also of a job that has ended, and nothing
+ * else; a wrong one changes nothing. */
+static void test_memo (void **state)
+{
+    struct job *job = job_after (TO_RUN);
+    unsigned actions = 9;
+
+    (void)state;
+    json_t *memo = json_pack ("{s:s s:s s:s s:i}", "comment", "c", "admin_comment", "a",
+                              "account", "no", "userid", 0);
+    assert_int_equal (apply_context (job, "memo", memo, &actions), 0);
+    assert_int_equal (actions, 0);
+    assert_string_equal (json_string_value (json_object_get (job->shown, "comment")),
+                         "c");
+    assert_null (json_object_get (job->shown, "account"));
+    memo = json_pack ("{s:s s:i}", "comment", "d", "extra", 7);
+    assert_int_equal (apply_context (job, "memo", memo, &actions), -EINVAL);
+    assert_string_equal (json_string_value (json_object_get (job->shown, "comment")),
+                         "c");
+    memo = json_pack ("{s:s}", "comment", "");
+    assert_int_equal (apply_context (job, "memo", memo, &actions), 0);
+    assert_string_equal (json_string_value (json_object_get (job->shown, "comment")), "");
+    assert_string_equal (
+        json_string_value (json_object_get (job->shown, "admin_comment")), "a");
+    job_destroy (job);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_bad_contexts),
         cmocka_unit_test (test_fields),
         cmocka_unit_test (test_shown),
+        cmocka_unit_test (test_memo),
         cmocka_unit_test (test_adopted),
         cmocka_unit_test (test_limit),
         cmocka_unit_test (test_hold),

@@ -190,6 +190,27 @@ int attributes_of_event (const json_t *context, json_t **ret)
     return rc ? -ENOMEM : 0;
 }
 
+int attributes_of_memo (const json_t *context, json_t **shown)
+{
+    json_t *copy = *shown ? json_copy (*shown) : json_object ();
+    int rc = copy ? 0 : -ENOMEM;
+
+    for (const struct attribute *a = attribute_table; a->name && rc == 0; a++) {
+        json_t *value = a->changes ? json_object_get (context, a->event) : NULL;
+        if (value && !json_is_string (value))
+            rc = -EINVAL;
+        else if (value && json_object_set (copy, a->event, value) < 0)
+            rc = -ENOMEM;
+    }
+    if (rc < 0) {
+        json_decref (copy);
+        return rc;
+    }
+    json_decref (*shown);
+    *shown = copy;
+    return 0;
+}
+
 void attributes_show (json_t *o, const struct jobspec *js)
 {
     for (const struct attribute *a = attribute_table; a->name; a++)

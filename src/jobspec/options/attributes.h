@@ -16,9 +16,10 @@
  * The manual pages, doc/openapi.yaml and fluxq-environment(7) are checked against the
  * table by t0010 and t0170, the rows by test_attributes.c.
  *
- * An attribute of the table does not change after the submit. What changes later is kept
- * in struct job and changed by events: the queue, the time limit, the urgency, the
- * priority, and the nodes; `begin` and `deadline` of a job that is queued again. Rows
+ * A text that is only shown can change after the submit (`changes`), by the event `memo`.
+ * Other attributes of the table do not change. Values that change later are kept in struct
+ * job and changed by events: the queue, the time limit, the urgency, the priority, and the
+ * nodes; `begin` and `deadline` of a job that is queued again. Rows
  * with a `set` function are special, because their value is no scalar (sizes, lists,
  * patterns, constraints, dependencies), is built into the resources, or comes from
  * several options (requeue). Values of the options alone (`array`, `chdir`, ...) are
@@ -67,6 +68,8 @@ struct attribute {
     char column_letter;   /* squeue's letter for the column, or 0 */
     bool is_private;      /* part of a job's arguments, see broker/privacy.h */
     const char *variable; /* Slurm's name of the variable in the job */
+    bool changes;     /* POST /v1/jobs/ID/memo changes the value, which is only shown */
+    bool by_operator; /* only operators may set the value */
 };
 
 extern const struct attribute attribute_table[];
@@ -94,6 +97,9 @@ int attributes_to_event (json_t *context, const struct jobspec *js);
 /* The keys of the event that listings show, as a new object; NULL: there are none.
  * -ENOMEM. */
 int attributes_of_event (const json_t *context, json_t **ret);
+/* Set the texts of *shown, such keys, to those of the event `memo`; *shown NULL: there are
+ * none. -EINVAL: a value is no text; -ENOMEM. After an error *shown is unchanged. */
+int attributes_of_memo (const json_t *context, json_t **shown);
 /* Set the members that fluxq-show job prints, null if not given, but for those that are
  * columns. */
 void attributes_show (json_t *o, const struct jobspec *js);

@@ -497,16 +497,17 @@ static void test_bad_file (void **state)
 static void check_upgraded (const struct history_job *job)
 {
     if (job->id == 1)
-        assert_null (job->licenses);
+        assert_true (!job->licenses && !job->extra && !job->admin_comment);
     else
         assert_string_equal (job->licenses, "matlab:2");
+    if (job->id == 2)
+        assert_string_equal (job->mcs_label, "m");
     assert_string_equal (job->name, "kept");
 }
 
-/* A file of version 1, whose jobs have no licenses, keeps its jobs and gets the column. */
-static void test_upgrade (void **state)
+/* A file of an older version keeps its jobs and gets the columns that it lacks. */
+static void upgrade_from (struct fixture *x, const char *older)
 {
-    struct fixture *x = *state;
     struct history_job job = { .id = 1, .name = "kept", .licenses = "lost" };
     sqlite3 *db;
 
@@ -514,17 +515,32 @@ static void test_upgrade (void **state)
     history_close (x->h);
     x->h = NULL;
     assert_int_equal (sqlite3_open (x->path, &db), SQLITE_OK);
-    assert_int_equal (sqlite3_exec (db,
-                                    "ALTER TABLE job DROP COLUMN licenses;"
-                                    "PRAGMA user_version = 1",
-                                    NULL, NULL, NULL),
-                      0);
+    assert_int_equal (sqlite3_exec (db, older, NULL, NULL, NULL), 0);
     sqlite3_close (db);
     open_history (x);
-    job = (struct history_job){ .id = 2, .name = "kept", .licenses = "matlab:2" };
+    job = (struct history_job){ .id = 2,
+                                .name = "kept",
+                                .licenses = "matlab:2",
+                                .extra = "x",
+                                .mcs_label = "m",
+                                .admin_comment = "a" };
     put (x, &job);
     reopen (x);
     assert_int_equal (scan_with (x, FILTER (.steps = true), check_upgraded).n, 2);
+}
+
+#define WITHOUT(column) "ALTER TABLE job DROP COLUMN " column ";"
+#define WITHOUT_TEXTS WITHOUT ("extra") WITHOUT ("mcs_label") WITHOUT ("admin_comment")
+
+static void test_upgrade_from_1 (void **state)
+{
+    upgrade_from (*state, WITHOUT_TEXTS WITHOUT ("licenses") "PRAGMA user_version = 1");
+}
+
+static void test_upgrade_from_2 (void **state)
+{
+    upgrade_from (*state, WITHOUT_TEXTS "UPDATE job SET licenses = NULL;"
+                                        "PRAGMA user_version = 2");
 }
 
 /* While the file is away nothing is committed, and nothing fails; then all is. */
@@ -607,11 +623,11 @@ static void test_kill (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        TEST (test_columns), TEST (test_mode),     TEST (test_filters),
-        TEST (test_times),   TEST (test_arrays),   TEST (test_batches),
-        TEST (test_walk),    TEST (test_lacks),    TEST (test_keep),
-        TEST (test_compact), TEST (test_bad_file), TEST (test_trouble),
-        TEST (test_upgrade), TEST (test_kill),
+        TEST (test_columns),        TEST (test_mode),           TEST (test_filters),
+        TEST (test_times),          TEST (test_arrays),         TEST (test_batches),
+        TEST (test_walk),           TEST (test_lacks),          TEST (test_keep),
+        TEST (test_compact),        TEST (test_bad_file),       TEST (test_trouble),
+        TEST (test_upgrade_from_1), TEST (test_upgrade_from_2), TEST (test_kill),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -56,6 +56,9 @@ static void add_identity (struct making *m)
     row->account = attribute_of (m, "account", js ? js->account : NULL);
     row->qos = attribute_of (m, "qos", js ? js->qos : NULL);
     row->wckey = attribute_of (m, "wckey", js ? js->wckey : NULL);
+    row->extra = attribute_of (m, "extra", js ? js->extra : NULL);
+    row->mcs_label = attribute_of (m, "mcs_label", js ? js->mcs_label : NULL);
+    row->admin_comment = attribute_of (m, "admin_comment", js ? js->admin_comment : NULL);
     row->licenses = attribute_of (m, "licenses", js ? js->licenses : NULL);
     row->comment = attribute_of (m, "comment", js ? js->comment : NULL);
     row->cwd = js ? js->cwd : NULL;

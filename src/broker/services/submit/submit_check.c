@@ -13,6 +13,7 @@
 #include "broker/services/submit/submission.h"
 #include "common/clock.h"
 #include "common/parse.h"
+#include "jobspec/options/attributes.h"
 
 /* Applies the queue and its limits, and adds defaults to the jobspec's JSON. */
 static int apply_queue (const struct config *c, struct jobspec *js,
@@ -86,6 +87,18 @@ static int apply_names (struct broker *b, struct jobspec *js, struct submit_term
     return MIN (rc, 0);
 }
 
+/* Attributes that only operators may set. */
+static int check_operator (const struct jobspec *js, struct error *err)
+{
+    if (js->nice < 0)
+        return error_set (err, EPERM,
+                          "--nice: only operators may raise a job's priority");
+    for (const struct attribute *a = attribute_table; a->name; a++)
+        if (a->by_operator && attribute_text (a, js))
+            return error_set (err, EPERM, "--%s: only operators may set it", a->name);
+    return 0;
+}
+
 int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
                   const char **code, struct error *err)
 {
@@ -97,10 +110,9 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;
     }
-    if (entry_jobspec (e)->nice < 0 && !terms->by_operator) {
+    if (!terms->by_operator && check_operator (entry_jobspec (e), err) < 0) {
         *code = "not-operator";
-        return error_set (err, EPERM,
-                          "--nice: only operators may raise a job's priority");
+        return -EPERM;
     }
     if ((rc = accounts_check (b, entry_jobspec (e), code, err)) < 0)
         return rc;

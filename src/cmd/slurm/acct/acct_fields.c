@@ -57,6 +57,9 @@ JOB_VALUE (groupid, ACCT_GROUPID)
 JOB_VALUE (qos, ACCT_QOS)
 JOB_VALUE (licenses, ACCT_LICENSES)
 JOB_VALUE (wckey, ACCT_WCKEY)
+JOB_VALUE (extra, ACCT_EXTRA)
+JOB_VALUE (mcs_label, ACCT_MCS_LABEL)
+JOB_VALUE (admin_comment, ACCT_ADMIN_COMMENT)
 JOB_VALUE (cwd, ACCT_CWD)
 JOB_VALUE (comment, ACCT_COMMENT)
 JOB_VALUE (restarts, ACCT_RESTARTS)
@@ -458,7 +461,7 @@ USAGE (out_min_node, add_written, "min_node", true)
 /* clang-format off */
 const struct list_field acct_fields[] = {
     { "Account", 10, LIST_TEXT, B (ACCOUNT), add_account, false, NULL },
-    { "AdminComment", 15, LIST_TEXT, 0, NULL, false, NULL },
+    { "AdminComment", 15, LIST_TEXT, B (ADMIN_COMMENT), add_admin_comment, false, NULL },
     { "AllocCPUS", 10, LIST_NUMBER, CPUS, add_cpus, false, NULL },
     { "AllocNodes", 10, LIST_TEXT, NODES, add_nodes, false, NULL },
     { "AllocTRES", 10, LIST_TEXT, TRES, add_granted, false, NULL },
@@ -486,7 +489,7 @@ const struct list_field acct_fields[] = {
     { "Eligible", 19, LIST_PLAIN, ELIGIBLE, add_eligible, false, NULL },
     { "End", 19, LIST_PLAIN, 0, add_end, false, NULL },
     { "ExitCode", 8, LIST_TEXT, B (STATUS) | B (EXIT_CODE), add_exit_code, false, NULL },
-    { "Extra", 14, LIST_TEXT, 0, NULL, false, NULL },
+    { "Extra", 14, LIST_TEXT, B (EXTRA), add_extra, false, NULL },
     { "FailedNode", 8, LIST_TEXT, 0, NULL, false, NULL },
     { "Flags", 19, LIST_TEXT, 0, NULL, false, NULL },
     { "GID", 6, LIST_NUMBER, B (GROUPID), add_groupid, false, NULL },
@@ -511,7 +514,7 @@ const struct list_field acct_fields[] = {
     { "MaxVMSize", 10, LIST_TEXT, 0, NULL, false, NULL },
     { "MaxVMSizeNode", 14, LIST_TEXT, 0, NULL, false, NULL },
     { "MaxVMSizeTask", 14, LIST_NUMBER, 0, NULL, false, NULL },
-    { "McsLabel", 12, LIST_TEXT, 0, NULL, false, NULL },
+    { "McsLabel", 12, LIST_TEXT, B (MCS_LABEL), add_mcs_label, false, NULL },
     { "MinCPU", 10, LIST_TEXT, 0, add_min_cpu, false, NULL },
     { "MinCPUNode", 10, LIST_TEXT, 0, add_min_cpu_node, false, NULL },
     { "MinCPUTask", 10, LIST_NUMBER, 0, NULL, false, NULL },

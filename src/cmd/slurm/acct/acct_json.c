@@ -153,11 +153,8 @@ static json_t *steps_json (struct acct_row *row)
 static void add_empty (json_t *o)
 {
     static const char *const texts[] = {
-        "block",          "comment/administrator",
-        "comment/system", "container",
-        "extra",          "failed_node",
-        "mcs/label",      "script",
-        "submit_line",    "used_gres",
+        "block",  "comment/system", "container", "failed_node",
+        "script", "submit_line",    "used_gres",
     };
     static const char *const numbers[] = { "het/job_id", "reservation/id",
                                            "time/suspended" };
@@ -215,11 +212,14 @@ json_t *acct_json (struct acct_row *row)
         { "association/partition", "Partition", false },
         { "association/user", "User", false },
         { "cluster", "Cluster", false },
+        { "comment/administrator", "AdminComment", false },
         { "comment/job", "Comment", false },
         { "constraints", "Constraints", false },
+        { "extra", "Extra", false },
         { "group", "Group", false },
         { "job_id", "JobIDRaw", true },
         { "licenses", "Licenses", false },
+        { "mcs/label", "McsLabel", false },
         { "name", "JobName", false },
         { "nodes", "NodeList", false },
         { "partition", "Partition", false },

@@ -10,7 +10,7 @@
 
 /* -- jobs -- */
 
-enum { JOB = 1, NAME_OF_JOBS, LIMIT, PRIORITY, NODES };
+enum { JOB = 1, NAME_OF_JOBS, LIMIT, PRIORITY, NODES, TEXT };
 
 static const char fixed[] =
     "what a job was submitted with stays as it is; cancel the job "
@@ -23,13 +23,13 @@ static const struct pair_key job_keys[] = {
     { "NumNodes", 7, NODES, NULL, false },
     { "ReqNodes", 8, NODES, NULL, false },
     { "Account", 2, 0, fixed, false },
-    { "AdminComment", 6, 0, fixed, false },
+    { "AdminComment", 6, TEXT, NULL, false },
     { "ArrayTaskThrottle", 10, 0,
       "the limit of an array is set when it is submitted (%N)", false },
     { "BurstBuffer", 1, 0, "fluxq has no burst buffers", false },
     { "Clusters", 8, 0, "fluxq has one cluster", false },
     { "ClusterFeatures", 8, 0, "fluxq has one cluster", false },
-    { "Comment", 3, 0, fixed, false },
+    { "Comment", 3, TEXT, NULL, false },
     { "Conn-Type", 2, 0, fixed, false },
     { "Contiguous", 3, 0, fixed, false },
     { "CoreSpec", 4, 0, fixed, false },
@@ -41,13 +41,14 @@ static const struct pair_key job_keys[] = {
     { "EligibleTime", 2, 0, fixed, false },
     { "EndTime", 2, 0, "set TimeLimit instead", false },
     { "ExcNodeList", 3, 0, fixed, false },
-    { "Extra", 3, 0, fixed, false },
+    { "Extra", 3, TEXT, NULL, false },
     { "Features", 1, 0, fixed, false },
     { "Gres", 2, 0, fixed, false },
     { "JobName", 4, NAME_OF_JOBS, NULL, false },
     { "Licenses", 1, 0, fixed, false },
     { "MailType", 5, 0, fixed, false },
     { "MailUser", 5, 0, fixed, false },
+    { "MCSLabel", 4, TEXT, NULL, false },
     { "MinCPUsNode", 4, 0, fixed, false },
     { "MinMemoryCPU", 10, 0, fixed, false },
     { "MinMemoryNode", 10, 0, fixed, false },
@@ -76,7 +77,7 @@ static const struct pair_key job_keys[] = {
     { "Switches", 5, 0, fixed, false },
     { "TimeMin", 5, 0, fixed, false },
     { "UserID", 3, 0, "the broker takes the user that calls it (use sudo -u)", false },
-    { "WCKey", 1, 0, fixed, false },
+    { "WCKey", 1, TEXT, NULL, false },
     { "WorkDir", 4, 0, fixed, false },
     { 0 },
 };
@@ -86,6 +87,7 @@ struct job_change {
     json_t *limit;           /* the request, or NULL */
     int urgency;             /* -1: unchanged */
     int64_t nodes;           /* 0: unchanged */
+    json_t *texts;           /* the request, or NULL */
 };
 
 /* "90", "+10", "-10", "UNLIMITED", "TimeLimit+=10" */
@@ -148,6 +150,26 @@ static int read_nodes (struct scontrol *s, const struct pair *pair, struct job_c
     return 0;
 }
 
+/* The attribute that a key changes: AdminComment, admin_comment. */
+static int read_text (struct scontrol *s, const struct pair *pair, struct job_change *j)
+{
+    static const char *const keys[][2] = { { "AdminComment", "admin_comment" },
+                                           { "Comment", "comment" },
+                                           { "Extra", "extra" },
+                                           { "MCSLabel", "mcs_label" },
+                                           { "WCKey", "wckey" } };
+    size_t i = 0;
+
+    while (strcmp (keys[i][0], pair->key->name) != 0)
+        i++;
+    if (!j->texts)
+        j->texts = json_object ();
+    if (json_object_set_new (j->texts, keys[i][1], json_string (pair->value)) == 0)
+        return 0;
+    scontrol_error (s, "%s is not a text in UTF-8", pair->key->name);
+    return -1;
+}
+
 static int read_job_pair (struct scontrol *s, const struct pair *pair,
                           struct job_change *j)
 {
@@ -166,6 +188,8 @@ static int read_job_pair (struct scontrol *s, const struct pair *pair,
         return read_limit (s, pair, j);
     case PRIORITY:
         return read_priority (s, pair, j);
+    case TEXT:
+        return read_text (s, pair, j);
     default:
         return read_nodes (s, pair, j);
     }
@@ -198,7 +222,9 @@ static void change_job (struct scontrol *s, const char *id, void *arg)
     const struct job_change *j = arg;
     int rc = 0;
 
-    if (j->limit)
+    if (j->texts)
+        rc = send (s, id, "/memo", json_incref (j->texts));
+    if (rc == 0 && j->limit)
         rc = send (s, id, "/limit", json_incref (j->limit));
     if (rc == 0 && j->urgency >= 0)
         rc = send (s, id, "/urgency", json_pack ("{s:i}", "urgency", j->urgency));
@@ -230,13 +256,14 @@ static void update_job (struct scontrol *s, const struct words *w)
         say_wrong (s, rc, &err);
     else if (rc == 0 && j.jobs && j.name)
         scontrol_error (s, "JobName is not supported: %s", fixed);
-    else if (rc == 0 && !j.limit && j.urgency < 0 && j.nodes == 0)
+    else if (rc == 0 && !j.limit && !j.texts && j.urgency < 0 && j.nodes == 0)
         scontrol_say (s, "No changes specified");
     else if (rc == 0 && j.jobs)
         scontrol_each_job (s, j.jobs, NULL, change_job, &j);
     else if (rc == 0)
         change_named (s, &j);
     json_decref (j.limit);
+    json_decref (j.texts);
 }
 
 /* -- nodes and partitions -- */

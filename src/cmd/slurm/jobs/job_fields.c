@@ -55,7 +55,9 @@ CONSTANT (not_set, "NotSet")
 CONSTANT (no_exit, "0:0")
 
 TEXT (account, JOB_ACCOUNT, "(null)")
+TEXT (admin_comment, JOB_ADMIN_COMMENT, "(null)")
 TEXT (comment, JOB_COMMENT, "(null)")
+TEXT (mcs_label, JOB_MCS_LABEL, "(null)")
 TEXT (program, JOB_PROGRAM, "(null)")
 TEXT (cwd, JOB_CWD, "(null)")
 TEXT (features, JOB_FEATURES, "(null)")
@@ -467,7 +469,7 @@ static void add_input (const void *p, struct strbuf *sb)
 const struct slurm_field slurm_job_fields[] = {
     { 'a', "Account", "ACCOUNT", BIT (ACCOUNT), add_account, 0 },
     { 0, "AccrueTime", "ACCRUE_TIME", BIT (ST) | BIT (REASON) | BIT (BEGIN_TIME) | BIT (ELIGIBLE_TIME), add_eligible_time, 0 },
-    { 0, "admin_comment", "ADMIN_COMMENT", 0, add_null, 0 },
+    { 0, "admin_comment", "ADMIN_COMMENT", BIT (ADMIN_COMMENT), add_admin_comment, 0 },
     { 0, "AllocNodes", "ALLOC_NODES", 0, add_null, 0 },
     { 0, "AllocSID", "ALLOC_SID", 0, add_zero, 0 },
     { 'F', "ArrayJobId", "ARRAY_JOB_ID", BIT (ID) | BIT (ARRAY_JOB), add_array_job, 0 },
@@ -515,7 +517,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 0, "MaxCPUs", "MAX_CPUS", BIT (NCORES), add_ncores, 0 },
     { 0, "MaxNodes", "MAX_NODES", BIT (NODE_COUNT) | BIT (NODES), add_max_nodes, 0 },
     { 0, "mem-per-tres", "MEM_PER_TRES", 0, add_not_available, 0 },
-    { 0, "MCSLabel", "MCSLABEL", 0, add_null, 0 },
+    { 0, "MCSLabel", "MCSLABEL", BIT (MCS_LABEL), add_mcs_label, 0 },
     { 'c', "MinCPUs", "MIN_CPUS", BIT (CPUS_PER_TASK), add_cpus_per_task, 0 },
     { 'm', "MinMemory", "MIN_MEMORY", BIT (MEMORY_PER_NODE), add_memory, 0 },
     { 0, "MinTime", "TIME_MIN", BIT (TIME_MIN), add_time_min, 0 },

@@ -124,6 +124,7 @@ static void add_texts (json_t *o, const struct job_row *row)
         const char *field; /* name of -O */
     } texts[] = {
         { "account", "Account" },
+        { "admin_comment", "admin_comment" },
         { "batch_host", "BatchHost" },
         { "command", "Command" },
         { "comment", "Comment" },
@@ -134,6 +135,7 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "group_name", "GroupName" },
         { "licenses", "Licenses" },
         { "licenses_allocated", "LicensesAlloc" },
+        { "mcs_label", "MCSLabel" },
         { "name", "Name" },
         { "nodes", "NodeList" },
         { "partition", "Partition" },
@@ -151,16 +153,16 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "user_name", "UserName" },
         { "wckey", "WCKey" },
     };
-    static const char *const none[] = { "admin_comment",     "cluster",
-                                        "container",         "het_job_id_set",
-                                        "network",           "prefer",
-                                        "state_description", "system_comment",
-                                        "tres_per_task" };
+    static const char *const none[] = {
+        "cluster", "container",         "het_job_id_set", "network",
+        "prefer",  "state_description", "system_comment", "tres_per_task",
+    };
 
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         set (o, texts[i].key, text_of (row, texts[i].field));
     for (size_t i = 0; i < ARRAY_SIZE (none); i++)
         set (o, none[i], json_string (""));
+    set (o, "extra", json_string (row->values[JOB_EXTRA]));
     set (o, "tres_alloc_str",
          job_waits (row) ? json_string ("") : text_of (row, "tres-alloc"));
 }

@@ -12,7 +12,7 @@ start_broker --config fluxq.yaml
 # As in a pod: the agent's program under the names of the commands, and no other program of fluxq.
 mkdir pod pod/slurm
 cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" pod/
-for name in sacct sattach sbatch sbcast scancel scontrol sinfo squeue srun; do ln -s ../fluxq-shell pod/slurm/$name; done
+for name in sacct sacctmgr sattach sbatch sbcast scancel scontrol sinfo sprio squeue sreport srun sshare sstat strigger; do ln -s ../fluxq-shell pod/slurm/$name; done
 POD=$PWD/pod/slurm
 export POD
 
@@ -47,6 +47,24 @@ test_expect_success 'squeue, sinfo, sacct and scontrol show job say inside what 
     grep -x "$id seen R" "$out" && grep -x "own $id" "$out" && grep -Fx "$(sinfo -h -o "%P %D")" "$out" &&
     grep "JobId=$id JobName=seen" "$out" && grep -x "sacct 0" "$out" &&
     grep "Invalid job id specified" "$out" && grep -x "status 1" "$out"
+'
+
+test_expect_success 'sprio, sshare, sstat, sreport, sacctmgr and strigger answer inside as outside' '
+    in_pod account.sh -n2 -J seen <<-\END &&
+	sbatch --parsable -N4 --exclusive --wrap true >waits
+	sprio -h -o "prio %i" -j "$(cat waits)"; echo "sprio $?"
+	sshare -n -P -o user -u "$(id -un)" >share; echo "sshare $?"
+	srun -n2 sh -c "sstat -n -P -o jobid,ntasks -j $SLURM_JOB_ID.0 >stat.\$SLURM_PROCID"; echo "sstat $?"
+	sreport -n -P cluster Utilization format=cluster >report; echo "sreport $?"
+	sacctmgr -n -P show cluster format=cluster >cluster; echo "sacctmgr $?"
+	sacctmgr -i add account new; echo "change $?"
+	strigger --set --jobid=1 --fini --program=/bin/true; echo "strigger $?"
+	END
+    for name in sprio sshare sstat sreport sacctmgr; do grep -x "$name 0" "$out" || return 1; done &&
+    grep -x "prio $(cat waits)" "$out" &&
+    sshare -n -P -o user -u "$(id -un)" | diff - share && grep -x "$id.0|2" stat.0 && grep -x "$id.0|2" stat.1 &&
+    sacctmgr -n -P show cluster format=cluster | diff - cluster && diff report cluster &&
+    grep -x "change 1" "$out" && grep -x "strigger 1" "$out" && grep "fluxq has no triggers" "$out" && wait_job_state "$(cat waits)" COMPLETED
 '
 
 test_expect_success 'sbatch submits a file, standard input and --wrap, with the environment and the directory of the job' '

@@ -6,16 +6,20 @@
 
 #include "protocol/record.h"
 
-const char *const inside_clients[] = { "sacct",   "sattach",  "sbatch", "sbcast",
-                                       "scancel", "scontrol", "sinfo",  "squeue",
-                                       "srun",    NULL };
-static const char *const served[] = { "sacct",    "sattach", "sbatch", "scancel",
-                                      "scontrol", "sinfo",   "squeue" };
+const char *const inside_clients[] = { "sacct",  "sacctmgr", "sattach",  "sbatch",
+                                       "sbcast", "scancel",  "scontrol", "sinfo",
+                                       "sprio",  "squeue",   "sreport",  "srun",
+                                       "sshare", "sstat",    "strigger", NULL };
+/* Commands that the agent's program runs itself. */
+static const char *const own[] = { "sbcast", "srun" };
 
 bool inside_is_served (const char *name)
 {
-    for (size_t i = 0; i < ARRAY_SIZE (served); i++)
-        if (!strcmp (served[i], name))
+    for (size_t i = 0; i < ARRAY_SIZE (own); i++)
+        if (!strcmp (own[i], name))
+            return false;
+    for (size_t i = 0; inside_clients[i]; i++)
+        if (!strcmp (inside_clients[i], name))
             return true;
     return false;
 }

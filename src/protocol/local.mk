@@ -5,6 +5,7 @@ SHELL_PROTOCOL_SOURCES = \
 	src/protocol/agent_api.c \
 	src/protocol/distribution.c \
 	src/protocol/frame.c \
+	src/protocol/gpubind.c \
 	src/protocol/inside.c \
 	src/protocol/keepalive.c \
 	src/protocol/launch.c \
@@ -25,6 +26,7 @@ src_protocol_libprotocol_a_SOURCES = $(SHELL_PROTOCOL_SOURCES) \
 if HAVE_CMOCKA
 PROTOCOL_TESTS = \
 	src/protocol/test/test_frame \
+	src/protocol/test/test_gpubind \
 	src/protocol/test/test_inside \
 	src/protocol/test/test_launch \
 	src/protocol/test/test_pattern \
@@ -36,6 +38,8 @@ check_PROGRAMS += $(PROTOCOL_TESTS)
 UNIT_TESTS += $(PROTOCOL_TESTS)
 PROTOCOL_TEST_LIBS = $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 src_protocol_test_test_frame_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_gpubind_LDADD = $(PROTOCOL_TEST_LIBS)
+src_protocol_test_test_gpubind_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
 src_protocol_test_test_inside_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_launch_LDADD = $(PROTOCOL_TEST_LIBS)
 src_protocol_test_test_pattern_LDADD = $(PROTOCOL_TEST_LIBS)

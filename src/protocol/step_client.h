@@ -46,6 +46,7 @@ enum step_option {
     STEP_OPT_CPUS,
     STEP_OPT_GPUS,
     STEP_OPT_GPUS_PER_TASK,
+    STEP_OPT_NTASKS_PER_GPU,
     STEP_OPT_NODELIST,
     STEP_OPT_EXCLUDE,
     STEP_OPT_DISTRIBUTION,
@@ -55,6 +56,7 @@ enum step_option {
     STEP_OPT_OVERCOMMIT,
     STEP_OPT_IMMEDIATE,
     STEP_OPT_CPU_BIND,
+    STEP_OPT_GPU_BIND,
     STEP_OPT_MPI,
     STEP_OPT_MULTI_PROG,
     STEP_OPT_INPUT,
@@ -76,6 +78,7 @@ enum step_option {
     STEP_OPT_JOBID,
     STEP_OPT_GRES,
     STEP_OPT_GPUS_PER_NODE,
+    STEP_OPT_TRES_BIND,
     STEP_OPT_EXCLUSIVE,
     STEP_OPT_OF_JOB,  /* describes an allocation, which the job has already */
     STEP_OPT_NOTHING, /* the effect is the usual one here */

@@ -32,6 +32,7 @@ SHELL_PARTS = \
 	src/shell/step/cpubind_os.c \
 	src/shell/step/descendants.c \
 	src/shell/step/env.c \
+	src/shell/step/env_gpus.c \
 	src/shell/step/env_mpi.c \
 	src/shell/step/env_slurm.c \
 	src/shell/step/env_table.c \

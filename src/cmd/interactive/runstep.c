@@ -35,11 +35,13 @@ enum sharing { FOR_BOTH, OF_SIZES, FOR_JOB };
 static const struct {
     enum step_option id;
     enum sharing how;
-} shared[] = { { STEP_OPT_NODES, OF_SIZES },    { STEP_OPT_NTASKS, OF_SIZES },
-               { STEP_OPT_PER_NODE, FOR_BOTH }, { STEP_OPT_CPUS, OF_SIZES },
-               { STEP_OPT_GPUS, FOR_BOTH },     { STEP_OPT_GPUS_PER_TASK, FOR_BOTH },
-               { STEP_OPT_NAME, FOR_BOTH },     { STEP_OPT_NODELIST, FOR_JOB },
-               { STEP_OPT_EXCLUDE, FOR_JOB } };
+} shared[] = {
+    { STEP_OPT_NODES, OF_SIZES },          { STEP_OPT_NTASKS, OF_SIZES },
+    { STEP_OPT_PER_NODE, FOR_BOTH },       { STEP_OPT_CPUS, OF_SIZES },
+    { STEP_OPT_GPUS, FOR_BOTH },           { STEP_OPT_GPUS_PER_TASK, FOR_BOTH },
+    { STEP_OPT_NTASKS_PER_GPU, FOR_BOTH }, { STEP_OPT_NAME, FOR_BOTH },
+    { STEP_OPT_NODELIST, FOR_JOB },        { STEP_OPT_EXCLUDE, FOR_JOB }
+};
 
 /* The name under which the step's client is called. */
 static const char *client_of (const struct cmd *c)
@@ -116,6 +118,9 @@ static int take_option (struct cmd *c, struct run *r, const struct option_match 
         return CMD_OK; /* find_job() has read the job */
     if (m->desc->id >= SUBMIT_OPTION_FIRST && !goes_to_step (c, r, m->desc)) {
         cmd_option_as_written (c, m, r->where, sizeof (r->where));
+        const struct slurm_option *row = slurm_option_of (m->desc);
+        if (row && row->steps)
+            return set_job_option (c, r, m) == CMD_OK ? add_option (c, r, m) : c->status;
         r->job_only = r->where;
         return set_job_option (c, r, m);
     }

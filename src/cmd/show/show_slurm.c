@@ -32,8 +32,10 @@ static void add_treatment (struct strbuf *sb, const struct slurm_option *o)
     switch (o->treatment) {
     case SLURM_DONE:
         strbuf_adds (sb, "done");
-        if (!o->sets)
-            strbuf_addf (sb, ": %s", o->steps ? "the steps of srun do so" : o->text);
+        if (o->steps)
+            strbuf_addf (sb, ", by the steps (`%s`)", o->steps);
+        else if (!o->sets)
+            strbuf_addf (sb, ": %s", o->text);
         else if (strcmp (o->sets, o->name) != 0)
             strbuf_addf (sb, ", by `--%s` of fluxq", o->sets);
         break;

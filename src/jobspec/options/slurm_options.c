@@ -4,6 +4,7 @@
 #include "common/parse.h"
 #include "jobspec/options/attributes.h"
 #include "protocol/distribution.h"
+#include "protocol/gpubind.h"
 
 #define DONE(n, l, who, var)                                                             \
     {                                                                                    \
@@ -56,6 +57,24 @@ static int check_distribution (const char *value, const char *where, struct erro
     int rc = layout_option_parse (value, &opt, &why);
 
     return rc == 0 ? 0 : error_set (err, -rc, "%s: %s", where, why.text);
+}
+
+static int check_gpu_bind (const char *value, const char *where, struct error *err)
+{
+    struct gpubind bind;
+    struct error why = { 0 };
+    int rc = gpubind_parse (value, &bind, &why);
+
+    return rc == 0 ? 0 : error_set (err, -rc, "%s: %s", where, why.text);
+}
+
+static int check_tres_bind (const char *value, const char *where, struct error *err)
+{
+    struct error why = { 0 };
+    const char *of_gpus = gpubind_of_tres (value, &why);
+
+    return of_gpus ? check_gpu_bind (of_gpus, where, err)
+                   : error_set (err, EINVAL, "%s: %s", where, why.text);
 }
 
 const struct slurm_option slurm_option_table[] = {
@@ -122,8 +141,7 @@ const struct slurm_option slurm_option_table[] = {
         "ask for cores with --cpus-per-task"),
     DONE ("get-user-env", 0, SLURM_SBATCH, "GET_USER_ENV"),
     NO ("gid", 0, SLURM_SBATCH, "GROUP", NULL, "submit as that user"),
-    NO ("gpu-bind", 0, SLURM_ALL, "SPEC", "GPU_BIND",
-        "remove it (say the number of GPUs of a task with --gpus-per-task)"),
+    STEPS ("gpu-bind", 0, SLURM_ALL, "[verbose,]TYPE", "GPU_BIND", check_gpu_bind),
     NO ("gpu-freq", 0, SLURM_ALL, "SPEC", "GPU_FREQ",
         "remove it (fluxq does not change the frequency of GPUs)"),
     DONE ("gpus", 'G', SLURM_ALL, "GPUS"),
@@ -217,7 +235,8 @@ const struct slurm_option slurm_option_table[] = {
     DONE ("time", 't', SLURM_ALL, "TIMELIMIT"),
     DONE ("time-min", 0, SLURM_ALL, NULL),
     NO ("tmp", 0, SLURM_ALL, "SIZE", NULL, NULL),
-    NO ("tres-bind", 0, SLURM_ALL, "SPEC", "TRES_BIND", NULL),
+    STEPS ("tres-bind", 0, SLURM_ALL, "gres/gpu:[verbose,]TYPE", "TRES_BIND",
+           check_tres_bind),
     NO ("tres-per-task", 0, SLURM_ALL, "LIST", "TRES_PER_TASK",
         "say --cpus-per-task and --gpus-per-task"),
     NO ("uid", 0, SLURM_SBATCH, "USER", NULL, "submit as that user"),

@@ -43,7 +43,8 @@ struct run_options {
     bool digest;  /* standard input is a file of `size` bytes; its SHA-256 follows it */
     uint64_t size;
     bool rsh;
-    bool arbitrary; /* of --distribution */
+    bool arbitrary;          /* of --distribution */
+    uint32_t ntasks_per_gpu; /* 0: not given */
     double time_limit; /* of srun: seconds; 0: none */
     uint32_t relative; /* of srun: number of the first node */
 };

@@ -8,6 +8,7 @@
 #include "common/io.h"
 #include "common/option.h"
 #include "common/parse.h"
+#include "protocol/gpubind.h"
 #include "protocol/pattern.h"
 #include "protocol/pmix_helper.h"
 #include "shell/run/run.h"
@@ -175,6 +176,13 @@ static int set_bind (struct run_options *o, const char *value, struct error *err
     return set_text (&o->spec.cpu_bind, value, err);
 }
 
+static int set_gpu_bind (struct run_options *o, const char *value, struct error *err)
+{
+    struct gpubind bind;
+    int rc = gpubind_parse (value, &bind, err);
+    return rc < 0 ? rc : set_text (&o->spec.gpu_bind, value, err);
+}
+
 static int set_distribution (struct run_options *o, const char *value, struct error *err)
 {
     struct layout_option opt;
@@ -198,6 +206,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
                         const char **ret_export, struct error *err)
 {
     struct step_spec *s = &o->spec;
+    const char *value;
     switch (m->desc->id) {
     case STEP_OPT_NODES:
         return set_number (&s->nnodes, m->value, "--nodes", err);
@@ -217,6 +226,8 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_GPUS_PER_TASK:
         return set_number (&s->gpus_per_task, run_gpu_count (m->value), "--gpus-per-task",
                            err);
+    case STEP_OPT_NTASKS_PER_GPU:
+        return set_number (&o->ntasks_per_gpu, m->value, "--ntasks-per-gpu", err);
     case STEP_OPT_NODELIST:
         return set_text (&s->hosts, m->value, err);
     case STEP_OPT_EXCLUDE:
@@ -239,6 +250,11 @@ static int take_option (struct run_options *o, const struct option_match *m,
         return 0;
     case STEP_OPT_CPU_BIND:
         return set_bind (o, m->value, err);
+    case STEP_OPT_GPU_BIND:
+        return set_gpu_bind (o, m->value, err);
+    case STEP_OPT_TRES_BIND:
+        value = gpubind_of_tres (m->value, err);
+        return value ? set_gpu_bind (o, value, err) : -EINVAL;
     case STEP_OPT_MPI:
         return set_mpi (o, m->value, err);
     case STEP_OPT_MULTI_PROG:
@@ -447,6 +463,24 @@ static int default_gpus (struct step_spec *s, struct error *err)
     return set_number (&s->gpus_per_task, of_job, "SLURM_GPUS_PER_TASK", err);
 }
 
+/* --ntasks-per-gpu: the number of tasks, and the GPU of each. */
+static int share_gpus (struct run_options *o, struct error *err)
+{
+    struct step_spec *s = &o->spec;
+    uint64_t n = (uint64_t)s->gpus * o->ntasks_per_gpu;
+    char text[32];
+
+    if (o->ntasks_per_gpu == 0)
+        return 0;
+    if (s->ntasks == 0 && n > STEP_TASKS_MAX)
+        return error_set (err, ERANGE, "--ntasks-per-gpu: more than %u tasks",
+                          STEP_TASKS_MAX);
+    if (s->ntasks == 0)
+        s->ntasks = (uint32_t)n;
+    snprintf (text, sizeof (text), "single:%u", o->ntasks_per_gpu);
+    return s->gpu_bind || s->gpus_per_task ? 0 : set_text (&s->gpu_bind, text, err);
+}
+
 static int check (const struct run_options *o, struct error *err)
 {
     const struct step_spec *s = &o->spec;
@@ -517,6 +551,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
         rc = srun_finish_options (o, err);
     if (rc == 0 && !o->rsh)
         rc = default_gpus (&o->spec, err);
+    if (rc == 0)
+        rc = share_gpus (o, err);
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
         || (rc = set_environment (&o->spec, list, err)) < 0)
         return rc;

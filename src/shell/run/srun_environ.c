@@ -7,23 +7,16 @@
 static const struct {
     const char *name, *option;
 } variables[] = {
-    { "SLURM_CPU_BIND", "cpu-bind" },
-    { "SLURM_DISTRIBUTION", "distribution" },
-    { "SLURM_EXACT", "exact" },
-    { "SLURM_EXPORT_ENV", "export" },
-    { "SLURM_KILL_BAD_EXIT", "kill-on-bad-exit" },
-    { "SLURM_LABELIO", "label" },
-    { "SLURM_MPI_TYPE", "mpi" },
-    { "SLURM_MULTI_PROG", "multi-prog" },
-    { "SLURM_OPEN_MODE", "open-mode" },
-    { "SLURM_OVERCOMMIT", "overcommit" },
-    { "SLURM_OVERLAP", "overlap" },
-    { "SLURM_STDERRMODE", "error" },
-    { "SLURM_STDINMODE", "input" },
-    { "SLURM_STDOUTMODE", "output" },
-    { "SLURM_WAIT", "wait" },
-    { "SLURM_WORKING_DIR", "chdir" },
-    { "SRUN_CPUS_PER_TASK", "cpus-per-task" },
+    { "SLURM_CPU_BIND", "cpu-bind" },     { "SLURM_DISTRIBUTION", "distribution" },
+    { "SLURM_EXACT", "exact" },           { "SLURM_EXPORT_ENV", "export" },
+    { "SLURM_GPU_BIND", "gpu-bind" },     { "SLURM_KILL_BAD_EXIT", "kill-on-bad-exit" },
+    { "SLURM_LABELIO", "label" },         { "SLURM_MPI_TYPE", "mpi" },
+    { "SLURM_MULTI_PROG", "multi-prog" }, { "SLURM_NTASKS_PER_GPU", "ntasks-per-gpu" },
+    { "SLURM_OPEN_MODE", "open-mode" },   { "SLURM_OVERCOMMIT", "overcommit" },
+    { "SLURM_OVERLAP", "overlap" },       { "SLURM_STDERRMODE", "error" },
+    { "SLURM_STDINMODE", "input" },       { "SLURM_STDOUTMODE", "output" },
+    { "SLURM_TRES_BIND", "tres-bind" },   { "SLURM_WAIT", "wait" },
+    { "SLURM_WORKING_DIR", "chdir" },     { "SRUN_CPUS_PER_TASK", "cpus-per-task" },
     { "SRUN_EXPORT_ENV", "export" },
 };
 

@@ -256,50 +256,9 @@ static char *cores_given (const struct env_context *ctx)
     return job ? strdup (job) : NULL;
 }
 
-static char *gpus_here (const struct env_context *ctx)
-{
-    const char *job = own_node (ctx)->gpus;
-    if (ctx->step)
-        return step_spec_part (ctx->step->spec->gpu_ids, ctx->step->node);
-    return job ? strdup (job) : NULL;
-}
-
-/* GPUs for each task; 0: a task sees all of its node. */
-static uint32_t gpus_per_task (const struct env_context *ctx)
-{
-    if (ctx->step)
-        return ctx->step->spec->gpus_per_task;
-    return ctx->launch->batch ? 0 : ctx->launch->gpus_per_task;
-}
-
-/* The numbers of an idset, "0,2,3", from the first-th on, at most n. 0: there are none. */
-static int add_ids (struct strbuf *sb, const char *text, size_t first, size_t n)
-{
-    if (!text || !*text)
-        return 0;
-    struct idset *ids = idset_decode (text, LAUNCH_IDS_MAX, NULL);
-    if (!ids)
-        return -EINVAL;
-    size_t i = 0, before = sb->len;
-    IDSET_FOREACH (ids, id)
-    {
-        if (i >= first && i - first < n)
-            strbuf_addf (sb, "%s%" PRIu32, sb->len > before ? "," : "", id);
-        i++;
-    }
-    idset_destroy (ids);
-    return sb->err ? sb->err : sb->len > before;
-}
-
 static int cores (const struct env_context *ctx, struct strbuf *sb)
 {
     autofree char *text = cores_given (ctx);
-    return env_text (sb, text);
-}
-
-static int gpus (const struct env_context *ctx, struct strbuf *sb)
-{
-    autofree char *text = gpus_here (ctx);
     return env_text (sb, text);
 }
 
@@ -307,37 +266,6 @@ static int gpus (const struct env_context *ctx, struct strbuf *sb)
 static int job_gres (const struct env_context *ctx, struct strbuf *sb)
 {
     return env_text (sb, own_node (ctx)->gres);
-}
-
-/* The GPUs of the task: its own, or all of the job or step on this node. */
-static int devices (const struct env_context *ctx, struct strbuf *sb)
-{
-    autofree char *text = gpus_here (ctx);
-    size_t each = gpus_per_task (ctx);
-    uint32_t share = ctx->step ? 1 : MAX (ctx->launch->gpu_share, 1);
-
-    return add_ids (sb, text, each * (ctx->local / share), each ? each : LAUNCH_IDS_MAX);
-}
-
-/* The GPUs of the job on this node. */
-static int job_gpus (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_ids (sb, own_node (ctx)->gpus, 0, LAUNCH_IDS_MAX);
-}
-
-static int step_gpus (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->step ? devices (ctx, sb) : 0;
-}
-
-static int gpus_on_node (const struct env_context *ctx, struct strbuf *sb)
-{
-    autofree char *text = gpus_here (ctx);
-    autoidset struct idset *ids =
-        text && *text ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
-    uint32_t n = ids ? idset_count (ids) : 0;
-
-    return n > 0 ? env_number (sb, n) : 0;
 }
 
 /* As in Slurm, not beside the memory for each core or GPU, which the submission sets. */
@@ -481,7 +409,7 @@ const struct env_variable env_variables[] = {
     { "FLUXQ_PROCID", .value = task_id },
     { "FLUXQ_LOCALID", .value = local_id },
     { "FLUXQ_CORES", .value = cores },
-    { "FLUXQ_GPUS", .value = gpus },
+    { "FLUXQ_GPUS", .value = env_gpus },
     { "FLUXQ_JOB_GRES", .value = job_gres },
     { "FLUXQ_CPUS_PER_TASK", .value = cores_per_task },
     { "FLUXQ_CPU_MILLI_PER_TASK", .value = cpu_milli_per_task },
@@ -526,9 +454,9 @@ const struct env_variable env_variables[] = {
     { "SLURM_JOB_CPUS_PER_NODE", .value = cores_per_node },
     { "SLURM_GTIDS", .value = global_ids },
     { "SLURM_MEM_PER_NODE", .value = mem_per_node },
-    { "SLURM_JOB_GPUS", .value = job_gpus },
-    { "SLURM_STEP_GPUS", .value = step_gpus },
-    { "SLURM_GPUS_ON_NODE", .value = gpus_on_node },
+    { "SLURM_JOB_GPUS", .value = env_job_gpus },
+    { "SLURM_STEP_GPUS", .value = env_step_gpus },
+    { "SLURM_GPUS_ON_NODE", .value = env_gpus_on_node },
     { "SLURM_JOB_GROUP", .value = env_group },
     { "SLURM_TASK_PID", .value = env_task_pid },
     { "SLURM_LAUNCH_NODE_IPADDR", .value = env_client_address },
@@ -574,9 +502,9 @@ const struct env_variable env_variables[] = {
     { "PRTE_MCA_plm_ssh_agent", .on_root = ENV_RUN_NAME " --rsh" },
     { "PRTE_MCA_prte_tmpdir_base", .directory = true },
     { "PRTE_MCA_ras", .on_root = "^slurm" },
-    { "CUDA_VISIBLE_DEVICES", .value = devices },
-    { "ROCR_VISIBLE_DEVICES", .value = devices },
-    { "ZE_AFFINITY_MASK", .value = devices },
+    { "CUDA_VISIBLE_DEVICES", .value = env_devices },
+    { "ROCR_VISIBLE_DEVICES", .value = env_devices },
+    { "ZE_AFFINITY_MASK", .value = env_devices },
     { "PWD", .value = working_dir },
     { .name = NULL },
 };

@@ -1,5 +1,5 @@
 /* env_values.h - functions of the table in env_table.c that compute the value of a
- * variable: env_mpi.c, env_slurm.c
+ * variable: env_mpi.c, env_slurm.c, env_gpus.c
  *
  * Each appends the value to sb and returns 1; 0: the variable does not apply to this job;
  * or negative errno. */
@@ -39,3 +39,14 @@ int env_cpu_bind (const struct env_context *ctx, struct strbuf *sb);
 int env_cpu_bind_type (const struct env_context *ctx, struct strbuf *sb);
 int env_cpu_bind_list (const struct env_context *ctx, struct strbuf *sb);
 int env_cpu_bind_verbose (const struct env_context *ctx, struct strbuf *sb);
+
+/* -- env_gpus.c -- */
+
+/* The GPUs of the job or step on this node, as an idset. */
+int env_gpus (const struct env_context *ctx, struct strbuf *sb);
+/* The GPUs of the task: its own, or all of the job or step on this node. */
+int env_devices (const struct env_context *ctx, struct strbuf *sb);
+/* The GPUs of the job on this node. */
+int env_job_gpus (const struct env_context *ctx, struct strbuf *sb);
+int env_step_gpus (const struct env_context *ctx, struct strbuf *sb);
+int env_gpus_on_node (const struct env_context *ctx, struct strbuf *sb);

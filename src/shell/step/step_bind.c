@@ -1,4 +1,4 @@
-/* step_bind.c - binds a step's tasks to their cores (cpubind.h)
+/* step_bind.c - binds a step's tasks to their cores (cpubind.h), and reports on their GPUs
  *
  * If the launch file says so, the matcher's core numbers are those of the machine.
  * Otherwise, in a container whose cpuset has as many CPUs as the job has cores here, the
@@ -7,6 +7,7 @@
  */
 
 #include "common/macros.h"
+#include "protocol/gpubind.h"
 #include "shell/io/stderr_line.h"
 #include "shell/step/stepd_private.h"
 
@@ -114,4 +115,28 @@ void stepbind_apply (const struct rank_step *s, uint32_t local)
     stderr_line ("fluxq-run", "task %u on %s: %s%s", s->own[local].id,
                  s->d->launch->nodes[s->d->rank].name,
                  list ? "bound to CPUs " : "not bound to CPUs", list ? list : "");
+}
+
+void stepbind_report_gpus (const struct rank_step *s, uint32_t local)
+{
+    autofree char *text = step_spec_part (s->spec.gpu_ids, s->node);
+    autoidset struct idset *gpus =
+        text && *text ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
+    const char *node = s->d->launch->nodes[s->d->rank].name;
+    struct gpubind bind;
+    bool missed = false;
+
+    if (!s->spec.gpu_bind || gpubind_parse (s->spec.gpu_bind, &bind, NULL) < 0)
+        return;
+    autoidset struct idset *own =
+        gpus ? gpubind_choose (&bind, gpus, local, &missed) : NULL;
+    autofree char *list = own ? idset_encode (own) : NULL;
+    if (missed)
+        stderr_line ("fluxq-run",
+                     "task %u on %s: --gpu-bind=%.80s names none of the GPUs %s: it gets "
+                     "the first",
+                     s->own[local].id, node, s->spec.gpu_bind, text);
+    if (bind.verbose)
+        stderr_line ("fluxq-run", "task %u on %s: %s%s", s->own[local].id, node,
+                     list ? "GPUs " : "no GPUs", list ? list : "");
 }

@@ -30,6 +30,7 @@ static const struct record_field fields[] = {
     FIELD (distribution, STRING, 0, 0),
     FIELD (taskmap_asked, STRING, 0, 0),
     FIELD (cpu_bind, STRING, 0, 0),
+    FIELD (gpu_bind, STRING, 0, 0),
     FIELD (mpi, STRING, 0, 0),
     FIELD (multi_prog, STRING, 0, 0),
     FIELD (input, U32, STEP_INPUT_NONE, STEP_INPUT_EACH),

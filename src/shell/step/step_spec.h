@@ -37,6 +37,7 @@ struct step_spec {
     char *distribution; /* --distribution, or NULL */
     char *taskmap_asked;
     char *cpu_bind;   /* --cpu-bind, or NULL */
+    char *gpu_bind;   /* --gpu-bind, or NULL */
     char *mpi;        /* "none", "pmi1", "pmi2", "pmix"; NULL: both PMI versions */
     char *multi_prog; /* text of the file, or NULL */
     uint32_t input;   /* enum step_input */

@@ -95,7 +95,7 @@ void steppmi_exited (struct steppmi *p, uint32_t local, int status);
 /* Handles a piece of what all ranks put. */
 void steppmi_message (struct steppmi *p, const struct frame *msg);
 
-/* -- step_bind.c: cores -- */
+/* -- step_bind.c: cores, GPUs -- */
 
 /* Chooses the cores of each task on this node. 0, also when no task is bound; or negative
  * errno. */
@@ -104,3 +104,6 @@ void stepbind_destroy (struct stepbind *b);
 /* In the child: binds the task with that local number, and reports it with
  * --cpu-bind=verbose. */
 void stepbind_apply (const struct rank_step *s, uint32_t local);
+/* In the child: reports the task's GPUs with --gpu-bind=verbose, and that the binding names
+ * none of those here. */
+void stepbind_report_gpus (const struct rank_step *s, uint32_t local);

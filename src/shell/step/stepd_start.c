@@ -82,6 +82,7 @@ static void prepare (void *ctx)
     const struct child *c = ctx;
     umask ((mode_t)c->s->spec.umask & 0777);
     stepbind_apply (c->s, c->local);
+    stepbind_report_gpus (c->s, c->local);
 }
 
 /* Reads the program of each task from the file of --multi-prog. */

@@ -33,6 +33,7 @@ enum where {
 };
 
 struct pending {
+    UT_hash_handle hh; /* beside the id, so that a look-up touches little memory */
     struct sched_entry job;
     struct order_link place; /* in the group's jobs, or s->waiting */
     struct order_link rank;  /* in s->order, or the jobs of its queue */
@@ -45,7 +46,6 @@ struct pending {
     char *why;           /* for a planned job without a reservation: the reason, or
                           * NULL */
     bool lacks;          /* the job lacked licenses at its last try */
-    UT_hash_handle hh;
 };
 
 /* Jobs of equal shape. */

@@ -21,6 +21,7 @@ struct entry_links {
 struct job_table {
     struct entry *all; /* by id */
     uint64_t next_id;
+    uint64_t removed; /* entries so far */
     size_t npending, nrunning, nfinished;
     struct entry *lists[ENTRIES_LISTS]; /* the first job of each; ENTRIES_ALL: unused */
     size_t nwhole; /* arrays in nrunning; their tasks are jobs themselves */

@@ -36,6 +36,11 @@ uint64_t entries_next_id (const struct broker *b)
     return b->table.next_id;
 }
 
+uint64_t entries_removed (const struct broker *b)
+{
+    return b->table.removed;
+}
+
 struct entry *entry_find (struct broker *b, uint64_t id)
 {
     struct entry *e;
@@ -137,6 +142,7 @@ void entry_remove (struct broker *b, struct entry *e)
 {
     services_call (goes, b, e);
     HASH_DELETE (hh, b->table.all, e);
+    b->table.removed++;
     for (enum entries list = ENTRIES_ALL + 1; list < ENTRIES_LISTS; list++)
         set_listed (b, e, list, false);
     entry_destroy (e);

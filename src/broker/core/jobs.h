@@ -104,6 +104,9 @@ struct entries_count {
 };
 struct entries_count entries_count (const struct broker *b);
 uint64_t entries_next_id (const struct broker *b); /* of the next job */
+/* The number of entries removed so far: while it is the same, pointers to entries stay
+ * valid. */
+uint64_t entries_removed (const struct broker *b);
 
 struct entry *entry_find (struct broker *b, uint64_t id);
 void entry_insert (struct broker *b, struct entry *e);

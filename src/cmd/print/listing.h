@@ -24,7 +24,7 @@ struct listing {
     size_t made_len;
 };
 
-/* body: lines of format->nfields fields (api: format=tsv). -EPROTO: a line has another
+/* body: lines of format->nfields fields (api: format=tsv), and a NUL at len. -EPROTO: a line has another
  * number of fields; -ENOMEM. */
 int listing_parse (struct listing *l, const struct format *format, char *body, size_t len,
                    struct error *err);

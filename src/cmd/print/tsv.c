@@ -4,19 +4,27 @@
 #include "cmd/print/width.h"
 #include "common/printable.h"
 
-/* The end of the characters that stay as they are, and take a column each. */
-static char *skip_plain (char *p, const char *end)
+/* The end of the characters that stay as they are, and take a column each: ASCII without
+ * control characters and the backslash. */
+static char *skip_plain (char *p)
 {
-    while (p < end && *p >= ' ' && *p < 0x7f && *p != '\\')
+    static const bool plain[256] = { [' ' ... '['] = true, [']' ... '~'] = true };
+
+    while (plain[(unsigned char)*p])
         p++;
     return p;
 }
 
 struct cell tsv_read (char **pp, char *end)
 {
-    char *from = skip_plain (*pp, end), *to = from;
+    char *from = skip_plain (*pp), *to = from;
     bool ascii = true;
 
+    if (*from == '\t' || *from == '\n') { /* most fields */
+        struct cell c = { *pp, (uint32_t)(from - *pp), (uint32_t)(from - *pp) };
+        *pp = from;
+        return c;
+    }
     while (from < end && *from != '\t' && *from != '\n') {
         bool escaped = *from == '\\' && from + 1 < end;
         unsigned hidden;

@@ -11,6 +11,6 @@ struct cell {
 };
 
 /* Removes the escapes of the field at *pp, in place, and steps to its end: a tab, a newline,
- * or end. Characters that are not printable become question marks. The byte after the
+ * or end, where a NUL must be. Characters that are not printable become question marks. The byte after the
  * cell's text may be overwritten once the caller has looked at **pp. */
 struct cell tsv_read (char **pp, char *end);

@@ -14,6 +14,7 @@
 #include "common/parse.h"
 
 #define LISTING_MAX (1 << 30)
+#define PIECE (32 * 1024) /* bytes of the listing that are written at once */
 #define TARGET_MAX (256 * 1024)
 #define TASKS_MAX (1 << 20)
 #define FORMAT "%.18i %.9P %.8j %.8u %.2t %.10M %.6D %R"
@@ -216,6 +217,14 @@ static void add_row (const struct squeue *q, struct job_row *row, struct strbuf 
     idset_destroy (set);
 }
 
+static void write_piece (struct strbuf *sb)
+{
+    if (sb->err)
+        return;
+    fwrite (sb->buf, 1, sb->len, stdout);
+    strbuf_reset (sb);
+}
+
 static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
 {
     autostrbuf struct strbuf sb = STRBUF_INIT (LISTING_MAX);
@@ -236,10 +245,12 @@ static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
         job_rows_fill (rows, i, &row);
         if (job_filter_match (&q->filter, &row))
             add_row (q, &row, &sb);
+        if (sb.len >= PIECE)
+            write_piece (&sb);
     }
     if (sb.err)
         return cmd_fail (c, "the listing is too large");
-    fwrite (sb.buf, 1, sb.len, stdout);
+    write_piece (&sb);
     return CMD_OK;
 }
 

@@ -141,6 +141,41 @@ static void test_refused (void **unused)
     small_destroy (s);
 }
 
+/* A long listing goes on while jobs end and leave the table. */
+static void test_gone_meanwhile (void **unused)
+{
+    struct small *s = small_create (1);
+    struct strbuf all = STRBUF_INIT (1 << 20);
+
+    (void)unused;
+    for (int i = 0; i < 5100; i++)
+        assert_non_null (small_submit (s, "duration: 60"));
+    struct client *c = client_call (
+        s, USER,
+        "GET "
+        "/v1/jobs?format=tsv&fields=id,job,user,state,submit_time,eligible_time,reason",
+        NULL);
+    assert_int_equal (c->status, 200);
+    assert_false (c->ended);
+    entry_remove (s->b, entry_find (s->b, 5000));
+    entry_remove (s->b, entry_find (s->b, 5100));
+    for (bool ended = false; !ended;) {
+        ended = c->ended;
+        strbuf_adds (&all, c->text);
+        client_take (c);
+    }
+    const char *line = all.buf;
+    for (uint64_t id = 1; id < 5100; id++) {
+        if (id == 5000)
+            continue;
+        assert_int_equal (strtoull (line, NULL, 10), id);
+        line = strchr (line, '\n') + 1;
+    }
+    assert_string_equal (line, "");
+    strbuf_release (&all);
+    small_destroy (s);
+}
+
 static void scenario (struct small *s)
 {
     for (int i = 0; i < 5; i++)
@@ -167,10 +202,11 @@ static void test_no_memory (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_order),       cmocka_unit_test (test_filters),
-        cmocka_unit_test (test_pages),       cmocka_unit_test (test_escapes),
-        cmocka_unit_test (test_private),     cmocka_unit_test (test_refused),
-        cmocka_unit_test (test_jobs_vanish), cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_order),          cmocka_unit_test (test_filters),
+        cmocka_unit_test (test_pages),          cmocka_unit_test (test_escapes),
+        cmocka_unit_test (test_private),        cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_gone_meanwhile), cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -327,10 +327,13 @@ static void add_reason_list (const void *p, struct strbuf *sb)
 
     for (size_t i = 0; i < ARRAY_SIZE (with_reason); i++)
         reason |= job_is_state (row, with_reason[i]);
-    if (reason)
-        strbuf_addf (sb, "(%s)", job_reason (row));
-    else
+    if (!reason) {
         strbuf_adds (sb, job_value (row, JOB_NODELIST));
+        return;
+    }
+    strbuf_addch (sb, '(');
+    strbuf_adds (sb, job_reason (row));
+    strbuf_addch (sb, ')');
 }
 
 static void add_priority (const void *row, struct strbuf *sb)

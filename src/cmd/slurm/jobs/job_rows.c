@@ -6,22 +6,23 @@
 
 #define TARGET_MAX (256 * 1024)
 
-/* Reads a line of fields into the row's cells. */
+/* Makes the line of fields a row: its texts, one after another, in the same memory. */
 static int read_row (struct job_rows *rows, char **pp, char *end)
 {
-    const char **cells = rows->cells + rows->n * rows->ncolumns;
+    char *to = *pp;
 
+    rows->order[rows->n++] = to;
     for (size_t i = 0; i < rows->ncolumns; i++) {
         struct cell cell = tsv_read (pp, end);
         bool last = i + 1 == rows->ncolumns;
         if (*pp == end || (**pp == '\n') != last)
             return -EPROTO;
-        ((char *)cell.text)[cell.len] = '\0';
+        if (to != cell.text) /* a field before had escapes */
+            memmove (to, cell.text, cell.len);
+        to += cell.len;
+        *to++ = '\0';
         (*pp)++;
-        cells[i] = cell.text;
     }
-    rows->order[rows->n] = rows->n;
-    rows->n++;
     return 0;
 }
 
@@ -32,9 +33,8 @@ static int read_rows (struct job_rows *rows, struct error *err)
 
     for (char *q = p; q < end && (q = memchr (q, '\n', (size_t)(end - q))); q++)
         n++;
-    rows->cells = malloc ((n * rows->ncolumns + 1) * sizeof (*rows->cells));
     rows->order = malloc ((n + 1) * sizeof (*rows->order));
-    if (!rows->cells || !rows->order)
+    if (!rows->order)
         return error_set (err, ENOMEM, "out of memory");
     while (p < end)
         if (rows->n == n || read_row (rows, &p, end) < 0)
@@ -71,7 +71,6 @@ int job_rows_get (struct cmd *c, struct job_rows *ret, const char *target, uint6
 
 void job_rows_release (struct job_rows *rows)
 {
-    free (rows->cells);
     free (rows->order);
     http_response_release (&rows->answer);
     *rows = (struct job_rows){ .n = 0 };
@@ -79,8 +78,10 @@ void job_rows_release (struct job_rows *rows)
 
 void job_rows_fill (const struct job_rows *rows, size_t i, struct job_row *row)
 {
-    const char **cells = rows->cells + rows->order[i] * rows->ncolumns;
+    const char *text = rows->order[i];
 
-    for (size_t j = 0; j < rows->ncolumns; j++)
-        row->values[rows->columns[j]] = cells[j];
+    for (size_t j = 0; j < rows->ncolumns; j++) {
+        row->values[rows->columns[j]] = text;
+        text += strlen (text) + 1;
+    }
 }

@@ -21,8 +21,9 @@
 
 struct job_rows {
     size_t n;
-    size_t *order;      /* indices of rows, as they are shown */
-    const char **cells; /* n * ncolumns */
+    /* The rows as they are shown, each of ncolumns texts, one after another: lists are
+     * long, and memory is slow. */
+    const char **order;
     size_t ncolumns;
     enum job_value columns[JOB_VALUES];
     struct http_response answer;

@@ -75,14 +75,27 @@ struct key {
 
 /* A value of a row; nodes: text up to '['. */
 struct sort_value {
-    const char *text;
+    const char *text; /* or NULL */
     double number;
+};
+
+struct group_name {
+    gid_t gid;
+    char *name;
 };
 
 struct sort {
     struct key keys[KEYS_MAX];
     size_t n;
-    struct sort_value *values; /* n + 2 of each row: the keys, the start, the id */
+    struct group_name *groups; /* that have been looked up */
+    size_t ngroups;
+};
+
+#define VALUES_MAX (KEYS_MAX + 2) /* of a row: the keys, the start, the id */
+
+struct sorted {
+    const char *row;
+    const struct sort_value *values; /* sort->n + 2 */
 };
 
 static const struct letter *find_letter (char c)
@@ -98,7 +111,7 @@ static char parse (const char *spec, struct sort *ret)
 {
     bool reverse = false;
 
-    ret->n = 0;
+    *ret = (struct sort){ .n = 0 };
     for (; *spec; spec++) {
         if (*spec == ',' || *spec == '+' || *spec == '-') {
             reverse = *spec == '-';
@@ -142,15 +155,29 @@ static double job_and_task (const struct job_row *row)
     return job + (task ? (job_number (row, JOB_ARRAY_TASK) + 1) / (1 << 22) : 0);
 }
 
-/* The caller frees the name. */
-static char *group_name (const struct job_row *row)
+/* Looks up each group once: there are more jobs than groups. */
+static const char *group_name (struct sort *sort, const struct job_row *row)
 {
-    const struct group *gr = getgrgid ((gid_t)job_number (row, JOB_GROUPID));
+    gid_t gid = (gid_t)job_number (row, JOB_GROUPID);
 
-    return strdup (gr ? gr->gr_name : "nogroup");
+    for (size_t i = 0; i < sort->ngroups; i++)
+        if (sort->groups[i].gid == gid)
+            return sort->groups[i].name;
+    struct group_name *groups =
+        reallocarray (sort->groups, sort->ngroups + 1, sizeof (*groups));
+    if (!groups)
+        return "";
+    sort->groups = groups;
+    const struct group *gr = getgrgid (gid);
+    char *name = strdup (gr ? gr->gr_name : "nogroup");
+    if (!name)
+        return "";
+    groups[sort->ngroups++] = (struct group_name){ gid, name };
+    return name;
 }
 
-static struct sort_value value_of (const struct job_row *row, const struct letter *l)
+static struct sort_value value_of (struct sort *sort, const struct job_row *row,
+                                   const struct letter *l)
 {
     switch (l->kind) {
     case TEXT:
@@ -170,7 +197,7 @@ static struct sort_value value_of (const struct job_row *row, const struct lette
     case LIMIT:
         return (struct sort_value){ NULL, number_or_infinity (row, JOB_TIME_LIMIT) };
     case GROUP:
-        return (struct sort_value){ group_name (row), 0 };
+        return (struct sort_value){ group_name (sort, row), 0 };
     default:
         return (struct sort_value){ NULL, 0 };
     }
@@ -199,11 +226,9 @@ static int compare_key (const struct key *key, const struct sort_value *a,
     return key->reverse ? -diff : diff;
 }
 
-static int compare (const void *x, const void *y, void *arg)
+static int compare_rows (const struct sort *sort, const struct sort_value *a,
+                         const struct sort_value *b)
 {
-    const struct sort *sort = arg;
-    const struct sort_value *a = sort->values + *(const size_t *)x * (sort->n + 2);
-    const struct sort_value *b = sort->values + *(const size_t *)y * (sort->n + 2);
     size_t i;
 
     for (i = 0; i < sort->n; i++) {
@@ -219,56 +244,89 @@ static int compare (const void *x, const void *y, void *arg)
     return oldest_first ? diff : -diff;
 }
 
-/* Jobs often come in the wanted order, or in the opposite one. */
-static void order (struct job_rows *rows, struct sort *sort)
+static int compare (const void *x, const void *y, void *arg)
 {
-    size_t *list = rows->order, n = rows->n, i = 1;
-
-    if (n > 1 && compare (&list[0], &list[n - 1], sort) > 0)
-        for (size_t k = 0; k < n / 2; k++) {
-            size_t index = list[k];
-            list[k] = list[n - 1 - k];
-            list[n - 1 - k] = index;
-        }
-    while (i < n && compare (&list[i - 1], &list[i], sort) <= 0)
-        i++;
-    if (i < n)
-        qsort_r (list, n, sizeof (*list), compare, sort);
+    return compare_rows (arg, ((const struct sorted *)x)->values,
+                         ((const struct sorted *)y)->values);
 }
 
-static void release (struct sort *sort, size_t nrows)
+/* last: the values of another row, or NULL. */
+static void read_values (struct sort *sort, const struct job_row *row,
+                         const struct sort_value *last, struct sort_value *ret)
 {
-    for (size_t k = 0; k < sort->n; k++)
-        for (size_t i = 0; sort->keys[k].letter->kind == GROUP && i < nrows; i++)
-            free ((char *)sort->values[i * (sort->n + 2) + k].text);
-    free (sort->values);
+    for (size_t k = 0; k < sort->n; k++) {
+        ret[k] = value_of (sort, row, sort->keys[k].letter);
+        if (last && ret[k].text && !strcmp (ret[k].text, last[k].text))
+            ret[k].text = last[k].text; /* equal texts are one text */
+    }
+    ret[sort->n].number = floor (job_start_time (row)); /* as Slurm has it */
+    ret[sort->n + 1].number = job_number (row, JOB_ID);
 }
 
+/* 1: the rows are in order, -1: in the opposite order, 0: neither. */
+static int direction_of (const struct job_rows *rows, struct sort *sort)
+{
+    struct sort_value values[2][VALUES_MAX];
+    struct job_row row;
+    bool up = true, down = true;
+
+    job_row_init (&row);
+    for (size_t i = 0; i < rows->n && (up || down); i++) {
+        struct sort_value *last = i > 0 ? values[1 - i % 2] : NULL;
+        job_rows_fill (rows, i, &row);
+        read_values (sort, &row, last, values[i % 2]);
+        int diff = last ? compare_rows (sort, last, values[i % 2]) : 0;
+        up = up && diff <= 0;
+        down = down && diff >= 0;
+    }
+    return up ? 1 : down ? -1 : 0;
+}
+
+static void reverse (struct job_rows *rows)
+{
+    for (size_t i = 0, k = rows->n; i + 1 < k; i++) {
+        const char *row = rows->order[i];
+        rows->order[i] = rows->order[--k];
+        rows->order[k] = row;
+    }
+}
+
+static int sort_rows (struct job_rows *rows, struct sort *sort)
+{
+    size_t nvalues = sort->n + 2;
+    autofree struct sorted *list = calloc (rows->n, sizeof (*list));
+    autofree struct sort_value *values = calloc (rows->n * nvalues, sizeof (*values));
+    struct job_row row;
+
+    if (!list || !values)
+        return -ENOMEM;
+    job_row_init (&row);
+    for (size_t i = 0; i < rows->n; i++) {
+        struct sort_value *v = values + i * nvalues;
+        job_rows_fill (rows, i, &row);
+        read_values (sort, &row, i > 0 ? v - nvalues : NULL, v);
+        list[i] = (struct sorted){ rows->order[i], v };
+    }
+    qsort_r (list, rows->n, sizeof (*list), compare, sort);
+    for (size_t i = 0; i < rows->n; i++)
+        rows->order[i] = list[i].row;
+    return 0;
+}
+
+/* Jobs often come in the wanted order, or in the opposite one: then no memory is needed. */
 int job_rows_sort (struct job_rows *rows, const char *spec)
 {
     struct sort sort;
-    struct job_row row;
-    const struct sort_value *last = NULL;
+    int rc = 0;
 
-    job_row_init (&row);
     parse (spec, &sort);
-    sort.values = malloc ((rows->n * (sort.n + 2) + 1) * sizeof (*sort.values));
-    if (!sort.values)
-        return -ENOMEM;
-    for (size_t i = 0; i < rows->n; i++) {
-        struct sort_value *values = sort.values + rows->order[i] * (sort.n + 2);
-        job_rows_fill (rows, i, &row);
-        for (size_t k = 0; k < sort.n; k++)
-            values[k] = value_of (&row, sort.keys[k].letter);
-        for (size_t k = 0; k < sort.n && last; k++)
-            if (sort.keys[k].letter->kind == TEXT
-                && !strcmp (values[k].text, last[k].text))
-                values[k].text = last[k].text; /* equal texts are one text */
-        last = values;
-        values[sort.n].number = floor (job_start_time (&row)); /* as Slurm has it */
-        values[sort.n + 1].number = job_number (&row, JOB_ID);
-    }
-    order (rows, &sort);
-    release (&sort, rows->n);
-    return 0;
+    int direction = direction_of (rows, &sort);
+    if (direction < 0)
+        reverse (rows);
+    else if (direction == 0)
+        rc = sort_rows (rows, &sort);
+    for (size_t i = 0; i < sort.ngroups; i++)
+        free (sort.groups[i].name);
+    free (sort.groups);
+    return rc;
 }

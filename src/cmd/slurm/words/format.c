@@ -171,10 +171,11 @@ static void insert_spaces (struct strbuf *sb, size_t at, size_t n)
 
 static bool is_ascii (const char *text, size_t len)
 {
+    unsigned char all = 0;
+
     for (size_t i = 0; i < len; i++)
-        if ((unsigned char)text[i] >= 0x80)
-            return false;
-    return true;
+        all |= (unsigned char)text[i];
+    return all < 0x80;
 }
 
 /* Cuts and pads the text that was appended at `at`. uncut_flag: of the field, if it is not

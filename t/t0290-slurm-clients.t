@@ -35,4 +35,12 @@ test_expect_success 'the runner names unknown clients, and fails if a client doe
     grep "^broken .*fluxq  FAILED" out && grep "exit status 3" out
 '
 
+test_expect_success 'the runner names the programs and the packages of R that a client lacks' '
+    printf "# needs: nowhere\n" >copy/clients/lacking.sh && printf "# r-needs: nothing\n" >copy/clients/lacking_r.R &&
+    mkdir bin && printf "#!/bin/sh\nexit 1\n" >bin/Rscript && chmod +x bin/Rscript &&
+    test_expect_code 1 env PATH="$PWD/bin:$PATH" copy/clients/run --no-slurm lacking lacking_r >out &&
+    grep "^lacking  *cannot run: this machine has no nowhere$" out &&
+    grep "^lacking_r  *cannot run: this machine has no nothing (R)$" out
+'
+
 test_done

@@ -166,8 +166,13 @@ test_expect_success 'the details of a job survive a restart of the broker, and i
     id=$(submit -J tasks -a 5-6 --mem=50 -- sleep 1000) &&
     wait_until 30 sh -c "test \$(squeue -h -t R -j $id -o %i | wc -l) -eq 2" &&
     test "$(squeue -h -j $id -S i -o "%i %F %K %m" | xargs)" = "${id}_5 $id 5 50M ${id}_6 $id 6 50M" &&
-    test "$(squeue -h -j ${id}_6 -o %i)" = ${id}_6 && fluxq-cancel $id &&
-    wait_until 20 sh -c "test -z \"\$(squeue -h -j $id)\""
+    test "$(squeue -h -j ${id}_6 -o %i)" = ${id}_6 && last=$(squeue -h -j ${id}_6 -o %A) && test $last -ne $id &&
+    test "$(squeue -h -n tasks -S i -o %A | tail -n 1)" = $last && test "$(squeue -h -j $last -o %A)" = $last &&
+    squeue --json -j $id | jq -e "[.jobs[] | select(.array_task_id.number == 6)][0] |
+        .job_id == $id and .job_resources.nodes.list != null" &&
+    test "$(squeue -h -j $id,$running -S i -o "%A %i" | grep ${id}_6)" = "$id ${id}_6" &&
+    fluxq-cancel $id && wait_until 20 sh -c "test -z \"\$(squeue -h -j $id)\"" &&
+    test "$(squeue -h -t all -j $id -O JobID,JobArrayID,StateCompact | xargs)" = "$((last - 1)) ${id}_5 CA $id ${id}_6 CA"
 '
 
 test_expect_success '-S orders by letters, with a minus from the greatest' '

@@ -297,6 +297,7 @@ static int list (struct cmd *c, struct squeue *q)
 
     if (!nothing && get (c, q, &rows) != CMD_OK)
         return c->status;
+    job_filter_find_last (&q->filter, &rows);
     if (is_one_job (q) && rows.n == 0 && !nothing) {
         fflush (stdout);
         fputs ("slurm_load_jobs error: Invalid job id specified\n", stderr);

@@ -70,7 +70,6 @@ TEXT (reservation, JOB_RESERVATION, "(null)")
 TEXT (required_nodes, JOB_REQUIRED_NODES, "")
 TEXT (excluded_nodes, JOB_EXCLUDED_NODES, "")
 TEXT (nodelist, JOB_NODELIST, "")
-TEXT (id, JOB_ID, "0")
 TEXT (groupid, JOB_GROUPID, "0")
 TEXT (userid, JOB_USERID, "0")
 TEXT (user, JOB_USER, "nobody")
@@ -194,6 +193,13 @@ static void add_job (const void *p, struct strbuf *sb)
     strbuf_adds (sb, is_one_task (row) ? "_" : "_[");
     add_tasks (row, sb);
     strbuf_adds (sb, is_one_task (row) ? "" : "]");
+}
+
+static void add_id (const void *p, struct strbuf *sb)
+{
+    const struct job_row *row = p;
+
+    strbuf_adds (sb, row->number ? row->number : row->values[JOB_ID]);
 }
 
 static void add_array_job (const void *row, struct strbuf *sb)

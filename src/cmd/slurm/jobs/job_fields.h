@@ -85,6 +85,7 @@ struct job_row {
     /* Waiting tasks of the array, "0-3", if they are not all of them; else NULL. One task
      * alone is shown as a job of its own. */
     const char *tasks;
+    const char *number;   /* the JobID if it is not the job's own; else NULL */
     double now;           /* unix time */
     bool noconvert;       /* sizes in their original unit */
     bool expand_patterns; /* names of files as the job opens them */

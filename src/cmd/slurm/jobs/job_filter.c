@@ -1,6 +1,7 @@
 /* job_filter.c - see job_filter.h */
 #include "cmd/slurm/jobs/job_filter.h"
 
+#include <math.h>
 #include <string.h>
 #include <strings.h>
 #include <unistd.h>
@@ -176,6 +177,32 @@ static bool has_tasks (struct job_filter *f, struct job_row *row, double id)
     return f->tasks.len > 0;
 }
 
+/* An array with a row of its own has no last task yet. */
+static double last_of (const struct job_wanted *w, const struct job_row *row)
+{
+    double id = job_number (row, JOB_ID);
+
+    if (id == (double)w->id)
+        return HUGE_VAL;
+    return job_number (row, JOB_ARRAY_JOB) == (double)w->id ? MAX (id, w->last) : w->last;
+}
+
+/* In Slurm, the task of an array that started last has the array's number as JobID. Here
+ * each task has a number of its own; this is the task with the greatest. */
+void job_filter_find_last (struct job_filter *f, const struct job_rows *rows)
+{
+    struct job_row row;
+
+    job_row_init (&row);
+    for (size_t i = 0; i < f->njobs; i++)
+        f->jobs[i].last = 0;
+    for (size_t r = 0; f->njobs && r < rows->n; r++) {
+        job_rows_fill (rows, r, &row);
+        for (size_t i = 0; i < f->njobs; i++)
+            f->jobs[i].last = last_of (&f->jobs[i], &row);
+    }
+}
+
 static bool is_wanted (struct job_filter *f, struct job_row *row)
 {
     double id = job_number (row, JOB_ID), array = job_number (row, JOB_ARRAY_JOB);
@@ -184,8 +211,10 @@ static bool is_wanted (struct job_filter *f, struct job_row *row)
     for (size_t i = 0; i < f->njobs; i++) {
         const struct job_wanted *w = &f->jobs[i];
         double wanted = (double)w->id;
-        if (w->task < 0 && (wanted == id || wanted == array))
+        if (w->task < 0 && (wanted == id || wanted == array)) {
+            row->number = id == w->last ? row->values[JOB_ARRAY_JOB] : NULL;
             return true;
+        }
         if (w->task >= 0 && is_task && wanted == array
             && (double)w->task == job_number (row, JOB_ARRAY_TASK))
             return true;
@@ -196,7 +225,7 @@ static bool is_wanted (struct job_filter *f, struct job_row *row)
 
 bool job_filter_match (struct job_filter *f, struct job_row *row)
 {
-    row->tasks = NULL;
+    row->tasks = row->number = NULL;
     if ((f->accounts && !slurm_list_has (f->accounts, row->values[JOB_ACCOUNT]))
         || (f->qos && !slurm_list_has (f->qos, row->values[JOB_QOS]))
         || (f->licenses && !has_license (f->licenses, row->values[JOB_LICENSES]))

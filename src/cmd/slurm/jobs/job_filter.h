@@ -10,7 +10,7 @@
  */
 #pragma once
 
-#include "cmd/slurm/jobs/job_fields.h"
+#include "cmd/slurm/jobs/job_rows.h"
 #include "common/error.h"
 
 #define JOB_FILTER_STATES_MAX 64
@@ -27,6 +27,7 @@ struct job_filter {
     struct job_wanted {
         uint64_t id;
         int64_t task; /* < 0: the job, or all tasks of the array */
+        double last;  /* the job of the array's last task; 0: none */
     } * jobs;         /* or NULL: any */
     size_t njobs;
     struct strbuf tasks; /* of the array that matched last */
@@ -40,5 +41,8 @@ int job_filter_set_jobs (struct job_filter *f, const char *list, struct error *e
 /* A list of states; "all": any. -EINVAL: err has the unknown state. */
 int job_filter_set_states (struct job_filter *f, const char *list, struct error *err);
 uint64_t job_filter_needs (const struct job_filter *f);
-/* Whether the row is shown; sets row->tasks if only some tasks of an array are. */
+/* Finds the last task of each wanted array; for job_filter_match(). */
+void job_filter_find_last (struct job_filter *f, const struct job_rows *rows);
+/* Whether the row is shown; sets row->tasks if only some tasks of an array are, and
+ * row->number for the last task of a wanted array. */
 bool job_filter_match (struct job_filter *f, struct job_row *row);

@@ -182,7 +182,6 @@ static void add_numbers (json_t *o, const struct job_row *row)
         { "deadline", JOB_DEADLINE, true, false },
         { "eligible_time", JOB_ELIGIBLE_TIME, true, false },
         { "group_id", JOB_GROUPID, true, true },
-        { "job_id", JOB_ID, true, true },
         { "maximum_switch_wait_time", JOB_SWITCHES_WAIT, true, true },
         { "memory_per_node", JOB_MEMORY_PER_NODE, false, false },
         { "minimum_switches", JOB_SWITCHES, true, true },
@@ -214,6 +213,9 @@ json_t *job_json (const struct job_row *row, const json_t *ranks)
         return NULL;
     add_texts (o, row);
     add_numbers (o, row);
+    set (o, "job_id",
+         json_integer (
+             strtoll (row->number ? row->number : row->values[JOB_ID], NULL, 10)));
     set (o, "array_task_string",
          json_stringn (row->values[JOB_ARRAY_TASKS],
                        strcspn (row->values[JOB_ARRAY_TASKS], "%")));

@@ -1,6 +1,7 @@
 /* test_journal_faults.c - a full disk, a failing disk, kill -9 in the middle.
  *
- * Needs a tmpfs of 1 MiB: root, or user namespaces. Without both the test fails.
+ * Needs a tmpfs of 1 MiB: root, or user namespaces. Without both the test is skipped as a
+ * whole.
  */
 #include "store/test/harness.h"
 
@@ -14,16 +15,17 @@
 #include <sys/wait.h>
 #include <time.h>
 
+#define SKIPPED 77 /* automake's exit status of a test that cannot run */
+
 /* Enters a mount namespace of its own, so that no mount is left in any case. */
-static void private_mounts (void)
+static int private_mounts (void)
 {
-    if (geteuid () != 0)
-        assert_int_equal (unshare (CLONE_NEWUSER | CLONE_NEWNS), 0);
-    else
-        assert_int_equal (unshare (CLONE_NEWNS), 0);
+    if (unshare (CLONE_NEWNS | (geteuid () != 0 ? CLONE_NEWUSER : 0)) < 0)
+        return -errno;
     /* In a chroot "/" is not a mount point; new mounts then stay below it anyway. */
-    assert_true (mount ("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) == 0
-                 || errno == EINVAL);
+    if (mount ("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0 && errno != EINVAL)
+        return -errno;
+    return 0;
 }
 
 static void fill (const char *dir, char path[128])
@@ -331,6 +333,11 @@ int main (void)
         cmocka_unit_test (test_kill),
     };
 
-    private_mounts ();
+    int rc = private_mounts ();
+    if (rc < 0) {
+        printf ("1..0 # SKIP a mount namespace cannot be made here: %s\n",
+                strerror (-rc));
+        return SKIPPED;
+    }
     return cmocka_run_group_tests_name ("journal_faults", tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -660,5 +661,11 @@ int main (void)
         cmocka_unit_test (test_jobs_vanish),
         cmocka_unit_test (test_no_memory),
     };
+    struct rlimit lim;
+
+    if (getrlimit (RLIMIT_NOFILE, &lim) == 0) { /* for all connections at once */
+        lim.rlim_cur = lim.rlim_max;
+        setrlimit (RLIMIT_NOFILE, &lim);
+    }
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -183,6 +183,35 @@ test_expect_success 'mpirun of Open MPI runs over the pods of the job, with the 
     (unset SHELL && job ompi -N 3 -n 4)
 '
 
+[ ! -x "$FLUXQ_BUILD_DIR/src/pmix/fluxq-pmix" ] || test_set_prereq PMIX # built where OpenPMIx is installed
+test_expect_success PMIX 'srun starts programs of Open MPI by PMIx in an image that has fluxq-pmix, and is refused in another' '
+    image=$(timeout 60 "$KUBE/mpi-image" --pmix "$FLUXQ_BUILD_DIR/src/pmix/fluxq-pmix" "$HERE/pmix.tar") &&
+    timeout 120 "$KUBE/node" load "$image" && rm "$image" &&
+    write_script "$OUT/pmix.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun --mpi=list | grep -x pmix
+	srun --mpi=pmix /mpi/openmpi/ring 4
+	srun /mpi/openmpi/ring 4
+	srun -N 3 -n 6 -O -m cyclic --mpi=pmix /mpi/openmpi/allreduce 6 2
+	END
+    printf "%s\n" pmix "ring: came round through 4 tasks" "ring: came round through 4 tasks" "allreduce: 6 tasks agree" >expected &&
+    job pmix --image pmix:1 -N 3 -n 4 &&
+    write_script "$OUT/lacks.sh" <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun --mpi=list | grep pmix
+	srun --mpi=pmix true
+	echo "status $?"
+	srun /mpi/openmpi/ring 2
+	echo "status $?"
+	END
+    run_job lacks -N 2 -n 2 && test "$(grep -cx "status 1" "$OUT/lacks.out")" -eq 2 &&
+    grep "^pmix: fluxq-pmix is not installed here" "$OUT/lacks.out" &&
+    grep "node node[0-9]: --mpi=pmix: fluxq-pmix is not installed here" "$OUT/lacks.out" &&
+    grep "the program finds its other tasks by PMIx, which needs fluxq-pmix" "$OUT/lacks.out"
+'
+
 test_expect_success 'a user that the image does not know has a name in it, also for mpirun over three pods' '
     write_script "$OUT/games.sh" <<-\END &&
 	#!/bin/sh

@@ -53,6 +53,7 @@ executor: local
 local: {nodes: 1}
 operators: [games]
 subuid-file: $PWD/subuid
+log-level: debug # says when the ranges have been read
 clients: {connections: 20, reserve: 16}
 END
 start_broker --config limits.yaml
@@ -118,6 +119,7 @@ executor: local
 local: {nodes: 1}
 operators: [games]
 subuid-file: $PWD/ranges
+log-level: debug # says when the ranges have been read
 listen: 127.0.0.1:$port
 munge-socket: $munge_dir/socket
 clients: {requests: 1, burst: 100}

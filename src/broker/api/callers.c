@@ -53,8 +53,8 @@ static void after_worker (uv_work_t *work, int status)
         if (r->err.code && r->err.code != ENOENT)
             log_warning ("subordinate uids count as users of their own: %s", r->err.text);
         if (subuids_count (c->subuids) > 0)
-            log_info ("%zu ranges of subordinate uids in %s", subuids_count (c->subuids),
-                      r->path);
+            log_debug ("%zu ranges of subordinate uids in %s", subuids_count (c->subuids),
+                       r->path);
     }
     subuids_destroy (r->subuids);
     free (r->path);

@@ -100,8 +100,9 @@ static int read_options (struct cmd *c, struct submit *s)
         return cmd_usage (c, "--dry-run, --explain, --test-only: give one of them");
     if (s->explain)
         submission_explain (c, &s->job);
-    if (s->job.so.hold && s->job.urgency > 0)
-        return cmd_usage (c, "--hold means urgency 0, and --urgency gives another one");
+    if (submit_options_hold (&s->job.so) && s->job.urgency > 0)
+        return cmd_usage (c, "%s means urgency 0, and --urgency gives another one",
+                          s->job.so.hold ? "--hold" : "--priority=0");
     submission_check_variables (c, 0);
     if (submit_options_from_environ (&s->job.so, environ, &err) < 0)
         return cmd_usage (c, "%s", err.text);

@@ -23,7 +23,8 @@
  * same record. The whole table is in transitions.c. Contexts of the events:
  *
  *     submit     {userid, urgency; flags, version: 1, groupid, user, name, queue,
- *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice;
+ *                 duration, nnodes, ntasks, ncores, cpu_milli, begin, deadline, nice,
+ *                 fixed_priority;
  *                 nodes: "4-16" of an elastic job; array: "1-9%2"; attributes that
  *                 listings show; details: {cwd, ...}, other values that they show;
  *                 array_task: {job, task; submitted, eligible, age};
@@ -31,9 +32,12 @@
  *                 runs in place}                     the log's first event
  *     validate, depend, start, free, clean  {}
  *     priority   {priority}
- *     urgency    {urgency, userid; note}             0 holds the job, more releases it;
+ *     urgency    {urgency, userid; note, fixed_priority}
+ *                                                    0 holds the job, more releases it;
  *                                                    a userid other than the job's is
- *                                                    an operator's
+ *                                                    an operator's; without
+ *                                                    fixed_priority the priority is
+ *                                                    computed
  *     alloc      {R: object; nodelist, nnodes, ntasks, ncores, cpu_milli, duration}
  *                                                    as granted;
  *                                                    size: {reason, text} of an elastic
@@ -188,6 +192,7 @@ struct job {
     char *avoid;
     uint64_t turn;        /* of equal priorities the smaller goes first; 0: job's id */
     int64_t nice;         /* points by which the user lowered the job's priority */
+    int64_t fixed;        /* priority in place of the computed one; 0: none */
     int64_t setback;      /* points of priority lost by a requeue to the end */
     char *requeue_reason; /* of the last requeue, or NULL; kept until the next start */
     /* running */

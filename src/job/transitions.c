@@ -65,7 +65,7 @@ struct submit {
     int64_t nnodes, ntasks, ncores, cpu_milli;
     const char *user, *name, *queue, *nodes;
     double duration, begin, deadline;
-    int64_t nice;
+    int64_t nice, fixed;
     const char *array;  /* of an array */
     json_t *array_task; /* of a job that is a task of an array */
     int64_t array_job, array_index;
@@ -139,6 +139,7 @@ static int submit_read (const struct event *e, struct submit *s, struct error *e
         || (rc = get_seconds (e, "deadline", &s->deadline, err)) < 0
         || (rc = get_string (e, "array", &s->array, opt, err)) < 0
         || (rc = get_int (e, "nice", INT32_MIN, INT32_MAX, &s->nice, opt, err)) < 0
+        || (rc = get_int (e, "fixed_priority", 0, UINT32_MAX, &s->fixed, opt, err)) < 0
         || (rc = submit_read_adopted (e, s, err)) < 0)
         return rc;
     return submit_read_task (e, s, err);
@@ -186,6 +187,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->t_begin = s.begin;
     job->t_deadline = s.deadline;
     job->nice = s.nice;
+    job->fixed = s.fixed;
     job->nnodes = job->asked.nnodes = s.nnodes;
     job->ntasks = job->asked.ntasks = s.ntasks;
     job->ncores = job->asked.ncores = s.ncores;
@@ -224,11 +226,14 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
                        struct error *err)
 {
     (void)out;
-    int64_t urgency, userid;
+    int64_t urgency, userid, fixed = 0;
     const char *note = NULL;
     int rc = get_int (e, "urgency", 0, 31, &urgency, JSON_REQUIRED, err);
     if (rc < 0
         || (rc = get_int (e, "userid", 0, UINT32_MAX, &userid, JSON_REQUIRED, err)) < 0
+        || (rc = get_int (e, "fixed_priority", 0, UINT32_MAX, &fixed, JSON_OPTIONAL_KEY,
+                          err))
+               < 0
         || (rc = get_string (e, "note", &note, JSON_OPTIONAL_KEY, err)) < 0)
         return rc;
     char *copy = urgency == 0 && note && *note ? strdup (note) : NULL;
@@ -239,6 +244,7 @@ static int on_urgency (struct job *job, const struct event *e, struct outcome *o
     if (urgency == 0)
         job->t_age = 0;
     job->urgency = (int)urgency;
+    job->fixed = fixed;
     job->reprioritize = job->state == JOB_SCHED;
     return 0;
 }

@@ -79,6 +79,7 @@ struct jobspec_count {
 };
 
 #define JOBSPEC_NICE_MAX INT64_C (2147483645) /* as in Slurm; users: 0 to this */
+#define JOBSPEC_PRIORITY_TOP INT64_C (4294967293) /* of --priority=TOP, as in Slurm */
 
 enum jobspec_tristate { JOBSPEC_UNSET = -1, JOBSPEC_FALSE = 0, JOBSPEC_TRUE = 1 };
 
@@ -159,6 +160,7 @@ struct jobspec {
     double start_timeout; /* seconds allowed for a start; 0: as configured */
     struct job_process process;
     int64_t nice;        /* points off the priority, as in Slurm; negative: on top */
+    int64_t priority; /* in place of the computed one, to JOBSPEC_PRIORITY_TOP; 0: none */
     double time_min;     /* seconds to which duration can be lowered; 0: it is fixed */
     json_t *environment; /* object of strings, nulls left out, or NULL; owned */
     const char *script;  /* text or NULL; decoded, NUL-terminated, owned */

@@ -33,6 +33,10 @@ void priority_sum (const struct priority_weights *w, const struct priority_job *
     };
     if (job->urgency <= 0)
         return;
+    if (job->fixed > 0) {
+        *ret = (struct priority){ .sum = MIN (job->fixed, PRIORITY_MAX) };
+        return;
+    }
     ret->urgency = PRIORITY_URGENCY_WEIGHT * job->urgency
                    + (job->urgency >= 31 ? PRIORITY_EXPEDITED : 0);
     ret->queue = w->queue * job->queue;
@@ -41,7 +45,7 @@ void priority_sum (const struct priority_weights *w, const struct priority_job *
     ret->fair_share = points (w->fair_share, job->fair_share);
     ret->sum = ret->urgency + ret->queue + ret->age + ret->size + ret->fair_share;
     ret->sum = MAX (ret->sum - job->setback - job->nice, 0);
-    ret->sum = MIN (ret->sum, (int64_t)UINT32_MAX);
+    ret->sum = MIN (ret->sum, PRIORITY_MAX);
 }
 
 /* Returns the gain until the epoch of a job whose age counts from `since`. */
@@ -59,6 +63,7 @@ int64_t priority_rank (const struct priority_weights *w, const struct priority_j
     priority_sum (w, job, now, &p);
     if (job->urgency <= 0)
         return INT64_MIN; /* not in the order */
-    double since = MAX (job->since, now - w->age_max);
+    /* A fixed sum does not grow, as if the job were always new. */
+    double since = job->fixed > 0 ? now : MAX (job->since, now - w->age_max);
     return p.sum - p.age + gained (w, since, epoch);
 }

@@ -14,6 +14,7 @@
  *         + fair_share . 2^(-usage / share)       see usage.h
  *         - setback                               of a job moved to the end of its queue
  *         - nice                                  set by the user (--nice)
+ *     or a fixed number, set by the user or an operator (--priority)
  *
  * The form is that of Slurm's multifactor plugin (its documentation: "Multifactor
  * Priority Plugin"): factors are from 0 to 1, weights are whole numbers, each product is
@@ -41,7 +42,9 @@
 #include <stdint.h>
 
 #define PRIORITY_URGENCY_WEIGHT INT64_C (10000000)
+#define PRIORITY_URGENCY_DEFAULT 16
 #define PRIORITY_EXPEDITED INT64_C (2000000000) /* additional points of urgency 31 */
+#define PRIORITY_MAX INT64_C (4294967295)       /* of all sums */
 #define PRIORITY_QUEUE_MAX 1000                 /* points of a queue */
 #define PRIORITY_WEIGHT_MAX 1000000
 
@@ -66,6 +69,7 @@ struct priority_job {
     double fair_share; /* 0..1, see usage.h */
     int64_t setback;   /* points subtracted, >= 0 */
     int64_t nice;      /* points subtracted, or added when < 0 */
+    int64_t fixed;     /* > 0: the sum, and there are no terms */
 };
 
 /* A sum, its terms (in points), and the factors that are not in struct priority_job. */
@@ -78,7 +82,8 @@ struct priority {
 /* Returns the part of the machine that a job asks for: the mean of its parts of the cores
  * and of the nodes, as in Slurm; 0..1, 0 while the size of the machine is not known. */
 double priority_size (int64_t cores, int64_t all_cores, int64_t nodes, int64_t all_nodes);
-/* Computes the sum at time now. A job with urgency 0 has no points at all. */
+/* Computes the sum at time now. A job with urgency 0 has no points at all, a job with a fixed
+ * priority no terms. */
 void priority_sum (const struct priority_weights *w, const struct priority_job *job,
                    double now, struct priority *ret);
 /* Returns the key of a job in the order, larger first; may be negative, INT64_MIN for a

@@ -85,6 +85,7 @@ static struct priority_job describe (const struct broker *b, const struct entry 
         .fair_share = usage_fair_share (userusage (b), job->userid, now),
         .setback = job->setback,
         .nice = job->nice,
+        .fixed = job->fixed,
     };
 }
 
@@ -121,6 +122,54 @@ static int64_t priority_of (const struct broker *b, const struct entry *e,
     if (ret)
         *ret = p;
     return p.sum;
+}
+
+/* The sum as computed, of a held job as if it were released. */
+static int64_t computed (const struct broker *b, struct priority_job *job)
+{
+    struct priority p;
+
+    job->fixed = 0;
+    job->urgency = job->urgency > 0 ? job->urgency : PRIORITY_URGENCY_DEFAULT;
+    priority_sum (&settings_of (b)->weights, job, clock_wall (), &p);
+    return p.sum;
+}
+
+static int refuse_raise (int64_t fixed, int64_t most, struct error *err)
+{
+    return fixed <= most
+               ? 0
+               : error_set (err, EPERM,
+                            "priority: only operators may raise a job's priority, which "
+                            "is computed as %jd",
+                            (intmax_t)most);
+}
+
+int priority_check (const struct broker *b, const struct entry *e, int64_t fixed,
+                    struct error *err)
+{
+    struct priority_job job = describe (b, e, clock_wall ());
+
+    return refuse_raise (fixed, computed (b, &job), err);
+}
+
+int priority_check_submit (const struct broker *b, const struct jobspec *js,
+                           const struct config_queue *queue, uid_t uid, struct error *err)
+{
+    const struct priorities *p = state_of (b);
+    double now = clock_wall ();
+    struct jobspec_sizes sizes;
+
+    jobspec_get_sizes (js, &sizes);
+    struct priority_job job = {
+        .queue = queue->priority,
+        .since = now,
+        .size =
+            priority_size (sizes.min_cores, p->all_cores, sizes.min_nodes, p->all_nodes),
+        .fair_share = usage_fair_share (userusage (b), uid, now),
+        .nice = js->nice,
+    };
+    return refuse_raise (js->priority, computed (b, &job), err);
 }
 
 void priority_set_rank (const struct broker *b, struct entry *e)
@@ -285,6 +334,12 @@ static json_t *describe_terms (const struct broker *b, const struct entry *e,
     };
     json_t *list = json_array ();
 
+    if (job->fixed > 0) {
+        json_array_append_new (list, json_pack ("{s:s s:i s:f s:I}", "name", "fixed",
+                                                "weight", 1, "factor", (double)job->fixed,
+                                                "points", (json_int_t)p->sum));
+        return list;
+    }
     for (size_t i = 0; i < ARRAY_SIZE (terms); i++)
         json_array_append_new (
             list, json_pack ("{s:s s:I s:f s:I}", "name", terms[i].name, "weight",
@@ -359,6 +414,12 @@ static void col_priority (const struct cell *c)
                                                       : c->job->priority_told);
 }
 
+static void col_fixed (const struct cell *c)
+{
+    if (column_job_waits (c->e) && c->job->fixed > 0)
+        column_add_number (c->sb, c->job->fixed);
+}
+
 #define TERM(term)                                                                       \
     static void col_##term (const struct cell *c)                                        \
     {                                                                                    \
@@ -381,6 +442,7 @@ static const struct column columns[] = {
     { "priority_age", COLUMN_NUMBER, col_age, 0 },
     { "priority_size", COLUMN_NUMBER, col_size, 0 },
     { "priority_fair_share", COLUMN_NUMBER, col_fair_share, PRIVATE_USAGE },
+    { "priority_fixed", COLUMN_NUMBER, col_fixed, 0 },
     { 0 },
 };
 

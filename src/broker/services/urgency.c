@@ -1,11 +1,13 @@
 /* urgency.c - POST /v1/jobs/ID/urgency: holds and releases jobs, moves them up and
- * down */
+ * down, fixes their priority */
 #include "broker/api/api.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
+#include "broker/services/priority.h"
 #include "broker/services/stream/watch.h"
 #include "common/printable.h"
+#include "sched/priority.h"
 
 #define HOLD_REASON_MAX 400
 
@@ -34,14 +36,64 @@ static bool urgency_is_refused (struct broker *b, struct http_request *req,
     return true;
 }
 
+struct urgency_request {
+    int64_t urgency, fixed; /* fixed: priority in place of the computed one; 0: none */
+    const char *reason;     /* of the body; or NULL */
+};
+
+/* Reads {urgency, reason} or {priority}; a priority of 0 is urgency 0. */
+static int read_request (const json_t *body, const struct job *job,
+                         struct urgency_request *r, struct error *err)
+{
+    int64_t priority = -1;
+    int rc = json_get_int (body, "priority", 0, JOBSPEC_PRIORITY_TOP, &priority,
+                           JSON_OPTIONAL_KEY, "request", err);
+
+    *r = (struct urgency_request){ .fixed = MAX (priority, 0) };
+    if (rc < 0)
+        return rc;
+    if (rc > 0 && json_object_get (body, "urgency"))
+        return error_set (err, EINVAL, "request: give one of urgency and priority");
+    if (priority > 0)
+        r->urgency = job->urgency > 0 ? job->urgency : PRIORITY_URGENCY_DEFAULT;
+    if (rc == 0
+        && (rc = json_get_int (body, "urgency", 0, 31, &r->urgency, JSON_REQUIRED,
+                               "request", err))
+               < 0)
+        return rc;
+    if ((rc = json_get_string (body, "reason", &r->reason, JSON_OPTIONAL_KEY, "request",
+                               err))
+        < 0)
+        return rc;
+    if (!r->reason)
+        return 0;
+    if (r->urgency > 0 || !*r->reason || strlen (r->reason) > HOLD_REASON_MAX)
+        return error_set (err, EINVAL,
+                          "reason: 1 to %d bytes, and only for a job that is held",
+                          HOLD_REASON_MAX);
+    return printable_check (r->reason, "reason", err);
+}
+
+static int emit (struct broker *b, struct entry *e, const struct urgency_request *r,
+                 uid_t uid)
+{
+    json_t *context = json_pack ("{s:I s:I}", "urgency", (json_int_t)r->urgency, "userid",
+                                 (json_int_t)uid);
+
+    if (r->fixed > 0)
+        json_object_set_new (context, "fixed_priority", json_integer (r->fixed));
+    if (r->reason)
+        json_object_set_new (context, "note", broker_text (r->reason));
+    return broker_emit (b, e, "urgency", context);
+}
+
 static void api_job_urgency (struct broker *b, struct http_request *req,
                              const struct api_path *path)
 {
-    static const char *const keys[] = { "urgency", "reason", NULL };
-    const char *reason = NULL;
+    static const char *const keys[] = { "urgency", "priority", "reason", NULL };
     struct error err = { 0 };
     struct entry *e = api_entry (b, req, path, NULL);
-    int64_t urgency = 0;
+    struct urgency_request r;
 
     if (!e || !api_require (b, req, e))
         return;
@@ -55,27 +107,19 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
     autojson json_t *body = api_body (req, keys);
     if (!body)
         return;
-    if (json_get_int (body, "urgency", 0, 31, &urgency, JSON_REQUIRED, "request", &err)
-            < 0
-        || json_get_string (body, "reason", &reason, JSON_OPTIONAL_KEY, "request", &err)
-               < 0
-        || (reason && printable_check (reason, "reason", &err) < 0)) {
+    if (read_request (body, entry_job (e), &r, &err) < 0) {
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
-    if (reason && (urgency > 0 || !*reason || strlen (reason) > HOLD_REASON_MAX)) {
-        http_reply_problem (req, 400, "bad-request",
-                            "reason: 1 to %d bytes, and with urgency 0 only",
-                            HOLD_REASON_MAX);
+    /* With a priority the urgency stays as it is, whoever has set it. */
+    if (urgency_is_refused (b, req, e, r.fixed > 0 ? 0 : r.urgency))
+        return;
+    if (r.fixed > 0 && !api_is_operator (b, req)
+        && priority_check (b, e, r.fixed, &err) < 0) {
+        http_reply_problem (req, 403, "not-operator", "%s", err.text);
         return;
     }
-    if (urgency_is_refused (b, req, e, urgency))
-        return;
-    json_t *context = json_pack ("{s:I s:I}", "urgency", (json_int_t)urgency, "userid",
-                                 (json_int_t)http_request_uid (req));
-    if (reason)
-        json_object_set_new (context, "note", broker_text (reason));
-    int rc = broker_emit (b, e, "urgency", context);
+    int rc = emit (b, e, &r, http_request_uid (req));
     if (rc < 0)
         http_reply_problem (req, 503, "busy", "job %ju keeps its urgency: %s",
                             (uintmax_t)entry_id (e), strerror (-rc));

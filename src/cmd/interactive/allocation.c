@@ -187,9 +187,10 @@ int allocation_submit (struct cmd *c, const struct submit_options *so, const cha
     if (!body)
         return cmd_fail (c, "%s", err.text[0] ? err.text : "out of memory");
     snprintf (target, sizeof (target), "/v1/jobs");
-    if (own.hold || urgency >= 0)
+    bool held = submit_options_hold (&own);
+    if (held || urgency >= 0)
         snprintf (target, sizeof (target), "/v1/jobs?urgency=%d",
-                  own.hold ? 0 : (int)urgency);
+                  held ? 0 : (int)urgency);
     return send_job (c, target, body, strlen (body), so, ret_id);
 }
 

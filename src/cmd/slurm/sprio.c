@@ -17,7 +17,8 @@
 #define TARGET                                                                           \
     "/v1/"                                                                               \
     "jobs?state=pending&limit=10000000&fields=id,user,queue,account,qos,reason,nice,"    \
-    "priority,priority_queue,priority_age,priority_size,priority_fair_share"
+    "priority,priority_fixed,priority_queue,priority_age,priority_size,priority_fair_"   \
+    "share"
 
 enum {
     LETTERS = 1,

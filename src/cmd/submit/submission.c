@@ -246,8 +246,9 @@ static void build_target (const struct submission *s, struct strbuf *target)
     strbuf_adds (target, "/v1/jobs");
     if (s->allow_infeasible)
         target_add (target, "allow-infeasible", "1");
-    snprintf (number, sizeof (number), "%jd", s->so.hold ? 0 : (intmax_t)s->urgency);
-    if (s->so.hold || s->urgency >= 0)
+    bool held = submit_options_hold (&s->so);
+    snprintf (number, sizeof (number), "%jd", held ? 0 : (intmax_t)s->urgency);
+    if (held || s->urgency >= 0)
         target_add (target, "urgency", number);
 }
 

@@ -315,6 +315,11 @@ const struct attribute attribute_table[] = {
       .help = "lower the priority by N points [0; without N: 100]",
       NUMBER (js.nice), .min = -JOBSPEC_NICE_MAX, .max = JOBSPEC_NICE_MAX,
       .without = 100, .path = "fluxq.nice", .event = "nice" },
+    { .name = "priority", .arg = "N|TOP", .group = "Queue and priority",
+      .help = "fixed priority in place of the computed one: 0 holds the job; users may not "
+              "raise it",
+      NUMBER (js.priority), .max = JOBSPEC_PRIORITY_TOP, .set = option_set_priority,
+      .path = "fluxq.priority", .event = "fixed_priority" },
     { .name = "image", .arg = "IMAGE", .group = "Pods on Kubernetes",
       .help = "container image of the job's pods",
       TEXT (js.image), .max = 1024, .check = check_image, .path = "fluxq.image",

@@ -57,7 +57,8 @@ struct attribute {
     double without; /* the number if the option has no value */
     /* Text: checks the option's value instead of max and common/printable.h; or NULL. */
     int (*check) (const char *text, const char *where, struct error *err);
-    int (*set) (const struct option_value *v, struct error *err); /* of ATTRIBUTE_OWN */
+    /* Reads the option; not NULL for ATTRIBUTE_OWN */
+    int (*set) (const struct option_value *v, struct error *err);
     const char *path; /* below attributes.system; or NULL */
     bool resource;    /* the value becomes part of the resources */
     bool in_job;      /* fluxq-shell sets FLUXQ_NAME to the value that the job got */

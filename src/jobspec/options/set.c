@@ -149,9 +149,11 @@ static int set_moment (const struct option_value *v, struct error *err)
 
 int option_set (const struct option_value *v, struct error *err)
 {
+    if (v->attribute->set)
+        return v->attribute->set (v, err);
     switch (v->attribute->type) {
     case ATTRIBUTE_OWN:
-        return v->attribute->set (v, err);
+        break;
     case ATTRIBUTE_TEXT:
         return set_text (v, err);
     case ATTRIBUTE_NUMBER:
@@ -461,6 +463,20 @@ int option_set_kill (const struct option_value *v, struct error *err)
 
     if (rc == 0 && option_wins (v))
         v->so->js.keep_invalid_depend = !kill;
+    return rc;
+}
+
+int option_set_priority (const struct option_value *v, struct error *err)
+{
+    int64_t n = JOBSPEC_PRIORITY_TOP;
+    int rc = strcasecmp (v->text, "TOP") == 0
+                 ? 0
+                 : parse_int (v->text, 0, JOBSPEC_PRIORITY_TOP, &n, v->where, err);
+
+    if (rc == 0 && option_wins (v)) {
+        v->so->js.priority = n;
+        v->so->priority_0 = n == 0;
+    }
     return rc;
 }
 

@@ -36,6 +36,6 @@ typedef int option_set_f (const struct option_value *v, struct error *err);
 extern option_set_f option_set_cpus, option_set_dependency, option_set_gpus,
     option_set_gres, option_set_kill, option_set_memory, option_set_nodefile,
     option_set_nodes_per, option_set_on_full, option_set_open_mode, option_set_pattern,
-    option_set_placement, option_set_pod, option_set_propagate, option_set_requeue,
-    option_set_resize_signal, option_set_signal, option_set_sizes, option_set_stage,
-    option_set_switches, option_set_time, option_set_user_env;
+    option_set_placement, option_set_pod, option_set_priority, option_set_propagate,
+    option_set_requeue, option_set_resize_signal, option_set_signal, option_set_sizes,
+    option_set_stage, option_set_switches, option_set_time, option_set_user_env;

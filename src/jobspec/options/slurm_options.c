@@ -201,7 +201,7 @@ const struct slurm_option slurm_option_table[] = {
     NO ("power", 0, SLURM_ALL, "FLAGS", "POWER", NULL),
     NO ("prefer", 0, SLURM_ALL, "LIST", NULL,
         "say --constraint if the job needs the feature, else remove it"),
-    NO ("priority", 0, SLURM_ALL, "N", NULL, "say --urgency of fluxq-submit, or --nice"),
+    DONE ("priority", 0, SLURM_ALL, NULL),
     NO ("profile", 0, SLURM_ALL, "LIST", "PROFILE", NULL),
     DONE ("propagate", 0, SLURM_SBATCH | SLURM_SRUN, NULL),
     STORED ("qos", 'q', SLURM_ALL, "QOS"),

@@ -132,6 +132,7 @@ struct submit_options {
     char *array;                /* -a, checked */
     struct dependencies depend; /* -d */
     bool hold;                  /* --hold: urgency 0 */
+    bool priority_0;            /* --priority=0: the same */
     bool exclusive;             /* --exclusive */
     struct nodes_per nodes_per; /* --nodes-per, --nodes-per-rack */
     char *nodelist, *exclude, *constraint; /* -w, -x, -C, checked; see requires.h */
@@ -163,6 +164,12 @@ struct submit_options {
     char *script_name; /* default job name; script_read_all() sets it if NULL */
     char *script_path; /* the file with the script, for people; or NULL */
 };
+
+/* Whether the job is submitted with urgency 0. */
+static inline bool submit_options_hold (const struct submit_options *so)
+{
+    return so->hold || so->priority_0;
+}
 
 void submit_options_init (struct submit_options *so);
 void submit_options_release (struct submit_options *so);

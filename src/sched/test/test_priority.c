@@ -116,6 +116,37 @@ static void test_held_and_expedited (void **state)
     assert_int_equal (sum_of (&w, all, 1e9), 0);
 }
 
+/* A fixed priority is the sum whatever the terms are, and does not grow: a job that ages
+ * passes the job at the moment when its sum does. A held job has none. */
+static void test_fixed (void **state)
+{
+    const struct priority_weights w = { .age = 1000, .age_max = 1000 };
+    struct priority_job fixed = { .urgency = 16,
+                                  .queue = 9,
+                                  .nice = 5,
+                                  .fair_share = 1,
+                                  .setback = 3,
+                                  .since = EPOCH,
+                                  .fixed = 160000500 };
+    const struct priority_job ages = { .urgency = 16, .since = EPOCH };
+
+    (void)state;
+    for (double now = EPOCH; now < EPOCH + 1000; now += 99) {
+        struct priority p, q;
+        priority_sum (&w, &fixed, now, &p);
+        priority_sum (&w, &ages, now, &q);
+        assert_int_equal (p.sum, 160000500);
+        assert_int_equal (p.urgency + p.queue + p.age + p.fair_share, 0);
+        assert_int_equal (p.sum > q.sum, priority_rank (&w, &fixed, now, EPOCH)
+                                             > priority_rank (&w, &ages, now, EPOCH));
+    }
+    fixed.urgency = 0;
+    fixed.since = 0;
+    struct priority none;
+    priority_sum (&w, &fixed, EPOCH, &none);
+    assert_int_equal (none.sum, 0);
+}
+
 /* One point of urgency outweighs a queue, and one point of a queue outweighs
  * fair share and age. */
 static void test_default_order (void **state)
@@ -201,10 +232,11 @@ static void test_rank_held (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_terms),         cmocka_unit_test (test_small_first),
-        cmocka_unit_test (test_size),          cmocka_unit_test (test_held_and_expedited),
-        cmocka_unit_test (test_default_order), cmocka_unit_test (test_rank_is_sum),
-        cmocka_unit_test (test_rank_stays),    cmocka_unit_test (test_rank_held),
+        cmocka_unit_test (test_terms),       cmocka_unit_test (test_small_first),
+        cmocka_unit_test (test_size),        cmocka_unit_test (test_held_and_expedited),
+        cmocka_unit_test (test_fixed),       cmocka_unit_test (test_default_order),
+        cmocka_unit_test (test_rank_is_sum), cmocka_unit_test (test_rank_stays),
+        cmocka_unit_test (test_rank_held),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

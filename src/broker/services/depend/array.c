@@ -148,6 +148,9 @@ static json_t *submit_context (const struct entry *array, uint32_t task)
                        < 0)
             || (job->nice != 0
                 && json_object_set_new (o, "nice", json_integer (job->nice)) < 0)
+            || (job->fixed != 0
+                && json_object_set_new (o, "fixed_priority", json_integer (job->fixed))
+                       < 0)
             || (job->shown && json_object_update (o, job->shown) < 0)
             || (job->details
                 && json_object_set_new (o, "details", details_to_json (job->details)) < 0)

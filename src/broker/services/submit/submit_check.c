@@ -8,6 +8,7 @@
 #include "broker/services/nodes/nodegroups.h"
 #include "broker/services/nodes/queuenodes.h"
 #include "broker/services/placing.h"
+#include "broker/services/priority.h"
 #include "broker/services/reserve/reserve_job.h"
 #include "broker/services/resize/resize.h"
 #include "broker/services/submit/submission.h"
@@ -111,6 +112,14 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
         return rc;
     }
     if (!terms->by_operator && check_operator (entry_jobspec (e), err) < 0) {
+        *code = "not-operator";
+        return -EPERM;
+    }
+    if (!terms->by_operator && entry_jobspec (e)->priority > 0
+        && priority_check_submit (b, entry_jobspec (e),
+                                  config_find_queue (broker_config (b), terms->queue),
+                                  terms->uid, err)
+               < 0) {
         *code = "not-operator";
         return -EPERM;
     }

@@ -116,6 +116,39 @@ static void test_operators (void **unused)
     small_destroy (s);
 }
 
+/* A fixed priority orders the job. Users may lower the priority, operators may raise it; an
+ * urgency takes it away. */
+static void test_fixed (void **unused)
+{
+    struct small *s = full ();
+
+    (void)unused;
+    small_submit (s, "duration: 60");
+    small_submit (s, "duration: 60");
+    small_turn (s);
+    assert_int_equal (set (s, USER, "{\"priority\":9}")->status, 200);
+    assert_int_equal (job_5 (s)->fixed, 9);
+    assert_int_equal (job_5 (s)->urgency, 16);
+    struct client *c = set (s, USER, "{\"priority\":4000000000}");
+    assert_int_equal (c->status, 403);
+    assert_non_null (strstr (c->text, "only operators may raise"));
+    assert_int_equal (job_5 (s)->fixed, 9);
+    small_finish (s, 1, "ended");
+    assert_int_equal (job_5 (s)->state, JOB_SCHED);
+    assert_int_equal (entry_job (entry_find (s->b, 6))->state, JOB_RUN);
+    assert_int_equal (set (s, OPERATOR, "{\"priority\":4000000000}")->status, 200);
+    assert_int_equal (job_5 (s)->fixed, 4000000000);
+    assert_int_equal (set (s, USER, "{\"priority\":0}")->status, 200);
+    assert_true (job_5 (s)->urgency == 0 && job_5 (s)->fixed == 0);
+    assert_int_equal (set (s, USER, "{\"priority\":8}")->status, 200);
+    assert_true (job_5 (s)->urgency == 16 && job_5 (s)->fixed == 8);
+    assert_int_equal (set (s, USER, "{\"urgency\":16}")->status, 200);
+    assert_int_equal (job_5 (s)->fixed, 0);
+    assert_int_equal (set (s, OPERATOR, "{\"urgency\":0}")->status, 200);
+    assert_int_equal (set (s, USER, "{\"priority\":8}")->status, 403);
+    small_destroy (s);
+}
+
 /* Wrong requests, and a job that is not pending, are refused. Nothing changes. */
 static void test_refused (void **unused)
 {
@@ -127,6 +160,11 @@ static void test_refused (void **unused)
                                           "{\"urgency\":0,\"reason\":\"\"}",
                                           "{\"urgency\":0,\"reason\":\"a\\u0007b\"}",
                                           "{\"urgency\":0,\"colour\":\"red\"}",
+                                          "{\"urgency\":3,\"priority\":3}",
+                                          "{\"priority\":-1}",
+                                          "{\"priority\":4294967294}",
+                                          "{\"priority\":\"TOP\"}",
+                                          "{\"priority\":3,\"reason\":\"x\"}",
                                           "[" };
     struct small *s = full ();
 
@@ -195,10 +233,11 @@ static void test_no_memory (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_hold),        cmocka_unit_test (test_commit),
-        cmocka_unit_test (test_order),       cmocka_unit_test (test_operators),
-        cmocka_unit_test (test_refused),     cmocka_unit_test (test_array),
-        cmocka_unit_test (test_jobs_vanish), cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_hold),      cmocka_unit_test (test_commit),
+        cmocka_unit_test (test_order),     cmocka_unit_test (test_operators),
+        cmocka_unit_test (test_fixed),     cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_array),     cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

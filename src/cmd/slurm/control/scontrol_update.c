@@ -85,7 +85,7 @@ static const struct pair_key job_keys[] = {
 struct job_change {
     const char *jobs, *name; /* one of them, or NULL */
     json_t *limit;           /* the request, or NULL */
-    int urgency;             /* -1: unchanged */
+    json_t *priority;        /* the request, or NULL */
     int64_t nodes;           /* 0: unchanged */
     json_t *texts;           /* the request, or NULL */
 };
@@ -114,7 +114,8 @@ static int read_limit (struct scontrol *s, const struct pair *pair, struct job_c
     return 0;
 }
 
-/* 0 holds the job. Other priorities are computed by the broker. */
+/* 0 holds the job, and the largest number (INFINITE of Slurm) lets the broker compute the
+ * priority again. */
 static int read_priority (struct scontrol *s, const struct pair *pair,
                           struct job_change *j)
 {
@@ -125,14 +126,9 @@ static int read_priority (struct scontrol *s, const struct pair *pair,
         scontrol_error (s, "Invalid Priority value: %s", pair->value);
         return -1;
     }
-    if (n > 0 && n < UINT32_MAX) {
-        scontrol_error (s,
-                        "Priority=%jd is not supported: the broker computes priorities; "
-                        "0 holds a job, and release lets it start",
-                        (intmax_t)n);
-        return -1;
-    }
-    j->urgency = n == 0 ? 0 : 16;
+    json_decref (j->priority);
+    j->priority = n == UINT32_MAX ? json_pack ("{s:i}", "urgency", 16)
+                                  : json_pack ("{s:I}", "priority", (json_int_t)n);
     return 0;
 }
 
@@ -226,8 +222,8 @@ static void change_job (struct scontrol *s, const char *id, void *arg)
         rc = send (s, id, "/memo", json_incref (j->texts));
     if (rc == 0 && j->limit)
         rc = send (s, id, "/limit", json_incref (j->limit));
-    if (rc == 0 && j->urgency >= 0)
-        rc = send (s, id, "/urgency", json_pack ("{s:i}", "urgency", j->urgency));
+    if (rc == 0 && j->priority)
+        rc = send (s, id, "/urgency", json_incref (j->priority));
     if (rc == 0 && j->nodes > 0)
         send (s, id, "/resize", json_pack ("{s:I}", "nodes", (json_int_t)j->nodes));
 }
@@ -243,7 +239,7 @@ static void change_named (struct scontrol *s, struct job_change *j)
 
 static void update_job (struct scontrol *s, const struct words *w)
 {
-    struct job_change j = { .urgency = -1 };
+    struct job_change j = { 0 };
     struct pairs p = { w->word, w->n, 0 };
     struct error err = { 0 };
     struct pair pair;
@@ -256,13 +252,14 @@ static void update_job (struct scontrol *s, const struct words *w)
         say_wrong (s, rc, &err);
     else if (rc == 0 && j.jobs && j.name)
         scontrol_error (s, "JobName is not supported: %s", fixed);
-    else if (rc == 0 && !j.limit && !j.texts && j.urgency < 0 && j.nodes == 0)
+    else if (rc == 0 && !j.limit && !j.texts && !j.priority && j.nodes == 0)
         scontrol_say (s, "No changes specified");
     else if (rc == 0 && j.jobs)
         scontrol_each_job (s, j.jobs, NULL, change_job, &j);
     else if (rc == 0)
         change_named (s, &j);
     json_decref (j.limit);
+    json_decref (j.priority);
     json_decref (j.texts);
 }
 

@@ -112,8 +112,11 @@ FIELD (nice)
         strbuf_addf (sb, "%.0f", answer_number (row->job, "nice"));
 }
 
+/* A fixed priority has no terms. */
 static double site_of (const json_t *job)
 {
+    if (json_is_number (json_object_get (job, "priority_fixed")))
+        return 0;
     return answer_number (job, "priority") - answer_number (job, "priority_queue")
            - answer_number (job, "priority_age") - answer_number (job, "priority_size")
            - answer_number (job, "priority_fair_share") + answer_number (job, "nice");

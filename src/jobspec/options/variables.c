@@ -68,11 +68,13 @@ static bool option_name (const char *variable, size_t len, char *ret)
 /* The option whose name is near, or NULL; also if the name is an option's. */
 static const struct attribute *near_option (const char *name)
 {
-    size_t most = strlen (name) < SHORT ? 1 : 2, least = most + 1;
+    size_t len = strlen (name), most = len < SHORT ? 1 : 2, least = most + 1;
     const struct attribute *found = NULL;
 
     for (const struct attribute *a = attribute_table; a->name; a++) {
-        size_t d = strlen (a->name) <= NAME_MAX_LEN ? distance (name, a->name) : most + 1;
+        size_t alen = strlen (a->name); /* the distance is at least that of the lengths */
+        bool far = alen > NAME_MAX_LEN || alen > len + most || len > alen + most;
+        size_t d = far ? most + 1 : distance (name, a->name);
         if (d == 0)
             return NULL;
         if (d < least) {

@@ -124,6 +124,8 @@ test_expect_success 'a script for Slurm runs unchanged: srun is in PATH, and the
 	srun -l -A physics --mem=1 sh -c "echo \$SLURM_PROCID of \$SLURM_NTASKS, \$SLURM_JOB_ACCOUNT" | sort
 	srun --ntasks-per-node=1 -n2 hostname | sort | tr "\n" " " >names
 	test "$(cat names)" = "$(echo $SLURM_JOB_NODELIST | tr , "\n" | sed "s/[.].*//" | sort | tr "\n" " ")" && echo names
+	srun --ntasks-per-node=1 -n2 hostname -f | sort | tr "\n" " " >names
+	test "$(cat names)" = "$(scontrol show hostnames | sort | tr "\n" " ")" && echo whole names
 	srun -n1 -r1 -N1 sh -c "test \${SLURM_TOPOLOGY_ADDR%%.*} = \$(hostname) && echo own name"
 	END
     id=$(cd "$OUT" && setpriv --reuid=65534 --regid=65534 --clear-groups sbatch --parsable -t 5 textbook.sh) &&
@@ -134,6 +136,7 @@ test_expect_success 'a script for Slurm runs unchanged: srun is in PATH, and the
 	2: 2 of 4, physics
 	3: 3 of 4, physics
 	names
+	whole names
 	own name
 	END
     test_cmp expected got

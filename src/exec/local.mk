@@ -19,6 +19,7 @@ nodist_src_exec_libexec_a_SOURCES = src/exec/table.c
 if HAVE_CMOCKA
 EXEC_TESTS = \
 	src/exec/test/test_agentlink \
+	src/exec/test/test_joblaunch \
 	src/exec/test/test_mounts \
 	src/exec/test/test_namespaces \
 	src/exec/test/test_podset \
@@ -26,6 +27,7 @@ EXEC_TESTS = \
 check_PROGRAMS += $(EXEC_TESTS)
 UNIT_TESTS += $(EXEC_TESTS)
 src_exec_test_test_agentlink_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_test_test_joblaunch_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_mounts_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_namespaces_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_test_test_podset_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

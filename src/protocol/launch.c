@@ -1,11 +1,12 @@
 /* launch.c - see launch.h. One table describes the single records; the functions that
  * write, read and release walk it. Each repeated record (arg, env, node, rlimit,
- * stage_in, stage_out) has its own functions.
+ * stage_in, stage_out) has its own functions; component: launch_component.c.
  */
 #include "protocol/launch.h"
 
 #include "common/parse.h"
 #include "common/rlimits.h"
+#include "protocol/launch_component.h"
 #include "protocol/record.h"
 
 #define MAX_TASKS (INT64_C (1) << 31)
@@ -209,6 +210,8 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
         return read_node (l, (struct value){ r->data, r->len }, err);
     if (!strcmp (r->name, "gres"))
         return read_gres (l, r, err);
+    if (!strcmp (r->name, "component"))
+        return launch_component_read (l, r, err);
     return record_read (fields, ARRAY_SIZE (fields), l, seen, r, err);
 }
 
@@ -250,6 +253,8 @@ int launch_parse (const char *text, size_t len, struct launch *l, struct error *
         rc = error_no_memory (err, "launch file");
     while (rc == 0 && (rc = record_take (&rest, &r, err)) > 0)
         rc = read_record (l, &r, &seen, err);
+    if (rc == 0)
+        rc = launch_component_settle (l, err);
     if (rc == 0)
         rc = check (l, err);
     if (rc < 0)
@@ -317,6 +322,8 @@ int launch_write (const struct launch *l, struct strbuf *sb)
         rc = record_write (fields, ARRAY_SIZE (fields), l, sb);
     for (size_t i = 0; rc == 0 && i < l->nnodes; i++)
         rc = launch_write_node (&l->nodes[i], sb);
+    if (rc == 0)
+        rc = launch_component_write (l, sb);
     for (size_t i = 0; i < l->nenv; i++)
         if (l->env[i][0] == '=' || !strchr (l->env[i], '='))
             rc = -EINVAL;
@@ -412,12 +419,18 @@ void launch_release (struct launch *l)
     record_free_strings (l->args, l->nargs);
     record_free_strings (l->env, l->nenv);
     record_free_strings (l->rlimits, l->nrlimits);
+    launch_component_release (l);
     for (size_t i = 0; i < MAX (l->nnodes, l->nodes_room); i++)
         launch_node_release (&l->nodes[i]);
     free (l->nodes);
     release_stages (l->stage_in, l->nstage_in);
     release_stages (l->stage_out, l->nstage_out);
     *l = (struct launch){ 0 };
+}
+
+uint32_t launch_rank_tasks (const struct launch *l, uint32_t rank)
+{
+    return l->nodes[rank].component == 0 ? l->nodes[rank].ntasks : 0;
 }
 
 uint32_t launch_ntasks (const struct launch *l)
@@ -429,8 +442,8 @@ uint32_t launch_first_task (const struct launch *l, uint32_t rank)
 {
     uint32_t n = 0;
 
-    for (size_t i = 0; i < l->nnodes && i < rank; i++)
-        n += l->nodes[i].ntasks;
+    for (uint32_t i = 0; i < l->nnodes && i < rank; i++)
+        n += launch_rank_tasks (l, i);
     return n;
 }
 

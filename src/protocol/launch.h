@@ -4,7 +4,7 @@
  * rank gets its number by argument or environment. libc only. The file has records
  * "NAME LENGTH\nBYTES\n", so a value can have any byte but NUL. Unknown records are
  * refused, and so are single records that come twice. The order is free, but repeated
- * records (arg, env, node, rlimit, stage_in, stage_out) keep theirs.
+ * records (arg, component, env, node, rlimit, stage_in, stage_out) keep theirs.
  *
  *     struct launch l;
  *     if (launch_parse (text, len, &l, &err) < 0) ...;
@@ -33,6 +33,22 @@ struct launch_node {
     char *cores;     /* idset of the granted cores, can be "" */
     char *gpus;      /* idset, can be "" */
     char *gres;      /* generic resources, as "license:2,rdma/hca:1"; NULL: none */
+    uint32_t component; /* of a heterogeneous job, else 0; not in the text of a node */
+};
+
+/* The values that a component of a heterogeneous job has of its own; as in struct
+ * launch. */
+struct launch_component {
+    uint32_t nnodes; /* >= 1; its nodes follow those of the component before */
+    char *job_name;
+    char *nodes_requested;
+    uint32_t cores_per_task;
+    uint32_t cpu_milli_per_task;
+    uint32_t gpus_per_task;
+    uint32_t gpu_share;
+    uint64_t mem_mib;
+    char **env; /* variables for tasks of steps, which override those of the job */
+    size_t nenv;
 };
 
 /* A file that a rank copies before the tasks start (stage_in) or after all have ended
@@ -71,6 +87,10 @@ struct launch {
     struct launch_node *nodes; /* index = rank */
     size_t nnodes;
     size_t nodes_room; /* elements of nodes, see launch_make_room(); 0: nnodes */
+    /* The further components of a heterogeneous job; 0: it is none. The job's own script
+     * or command runs in component 0, which struct launch itself describes. */
+    struct launch_component *components;
+    size_t ncomponents;
     /* For a malleable job: the most nodes it can have (else 0), and the signal that
      * announces a resize. */
     uint32_t max_nodes, resize_signal;
@@ -140,9 +160,18 @@ int launch_write_node (const struct launch_node *node, struct strbuf *sb);
 int launch_read_node (const char *text, size_t len, struct launch_node *ret,
                       struct error *err);
 void launch_node_release (struct launch_node *node);
-uint32_t launch_ntasks (const struct launch *l); /* over all nodes, at most 2^31 */
+/* Tasks of the job's own command, if it is no batch job: on a rank (none beyond component
+ * 0), and over all nodes, at most 2^31. */
+uint32_t launch_rank_tasks (const struct launch *l, uint32_t rank);
+uint32_t launch_ntasks (const struct launch *l);
 /* Global number of the first task of rank (block distribution). */
 uint32_t launch_first_task (const struct launch *l, uint32_t rank);
+/* The values of component c, 0 to ncomponents; the strings are those of l. */
+struct launch_component launch_get_component (const struct launch *l, uint32_t c);
+/* The rank of its first node. */
+uint32_t launch_component_first (const struct launch *l, uint32_t c);
+/* Append a component to l, which takes over its contents, also after -ENOMEM. */
+int launch_add_component (struct launch *l, struct launch_component *component);
 /* Append a copy of stage. 0 or -ENOMEM. */
 int launch_add_stage (struct launch_stage **list, size_t *n,
                       const struct launch_stage *stage);

@@ -9,6 +9,7 @@ SHELL_PROTOCOL_SOURCES = \
 	src/protocol/inside.c \
 	src/protocol/keepalive.c \
 	src/protocol/launch.c \
+	src/protocol/launch_component.c \
 	src/protocol/pattern.c \
 	src/protocol/pmix_helper.c \
 	src/protocol/record.c \

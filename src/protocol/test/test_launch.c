@@ -11,9 +11,9 @@ static char *args[] = { "one", "", "two\nlines", "\xff\x01", NULL };
 static char *env[] = { "A=1", "B=", "C=x=y\nz", NULL };
 static char *rlimits[] = { "nofile=1024", "core=unlimited", NULL };
 static struct launch_node nodes[] = {
-    { "n1", 2, "0-3", "", NULL },
-    { "n2", 3, "", "0,1", "license:2,rdma/hca:1" },
-    { "n3", 0, NULL, NULL, NULL },
+    { "n1", 2, "0-3", "", NULL, 0 },
+    { "n2", 3, "", "0,1", "license:2,rdma/hca:1", 0 },
+    { "n3", 0, NULL, NULL, NULL, 0 },
 };
 
 static struct launch_stage stage_in[] = {
@@ -224,6 +224,11 @@ static void test_hostile (void **state)
         { GOOD "node 7\nx - - n\n", "node" },
         { GOOD "node 16\n4294967295 - - n\n", "node" },
         { GOOD "node 16\n2147483648 - - n\n", "node" }, /* one too many in total */
+        { GOOD "component 0\n\n", "nnodes: missing" },
+        { GOOD "component 11\nnnodes 1\n0\n\n", "nnodes" },
+        { GOOD "component 11\nnnodes 1\n1\n\n", "too few nodes" },
+        { GOOD "component 19\nnnodes 1\n1\nenv 1\nA\n\n", "env" },
+        { GOOD "component 22\nnnodes 1\n1\nspool 2\nxx\n\n", "spool" },
         { GOOD "batch 1\n1\n", "script" },
         { "job_id 1\n0\n", "job_id" },
         { "job_id 1\n7\ncwd 1\nx\nnode 7\n1 - - n\narg 1\nx\n", "cwd" },
@@ -294,7 +299,9 @@ static void test_large (void **state)
 
 static void test_write_refuses (void **state)
 {
-    struct launch_node bad_nodes[] = { nodes[0], nodes[1], { "n", 1, "0 1", "", NULL } };
+    struct launch_node bad_nodes[] = { nodes[0],
+                                       nodes[1],
+                                       { "n", 1, "0 1", "", NULL, 0 } };
     char *bad_limits[] = { "nofile=1", "files=1", NULL };
     char *bad_env[] = { "A=1", "B=2", "NOVALUE", NULL };
     struct strbuf sb;
@@ -364,12 +371,83 @@ static void test_nodes_come (void **state)
     strbuf_release (&sb);
 }
 
+/* A heterogeneous job: one node, then two, then one. */
+static void test_components (void **state)
+{
+    static struct launch_node four[] = { { .name = "n0", .ntasks = 2, .cores = "0-1" },
+                                         { .name = "n1", .ntasks = 1, .component = 1 },
+                                         { .name = "n2", .ntasks = 3, .component = 1 },
+                                         { .name = "n3", .ntasks = 5, .component = 2 } };
+    static struct launch_component further[] = {
+        { .nnodes = 2,
+          .job_name = "second",
+          .nodes_requested = (char *)"2",
+          .cores_per_task = 4,
+          .cpu_milli_per_task = 3500,
+          .gpus_per_task = 2,
+          .gpu_share = 3,
+          .mem_mib = 300,
+          .env = env,
+          .nenv = 3 },
+        { .nnodes = 1, .cores_per_task = 1 },
+    };
+    struct launch in = full, l;
+    struct launch_component c;
+    struct strbuf sb, ordinary;
+    struct error err;
+
+    (void)state;
+    in.nodes = four;
+    in.nnodes = 4;
+    strbuf_init (&sb, LAUNCH_MAX);
+    strbuf_init (&ordinary, LAUNCH_MAX);
+    assert_int_equal (launch_write (&in, &ordinary), 0);
+    assert_null (memmem (ordinary.buf, ordinary.len, "component", 9));
+    in.components = further;
+    in.ncomponents = 2;
+    assert_int_equal (launch_write (&in, &sb), 0);
+    assert_int_equal (launch_parse (sb.buf, sb.len, &l, &err), 0);
+    assert_int_equal (l.ncomponents, 2);
+    for (size_t i = 0; i < 4; i++)
+        assert_int_equal (l.nodes[i].component, four[i].component);
+    assert_int_equal (launch_component_first (&l, 0), 0);
+    assert_int_equal (launch_component_first (&l, 1), 1);
+    assert_int_equal (launch_component_first (&l, 2), 3);
+    c = launch_get_component (&l, 0);
+    assert_int_equal (c.nnodes, 1);
+    assert_int_equal (c.cores_per_task, 2);
+    assert_string_equal (c.job_name, "hello world");
+    c = launch_get_component (&l, 1);
+    assert_int_equal (c.nnodes, 2);
+    assert_string_equal (c.job_name, "second");
+    assert_string_equal (c.nodes_requested, "2");
+    assert_int_equal (c.cores_per_task, 4);
+    assert_int_equal (c.cpu_milli_per_task, 3500);
+    assert_int_equal (c.gpus_per_task, 2);
+    assert_int_equal (c.gpu_share, 3);
+    assert_int_equal (c.mem_mib, 300);
+    assert_int_equal (c.nenv, 3);
+    assert_string_equal (c.env[2], "C=x=y\nz");
+    assert_null (launch_get_component (&l, 2).job_name);
+    /* The job's own command has no tasks beyond component 0. */
+    assert_int_equal (launch_ntasks (&l), 2);
+    assert_int_equal (launch_rank_tasks (&l, 0), 2);
+    assert_int_equal (launch_rank_tasks (&l, 2), 0);
+    launch_release (&l);
+    further[1].nnodes = 0;
+    strbuf_reset (&sb);
+    assert_int_equal (launch_write (&in, &sb), -EINVAL);
+    strbuf_release (&sb);
+    strbuf_release (&ordinary);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_nodes_come),   cmocka_unit_test (test_round_trip),
-        cmocka_unit_test (test_cut_anywhere), cmocka_unit_test (test_hostile),
-        cmocka_unit_test (test_large),        cmocka_unit_test (test_write_refuses),
+        cmocka_unit_test (test_components),    cmocka_unit_test (test_nodes_come),
+        cmocka_unit_test (test_round_trip),    cmocka_unit_test (test_cut_anywhere),
+        cmocka_unit_test (test_hostile),       cmocka_unit_test (test_large),
+        cmocka_unit_test (test_write_refuses),
     };
 
     return cmocka_run_group_tests (tests, NULL, NULL);

@@ -16,7 +16,7 @@ int hostfile_write (const struct launch *launch, struct error *err)
 {
     autofree char *path = hostfile_path (launch);
     autostrbuf struct strbuf sb = STRBUF_INIT (LAUNCH_MAX);
-    for (uint32_t i = 0; i < launch->nnodes; i++) {
+    for (uint32_t i = 0; i < launch_component_first (launch, 1); i++) {
         autofree char *host = rank_host (launch, i);
         if (!host)
             return error_no_memory (err, NULL);

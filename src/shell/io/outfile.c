@@ -220,7 +220,7 @@ static int map_tasks (struct outfiles *files)
         return 0;
     uint32_t task = 0;
     for (uint32_t rank = 0; rank < l->nnodes; rank++)
-        for (uint32_t i = 0; i < l->nodes[rank].ntasks; i++)
+        for (uint32_t i = 0; i < launch_rank_tasks (l, rank); i++)
             files->rank_of[task++] = rank;
     return 0;
 }

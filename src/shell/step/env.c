@@ -6,7 +6,7 @@
 
 #include "protocol/inside.h"
 #include "protocol/step_client.h"
-#include "shell/step/env_table.h"
+#include "shell/step/env_values.h"
 #include "shell/step/step_spec.h"
 
 #define VALUE_MAX (1024 * 1024)
@@ -116,7 +116,7 @@ static bool is_stale (const struct env_context *ctx, const char *assignment)
     size_t len = strcspn (assignment, "=");
 
     if (ctx->step)
-        return ctx->step->spec->no_gpus
+        return ctx->step->part->no_gpus
                && is_in (devices, ARRAY_SIZE (devices), assignment, len);
     if (strncmp (assignment, "SLURM_", 6) != 0
         || is_in (submitted, ARRAY_SIZE (submitted), assignment, len))
@@ -128,13 +128,13 @@ static bool is_stale (const struct env_context *ctx, const char *assignment)
 }
 
 /* Adds a variable of the user, unless fluxq sets that name for this job. Also skips the
- * variables of an array task from which this job was submitted, and of the start of
- * another MPI program. */
+ * variables of an array task or heterogeneous job from which this job was submitted, and of
+ * the start of another MPI program. */
 static int add_users (struct envlist *list, const char *assignment)
 {
     size_t len = strcspn (assignment, "=");
     if (strncmp (assignment, "SLURM_ARRAY_", strlen ("SLURM_ARRAY_")) == 0
-        || env_is_of_pmi (assignment))
+        || env_is_of_component (assignment) || env_is_of_pmi (assignment))
         return 0;
     for (size_t i = 0; i < list->n; i++)
         if (strncmp (list->v[i], assignment, len + 1) == 0)
@@ -222,6 +222,36 @@ static int extend_path (struct envlist *list)
     return find_slurm (list, dir);
 }
 
+char *const *env_of_user (const struct env_context *ctx, size_t *ret_n)
+{
+    const struct launch *l = ctx->launch;
+
+    if (ctx->step)
+        return step_spec_env (ctx->step->spec, ctx->step->part->component, ret_n);
+    *ret_n = l->nenv;
+    return l->env;
+}
+
+static int add_text (void *list, char *text)
+{
+    struct envlist *l = list;
+
+    l->v[l->n++] = text;
+    return 0;
+}
+
+/* Adds the variables of components: those of all, and those that a further one has of its
+ * own for tasks of steps. */
+static int add_components (const struct env_context *ctx, struct envlist *list)
+{
+    const struct launch_component own = env_component (ctx);
+    int rc = env_het_each (ctx, add_text, list);
+
+    for (size_t i = own.nenv; i > 0 && own.env != ctx->launch->env && rc == 0; i--)
+        rc = add_users (list, own.env[i - 1]);
+    return rc;
+}
+
 static size_t length_of (char *const *list)
 {
     size_t n = 0;
@@ -233,9 +263,9 @@ static size_t length_of (char *const *list)
 char **env_make (const struct env_context *ctx, struct error *err)
 {
     const struct launch *l = ctx->launch;
-    char *const *base = ctx->step ? ctx->step->spec->env : l->env;
-    size_t nbase = ctx->step ? ctx->step->spec->nenv : l->nenv;
-    size_t most = nbase + l->nenv + length_of (environ) + 7;
+    size_t nbase;
+    char *const *base = env_of_user (ctx, &nbase);
+    size_t most = nbase + l->nenv + length_of (environ) + env_het_most (l) + 7;
     for (const struct env_variable *v = env_variables; v->name; v++)
         most++;
     struct envlist list = { calloc (most, sizeof (char *)), 0 };
@@ -247,6 +277,8 @@ char **env_make (const struct env_context *ctx, struct error *err)
     }
     if (rc == 0)
         rc = add_flux (ctx, &list);
+    if (rc == 0)
+        rc = add_components (ctx, &list);
     /* From the last assignment on, so that the later of two takes precedence. */
     for (size_t i = nbase; i > 0 && rc == 0; i--)
         rc = is_stale (ctx, base[i - 1]) ? 0 : add_users (&list, base[i - 1]);

@@ -18,7 +18,8 @@
 struct step_spec;
 
 struct env_step {                 /* for a task of a step */
-    const struct step_spec *spec; /* spec->env replaces the submission's environment */
+    const struct step_spec *spec; /* its env replaces the submission's environment */
+    const struct step_spec *part; /* of the step, for this node */
     uint32_t node;                /* number of the node in the step */
     uint32_t ntasks;
     const uint32_t *rank_of; /* [ntasks] number in the step of each task's node */

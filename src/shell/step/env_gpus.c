@@ -25,7 +25,7 @@ static int gpus_here (const struct env_context *ctx, struct idset **ret_set)
 static uint32_t gpus_per_task (const struct env_context *ctx)
 {
     if (ctx->step)
-        return ctx->step->spec->gpus_per_task;
+        return ctx->step->part->gpus_per_task;
     return ctx->launch->batch ? 0 : ctx->launch->gpus_per_task;
 }
 
@@ -55,7 +55,7 @@ int env_gpus (const struct env_context *ctx, struct strbuf *sb)
 
 int env_devices (const struct env_context *ctx, struct strbuf *sb)
 {
-    const char *text = ctx->step ? ctx->step->spec->gpu_bind : NULL;
+    const char *text = ctx->step ? ctx->step->part->gpu_bind : NULL;
     uint32_t share = ctx->step ? 1 : MAX (ctx->launch->gpu_share, 1);
     size_t each = gpus_per_task (ctx);
     autoidset struct idset *ids = NULL;

@@ -44,8 +44,8 @@ bool env_is_of_pmi (const char *assignment)
 /* The value that the user gives the variable; NULL: none. */
 static const char *users_value (const struct env_context *ctx, const char *name)
 {
-    char *const *env = ctx->step ? ctx->step->spec->env : ctx->launch->env;
-    size_t n = ctx->step ? ctx->step->spec->nenv : ctx->launch->nenv, len = strlen (name);
+    size_t n, len = strlen (name);
+    char *const *env = env_of_user (ctx, &n);
 
     for (size_t i = n; i > 0; i--)
         if (!strncmp (env[i - 1], name, len) && env[i - 1][len] == '=')

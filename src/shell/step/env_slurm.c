@@ -65,7 +65,7 @@ int env_client_address (const struct env_context *ctx, struct strbuf *sb)
  * each. */
 static void get_layout (const struct env_step *step, struct layout_option *ret)
 {
-    const char *text = step->spec->distribution;
+    const char *text = step->part->distribution;
 
     *ret = (struct layout_option){ 0 };
     if (text && layout_option_parse (text, ret, NULL) < 0)
@@ -82,7 +82,7 @@ int env_distribution (const struct env_context *ctx, struct strbuf *sb)
                                          [LAYOUT_ARBITRARY] = "arbitrary" };
     struct layout_option layout;
 
-    if (!ctx->step || ctx->step->spec->taskmap_asked)
+    if (!ctx->step || ctx->step->part->taskmap_asked)
         return 0;
     get_layout (ctx->step, &layout);
     return env_text (sb, names[layout.kind]);
@@ -101,7 +101,7 @@ int env_plane_size (const struct env_context *ctx, struct strbuf *sb)
 static const char *bind_type (const struct env_context *ctx, bool *ret_verbose)
 {
     bool asked = ctx->step && !ctx->step->spec->remote_shell;
-    const char *text = asked ? ctx->step->spec->cpu_bind : NULL;
+    const char *text = asked ? ctx->step->part->cpu_bind : NULL;
 
     *ret_verbose = text && !strncasecmp (text, "verbose", 7);
     if (text && (*ret_verbose || !strncasecmp (text, "quiet", 5))) {

@@ -41,9 +41,28 @@ static int working_dir (const struct env_context *ctx, struct strbuf *sb)
     return env_text (sb, ctx->cwd);
 }
 
+static int job_name (const struct env_context *ctx, struct strbuf *sb)
+{
+    return env_text (sb, env_component (ctx).job_name);
+}
+
+static int nodes_requested (const struct env_context *ctx, struct strbuf *sb)
+{
+    return env_text (sb, env_component (ctx).nodes_requested);
+}
+
+static uint32_t count_nodes (const struct env_context *ctx)
+{
+    uint32_t n = 0;
+
+    for (uint32_t rank = 0; rank < ctx->launch->nnodes; rank++)
+        n += env_has_rank (ctx, rank);
+    return n;
+}
+
 static int job_nnodes (const struct env_context *ctx, struct strbuf *sb)
 {
-    return env_number (sb, ctx->launch->nnodes);
+    return env_number (sb, count_nodes (ctx));
 }
 
 /* Nodes of the step, or of the job if there is no step. */
@@ -54,7 +73,11 @@ static int nnodes (const struct env_context *ctx, struct strbuf *sb)
 
 static int ntasks (const struct env_context *ctx, struct strbuf *sb)
 {
-    return env_number (sb, ctx->step ? ctx->step->ntasks : launch_ntasks (ctx->launch));
+    uint64_t n = 0;
+
+    for (uint32_t rank = 0; rank < ctx->launch->nnodes && !ctx->step; rank++)
+        n += env_has_rank (ctx, rank) ? ctx->launch->nodes[rank].ntasks : 0;
+    return env_number (sb, ctx->step ? ctx->step->ntasks : n);
 }
 
 static int node_id (const struct env_context *ctx, struct strbuf *sb)
@@ -110,14 +133,14 @@ static int local_id (const struct env_context *ctx, struct strbuf *sb)
 
 static int cores_per_task (const struct env_context *ctx, struct strbuf *sb)
 {
-    return env_number (sb, ctx->step ? ctx->step->spec->cores_per_task
-                                     : ctx->launch->cores_per_task);
+    return env_number (sb, ctx->step ? ctx->step->part->cores_per_task
+                                     : env_component (ctx).cores_per_task);
 }
 
 /* Fractional CPUs of the job's tasks, which the variable above rounds up. */
 static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
 {
-    uint32_t milli = ctx->launch->cpu_milli_per_task;
+    uint32_t milli = env_component (ctx).cpu_milli_per_task;
 
     return milli > 0 ? env_number (sb, milli) : 0;
 }
@@ -127,57 +150,56 @@ static int end_time (const struct env_context *ctx, struct strbuf *sb)
     return ctx->end_time ? env_number (sb, ctx->end_time) : 0;
 }
 
-static const char *name_of (const struct env_context *ctx, size_t i)
-{
-    return ctx->launch->nodes[ctx->step ? ctx->step->ranks[i] : i].name;
-}
-
-static int add_names (const struct env_context *ctx, struct strbuf *sb, size_t n)
+static int add_names (const struct env_context *ctx, struct strbuf *sb,
+                      const uint32_t *ranks, size_t n)
 {
     autohostlist struct hostlist *hl = hostlist_create ();
     if (!hl)
         return -ENOMEM;
     int rc = 0;
     for (size_t i = 0; i < n && rc == 0; i++)
-        rc = hostlist_append (hl, name_of (ctx, i));
+        rc = hostlist_append (hl, ctx->launch->nodes[ranks ? ranks[i] : i].name);
     autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
     return text ? env_text (sb, text) : -ENOMEM;
 }
 
+/* All nodes of the job, by rank: clients of steps count on that. */
 static int nodelist (const struct env_context *ctx, struct strbuf *sb)
 {
-    struct env_context job = *ctx;
-    job.step = NULL;
-    return add_names (&job, sb, ctx->launch->nnodes);
+    return add_names (ctx, sb, NULL, ctx->launch->nnodes);
 }
 
 static int step_nodelist (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->step ? add_names (ctx, sb, ctx->step->nnodes) : 0;
+    return ctx->step ? add_names (ctx, sb, ctx->step->ranks, ctx->step->nnodes) : 0;
 }
 
 /* Without brackets: some programs take the text before the first bracket for a name. */
-static int add_hosts (const struct env_context *ctx, struct strbuf *sb, size_t n)
+static int add_hosts (const struct env_context *ctx, struct strbuf *sb,
+                      const uint32_t *ranks, size_t n)
 {
-    int rc = has_hosts (ctx) ? 1 : add_names (ctx, sb, n);
+    int rc = has_hosts (ctx) ? 1 : add_names (ctx, sb, ranks, n);
     for (size_t i = 0; has_hosts (ctx) && i < n && rc > 0; i++) {
         if (i > 0)
             strbuf_adds (sb, ",");
-        rc = add_host (ctx, sb, ctx->step ? ctx->step->ranks[i] : (uint32_t)i);
+        rc = add_host (ctx, sb, ranks[i]);
     }
     return rc;
 }
 
 static int hostlist (const struct env_context *ctx, struct strbuf *sb)
 {
-    struct env_context job = *ctx;
-    job.step = NULL;
-    return add_hosts (&job, sb, ctx->launch->nnodes);
+    autofree uint32_t *ranks = calloc (ctx->launch->nnodes, sizeof (*ranks));
+    size_t n = 0;
+    for (uint32_t rank = 0; ranks && rank < ctx->launch->nnodes; rank++)
+        if (env_has_rank (ctx, rank))
+            ranks[n++] = rank;
+    return ranks ? add_hosts (ctx, sb, ranks, n) : -ENOMEM;
 }
 
 static int step_hostlist (const struct env_context *ctx, struct strbuf *sb)
 {
-    return ctx->step ? add_hosts (ctx, sb, ctx->step->nnodes) : 0;
+    return ctx->step ? add_hosts (ctx, sb, ctx->step->ranks, ctx->step->nnodes) : 0;
 }
 
 static int step_id (const struct env_context *ctx, struct strbuf *sb)
@@ -198,7 +220,7 @@ static int step_nnodes (const struct env_context *ctx, struct strbuf *sb)
 /* The number requested for the job is in the environment already. */
 static int step_ntasks_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
-    uint32_t n = ctx->step ? ctx->step->spec->per_node : 0;
+    uint32_t n = ctx->step ? ctx->step->part->per_node : 0;
     return n > 0 ? env_number (sb, n) : 0;
 }
 
@@ -271,12 +293,12 @@ static int job_gres (const struct env_context *ctx, struct strbuf *sb)
 /* As in Slurm, not beside the memory for each core or GPU, which the submission sets. */
 static int mem_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
-    const struct launch *l = ctx->launch;
+    const struct launch_component c = env_component (ctx);
 
-    for (size_t i = 0; i < l->nenv; i++)
-        if (!strncmp (l->env[i], "SLURM_MEM_PER_", 14))
+    for (size_t i = 0; i < c.nenv; i++)
+        if (!strncmp (c.env[i], "SLURM_MEM_PER_", 14))
             return 0;
-    return l->mem_mib > 0 ? env_number (sb, l->mem_mib) : 0;
+    return c.mem_mib > 0 ? env_number (sb, c.mem_mib) : 0;
 }
 
 static int uid (const struct env_context *ctx, struct strbuf *sb)
@@ -315,47 +337,54 @@ static int global_ids (const struct env_context *ctx, struct strbuf *sb)
 
 /* Cores for ntasks tasks on a node without a list of cores; the sum of CPU fractions is
  * rounded up. */
-static uint32_t cores_of_tasks (const struct launch *l, uint32_t ntasks)
+static uint32_t cores_of_tasks (const struct launch_component *c, uint32_t ntasks)
 {
-    uint64_t milli = (uint64_t)ntasks * l->cpu_milli_per_task;
+    uint64_t milli = (uint64_t)ntasks * c->cpu_milli_per_task;
 
     return milli > 0 ? (uint32_t)milli_whole ((int64_t)milli)
-                     : ntasks * l->cores_per_task;
+                     : ntasks * c->cores_per_task;
 }
 
-static uint32_t cores_on (const struct env_context *ctx, size_t rank)
+static uint32_t cores_on (const struct env_context *ctx, uint32_t rank)
 {
     const struct launch_node *node = &ctx->launch->nodes[rank];
     autoidset struct idset *ids = node->cores && *node->cores
                                       ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
                                       : NULL;
-    return ids ? idset_count (ids) : cores_of_tasks (ctx->launch, MAX (node->ntasks, 1));
+    const struct launch_component c = launch_get_component (ctx->launch, node->component);
+    return ids ? idset_count (ids) : cores_of_tasks (&c, MAX (node->ntasks, 1));
 }
 
-static uint32_t tasks_on (const struct env_context *ctx, size_t rank)
+static uint32_t tasks_on (const struct env_context *ctx, uint32_t rank)
 {
     return ctx->launch->nodes[rank].ntasks;
 }
 
-/* Tasks of the step on each of its nodes: "4(x2),3". */
+/* Slurm's way to list a number for each node: "4(x2),3". */
+static int add_runs (struct strbuf *sb, const uint32_t *v, uint32_t n)
+{
+    for (uint32_t i = 0, run; i < n; i += run) {
+        for (run = 1; i + run < n && v[i + run] == v[i];)
+            run++;
+        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", v[i]);
+        if (run > 1)
+            strbuf_addf (sb, "(x%" PRIu32 ")", run);
+    }
+    return sb->err ? sb->err : 1;
+}
+
+/* Tasks of the step on each of its nodes. */
 static int step_tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
 {
     const struct env_step *step = ctx->step;
     if (!step)
         return 0;
-    autofree uint32_t *n = calloc (step->nnodes, sizeof (*n));
-    if (!n)
+    autofree uint32_t *v = calloc (step->nnodes, sizeof (*v));
+    if (!v)
         return -ENOMEM;
     for (uint32_t t = 0; t < step->ntasks; t++)
-        n[step->rank_of[t]]++;
-    for (uint32_t i = 0, run; i < step->nnodes; i += run) {
-        for (run = 1; i + run < step->nnodes && n[i + run] == n[i];)
-            run++;
-        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", n[i]);
-        if (run > 1)
-            strbuf_addf (sb, "(x%" PRIu32 ")", run);
-    }
-    return sb->err ? sb->err : 1;
+        v[step->rank_of[t]]++;
+    return add_runs (sb, v, step->nnodes);
 }
 
 static int cores_here (const struct env_context *ctx, struct strbuf *sb)
@@ -363,19 +392,15 @@ static int cores_here (const struct env_context *ctx, struct strbuf *sb)
     return env_number (sb, cores_on (ctx, ctx->rank));
 }
 
-/* Slurm's way to list a number for each node: "4(x2),3". */
 static int add_counts (const struct env_context *ctx, struct strbuf *sb,
-                       uint32_t (*count) (const struct env_context *, size_t))
+                       uint32_t (*count) (const struct env_context *, uint32_t))
 {
-    for (size_t i = 0, run; i < ctx->launch->nnodes; i += run) {
-        uint32_t n = count (ctx, i);
-        for (run = 1; i + run < ctx->launch->nnodes && count (ctx, i + run) == n;)
-            run++;
-        strbuf_addf (sb, "%s%" PRIu32, i ? "," : "", n);
-        if (run > 1)
-            strbuf_addf (sb, "(x%zu)", run);
-    }
-    return sb->err ? sb->err : 1;
+    autofree uint32_t *v = calloc (ctx->launch->nnodes, sizeof (*v));
+    uint32_t n = 0;
+    for (uint32_t rank = 0; v && rank < ctx->launch->nnodes; rank++)
+        if (env_has_rank (ctx, rank))
+            v[n++] = count (ctx, rank);
+    return v ? add_runs (sb, v, n) : -ENOMEM;
 }
 
 static int tasks_per_node (const struct env_context *ctx, struct strbuf *sb)
@@ -401,7 +426,7 @@ const struct env_variable env_variables[] = {
     { "FLUXQ_ARRAY_TASK_MAX", .of_array = offsetof (struct launch, array_max) },
     { "FLUXQ_ARRAY_TASK_STEP", .of_array = offsetof (struct launch, array_step) },
     { "FLUXQ_NNODES", .value = nnodes },
-    { "FLUXQ_NODES_REQUESTED", .text = offsetof (struct launch, nodes_requested) },
+    { "FLUXQ_NODES_REQUESTED", .value = nodes_requested },
     { "FLUXQ_NTASKS", .value = ntasks },
     { "FLUXQ_NODELIST", .value = nodelist },
     { "FLUXQ_NODEID", .value = node_id },
@@ -424,7 +449,9 @@ const struct env_variable env_variables[] = {
     { "FLUXQ_SHELL", .value = agent_program },
     { "SLURM_JOB_ID", .value = job_id },
     { "SLURM_JOBID", .value = job_id },
-    { "SLURM_JOB_NAME", .text = offsetof (struct launch, job_name) },
+    { "SLURM_HET_SIZE", .value = env_het_size },
+    { "SLURM_PACK_SIZE", .value = env_het_size },
+    { "SLURM_JOB_NAME", .value = job_name },
     { "SLURM_JOB_PARTITION", .text = offsetof (struct launch, queue) },
     { "SLURM_CLUSTER_NAME", .text = offsetof (struct launch, cluster) },
     { "SLURM_JOB_USER", .text = offsetof (struct launch, user) },

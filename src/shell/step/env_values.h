@@ -13,6 +13,9 @@
 int env_text (struct strbuf *sb, const char *text);
 int env_number (struct strbuf *sb, uint64_t n);
 
+/* The variables of the submission, or of the client of the step. */
+char *const *env_of_user (const struct env_context *ctx, size_t *ret_n);
+
 /* -- env_mpi.c -- */
 
 int env_mpi_hostfile (const struct env_context *ctx, struct strbuf *sb);
@@ -21,6 +24,22 @@ int env_single_copy (const struct env_context *ctx, struct strbuf *sb);
 int env_loopback (const struct env_context *ctx, struct strbuf *sb);
 int env_mpi_directory (const struct env_context *ctx, const char *name,
                        struct strbuf *sb);
+
+/* -- env_het.c -- */
+
+/* The component of the task's node. */
+struct launch_component env_component (const struct env_context *ctx);
+/* Whether the variables of the job are also about that rank: it is of a component in which
+ * the step has tasks, or of that of the task's own node if it is no task of a step. */
+bool env_has_rank (const struct env_context *ctx, uint32_t rank);
+int env_het_size (const struct env_context *ctx, struct strbuf *sb);
+/* Variables of all components, NAME=VALUE; env_het_most(): at most so many. Calls add for
+ * each, which takes over the text. 0 or negative errno. */
+size_t env_het_most (const struct launch *l);
+int env_het_each (const struct env_context *ctx, int (*add) (void *arg, char *text),
+                  void *arg);
+/* Whether NAME=VALUE is of a component. */
+bool env_is_of_component (const char *assignment);
 
 /* -- env_slurm.c -- */
 

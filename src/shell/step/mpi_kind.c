@@ -118,28 +118,38 @@ static const char *path_of (char *const *env, size_t n)
     return "";
 }
 
-/* Opens the program as execvp() would find it. */
-static int open_program (const struct step_spec *spec)
+/* Opens the program of a part as execvp() would find it. */
+static int open_program (const struct step_spec *spec, const struct step_spec *part)
 {
-    const char *name = spec->args[0];
+    const char *name = part->args[0];
+    size_t nenv;
+    char *const *env = step_spec_env (spec, part->component, &nenv);
     int fd = -1;
 
     if (strchr (name, '/'))
-        return open_in (spec->cwd, "", 0, name);
-    for (const char *dir = path_of (spec->env, spec->nenv); fd < 0 && *dir;
-         dir += *dir == ':') {
+        return open_in (part->cwd, "", 0, name);
+    for (const char *dir = path_of (env, nenv); fd < 0 && *dir; dir += *dir == ':') {
         int len = (int)strcspn (dir, ":");
-        fd = open_in (spec->cwd, dir, len, name);
+        fd = open_in (part->cwd, dir, len, name);
         dir += len;
     }
     return fd;
 }
 
-static bool step_uses_pmix (const struct step_spec *spec)
+static bool part_uses_pmix (const struct step_spec *spec, const struct step_spec *part)
 {
-    autoclose int fd = spec->nargs > 0 ? open_program (spec) : -1;
+    autoclose int fd = part->nargs > 0 ? open_program (spec, part) : -1;
 
     return fd >= 0 && uses_pmix (fd);
+}
+
+static bool step_uses_pmix (const struct step_spec *spec)
+{
+    bool uses = part_uses_pmix (spec, spec);
+
+    for (size_t i = 0; i < spec->nparts && !uses; i++)
+        uses = part_uses_pmix (spec, &spec->parts[i]);
+    return uses;
 }
 
 void steps_choose_mpi (struct steps *steps, struct step *step)

@@ -3,6 +3,10 @@
  *     candidates   the job's nodes, or those that the step names
  *     usable       the candidates that have room now
  *     layout       the tasks on the first usable nodes that suffice (layout.h)
+ *
+ * A step with several parts (step_spec.h) has a choice for each part. The components of the
+ * parts have no node in common, so each choice is made as if it were the only one; the
+ * step starts when all have room.
  */
 
 #include "common/hostlist.h"
@@ -17,7 +21,8 @@ static struct idset *cores_of (const struct launch *l, uint32_t rank)
     struct idset *ids = node->cores && node->cores[0]
                             ? idset_decode (node->cores, LAUNCH_IDS_MAX, NULL)
                             : idset_create ();
-    uint32_t least = MAX (node->ntasks, 1) * l->cores_per_task;
+    uint32_t least =
+        MAX (node->ntasks, 1) * launch_get_component (l, node->component).cores_per_task;
 
     if (ids && idset_count (ids) == 0 && idset_add_range (ids, 0, least - 1) < 0) {
         idset_destroy (ids);
@@ -67,13 +72,14 @@ void placement_destroy (struct steps *steps)
 
 struct choice {
     struct steps *steps;
-    const struct step_spec *spec;
-    uint32_t *ranks; /* candidates, then the chosen ranks */
-    uint32_t *room;  /* [n] tasks for which the rank has free cores now */
-    uint32_t *most;  /* [n] the same if nothing else runs */
+    struct step_spec *spec; /* of the part */
+    uint32_t *ranks;        /* candidates, then the chosen ranks */
+    uint32_t *room;         /* [n] tasks for which the rank has free cores now */
+    uint32_t *most;         /* [n] the same if nothing else runs */
     uint32_t n;
     uint32_t per_task; /* cores of one task */
     uint32_t ntasks;
+    struct layout layout;
 };
 
 static struct hostlist *job_hosts (const struct launch *l)
@@ -89,15 +95,21 @@ static struct hostlist *job_hosts (const struct launch *l)
     return hl;
 }
 
+static bool is_of_other (const struct choice *c, uint32_t rank)
+{
+    return c->steps->launch->nodes[rank].component != c->spec->component
+           && !c->spec->any_component;
+}
+
 /* Marks ranks by the name of the node or host; -EINVAL: the job has no node of that
  * name. */
 static int mark_hosts (const struct choice *c, const struct hostlist *job,
                        const char *text, const char *option, uint8_t *marks,
                        struct error *err)
 {
+    const struct launch *l = c->steps->launch;
     struct error why = { 0 };
-    autohostlist struct hostlist *hl =
-        hostlist_decode (text, c->steps->launch->nnodes, &why);
+    autohostlist struct hostlist *hl = hostlist_decode (text, l->nnodes, &why);
     int rc = 0;
 
     if (!hl)
@@ -106,13 +118,31 @@ static int mark_hosts (const struct choice *c, const struct hostlist *job,
         const char *name = hostlist_nth (hl, i);
         ssize_t r = hostlist_find (job, name);
         if (r < 0)
-            r = rank_of_host (c->steps->launch, name);
+            r = rank_of_host (l, name);
         if (r < 0)
             rc = error_set (err, EINVAL, "%s: the job has no node %s", option, name);
+        else if (is_of_other (c, (uint32_t)r))
+            rc = error_set (err, EINVAL,
+                            "%s: node %s is of component %u: say --het-group=%u", option,
+                            name, l->nodes[r].component, l->nodes[r].component);
         else
             marks[r] = 1;
     }
     return rc;
+}
+
+/* Keeps only the nodes from number `relative` on: as many as are asked for, or all. */
+static int skip_first (struct choice *c, struct error *err)
+{
+    uint32_t from = c->spec->relative, n = c->spec->nnodes;
+
+    if (from >= c->n || n > c->n - from)
+        return error_set (err, EINVAL,
+                          "--relative=%u: the job has %u nodes, numbered from 0", from,
+                          c->n);
+    c->n = n > 0 ? n : c->n - from;
+    memmove (c->ranks, c->ranks + from, c->n * sizeof (*c->ranks));
+    return 0;
 }
 
 static int list_candidates (struct choice *c, const struct hostlist *job,
@@ -129,11 +159,11 @@ static int list_candidates (struct choice *c, const struct hostlist *job,
     if (rc == 0 && spec->exclude)
         rc = mark_hosts (c, job, spec->exclude, "--exclude", out, err);
     for (uint32_t r = 0; r < n && rc == 0; r++)
-        if ((!spec->hosts || in[r]) && !out[r])
+        if ((!spec->hosts || in[r]) && !out[r] && !is_of_other (c, r))
             c->ranks[c->n++] = r;
     if (rc == 0 && c->n == 0)
         return error_set (err, EINVAL, "--exclude leaves no node of the job");
-    return rc;
+    return rc == 0 && spec->relative > 0 ? skip_first (c, err) : rc;
 }
 
 static uint32_t tasks_of_job (const struct choice *c, uint32_t n)
@@ -155,7 +185,9 @@ static int settle_numbers (struct choice *c, struct error *err)
         return error_set (err, ENOSPC, "%u nodes are requested, the job has %u",
                           spec->nnodes, c->n);
     c->per_task =
-        spec->cores_per_task ? spec->cores_per_task : c->steps->launch->cores_per_task;
+        spec->cores_per_task
+            ? spec->cores_per_task
+            : launch_get_component (c->steps->launch, spec->component).cores_per_task;
     c->ntasks = spec->ntasks;
     if (c->ntasks == 0 && spec->per_node) {
         if ((uint64_t)nodes * spec->per_node > STEP_TASKS_MAX)
@@ -292,13 +324,14 @@ static struct idset *first_of (const struct idset *free, uint32_t n)
     return ids;
 }
 
-static int take_node (struct choice *c, struct step *step, uint32_t i)
+/* The i-th node of the choice. */
+static int take_node (struct choice *c, struct step_node *node, uint32_t i)
 {
-    struct step_node *node = &step->nodes[i];
     struct place *p = &c->steps->places[c->ranks[i]];
 
     node->rank = c->ranks[i];
-    node->left = step->layout.count[i];
+    node->left = c->layout.count[i];
+    node->holds = !c->spec->overlap;
     strbuf_init (&node->puts, STEP_PUTS_MAX);
     if (node->left == 0)
         node->cores = idset_create ();
@@ -308,17 +341,17 @@ static int take_node (struct choice *c, struct step *step, uint32_t i)
         node->cores = idset_copy (p->cores);
     if (!node->cores)
         return -ENOMEM;
-    if (step->holds && idset_remove_all (p->free, node->cores) < 0)
+    if (node->holds && idset_remove_all (p->free, node->cores) < 0)
         return -ENOMEM;
     p->nfree = idset_count (p->free);
     return 0;
 }
 
-void placement_give (struct steps *steps, struct step *step, struct step_node *node)
+void placement_give (struct steps *steps, struct step_node *node)
 {
     struct place *p = &steps->places[node->rank];
 
-    if (step->holds && node->cores && idset_add_all (p->free, node->cores) < 0)
+    if (node->holds && node->cores && idset_add_all (p->free, node->cores) < 0)
         abort (); /* out of memory for a few ranges: the cores would be lost for good */
     p->nfree = idset_count (p->free);
     idset_destroy (node->cores);
@@ -327,8 +360,8 @@ void placement_give (struct steps *steps, struct step *step, struct step_node *n
 
 /* Writes the GPUs of the step: on each node, as many as requested for its tasks or for
  * the node. */
-static int write_gpus_of_nodes (const struct choice *c, const struct step *step,
-                                struct strbuf *sb, struct error *err)
+static int write_gpus_of_nodes (const struct choice *c, struct strbuf *sb,
+                                struct error *err)
 {
     const struct step_spec *spec = c->spec;
 
@@ -336,7 +369,7 @@ static int write_gpus_of_nodes (const struct choice *c, const struct step *step,
         const struct launch_node *node = &c->steps->launch->nodes[c->ranks[i]];
         uint64_t wanted = spec->no_gpus ? 0
                           : spec->gpus_per_task
-                              ? (uint64_t)step->layout.count[i] * spec->gpus_per_task
+                              ? (uint64_t)c->layout.count[i] * spec->gpus_per_task
                               : spec->gpus_per_node;
         autoidset struct idset *ids =
             node->gpus && node->gpus[0] ? idset_decode (node->gpus, LAUNCH_IDS_MAX, NULL)
@@ -345,8 +378,7 @@ static int write_gpus_of_nodes (const struct choice *c, const struct step *step,
         autoidset struct idset *own =
             wanted <= has && ids ? first_of (ids, (uint32_t)wanted) : NULL;
 
-        if (i)
-            strbuf_addch (sb, ';');
+        strbuf_adds (sb, i ? ";" : "");
         if (own)
             strbuf_add_idset (sb, own);
         if (wanted > has)
@@ -366,8 +398,7 @@ static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *
         autoidset struct idset *ids =
             text && text[0] ? idset_decode (text, LAUNCH_IDS_MAX, NULL) : NULL;
         autoidset struct idset *own = ids && c->spec->gpus ? first_of (ids, left) : NULL;
-        if (i)
-            strbuf_addch (sb, ';');
+        strbuf_adds (sb, i ? ";" : "");
         if (c->spec->gpus ? own != NULL : ids != NULL)
             strbuf_add_idset (sb, own ? own : ids);
         left -= own ? idset_count (own) : 0;
@@ -378,12 +409,28 @@ static int write_gpus (const struct choice *c, struct strbuf *sb, struct error *
     return sb->err ? error_errno (err, -sb->err, "its GPUs") : 0;
 }
 
-static int write_places (const struct choice *c, struct step *step, struct error *err)
+static int write_gpu_ids (const struct choice *c, uint32_t nparts, struct step_spec *spec,
+                          struct error *err)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
+    int rc = 0;
+
+    for (uint32_t i = 0; i < nparts && rc == 0; i++) {
+        const struct step_spec *own = c[i].spec;
+        strbuf_adds (&sb, i ? ";" : "");
+        rc = own->gpus_per_task || own->gpus_per_node || own->no_gpus
+                 ? write_gpus_of_nodes (&c[i], &sb, err)
+                 : write_gpus (&c[i], &sb, err);
+    }
+    spec->gpu_ids = rc == 0 ? strbuf_detach (&sb) : NULL;
+    return rc == 0 && !spec->gpu_ids ? error_no_memory (err, NULL) : rc;
+}
+
+static int write_places (struct step *step, struct error *err)
 {
     struct strbuf ranks = STRBUF_INIT (STEP_SPEC_MAX);
     struct strbuf map = STRBUF_INIT (STEP_SPEC_MAX);
     struct strbuf cores = STRBUF_INIT (STEP_SPEC_MAX);
-    struct strbuf gpus = STRBUF_INIT (STEP_SPEC_MAX);
     autoidset struct idset *ids = idset_create ();
     int rc = ids ? 0 : -ENOMEM;
 
@@ -399,38 +446,64 @@ static int write_places (const struct choice *c, struct step *step, struct error
     step->spec.ranks = strbuf_detach (&ranks);
     step->spec.taskmap = strbuf_detach (&map);
     step->spec.cores = strbuf_detach (&cores);
-    rc = step->spec.ranks && step->spec.taskmap && step->spec.cores
-             ? (c->spec->gpus_per_task || c->spec->gpus_per_node || c->spec->no_gpus
-                    ? write_gpus_of_nodes (c, step, &gpus, err)
-                    : write_gpus (c, &gpus, err))
-             : error_no_memory (err, NULL);
-    step->spec.gpu_ids = rc == 0 ? strbuf_detach (&gpus) : NULL;
-    strbuf_release (&gpus);
-    return rc == 0 && !step->spec.gpu_ids ? error_no_memory (err, NULL) : rc;
+    return step->spec.ranks && step->spec.taskmap && step->spec.cores
+               ? 0
+               : error_no_memory (err, NULL);
 }
 
-static int take (struct choice *c, struct step *step, struct error *err)
+/* The layout of the step: that of each part, one after another. */
+static int join_layouts (const struct choice *c, uint32_t nparts, struct layout *ret,
+                         struct error *err)
 {
-    int rc = 0;
+    uint32_t nnodes = 0, ntasks = 0;
 
-    step->nodes = calloc (c->n, sizeof (*step->nodes));
-    if (!step->nodes)
+    for (uint32_t i = 0; i < nparts; i++) {
+        nnodes += c[i].n;
+        ntasks += c[i].ntasks;
+    }
+    if (ntasks > STEP_TASKS_MAX)
+        return error_set (err, ERANGE, "more than %u tasks", STEP_TASKS_MAX);
+    *ret = (struct layout){ .rank = calloc (ntasks, sizeof (*ret->rank)),
+                            .count = calloc (nnodes, sizeof (*ret->count)) };
+    if (!ret->rank || !ret->count)
         return error_no_memory (err, NULL);
-    step->holds = !c->spec->overlap;
-    for (; step->nnodes < c->n && rc == 0; step->nnodes++)
-        rc = take_node (c, step, step->nnodes);
+    for (uint32_t i = 0, first = 0; i < nparts; first += c[i++].n) {
+        for (uint32_t t = 0; t < c[i].ntasks; t++)
+            ret->rank[ret->ntasks++] = first + c[i].layout.rank[t];
+        memcpy (ret->count + first, c[i].layout.count, c[i].n * sizeof (*ret->count));
+    }
+    return 0;
+}
+
+static int take (struct choice *c, uint32_t nparts, struct step *step, struct error *err)
+{
+    uint32_t n = 0;
+    int rc = join_layouts (c, nparts, &step->layout, err);
+
+    if (rc < 0)
+        return rc;
+    for (uint32_t i = 0; i < nparts; i++)
+        n += c[i].n;
+    if (!(step->nodes = calloc (n, sizeof (*step->nodes))))
+        return error_no_memory (err, NULL);
+    for (uint32_t i = 0; i < nparts; i++) {
+        c[i].spec->cores_per_task = c[i].per_task;
+        c[i].spec->ntasks = c[i].ntasks;
+        for (uint32_t k = 0; k < c[i].n && rc == 0; k++)
+            rc = take_node (&c[i], &step->nodes[step->nnodes++], k);
+    }
     if (rc < 0)
         return error_errno (err, -rc, "its cores");
     for (uint32_t i = 0; i < step->nnodes; i++)
         step->nbusy += step->nodes[i].left > 0;
     step->spec.ntasks = step->left = step->layout.ntasks;
     step->spec.nnodes = step->nnodes;
-    step->spec.cores_per_task = c->per_task;
-    return write_places (c, step, err);
+    rc = write_places (step, err);
+    return rc == 0 ? write_gpu_ids (c, nparts, &step->spec, err) : rc;
 }
 
-static int choose (struct choice *c, struct step *step, const struct hostlist *job,
-                   struct error *err)
+/* 1: chosen; 0: no room now; negative: never. */
+static int choose (struct choice *c, const struct hostlist *job, struct error *err)
 {
     struct error now = { 0 };
     int rc = list_candidates (c, job, err);
@@ -443,24 +516,71 @@ static int choose (struct choice *c, struct step *step, const struct hostlist *j
     if ((rc = check_ever (c, job, err)) < 0)
         return rc;
     narrow (c, c->room);
-    if (c->n == 0 || (c->spec->nnodes && c->n < c->spec->nnodes)
-        || lay_out (c, c->room, job, &step->layout, &now) < 0)
+    return c->n > 0 && (!c->spec->nnodes || c->n >= c->spec->nnodes)
+           && lay_out (c, c->room, job, &c->layout, &now) == 0;
+}
+
+static int check_components (const struct steps *steps, const struct step_spec *spec,
+                             struct error *err)
+{
+    size_t last =
+        spec->nparts ? spec->parts[spec->nparts - 1].component : spec->component;
+    size_t n = steps->launch->ncomponents;
+
+    if (last <= n)
         return 0;
-    rc = take (c, step, err);
-    return rc < 0 ? rc : 1;
+    if (n == 0)
+        return error_set (
+            err, EINVAL,
+            "component %zu: this job is not heterogeneous: give one command, "
+            "or different programs with --multi-prog",
+            last);
+    return error_set (err, EINVAL, "component %zu: the job has the components 0 to %zu",
+                      last, n);
+}
+
+/* Chooses for each part. A part that never fits is found even if another one has no room
+ * now. */
+static int choose_all (struct choice *c, uint32_t nparts, struct step *step,
+                       struct error *err)
+{
+    autohostlist struct hostlist *job = job_hosts (c->steps->launch);
+    size_t nnodes = c->steps->launch->nnodes;
+    int all = 1;
+
+    for (uint32_t i = 0; i < nparts; i++) {
+        c[i] = (struct choice){ .steps = c->steps,
+                                .spec = i ? &step->spec.parts[i - 1] : &step->spec };
+        c[i].ranks = calloc (3 * nnodes, sizeof (*c[i].ranks));
+        if (!c[i].ranks || !job)
+            return error_no_memory (err, NULL);
+        c[i].room = c[i].ranks + nnodes;
+        c[i].most = c[i].room + nnodes;
+        int rc = choose (&c[i], job, err);
+        if (rc < 0)
+            return rc;
+        all &= rc;
+    }
+    return all;
 }
 
 int placement_take (struct steps *steps, struct step *step, struct error *err)
 {
-    size_t n = steps->launch->nnodes;
-    autofree uint32_t *ranks = calloc (n, sizeof (*ranks));
-    autofree uint32_t *room = calloc (n, sizeof (*room));
-    autofree uint32_t *most = calloc (n, sizeof (*most));
-    autohostlist struct hostlist *job = job_hosts (steps->launch);
-    struct choice c = {
-        .steps = steps, .spec = &step->spec, .ranks = ranks, .room = room, .most = most
-    };
+    uint32_t nparts = 1 + (uint32_t)step->spec.nparts;
+    int rc = check_components (steps, &step->spec, err);
+    autofree struct choice *c = rc == 0 ? calloc (nparts, sizeof (*c)) : NULL;
 
-    return ranks && room && most && job ? choose (&c, step, job, err)
-                                        : error_no_memory (err, NULL);
+    if (!c)
+        return rc < 0 ? rc : error_no_memory (err, NULL);
+    c->steps = steps;
+    rc = choose_all (c, nparts, step, err);
+    if (rc > 0) {
+        int taken = take (c, nparts, step, err);
+        rc = taken < 0 ? taken : 1;
+    }
+    for (uint32_t i = 0; i < nparts; i++) {
+        free (c[i].ranks);
+        layout_release (&c[i].layout);
+    }
+    return rc;
 }

@@ -52,15 +52,15 @@ static int fill (struct rank_step *s, struct stepbind *b, const struct idset *jo
     struct layout_option opt = { 0 };
     int rc = 0;
 
-    if (s->spec.distribution)
-        rc = layout_option_parse (s->spec.distribution, &opt, err);
+    if (s->part->distribution)
+        rc = layout_option_parse (s->part->distribution, &opt, err);
     if (rc == 0 && s->d->launch->cores_are_cpus)
         rc = cpubind_read_sockets (SYS_CPU, job, &sockets);
     struct cpubind_node node = { .cores = s->cores,
                                  .sockets = sockets.list,
                                  .nsockets = sockets.n,
                                  .ntasks = s->nown,
-                                 .cores_per_task = MAX (s->spec.cores_per_task, 1u),
+                                 .cores_per_task = MAX (s->part->cores_per_task, 1u),
                                  .order = opt.order };
     for (uint32_t i = 0; i < s->nown && rc == 0; i++) {
         autoidset struct idset *cores = NULL;
@@ -82,8 +82,8 @@ int stepbind_create (struct rank_step *s, struct error *err)
     int rc = 0;
 
     s->bind = b;
-    if (b && s->spec.cpu_bind)
-        rc = cpubind_parse (s->spec.cpu_bind, &b->bind, err);
+    if (b && s->part->cpu_bind)
+        rc = cpubind_parse (s->part->cpu_bind, &b->bind, err);
     if (b && rc == 0) {
         b->n = s->nown;
         b->cores = calloc (b->n, sizeof (struct idset *));
@@ -109,7 +109,7 @@ void stepbind_apply (const struct rank_step *s, uint32_t local)
     const struct idset *cores = b ? b->cores[local] : NULL;
     int n = cores ? cpubind_apply (cores, s->d->allowed) : 0;
 
-    if (!s->spec.cpu_bind || strncmp (s->spec.cpu_bind, "verbose", 7) != 0)
+    if (!s->part->cpu_bind || strncmp (s->part->cpu_bind, "verbose", 7) != 0)
         return;
     autofree char *list = n > 0 ? idset_encode (cores) : NULL;
     stderr_line ("fluxq-run", "task %u on %s: %s%s", s->own[local].id,
@@ -126,7 +126,7 @@ void stepbind_report_gpus (const struct rank_step *s, uint32_t local)
     struct gpubind bind;
     bool missed = false;
 
-    if (!s->spec.gpu_bind || gpubind_parse (s->spec.gpu_bind, &bind, NULL) < 0)
+    if (!s->part->gpu_bind || gpubind_parse (s->part->gpu_bind, &bind, NULL) < 0)
         return;
     autoidset struct idset *own =
         gpus ? gpubind_choose (&bind, gpus, local, &missed) : NULL;
@@ -135,7 +135,7 @@ void stepbind_report_gpus (const struct rank_step *s, uint32_t local)
         stderr_line ("fluxq-run",
                      "task %u on %s: --gpu-bind=%.80s names none of the GPUs %s: it gets "
                      "the first",
-                     s->own[local].id, node, s->spec.gpu_bind, text);
+                     s->own[local].id, node, s->part->gpu_bind, text);
     if (bind.verbose)
         stderr_line ("fluxq-run", "task %u on %s: %s%s", s->own[local].id, node,
                      list ? "GPUs " : "no GPUs", list ? list : "");

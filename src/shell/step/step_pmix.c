@@ -331,10 +331,13 @@ static const struct task_events events = { on_room, on_output, on_exited, NULL, 
 
 static int spawn (struct steppmix *p, int fd, struct error *err)
 {
-    const struct step_spec *spec = &p->s->spec;
+    const struct stepd *d = p->d;
     char path[PATH_MAX], number[16];
     char *argv[] = { path, number, NULL };
-    autofree char **env = calloc (spec->nenv + 1, sizeof (*env));
+    size_t nenv;
+    char *const *own =
+        step_spec_env (&p->s->spec, d->launch->nodes[d->rank].component, &nenv);
+    autofree char **env = calloc (nenv + 1, sizeof (*env));
     struct task_start how = { .argv = argv,
                               .env = env,
                               .cwd_fd = p->s->cwd_fd,
@@ -348,9 +351,9 @@ static int spawn (struct steppmix *p, int fd, struct error *err)
                           "mpirun of Open MPI needs no PMIx of fluxq");
     if (!env)
         return error_no_memory (err, NULL);
-    for (size_t i = 0, n = 0; i < spec->nenv; i++)
-        if (!env_is_of_pmi (spec->env[i])) /* of another server */
-            env[n++] = spec->env[i];
+    for (size_t i = 0, n = 0; i < nenv; i++)
+        if (!env_is_of_pmi (own[i])) /* of another server */
+            env[n++] = own[i];
     snprintf (number, sizeof (number), "%d", fd);
     p->set = taskset_create (p->d->tasks, 1, &events, p);
     return p->set ? taskset_start (p->set, &how, err) : error_no_memory (err, NULL);

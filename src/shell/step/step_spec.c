@@ -12,6 +12,9 @@ static const struct record_field fields[] = {
     FIELD (hosts, STRING, 0, 0),
     FIELD (exclude, STRING, 0, 0),
     FIELD (hostfile, STRING, 0, 0),
+    FIELD (component, U32, 0, STEP_PARTS_MAX),
+    FIELD (any_component, BOOLEAN, 0, 1),
+    FIELD (relative, U32, 0, STEP_TASKS_MAX),
     FIELD (nnodes, U32, 0, STEP_TASKS_MAX),
     FIELD (ntasks, U32, 0, STEP_TASKS_MAX),
     FIELD (per_node, U32, 0, STEP_TASKS_MAX),
@@ -48,9 +51,31 @@ static const struct record_field fields[] = {
 #undef FIELD
 };
 
-static int read_record (struct step_spec *spec, const struct record *r, uint64_t *seen,
-                        struct error *err)
+/* A request without parts. */
+static int parse_one (const char *text, size_t len, bool is_part, struct step_spec *ret,
+                      struct error *err);
+
+static int read_part (struct step_spec *spec, const struct record *r, struct error *err)
 {
+    uint32_t before = spec->nparts ? spec->parts[spec->nparts - 1].component : 0;
+    struct step_spec *parts = record_room (spec->parts, spec->nparts, sizeof (*parts));
+
+    if (!parts)
+        return error_no_memory (err, "step");
+    spec->parts = parts;
+    int rc = parse_one (r->data, r->len, true, &parts[spec->nparts], err);
+    if (rc < 0)
+        return rc;
+    if (parts[spec->nparts++].component <= before || spec->nparts > STEP_PARTS_MAX)
+        return error_set (err, EINVAL, "step: part: not in the order of components");
+    return 0;
+}
+
+static int read_record (struct step_spec *spec, const struct record *r, bool is_part,
+                        uint64_t *seen, struct error *err)
+{
+    if (!is_part && !strcmp (r->name, "part"))
+        return read_part (spec, r, err);
     if (!strcmp (r->name, "arg"))
         return record_append (&spec->args, &spec->nargs, r, err);
     if (!strcmp (r->name, "env"))
@@ -64,11 +89,13 @@ static int check (const struct step_spec *spec, struct error *err)
         return error_set (err, EINVAL, "step: cwd: not an absolute path");
     if (spec->nargs == 0 && !spec->multi_prog)
         return error_set (err, EINVAL, "step: arg: missing");
+    if (spec->nparts > 0 && spec->component >= spec->parts[0].component)
+        return error_set (err, EINVAL, "step: part: not in the order of components");
     return 0;
 }
 
-int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
-                     struct error *err)
+static int parse_one (const char *text, size_t len, bool is_part, struct step_spec *ret,
+                      struct error *err)
 {
     struct record_text rest = { "step", text, len, STEP_SPEC_MAX };
     struct record r;
@@ -80,11 +107,30 @@ int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
         || !(ret->env = calloc (1, sizeof (*ret->env))))
         rc = error_no_memory (err, "step");
     while (rc == 0 && (rc = record_take (&rest, &r, err)) > 0)
-        rc = read_record (ret, &r, &seen, err);
+        rc = read_record (ret, &r, is_part, &seen, err);
     if (rc == 0)
         rc = check (ret, err);
     if (rc < 0)
         step_spec_release (ret);
+    return rc;
+}
+
+int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
+                     struct error *err)
+{
+    return parse_one (text, len, false, ret, err);
+}
+
+static int write_parts (const struct step_spec *spec, struct strbuf *sb)
+{
+    autostrbuf struct strbuf text = STRBUF_INIT (STEP_SPEC_MAX);
+    int rc = 0;
+
+    for (size_t i = 0; i < spec->nparts && rc == 0; i++) {
+        strbuf_reset (&text);
+        rc = step_spec_write (&spec->parts[i], &text);
+        record_add_one (sb, "part", text.buf, text.len);
+    }
     return rc;
 }
 
@@ -96,6 +142,8 @@ int step_spec_write (const struct step_spec *spec, struct strbuf *sb)
     record_add_strings (sb, "arg", spec->args, spec->nargs);
     record_add_strings (sb, "env", spec->env, spec->nenv);
     if (rc == 0)
+        rc = write_parts (spec, sb);
+    if (rc == 0)
         rc = sb->err;
     return rc == 0 && sb->len - start > STEP_SPEC_MAX ? -E2BIG : rc;
 }
@@ -105,7 +153,34 @@ void step_spec_release (struct step_spec *spec)
     record_release (fields, ARRAY_SIZE (fields), spec);
     record_free_strings (spec->args, spec->nargs);
     record_free_strings (spec->env, spec->nenv);
+    for (size_t i = 0; i < spec->nparts; i++)
+        step_spec_release (&spec->parts[i]);
+    free (spec->parts);
     *spec = (struct step_spec){ 0 };
+}
+
+const struct step_spec *step_spec_of (const struct step_spec *spec, uint32_t component)
+{
+    for (size_t i = 0; i < spec->nparts; i++)
+        if (spec->parts[i].component == component)
+            return &spec->parts[i];
+    return spec;
+}
+
+char *const *step_spec_env (const struct step_spec *spec, uint32_t component,
+                            size_t *ret_n)
+{
+    const struct step_spec *part = step_spec_of (spec, component);
+
+    if (part->nenv > 0)
+        spec = part;
+    *ret_n = spec->nenv;
+    return spec->env;
+}
+
+bool step_spec_uses (const struct step_spec *spec, uint32_t component)
+{
+    return step_spec_of (spec, component)->component == component;
 }
 
 bool step_spec_has_mpidir (const struct step_spec *spec)

@@ -2,6 +2,10 @@
  *
  * The client writes the request. Rank 0 completes it (the last fields) and sends it to
  * all ranks of the step.
+ *
+ * A step of a heterogeneous job runs on nodes of one component, or has a part for each of
+ * several components: its tasks are numbered part by part. The request itself is the first
+ * part; each further part is a request of its own, in a record "part".
  */
 #pragma once
 
@@ -10,11 +14,19 @@
 
 #define STEP_SPEC_MAX (8 * 1024 * 1024) /* bytes of the text */
 #define STEP_TASKS_MAX (UINT32_C (1) << 22)
+#define STEP_PARTS_MAX 63 /* further parts */
 
 /* The tasks that read standard input; EACH: every task reads a file of its own. */
 enum step_input { STEP_INPUT_NONE, STEP_INPUT_ALL, STEP_INPUT_ONE, STEP_INPUT_EACH };
 
 struct step_spec {
+    uint32_t component; /* of the job: the tasks run on its nodes ... */
+    bool any_component; /* ... or on any nodes */
+    /* The further parts, in the order of their components, without parts of their own.
+     * They have their command, directory, nodes, numbers, distribution, binding and
+     * sharing; all else is that of the step, also env if a part has none. */
+    struct step_spec *parts;
+    size_t nparts;
     char **args; /* the command, NULL-terminated; empty with multi_prog */
     size_t nargs;
     char **env; /* the client's environment: NAME=VALUE, NULL-terminated */
@@ -24,9 +36,10 @@ struct step_spec {
     char *hosts;    /* names of nodes to use, or NULL */
     char *exclude;  /* names of nodes not to use, or NULL */
     char *hostfile; /* text of a host file, one name for each task, or NULL */
+    uint32_t relative;                 /* number of the first node, of the component's */
     uint32_t nnodes, ntasks, per_node; /* 0: not given */
     uint32_t cores_per_task;           /* 0: not given */
-    uint32_t gpus;                     /* for the whole step; 0: not given */
+    uint32_t gpus;                     /* in all; 0: not given */
     uint32_t gpus_per_node;            /* 0: not given */
     bool no_gpus;                      /* the step gets none */
     uint32_t gpus_per_task;            /* each task sees its own; 0: not given */
@@ -55,6 +68,13 @@ struct step_spec {
     char *gpu_ids; /* GPUs, in the same form */
 };
 
+/* The part of the step for nodes of that component; spec itself if there is no other. */
+const struct step_spec *step_spec_of (const struct step_spec *spec, uint32_t component);
+/* The environment of its tasks, borrowed. */
+char *const *step_spec_env (const struct step_spec *spec, uint32_t component,
+                            size_t *ret_n);
+/* Whether the step has tasks on nodes of that component. */
+bool step_spec_uses (const struct step_spec *spec, uint32_t component);
 /* 0 or -EINVAL, -ENOMEM with the record's name. Releases ret after an error. */
 int step_spec_parse (const char *text, size_t len, struct step_spec *ret,
                      struct error *err);

@@ -23,6 +23,7 @@ struct rank_step {
     uint32_t id;
     struct strbuf text; /* request text so far */
     struct step_spec spec;
+    const struct step_spec *part; /* of the step, for this node */
     uint32_t *rank_of; /* [ntasks] number in the step of each task's node */
     uint32_t ntasks;
     uint32_t *ranks; /* [nnodes] ranks in the job */
@@ -32,7 +33,8 @@ struct rank_step {
     struct step_task *own; /* [nown] tasks on this node */
     uint32_t nown, started;
     uint64_t taken;             /* bytes of input that every reading task has taken */
-    struct multiprog *programs; /* NULL: all tasks run the same program */
+    struct multiprog *programs; /* NULL: all tasks of the part run the same program */
+    uint32_t part_first;        /* with programs: the part's first task */
     struct stepbind *bind;      /* NULL: no task is bound to cores */
     struct taskset *set;
     int64_t credit;

@@ -60,7 +60,7 @@ static int find_tasks (struct rank_step *s, struct error *err)
 
 static int enter_cwd (struct rank_step *s, struct error *err)
 {
-    s->cwd = s->spec.cwd;
+    s->cwd = s->part->cwd;
     s->cwd_fd = open (s->cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (s->cwd_fd < 0 && s->d->launch->cwd_fallback) {
         s->cwd = "/";
@@ -85,13 +85,23 @@ static void prepare (void *ctx)
     stepbind_report_gpus (c->s, c->local);
 }
 
-/* Reads the program of each task from the file of --multi-prog. */
+/* Reads the program of each task from the file of --multi-prog, which has the tasks of the
+ * part, numbered from 0. */
 static int read_programs (struct rank_step *s, struct error *err)
 {
-    const char *text = s->spec.multi_prog;
+    const char *text = s->part->multi_prog;
+    uint32_t first = s->ntasks, n = 0;
     if (!text)
         return 0;
-    s->programs = multiprog_parse (text, strlen (text), "--multi-prog", s->ntasks, err);
+    for (uint32_t t = 0; t < s->ntasks; t++) {
+        uint32_t rank = s->ranks[s->rank_of[t]];
+        if (step_spec_of (&s->spec, s->d->launch->nodes[rank].component) != s->part)
+            continue;
+        first = MIN (first, t);
+        n++;
+    }
+    s->part_first = first;
+    s->programs = multiprog_parse (text, strlen (text), "--multi-prog", n, err);
     return s->programs ? 0 : -EINVAL;
 }
 
@@ -99,6 +109,7 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
 {
     const struct step_task *t = &s->own[local];
     struct env_step step = { .spec = &s->spec,
+                             .part = s->part,
                              .node = s->node,
                              .ntasks = s->ntasks,
                              .rank_of = s->rank_of,
@@ -114,7 +125,8 @@ static int start_task (struct rank_step *s, uint32_t local, struct error *err)
                                .step = &step };
     struct child child = { s, local };
     const struct task_pty size = { s->spec.pty_rows, s->spec.pty_cols };
-    char **argv = s->programs ? multiprog_argv (s->programs, t->id) : s->spec.args;
+    char **argv =
+        s->programs ? multiprog_argv (s->programs, t->id - s->part_first) : s->part->args;
     struct task_start how = { .id = t->id,
                               .argv = argv,
                               .cwd_fd = s->cwd_fd,
@@ -202,6 +214,7 @@ void stepd_start (struct rank_step *s)
     struct error err = { 0 };
     int rc = step_spec_parse (s->text.buf, s->text.len, &s->spec, &err);
     strbuf_release (&s->text);
+    s->part = step_spec_of (&s->spec, s->d->launch->nodes[s->d->rank].component);
     if (rc == 0)
         rc = find_nodes (s, &err);
     if (rc == 0)

@@ -98,7 +98,7 @@ static void free_step (struct steps *steps, struct step *step)
     *at = step->next;
     steps->n--;
     for (uint32_t i = 0; i < step->nnodes; i++) {
-        placement_give (steps, step, &step->nodes[i]);
+        placement_give (steps, &step->nodes[i]);
         strbuf_release (&step->nodes[i].puts);
     }
     free (step->nodes);
@@ -231,7 +231,7 @@ static int tell_started (struct steps *steps, struct step *step)
 {
     struct step_spec spec = step->spec;
     autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
-    spec.nenv = 0;
+    spec.nenv = spec.nparts = 0;
     spec.nargs = spec.multi_prog ? 0 : 1;
     int rc = step_spec_write (&spec, &sb);
     if (rc == 0)
@@ -256,17 +256,24 @@ static void start_step (struct steps *steps, struct step *step)
         refuse (steps, step, "its arguments and environment are too large");
 }
 
+static int check_programs (const char *text, uint32_t ntasks, struct error *err)
+{
+    struct multiprog *mp =
+        text ? multiprog_parse (text, strlen (text), "--multi-prog", ntasks, err) : NULL;
+    multiprog_destroy (mp);
+    return mp || !text ? 0 : -EINVAL;
+}
+
 /* Checks that need the number of tasks. */
 static int check_tasks (const struct step_spec *spec, struct error *err)
 {
-    const char *text = spec->multi_prog;
+    uint32_t n = spec->ntasks; /* of the first part */
     int rc = stepinput_check (spec, err);
-    if (rc < 0 || !text)
-        return rc;
-    struct multiprog *mp =
-        multiprog_parse (text, strlen (text), "--multi-prog", spec->ntasks, err);
-    multiprog_destroy (mp);
-    return mp ? 0 : -EINVAL;
+    for (size_t i = 0; i < spec->nparts && rc == 0; i++) {
+        n -= spec->parts[i].ntasks;
+        rc = check_programs (spec->parts[i].multi_prog, spec->parts[i].ntasks, err);
+    }
+    return rc == 0 ? check_programs (spec->multi_prog, n, err) : rc;
 }
 
 /* 1: the step runs; 0: no room now; negative: the step was refused and freed. */

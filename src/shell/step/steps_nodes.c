@@ -48,7 +48,7 @@ static void on_task_exit (struct steps *steps, struct step *step, struct step_no
         step->status = wait_status_worst (step->status, status);
     step->left--;
     if (--node->left == 0)
-        placement_give (steps, step, node);
+        placement_give (steps, node);
     if (step->left == 0) {
         steps_end (steps, step);
         return;
@@ -72,7 +72,7 @@ void steps_lose_node (struct steps *steps, struct step *step, struct step_node *
     step->left -= node->left;
     step->status = wait_status_worst (step->status, status);
     node->left = 0;
-    placement_give (steps, step, node);
+    placement_give (steps, node);
     steps_stop (steps, step, why);
     if (step->left == 0)
         steps_end (steps, step);

@@ -15,6 +15,7 @@ struct step_node {
     uint32_t rank;       /* rank in the job */
     uint32_t left;       /* tasks that have not ended */
     struct idset *cores; /* cores that its tasks may use */
+    bool holds;          /* no other step may use these cores */
     uint64_t taken;      /* bytes of input that the node has taken */
     struct strbuf puts;  /* pairs for the KVS, in this exchange */
     bool has_put;
@@ -43,7 +44,6 @@ struct step {
     struct layout layout;
     struct step_node *nodes;
     uint32_t nnodes, nbusy; /* nbusy: nodes with running tasks */
-    bool holds;             /* no other step may use its cores */
     uint32_t left;          /* tasks that have not ended */
     int status;             /* worst wait status */
     struct stepuse use;     /* counted from its start */
@@ -107,7 +107,7 @@ int placement_renew (struct steps *steps, uint32_t rank);
  * reason. */
 int placement_take (struct steps *steps, struct step *step, struct error *err);
 /* Frees the cores of a node whose tasks have ended. */
-void placement_give (struct steps *steps, struct step *step, struct step_node *node);
+void placement_give (struct steps *steps, struct step_node *node);
 
 /* -- step_input.c -- */
 

@@ -21,7 +21,7 @@ uint32_t tasks_count (const struct launch *launch, uint32_t rank)
 {
     if (launch->batch)
         return rank == 0;
-    return launch->nodes[rank].ntasks;
+    return launch_rank_tasks (launch, rank);
 }
 
 static uint32_t tasks_first (const struct launch *launch, uint32_t rank)

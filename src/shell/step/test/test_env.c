@@ -8,11 +8,12 @@
 
 #include "common/macros.h"
 #include "shell/step/env.h"
+#include "shell/step/step_spec.h"
 
 static struct launch_node nodes[] = {
-    { (char *)"n1", 4, (char *)"0-3", (char *)"", NULL },
-    { (char *)"n2", 4, (char *)"4-7", (char *)"0,2-3", (char *)"license:2" },
-    { (char *)"n4", 3, (char *)"", (char *)"", NULL },
+    { (char *)"n1", 4, (char *)"0-3", (char *)"", NULL, 0 },
+    { (char *)"n2", 4, (char *)"4-7", (char *)"0,2-3", (char *)"license:2", 0 },
+    { (char *)"n4", 3, (char *)"", (char *)"", NULL, 0 },
 };
 
 static struct env_context make_context (char **env)
@@ -200,9 +201,141 @@ static void in_pods_names_can_be_resolved (void **state)
     free_strings (envp);
 }
 
+/* A heterogeneous job: n1, then n2 and n4. */
+static struct env_context make_het_context (char **env)
+{
+    static struct launch_node three[] = {
+        { .name = (char *)"n1", .ntasks = 2, .cores = (char *)"0-1" },
+        { .name = (char *)"n2", .ntasks = 1, .cores = (char *)"0-3", .component = 1 },
+        { .name = (char *)"n4", .ntasks = 1, .cores = (char *)"0-3", .component = 1 },
+    };
+    static char *own[] = { (char *)"SLURM_NTASKS_PER_NODE=1", NULL };
+    static struct launch_component second = { .nnodes = 2,
+                                              .job_name = (char *)"second",
+                                              .cores_per_task = 4,
+                                              .mem_mib = 300,
+                                              .env = own,
+                                              .nenv = 1 };
+    static struct launch l;
+
+    l = *make_context (env).launch;
+    l.nodes = three;
+    l.cpu_milli_per_task = 0;
+    l.batch = true;
+    l.components = &second;
+    l.ncomponents = 1;
+    return (struct env_context){ .launch = &l, .cwd = "/" };
+}
+
+static void a_script_has_its_component_and_the_others_beside (void **state)
+{
+    (void)state;
+    char *env[] = { (char *)"SLURM_JOB_ACCOUNT=users", (char *)"SLURM_MEM_PER_CPU=100",
+                    (char *)"SLURM_JOB_ID_HET_GROUP_3=9", /* of an outer job */
+                    (char *)"SLURM_HET_SIZE=9", NULL };
+    struct env_context ctx = make_context (env);
+    char **envp = env_make (&ctx, NULL);
+    expect (envp, "SLURM_HET_SIZE", NULL);
+    expect (envp, "SLURM_JOB_ID_HET_GROUP_0", NULL);
+    expect (envp, "SLURM_JOB_ID_HET_GROUP_3", NULL);
+    free_strings (envp);
+    ctx = make_het_context (env);
+    envp = env_make (&ctx, NULL);
+    expect (envp, "SLURM_HET_SIZE", "2");
+    expect (envp, "SLURM_PACK_SIZE", "2");
+    expect (envp, "SLURM_JOB_NUM_NODES", "1");
+    expect (envp, "SLURM_JOB_NODELIST", "n1");
+    expect (envp, "SLURM_NTASKS", "2");
+    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "2");
+    expect (envp, "FLUXQ_NODELIST", "n[1-2,4]");
+    expect (envp, "SLURM_NTASKS_PER_NODE", NULL);
+    expect (envp, "SLURM_JOB_ID_HET_GROUP_0", "42");
+    expect (envp, "SLURM_JOB_ID_HET_GROUP_1", "42");
+    expect (envp, "SLURM_JOB_ID_HET_GROUP_3", NULL);
+    expect (envp, "SLURM_JOB_ACCOUNT_HET_GROUP_0", "users");
+    expect (envp, "SLURM_JOB_ACCOUNT_HET_GROUP_1", "users");
+    expect (envp, "SLURM_JOB_NAME_HET_GROUP_0", "name");
+    expect (envp, "SLURM_JOB_NAME_HET_GROUP_1", "second");
+    expect (envp, "SLURM_JOB_NODELIST_HET_GROUP_0", "n1");
+    expect (envp, "SLURM_JOB_NODELIST_HET_GROUP_1", "n[2,4]");
+    expect (envp, "SLURM_JOB_NODELIST_PACK_GROUP_1", "n[2,4]");
+    expect (envp, "SLURM_JOB_NUM_NODES_HET_GROUP_1", "2");
+    expect (envp, "SLURM_NTASKS_HET_GROUP_0", "2");
+    expect (envp, "SLURM_NTASKS_HET_GROUP_1", "2");
+    expect (envp, "SLURM_TASKS_PER_NODE_HET_GROUP_1", "1(x2)");
+    expect (envp, "SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1", "4(x2)");
+    expect (envp, "SLURM_CPUS_PER_TASK_HET_GROUP_0", "2");
+    expect (envp, "SLURM_CPUS_PER_TASK_HET_GROUP_1", "4");
+    expect (envp, "SLURM_MEM_PER_CPU_HET_GROUP_0", "100");
+    expect (envp, "SLURM_MEM_PER_CPU_HET_GROUP_1", NULL);
+    expect (envp, "SLURM_MEM_PER_NODE_HET_GROUP_0", NULL);
+    expect (envp, "SLURM_MEM_PER_NODE_HET_GROUP_1", "300");
+    expect (envp, "SLURM_NTASKS_PER_NODE_HET_GROUP_0", NULL);
+    expect (envp, "SLURM_NTASKS_PER_NODE_HET_GROUP_1", "1");
+    free_strings (envp);
+}
+
+static void a_step_has_the_nodes_of_its_components (void **state)
+{
+    (void)state;
+    char *client[] = { (char *)"A=1", (char *)"SLURM_NTASKS_PER_NODE=7", NULL };
+    struct env_context ctx = make_het_context (NULL);
+    static const uint32_t rank_of[] = { 0, 0, 1, 2 }, ranks[] = { 0, 1, 2 };
+    struct step_spec part = { .component = 1, .cores_per_task = 3, .cwd = (char *)"/" };
+    struct step_spec spec = { .env = client,
+                              .nenv = 2,
+                              .cores_per_task = 1,
+                              .parts = &part,
+                              .nparts = 1,
+                              .taskmap = (char *)"",
+                              .cores = (char *)"0-1;0-2;0-2",
+                              .gpu_ids = (char *)";;" };
+    struct env_step step = { .spec = &spec,
+                             .part = &part,
+                             .node = 2,
+                             .ntasks = 4,
+                             .rank_of = rank_of,
+                             .ranks = ranks,
+                             .nnodes = 3 };
+    ctx.step = &step;
+    ctx.rank = 2;
+    ctx.task = 3;
+    char **envp = env_make (&ctx, NULL);
+    expect (envp, "A", "1");
+    expect (envp, "SLURM_NTASKS", "4");
+    expect (envp, "SLURM_JOB_NUM_NODES", "3");
+    expect (envp, "SLURM_JOB_NODELIST", "n[1-2,4]");
+    expect (envp, "SLURM_TASKS_PER_NODE", "2,1(x2)");
+    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "2,4(x2)");
+    expect (envp, "SLURM_JOB_NAME", "second");
+    expect (envp, "SLURM_CPUS_PER_TASK", "3");
+    expect (envp, "SLURM_NTASKS_PER_NODE", "1"); /* of the component */
+    expect (envp, "SLURM_GTIDS", "3");
+    expect (envp, "SLURM_HET_SIZE", "2");
+    free_strings (envp);
+    spec.component = 1; /* of this component only */
+    spec.nparts = 0;
+    step = (struct env_step){ .spec = &spec,
+                              .part = &spec,
+                              .node = 1,
+                              .ntasks = 2,
+                              .rank_of = rank_of + 1,
+                              .ranks = ranks + 1,
+                              .nnodes = 2 };
+    ctx.task = 1;
+    envp = env_make (&ctx, NULL);
+    expect (envp, "SLURM_JOB_NUM_NODES", "2");
+    expect (envp, "SLURM_JOB_NODELIST", "n[2,4]");
+    expect (envp, "SLURM_JOB_CPUS_PER_NODE", "4(x2)");
+    expect (envp, "SLURM_JOB_ID", "42");
+    free_strings (envp);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (a_script_has_its_component_and_the_others_beside),
+        cmocka_unit_test (a_step_has_the_nodes_of_its_components),
         cmocka_unit_test (in_pods_names_can_be_resolved),
         cmocka_unit_test (scripts_find_the_names_that_they_read),
         cmocka_unit_test (what_does_not_apply_is_not_set),

@@ -12,6 +12,7 @@ SHELL_PARTS = \
 	src/shell/agent/install.c \
 	src/shell/agent/jobstate.c \
 	src/shell/agent/member.c \
+	src/shell/agent/ranktext.c \
 	src/shell/agent/relro.c \
 	src/shell/agent/root.c \
 	src/shell/agent/root_actions.c \
@@ -140,6 +141,7 @@ t_helper_pmi_launch_LDADD = src/shell/libshell.a $(PROTOCOL_LIBS)
 if HAVE_CMOCKA
 SHELL_TESTS = \
 	src/shell/agent/test/test_jobstate \
+	src/shell/agent/test/test_ranktext \
 	src/shell/agent/test/test_server \
 	src/shell/agent/test/test_calls \
 	src/shell/agent/test/test_tree \
@@ -167,6 +169,7 @@ check_PROGRAMS += $(SHELL_TESTS)
 UNIT_TESTS += $(SHELL_TESTS)
 SHELL_TEST_LIBS = src/shell/libshell.a $(PROTOCOL_LIBS) $(CMOCKA_LIBS)
 src_shell_agent_test_test_jobstate_LDADD = $(SHELL_TEST_LIBS)
+src_shell_agent_test_test_ranktext_LDADD = $(SHELL_TEST_LIBS)
 src_shell_agent_test_test_server_LDADD = $(SHELL_TEST_LIBS)
 src_shell_agent_test_test_calls_LDADD = $(SHELL_TEST_LIBS)
 src_shell_agent_test_test_tree_LDADD = $(SHELL_TEST_LIBS)

@@ -13,6 +13,7 @@
 #include "shell/agent/agent.h"
 #include "shell/agent/guardian.h"
 #include "shell/agent/install.h"
+#include "shell/agent/ranktext.h"
 #include "shell/agent/relro.h"
 #include "shell/agent/userenv.h"
 #include "shell/io/stderr_line.h"
@@ -47,8 +48,8 @@ static const struct option_desc options[] = {
     { "launch", 'l', "FILE", "launch file of the job", OPT_LAUNCH, false, NULL },
     { "key", 'k', "FILE", "file with the job's key, 64 hex digits", OPT_KEY, false,
       NULL },
-    { "rank", 'r', "N", "this node's rank (default: $" RANK_VARIABLE ")", OPT_RANK, false,
-      NULL },
+    { "rank", 'r', "[FIRST+]N", "this node's rank (default: $" RANK_VARIABLE ")",
+      OPT_RANK, false, NULL },
     { "uid", 0, "UID", "run as this user (needs root)", OPT_UID, false, NULL },
     { "gid", 0, "GID", "run as this group (needs root)", OPT_GID, false, NULL },
     { "groups", 0, "GID,...", "run with these supplementary groups (needs root)",
@@ -119,7 +120,7 @@ static int take_option (struct command_line *cl, const struct option_match *m,
         cl->agent.key_path = m->value;
         return 0;
     case OPT_RANK:
-        return parse_int (m->value, 0, INT32_MAX, &cl->rank, "--rank", err);
+        return rank_parse (m->value, &cl->rank, err);
     case OPT_UID:
         return parse_int (m->value, 0, UINT32_MAX - 1, &cl->uid, "--uid", err);
     case OPT_GID:

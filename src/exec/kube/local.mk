@@ -45,6 +45,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/make/objects.c \
 	src/exec/kube/make/podmaker.c \
 	src/exec/kube/make/podobject.c \
+	src/exec/kube/make/podrequest.c \
 	src/exec/kube/make/podrights.c \
 	src/exec/kube/make/pods_broker.c \
 	src/exec/kube/make/pods_controller.c \
@@ -84,6 +85,7 @@ EXEC_KUBE_TESTS = \
 	src/exec/kube/core/test/test_podview \
 	src/exec/kube/files/test/test_output \
 	src/exec/kube/files/test/test_userfiles \
+	src/exec/kube/make/test/test_components \
 	src/exec/kube/make/test/test_minicluster \
 	src/exec/kube/make/test/test_objects \
 	src/exec/kube/make/test/test_podmaker \
@@ -100,6 +102,7 @@ src_exec_kube_core_test_test_podsize_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_core_test_test_podview_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_files_test_test_output_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_files_test_test_userfiles_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
+src_exec_kube_make_test_test_components_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_make_test_test_minicluster_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_make_test_test_objects_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)
 src_exec_kube_make_test_test_podmaker_LDADD = $(EXEC_LIBS) $(CMOCKA_LIBS)

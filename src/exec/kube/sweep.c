@@ -73,9 +73,25 @@ static bool is_pod_of (const json_t *object, const char *pod, const char *name)
 
     if (owner
         && (strcmp (json_text (owner, "kind"), "Job") != 0
-            || strcmp (json_text (owner, "name"), name) != 0))
+            || !object_is_part (json_text (owner, "name"), name)))
         return false;
     return begins (pod, name);
+}
+
+/* Whether a job whose Job is called `ours` has such an object of that name. */
+static bool is_named_after (size_t kind, const json_t *object, const char *name,
+                            const char *ours)
+{
+    switch (kind) {
+    case KUBE_PODS:
+        return is_pod_of (object, name, ours);
+    case KUBE_JOBS:
+        return object_is_part (name, ours);
+    case KUBE_ENDPOINTS:
+        return strcmp (name, ours) == 0 || begins (name, ours);
+    default:
+        return strcmp (name, ours) == 0;
+    }
 }
 
 /* Whether it is an agent's ConfigMap; a running job may still mount one of another
@@ -108,12 +124,9 @@ static bool is_left_over (const struct exec *x, size_t kind, const json_t *objec
                < 0)
         return false;
     object_name (ours, x->host.cluster_id, (uint64_t)id, (unsigned)attempt);
-    if (kind == KUBE_PODS ? !is_pod_of (object, name, ours)
-                          : strcmp (name, ours) != 0
-                                && !(kind == KUBE_ENDPOINTS && begins (name, ours)))
-        return false;
-    return !is_live (x, (uint64_t)id, (unsigned)attempt,
-                     kube_label (object, LABEL_SUBMITTED));
+    return is_named_after (kind, object, name, ours)
+           && !is_live (x, (uint64_t)id, (unsigned)attempt,
+                        kube_label (object, LABEL_SUBMITTED));
 }
 
 /* Deletes this object only, not a later one of the same name. */

@@ -13,6 +13,7 @@
 #include "common/option.h"
 #include "common/parse.h"
 #include "protocol/agent_api.h"
+#include "shell/agent/ranktext.h"
 #include "shell/io/wait_status.h"
 #include "shell/step/descendants.h"
 
@@ -28,6 +29,7 @@ enum {
     OPT_TIMEOUT,
     OPT_REPORT,
     OPT_SET,
+    OPT_RANK,
     OPT_WAIT,
     OPT_INPUT,
     OPT_ARGUMENT,
@@ -43,6 +45,7 @@ static const struct option_desc options[] = {
       false, NULL },
     { "set", 0, "NAME=VALUE", "set this variable in the program's environment", OPT_SET,
       false, NULL },
+    { "rank", 0, "[FIRST+]N", "set FLUXQ_NODEID to this number", OPT_RANK, false, NULL },
     { "wait", 0, NULL, "start the program on SIGTERM", OPT_WAIT, false, NULL },
     { "input", 0, "FILE", "standard input of the program [/dev/null]", OPT_INPUT, false,
       NULL },
@@ -66,6 +69,7 @@ struct adminrun {
     bool waits;
     const char *env[SET_MAX + 2];
     size_t nenv;
+    char nodeid[32];
     pid_t pid;
     int out, err;    /* our ends of its pipes; -1: at end of file */
     int signals;     /* signalfd */
@@ -90,6 +94,25 @@ static int read_user (struct adminrun *r, const char *text, struct error *err)
     r->gid = (gid_t)g;
     r->has_user = true;
     return 0;
+}
+
+static int set_variable (struct adminrun *r, const char *text, struct error *err)
+{
+    if (!strchr (text, '=') || r->nenv == SET_MAX)
+        return error_set (err, EINVAL, "--set %s: not NAME=VALUE, or one too many", text);
+    r->env[r->nenv++] = text;
+    return 0;
+}
+
+static int set_rank (struct adminrun *r, const char *text, struct error *err)
+{
+    int64_t rank;
+    int rc = rank_parse (text, &rank, err);
+
+    if (rc < 0)
+        return rc;
+    snprintf (r->nodeid, sizeof (r->nodeid), "FLUXQ_NODEID=%jd", (intmax_t)rank);
+    return set_variable (r, r->nodeid, err);
 }
 
 static int take_option (struct adminrun *r, const struct option_match *m,
@@ -118,11 +141,9 @@ static int take_option (struct adminrun *r, const struct option_match *m,
     case OPT_USER:
         return read_user (r, m->value, err);
     case OPT_SET:
-        if (!strchr (m->value, '=') || r->nenv == SET_MAX)
-            return error_set (err, EINVAL, "--set %s: not NAME=VALUE, or one too many",
-                              m->value);
-        r->env[r->nenv++] = m->value;
-        return 0;
+        return set_variable (r, m->value, err);
+    case OPT_RANK:
+        return set_rank (r, m->value, err);
     default:
         printf ("Usage: " PROGRAM " --program FILE --timeout SECONDS [OPTION]...\n"
                 "Run a program of the administrator. Started by fluxqd.\n\n");

@@ -47,13 +47,14 @@ static void gres_count (struct exec *x, struct kpod *p)
 {
     static const struct gres_list none = { 0 };
     const struct rset *r = p->job ? p->job->job->r : NULL;
-    bool given = r && p->view.index >= 0 && (size_t)p->view.index < r->nranks;
+    int rank = p->job ? job_rank_of (p->job, p) : -1;
+    bool given = r && rank >= 0 && (size_t)rank < r->nranks;
 
     gres_uncount (x, p);
     if (p->gres.n == 0 || p->view.terminal || (!p->job && !p->counted)
         || x->hooks->pod_is_covered (p))
         return;
-    if (kube_gres_beyond (&p->gres, given ? &r->ranks[p->view.index].gres : &none,
+    if (kube_gres_beyond (&p->gres, given ? &r->ranks[rank].gres : &none,
                           &p->counted_gres)
             < 0
         || gres_add (&p->node->foreign_gres, &p->counted_gres, 1) < 0)
@@ -84,7 +85,8 @@ static void pod_uncount (struct exec *x, struct kpod *p)
 
 static void pod_to_job (struct kpod *p, struct kjob *k)
 {
-    struct kpod **slot = NULL;
+    int rank = job_rank_of (k, p);
+    struct kpod **slot = rank >= 0 ? &k->pods[rank] : NULL;
 
     p->job = k;
     p->ours = true;
@@ -93,8 +95,8 @@ static void pod_to_job (struct kpod *p, struct kjob *k)
         knode_changed (k->x, p->node);
     k->npods++;
     k->pods_seen++;
-    if (p->view.index >= 0 && (uint32_t)p->view.index < k->room)
-        slot = &k->pods[p->view.index];
+    if (rank >= 0)
+        k->parts[job_part_of (k, (uint32_t)rank)].pods_seen++;
     if (slot && (!*slot || (*slot)->view.terminal))
         *slot = p;
     job_poke (k);

@@ -22,6 +22,7 @@ enum job_phase_kube { K_OPEN, K_CREATE, K_BIND, K_RUN, K_DRAIN, K_ENDED, K_REMOV
 
 enum call_kind {
     CALL_MAKE_JOB,
+    CALL_MAKE_PART, /* rank, also of CALL_GET_JOB and CALL_LOOK: the component */
     CALL_GET_JOB,
     CALL_MAKE_CONFIGMAP,
     CALL_MAKE_SECRET,
@@ -40,8 +41,6 @@ enum call_kind {
     CALL_RESIZE_JOB,
     CALL_RESIZE_POD,
 };
-
-enum { STATUS_RUNNING, STATUS_ENDED }; /* for CALL_STATUS, in kcall.rank */
 
 struct kcall { /* a request for a job, under way */
     struct kjob *k;
@@ -66,13 +65,27 @@ struct kresize { /* resize.c */
     struct agentresize agent;
 };
 
+enum { STATUS_RUNNING, STATUS_ENDED }; /* for CALL_STATUS, in kcall.rank */
+
+/* A Job of the job, or its MiniCluster. Each component of a heterogeneous job has one, any
+ * other job has one. The first owns the job's other objects. */
+struct kpart {
+    char name[OBJECT_NAME_MAX];
+    char uid[64];        /* "" until it is there */
+    char made_at[32];    /* its creationTimestamp */
+    bool asked;          /* a further one was requested */
+    bool status_written; /* we have written that it runs */
+    uint32_t first;      /* its first rank */
+    unsigned pods_seen;
+};
+
 struct kjob {
     uint64_t id; /* hash key */
     struct exec *x;
     struct exec_job *job;
     struct kspace *space;
     enum job_phase_kube phase;
-    char name[OBJECT_NAME_MAX];
+    char name[OBJECT_NAME_MAX]; /* of its objects, and of the first Job */
     bool poked;
     struct kjob *next_poked;
     struct launch launch;
@@ -80,11 +93,10 @@ struct kjob {
     json_t *settings; /* of the job's pods, see exec/podset.h */
     bool recovering;
     /* objects */
-    char uid[64];                          /* of the owner, "" until it is there */
+    struct kpart *parts; /* by component, at least one */
+    uint32_t nparts;
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
-    const struct podmaker *maker;          /* makes the Job's pods; NULL: not known yet */
-    char made_at[32];                      /* the Job's creationTimestamp */
-    bool status_written;                   /* we have written that the Job runs */
+    const struct podmaker *maker;          /* makes the Jobs' pods; NULL: not known yet */
     bool place0_done;
     uint8_t *place_asked;  /* by rank; used by maker */
     struct kslice *slices; /* endpoints.c */
@@ -123,6 +135,7 @@ struct kjob {
     bool told;                    /* start_failed or finished was reported */
     bool looked, job_deleted;     /* answer to create_look() */
     char edited_text[80];         /* "": not edited, as far as create_look() knows */
+    uint32_t changed_part;        /* the one that is deleted or edited */
     int deleted_rank;             /* the rank whose pod was deleted, -1: none known */
     int evicted_rank;             /* the rank whose pod was evicted, -1: none known; and
                                    * the reason: */
@@ -161,5 +174,12 @@ void job_start_short (struct kjob *k, int errnum, const char *text);
 void job_blame (struct kjob *k, uint32_t rank, bool suspect);
 void job_set_finish (struct kjob *k, int status, const char *reason, const char *fmt, ...)
     PRINTF_LIKE (4, 5);
+/* Whether all its Jobs are there. */
+bool job_is_made (const struct kjob *k);
+/* The component of a rank, and the number of a component's ranks. */
+uint32_t job_part_of (const struct kjob *k, uint32_t rank);
+uint32_t job_part_ranks (const struct kjob *k, uint32_t part);
+/* The rank whose pod this is; -1: none, or it is not known. */
+int job_rank_of (const struct kjob *k, const struct kpod *p);
 bool job_node_down (const struct kjob *k, const struct kpod *pod);
 const char *job_node_name (const struct kjob *k, uint32_t rank);

@@ -22,6 +22,26 @@ void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
     snprintf (ret, OBJECT_NAME_MAX, "fluxq-%s-%ju-%u", cluster, (uintmax_t)id, attempt);
 }
 
+void object_part_name (char ret[OBJECT_NAME_MAX], const char *name, uint32_t component)
+{
+    if (component == 0)
+        snprintf (ret, OBJECT_NAME_MAX, "%s", name);
+    else
+        snprintf (ret, OBJECT_NAME_MAX, "%.50s-c%u", name, (unsigned)component);
+}
+
+bool object_is_part (const char *object, const char *name)
+{
+    size_t len = strlen (name);
+
+    if (strncmp (object, name, len) != 0)
+        return false;
+    object += len;
+    return !*object
+           || (strncmp (object, "-c", 2) == 0 && object[2]
+               && !object[2 + strspn (object + 2, "0123456789")]);
+}
+
 void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX])
 {
     int64_t us = (int64_t)llround (job->t_submit * 1e6);

@@ -17,6 +17,7 @@
 #define LABEL_ATTEMPT "fluxq.io/attempt"
 #define LABEL_USER "fluxq.io/user"
 #define LABEL_UID "fluxq.io/uid" /* on pods, with kube.user-policies */
+#define LABEL_COMPONENT "fluxq.io/component" /* on Jobs and pods of a heterogeneous job */
 /* Time of submission. Distinguishes the job from another one of the same id in an earlier
  * state of the broker (if the state directory was restored or made again). */
 #define LABEL_SUBMITTED "fluxq.io/submitted"
@@ -57,6 +58,10 @@
 
 void object_name (char ret[OBJECT_NAME_MAX], const char *cluster, uint64_t id,
                   unsigned attempt);
+/* The name of a component's Job: "fluxq-c-12-0", then "fluxq-c-12-0-c1" ... */
+void object_part_name (char ret[OBJECT_NAME_MAX], const char *name, uint32_t component);
+/* Whether `object` is such a name. */
+bool object_is_part (const char *object, const char *name);
 
 /* The value of LABEL_SUBMITTED: unix time, with microseconds. */
 void object_submitted (const struct exec_job *job, char ret[OBJECT_SUBMITTED_MAX]);

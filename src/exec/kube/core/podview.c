@@ -101,6 +101,14 @@ static int read_index (const json_t *meta)
     return parse_int (s, 0, INT32_MAX, &n, "index", NULL) < 0 ? -1 : (int)n;
 }
 
+static int read_component (const json_t *meta)
+{
+    const char *s = json_text (json_object_get (meta, "labels"), LABEL_COMPONENT);
+    int64_t n = 0;
+
+    return *s && parse_int (s, 0, UINT16_MAX, &n, "component", NULL) < 0 ? -1 : (int)n;
+}
+
 static void clean (char *text)
 {
     for (char *p = text; *p; p++)
@@ -309,7 +317,9 @@ void podview_read (const json_t *pod, struct podview *v)
     const char *reason = json_text (status, "reason");
     size_t i;
 
-    *v = (struct podview){ .index = read_index (meta), .exit_code = -1 };
+    *v = (struct podview){ .index = read_index (meta),
+                           .component = read_component (meta),
+                           .exit_code = -1 };
     snprintf (v->phase, sizeof (v->phase), "%s", json_text (status, "phase"));
     snprintf (v->address, sizeof (v->address), "%s", json_text (status, "podIP"));
     v->deleting = json_is_string (json_object_get (meta, "deletionTimestamp"));

@@ -34,6 +34,7 @@ enum pod_blame {
 
 struct podview {
     int index;         /* completion index of the Indexed Job, -1: not known */
+    int component;     /* of a heterogeneous job, else 0; -1: not known */
     char phase[16];    /* "Pending" ... */
     bool started;      /* the container runs or ran */
     bool terminal;     /* Succeeded or Failed: uses nothing of its node any more */

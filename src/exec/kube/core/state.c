@@ -79,6 +79,47 @@ struct kjob *job_find (struct exec *x, uint64_t id)
     return k;
 }
 
+bool job_is_made (const struct kjob *k)
+{
+    for (uint32_t i = 0; i < k->nparts; i++)
+        if (!k->parts[i].uid[0])
+            return false;
+    return true;
+}
+
+uint32_t job_part_of (const struct kjob *k, uint32_t rank)
+{
+    uint32_t part = 0;
+
+    while (part + 1 < k->nparts && rank >= k->parts[part + 1].first)
+        part++;
+    return part;
+}
+
+/* Only a job of one component can change its number of ranks. */
+static uint32_t end_of (const struct kjob *k, uint32_t part, uint32_t nranks)
+{
+    return part + 1 < k->nparts ? k->parts[part + 1].first : nranks;
+}
+
+uint32_t job_part_ranks (const struct kjob *k, uint32_t part)
+{
+    uint32_t end = end_of (k, part, (uint32_t)k->launch.nnodes);
+
+    return end - MIN (end, k->parts[part].first);
+}
+
+int job_rank_of (const struct kjob *k, const struct kpod *p)
+{
+    const struct podview *v = &p->view;
+
+    if (v->index < 0 || v->component < 0 || (uint32_t)v->component >= k->nparts)
+        return -1;
+    uint32_t part = (uint32_t)v->component, first = k->parts[part].first;
+    uint32_t end = MIN (end_of (k, part, k->room), k->room);
+    return first < end && (uint32_t)v->index < end - first ? (int)first + v->index : -1;
+}
+
 const char *job_node_name (const struct kjob *k, uint32_t rank)
 {
     return rank < MAX (k->launch.nnodes, k->nplaces) ? k->launch.nodes[rank].name : "?";

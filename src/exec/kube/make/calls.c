@@ -9,7 +9,8 @@
 /* -- requests -- */
 
 /* Requests of a start, which can be dropped when the job does not start. */
-#define START_KINDS ((1u << CALL_MAKE_JOB) | (1u << CALL_PLACE) | REST_KINDS)
+#define START_KINDS                                                                      \
+    ((1u << CALL_MAKE_JOB) | (1u << CALL_MAKE_PART) | (1u << CALL_PLACE) | REST_KINDS)
 
 /* Requests of running jobs, and those that free nodes, go first; those for objects of
  * ended jobs do not. */
@@ -119,6 +120,7 @@ struct object_source calls_source (const struct kjob *k)
                                    .agent_digest = k->x->agent_digest,
                                    .managed_by = k->maker ? k->maker->managed_by : NULL,
                                    .owner = calls_owner (k),
+                                   .first_uid = k->parts[0].uid,
                                    .script = k->script,
                                    .inputs = &k->out->inputs,
                                    .directory = staging_directory (k->job, &k->launch) };
@@ -141,8 +143,18 @@ bool call_may_pass (const struct kube_result *res)
 
 /* -- no pods at the time limit -- */
 
+/* The first rank without a pod, or the first of all. */
+static uint32_t missing_rank (const struct kjob *k)
+{
+    for (uint32_t r = 0; r < k->launch.nnodes; r++)
+        if (!k->pods[r])
+            return r;
+    return 0;
+}
+
 void calls_diagnose (struct kjob *k, const char *limit)
 {
+    const struct kpart *part = &k->parts[job_part_of (k, missing_rank (k))];
     char path[512];
 
     k->diagnosed = true;
@@ -150,7 +162,7 @@ void calls_diagnose (struct kjob *k, const char *limit)
               PATH_CORE "%s/"
                         "events?limit=10&fieldSelector=reason%%3DFailedCreate%%"
                         "2CinvolvedObject.name%%3D%s",
-              k->space->name, k->name);
+              k->space->name, part->name);
     if (!call_send (k, CALL_EVENTS, 0, "GET", path, NULL))
         job_start_failed (k, true, "not all pods were made in %s", limit);
 }

@@ -1,7 +1,7 @@
 /* calls.h - requests for a job's objects, and what all makers of objects need
  *
  *     struct object_source src = calls_source (k);
- *     call_send (k, CALL_MAKE_SERVICE, 0, "POST", path, object_service (&src, k->uid));
+ *     call_send (k, CALL_MAKE_SERVICE, 0, "POST", path, object_service (&src, k->parts[0].uid));
  *
  * Each request is one struct kcall in k->calls until its answer, which goes to
  * hooks->answered().

@@ -50,7 +50,7 @@ static bool write_slice (struct kjob *k, uint32_t i, const struct endpoint *all)
     struct kslice *s = &k->slices[i];
     struct object_source src = calls_source (k);
     char name[ENDPOINTSLICE_NAME_MAX], path[512];
-    json_t *object = endpointslice_make (&src, k->uid, i, all, k->nplaces);
+    json_t *object = endpointslice_make (&src, k->parts[0].uid, i, all, k->nplaces);
 
     endpointslice_name (name, k->name, i);
     snprintf (path, sizeof (path), PATH_DISCOVERY "%s/endpointslices%s%s", k->space->name,
@@ -96,7 +96,7 @@ void endpoints_answer (struct kjob *k, const struct kcall *c,
 
 void endpoints_see (struct kjob *k, const struct kpod *p, const char *old_address)
 {
-    int rank = p->view.index;
+    int rank = job_rank_of (k, p);
 
     if (rank >= 0 && (uint32_t)rank / ENDPOINTSLICE_MAX < k->nslices
         && strcmp (p->view.address, old_address) != 0)

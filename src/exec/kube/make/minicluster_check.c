@@ -143,12 +143,22 @@ static int check_size (const struct jobspec *js, struct error *err)
                : 0;
 }
 
+static int check_components (const struct jobspec *js, struct error *err)
+{
+    return js->ncomponents > 0
+               ? error_set (err, EINVAL,
+                            "a heterogeneous job: the pods of a MiniCluster are all "
+                            "alike; say --executor=job")
+               : 0;
+}
+
 int minicluster_check (const json_t *set, const struct jobspec *js, const json_t *mounts,
                        struct error *err)
 {
     if (check_settings (set, err) < 0 || check_tolerations (set, err) < 0
         || check_template (set, err) < 0 || check_mounts (mounts, err) < 0
-        || check_staging (js, mounts, err) < 0 || check_size (js, err) < 0)
+        || check_staging (js, mounts, err) < 0 || check_size (js, err) < 0
+        || check_components (js, err) < 0)
         return -EINVAL;
     return 0;
 }

@@ -66,6 +66,17 @@ json_t *object_labels (const struct object_source *src)
     return labels;
 }
 
+/* The labels of a component's Job and pods. */
+static json_t *part_labels (const struct object_source *src)
+{
+    json_t *labels = object_labels (src);
+
+    if (labels && src->job->js->ncomponents > 0)
+        json_object_set_new (labels, LABEL_COMPONENT,
+                             json_sprintf ("%u", (unsigned)src->component));
+    return labels;
+}
+
 json_t *object_user_policy (const struct object_source *src)
 {
     char uid[24], name[OBJECT_NAME_MAX + 32];
@@ -106,54 +117,23 @@ json_t *object_owner_of (const json_t *object)
     return json_array_get (json_object_get (meta, "ownerReferences"), 0);
 }
 
-const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX])
-{
-    bool whole = milli % 1000 == 0;
-
-    snprintf (buf, OBJECT_CPU_MAX, "%jd%s", (intmax_t)(whole ? milli / 1000 : milli),
-              whole ? "" : "m");
-    return buf;
-}
-
-struct pod_request object_request (const struct rset *r)
-{
-    struct pod_request q = { INT64_MAX, UINT32_MAX, INT64_MAX, NULL };
-
-    for (size_t i = 0; i < r->nranks; i++) {
-        q.cpu_milli = MIN (q.cpu_milli, rset_rank_cpu_milli (&r->ranks[i]));
-        q.gpus = MIN (q.gpus, r->ranks[i].gpus ? idset_count (r->ranks[i].gpus) : 0);
-        q.memory_mib = MIN (q.memory_mib, r->ranks[i].memory_mib);
-    }
-    return r->nranks ? q : (struct pod_request){ 0 };
-}
-
-struct pod_request object_rank_request (const struct rset *r, uint32_t rank)
-{
-    const struct rset_rank *own = &r->ranks[rank];
-
-    return (struct pod_request){ .cpu_milli = rset_rank_cpu_milli (own),
-                                 .gpus =
-                                     own->gpus ? (uint32_t)idset_count (own->gpus) : 0,
-                                 .memory_mib = own->memory_mib,
-                                 .gres = &own->gres };
-}
-
 static json_t *resources (const struct object_source *src)
 {
-    struct pod_request q = object_request (src->job->r);
+    struct rset ranks = podrequest_ranks (src->job->r, src->component);
+    struct pod_request q = podrequest_least (&ranks);
     json_t *requests = json_object (), *limits = json_object ();
     char text[32];
 
     if (q.cpu_milli > 0)
         json_object_set_new (requests, "cpu",
-                             json_string (object_cpu (q.cpu_milli, text)));
+                             json_string (podrequest_cpu (q.cpu_milli, text)));
     if (q.memory_mib > 0) {
         snprintf (text, sizeof (text), "%jdMi", (intmax_t)q.memory_mib);
         json_object_set_new (requests, "memory", json_string (text));
         json_object_set_new (limits, "memory", json_string (text));
     }
     /* a job with parts of CPUs gets no more than these */
-    if (rset_cpu_milli (src->job->r) > 0 && q.cpu_milli > 0)
+    if (rset_cpu_milli (&ranks) > 0 && q.cpu_milli > 0)
         json_object_set (limits, "cpu", json_object_get (requests, "cpu"));
     /* makes the class Guaranteed: kubelets align no other pods */
     if (src->cfg->numa != KUBE_NUMA_OFF && q.cpu_milli > 0 && q.memory_mib > 0)
@@ -163,8 +143,9 @@ static json_t *resources (const struct object_source *src)
         json_object_set_new (requests, src->cfg->gpu_resource, json_string (text));
         json_object_set_new (limits, src->cfg->gpu_resource, json_string (text));
     }
-    if (src->job->js)
-        kube_gres_ask_least (src->job->js, src->job->r, requests, limits);
+    if (src->job->js && ranks.nranks > 0)
+        kube_gres_ask_least (jobspec_component (src->job->js, src->component), &ranks,
+                             requests, limits);
     return json_pack ("{s:o s:o}", "requests", requests, "limits", limits);
 }
 
@@ -215,23 +196,35 @@ const char *object_programs (const struct kube_config *cfg)
     return cfg->agent_image ? POD_BIN : POD_JOB;
 }
 
+/* For the agent: the rank of a pod, from its index in its Job. */
+static void rank_text (const struct object_source *src, char text[64])
+{
+    size_t first;
+
+    rset_component (src->job->r, src->component, &first);
+    if (src->component == 0)
+        snprintf (text, 64, "$(JOB_COMPLETION_INDEX)");
+    else
+        snprintf (text, 64, "%zu+$(JOB_COMPLETION_INDEX)", first);
+}
+
 static json_t *admin_command (const struct object_source *src, const char *name)
 {
     const struct exec_job *job = src->job;
-    char timeout[32], program[64];
+    char timeout[32], program[64], rank[64];
 
     snprintf (timeout, sizeof (timeout), "%.0f", job->admin_timeout);
     snprintf (program, sizeof (program), "%s/%s", object_programs (src->cfg), name);
-    json_t *c = json_pack ("[s s s s s s s s]", POD_BIN "/fluxq-shell", ADMINRUN_COMMAND,
-                           "--program", program, "--timeout", timeout, "--report",
-                           "/dev/termination-log");
+    rank_text (src, rank);
+    json_t *c = json_pack ("[s s s s s s s s s s]", POD_BIN "/fluxq-shell",
+                           ADMINRUN_COMMAND, "--program", program, "--timeout", timeout,
+                           "--report", "/dev/termination-log", "--rank", rank);
     add_set (c, "FLUXQ_JOB_ID=%ju", (uintmax_t)job->id);
     add_set (c, "FLUXQ_JOB_USER=%s", job->user.name);
     add_set (c, "FLUXQ_JOB_UID=%u", (unsigned)job->user.uid);
     add_set (c, "FLUXQ_JOB_GID=%u", (unsigned)job->user.gid);
     add_set (c, "FLUXQ_QUEUE=%s", job->queue);
     add_set (c, "FLUXQ_NODENAME=$(FLUXQ_NODENAME)"); /* the kubelet fills these in */
-    add_set (c, "FLUXQ_NODEID=$(JOB_COMPLETION_INDEX)");
     add_set (c, "FLUXQ_NNODES=%zu", job->r->nranks);
     add_set (c, "FLUXQ_RESTART_COUNT=%u", job->attempt);
     add_set (c, "FLUXQ_ADMIN_PROGRAM=%s", name);
@@ -322,17 +315,20 @@ static bool wants_userfiles (const struct object_source *src)
 static json_t *container (const struct object_source *src)
 {
     const char *image = src->job->js->image ? src->job->js->image : src->cfg->image;
+    char rank[64];
+
+    rank_text (src, rank);
     json_t *c = json_pack (
         "{s:s s:s s:[s s s s s s s] s:[{s:i}] s:o s:s s:[{s:s s:s s:b} {s:s s:s s:b} "
         "{s:s s:s s:b} "
         "{s:s s:s}]}",
         "name", POD_MAIN, "image", image ? image : "", "command", POD_BIN "/fluxq-shell",
-        "--launch", POD_JOB "/launch", "--key", POD_KEY "/key", "--rank",
-        "$(JOB_COMPLETION_INDEX)", "ports", "containerPort", AGENT_PORT, "resources",
-        resources (src), "terminationMessagePolicy", "FallbackToLogsOnError",
-        "volumeMounts", "name", "bin", "mountPath", POD_BIN, "readOnly", 1, "name", "job",
-        "mountPath", POD_JOB, "readOnly", 1, "name", "key", "mountPath", POD_KEY,
-        "readOnly", 1, "name", "run", "mountPath", POD_RUN);
+        "--launch", POD_JOB "/launch", "--key", POD_KEY "/key", "--rank", rank, "ports",
+        "containerPort", AGENT_PORT, "resources", resources (src),
+        "terminationMessagePolicy", "FallbackToLogsOnError", "volumeMounts", "name",
+        "bin", "mountPath", POD_BIN, "readOnly", 1, "name", "job", "mountPath", POD_JOB,
+        "readOnly", 1, "name", "key", "mountPath", POD_KEY, "readOnly", 1, "name", "run",
+        "mountPath", POD_RUN);
 
     if (c
         && (mounts_add_places (src->job->mounts, json_object_get (c, "volumeMounts")) < 0
@@ -465,7 +461,7 @@ static int make_malleable (json_t *spec)
 json_t *object_template (const struct object_source *src)
 {
     json_t *template =
-        json_pack ("{s:{s:o s:O*} s:o}", "metadata", "labels", object_labels (src),
+        json_pack ("{s:{s:o s:O*} s:o}", "metadata", "labels", part_labels (src),
                    "annotations", src->annotations, "spec", pod_spec (src));
 
     if (podspec_name (src->pods, json_object_get (template, "metadata")) < 0) {
@@ -475,9 +471,22 @@ json_t *object_template (const struct object_source *src)
     return template;
 }
 
+static json_t *job_metadata (const struct object_source *src)
+{
+    json_t *meta = object_metadata (src, src->component > 0 ? src->first_uid : NULL);
+    char name[OBJECT_NAME_MAX];
+
+    object_part_name (name, src->name, src->component);
+    if (json_object_set_new (meta, "name", json_string (name)) == 0
+        && json_object_set_new (meta, "labels", part_labels (src)) == 0)
+        return meta;
+    json_decref (meta);
+    return NULL;
+}
+
 json_t *object_job (const struct object_source *src)
 {
-    int ranks = (int)src->job->r->nranks;
+    int ranks = (int)podrequest_ranks (src->job->r, src->component).nranks;
     json_t *spec = json_pack (
         "{s:s s:i s:i s:i s:s s:i s:{s:[{s:s s:[{s:s s:s}]}]} s:o}", "completionMode",
         "Indexed", "completions", ranks, "parallelism", ranks, "backoffLimit", 0,
@@ -492,8 +501,8 @@ json_t *object_job (const struct object_source *src)
     if (spec && src->managed_by)
         json_object_set_new (spec, "managedBy", json_string (src->managed_by));
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", object_owner_job.api, "kind",
-                      object_owner_job.kind, "metadata", object_metadata (src, NULL),
-                      "spec", spec);
+                      object_owner_job.kind, "metadata", job_metadata (src), "spec",
+                      spec);
 }
 
 json_t *object_configmap (const struct object_source *src, const char *uid,

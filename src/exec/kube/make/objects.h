@@ -5,8 +5,9 @@
  *
  *     fluxq-CLUSTER-ID-ATTEMPT           Job or MiniCluster, ConfigMap (script, launch file),
  *                                        Secret (key); Service and EndpointSlice (ranks > 1)
- *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); the Job controller adds a
- *                                        random suffix
+ *     fluxq-CLUSTER-ID-ATTEMPT-cN        Job of component N >= 1 of a heterogeneous job
+ *     fluxq-CLUSTER-ID-ATTEMPT-RANK      pods (podobject.h); the Job controller takes the
+ *                                        Job's name, the index and a random suffix
  *     fluxq-agent-CLUSTER-HASH           ConfigMap with the agent, shared by all jobs
  */
 #pragma once
@@ -16,6 +17,7 @@
 #include "exec/kube/core/config.h"
 #include "exec/kube/core/names.h"
 #include "exec/kube/files/inputfiles.h"
+#include "exec/kube/make/podrequest.h"
 #include "protocol/agent_api.h"
 
 /* The object that is made first for a job and owns its other objects: a Job, or a
@@ -41,6 +43,8 @@ struct object_source {
     /* the maker of the Job's pods; NULL: the Job controller */
     const char *managed_by;
     const struct object_owner *owner; /* NULL: a Job */
+    uint32_t component;               /* whose Job and pods are made */
+    const char *first_uid; /* of the first Job, which owns the others; or NULL */
     const char *script;               /* replaces the job's own; or NULL */
 };
 
@@ -65,6 +69,7 @@ json_t *object_owner_of (const json_t *object);
 json_t *object_template (const struct object_source *src);
 /* Whether the ranks have names: the job has several ranks, or may have. */
 bool object_has_names (const struct exec_job *job);
+/* The Job of the component. */
 json_t *object_job (const struct object_source *src);
 /* uid: the owner's, whose deletion deletes these. Text and script may hold any bytes
  * (base64). */
@@ -79,19 +84,3 @@ json_t *object_service (const struct object_source *src, const char *uid);
 json_t *object_agent (const char *cluster, const char *namespace_, const char *name,
                       const void *program, size_t len);
 json_t *object_binding (const char *namespace_, const char *pod, const char *node);
-
-/* Request of each pod: the amounts of a rank if they are equal, else the smallest (all
- * pods have one template). */
-struct pod_request {
-    int64_t cpu_milli; /* 0: not requested */
-    uint32_t gpus;
-    int64_t memory_mib; /* 0: not requested */
-    /* of the rank, borrowed; NULL: as the template has it */
-    const struct gres_list *gres;
-};
-struct pod_request object_request (const struct rset *r);
-/* A quantity of CPUs: "2", "500m". */
-#define OBJECT_CPU_MAX 24
-const char *object_cpu (int64_t milli, char buf[OBJECT_CPU_MAX]);
-/* The amounts allocated to that rank. */
-struct pod_request object_rank_request (const struct rset *r, uint32_t rank);

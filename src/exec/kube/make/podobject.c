@@ -42,12 +42,12 @@ static json_t *annotations (const json_t *job, const char *index)
     return all;
 }
 
-static json_t *metadata (const json_t *job, const char *uid, const char *host,
+static json_t *metadata (const json_t *job, const char *uid, const char *name,
                          const char *index)
 {
     const json_t *of_job = json_object_get (job, "metadata");
 
-    return json_pack ("{s:s s:O s:o s:o s:[{s:s s:s s:s s:s s:b s:b}]}", "name", host,
+    return json_pack ("{s:s s:O s:o s:o s:[{s:s s:s s:s s:s s:b s:b}]}", "name", name,
                       "namespace", json_object_get (of_job, "namespace"), "labels",
                       labels (job, uid, index), "annotations", annotations (job, index),
                       "ownerReferences", "apiVersion", "batch/v1", "kind", "Job", "name",
@@ -100,7 +100,7 @@ static int set_amounts (json_t *container, const struct pod_request *ask, const 
     int rc = 0;
 
     if (ask->cpu_milli > 0) {
-        object_cpu (ask->cpu_milli, text);
+        podrequest_cpu (ask->cpu_milli, text);
         rc |= set_amount (container, "requests", "cpu", text);
         if (has_limit (container, "cpu"))
             rc |= set_amount (container, "limits", "cpu", text);
@@ -138,7 +138,7 @@ static int add_index (json_t *containers, const char *index)
     return rc;
 }
 
-static json_t *spec (const json_t *job, const char *host, const char *index,
+static json_t *spec (const json_t *job, const char *name, const char *index,
                      const char *node, const struct pod_request *ask, const char *gpu)
 {
     const json_t *template = json_object_get (json_object_get (job, "spec"), "template");
@@ -149,7 +149,7 @@ static json_t *spec (const json_t *job, const char *host, const char *index,
     if (!all)
         return NULL;
     rc |= json_object_set_new (all, "nodeName", json_string (node));
-    rc |= json_object_set_new (all, "hostname", json_string (host));
+    rc |= json_object_set_new (all, "hostname", json_string (name));
     rc |= add_index (containers, index);
     rc |= add_index (json_object_get (all, "initContainers"), index);
     rc |= set_amounts (json_array_get (containers, 0), ask, gpu);
@@ -159,15 +159,14 @@ static json_t *spec (const json_t *job, const char *host, const char *index,
     return NULL;
 }
 
-json_t *podobject_make (const json_t *job, const char *uid, uint32_t rank,
-                        const char *node, const struct pod_request *ask,
+json_t *podobject_make (const json_t *job, const char *uid, const char *name,
+                        uint32_t index, const char *node, const struct pod_request *ask,
                         const char *gpu_resource)
 {
-    char host[OBJECT_NAME_MAX + 16], index[16];
+    char number[16];
 
-    snprintf (index, sizeof (index), "%u", (unsigned)rank);
-    snprintf (host, sizeof (host), "%s-%s", name_of (job), index);
+    snprintf (number, sizeof (number), "%u", (unsigned)index);
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",
-                      metadata (job, uid, host, index), "spec",
-                      spec (job, host, index, node, ask, gpu_resource));
+                      metadata (job, uid, name, number), "spec",
+                      spec (job, name, number, node, ask, gpu_resource));
 }

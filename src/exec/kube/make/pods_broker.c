@@ -21,28 +21,41 @@
 
 enum { NOT_ASKED, ASKED, SEEN }; /* k->place_asked */
 
-static bool make_pod (struct kjob *k, const json_t *job, uint32_t rank)
+static bool make_pod (struct kjob *k, const struct kpart *part, const json_t *job,
+                      uint32_t rank)
 {
-    struct pod_request ask = object_rank_request (k->job->r, rank);
-    char path[512];
-    json_t *pod = podobject_make (job, k->uid, rank, job_node_name (k, rank), &ask,
-                                  k->x->cfg.gpu_resource);
+    struct pod_request ask = podrequest_of_rank (k->job->r, rank);
+    char path[512], name[OBJECT_NAME_MAX + 16];
 
+    snprintf (name, sizeof (name), "%s-%u", k->name, (unsigned)rank);
+    json_t *pod = podobject_make (job, part->uid, name, rank - part->first,
+                                  job_node_name (k, rank), &ask, k->x->cfg.gpu_resource);
     snprintf (path, sizeof (path), PATH_CORE "%s/pods", k->space->name);
     k->place_asked[rank] = ASKED;
     return pod && call_send (k, CALL_PLACE, rank, "POST", path, pod);
 }
 
-/* True: all exist or were requested. Index 0 goes first, since the others look for it. */
-static bool make_pods (struct kjob *k)
+/* True: all exist or were requested. */
+static bool make_part (struct kjob *k, uint32_t part)
 {
     struct object_source src = calls_source (k);
+
+    src.component = part;
     autojson json_t *job = object_job (&src);
     bool fine = job != NULL;
+    for (uint32_t r = k->parts[part].first; fine && r < k->nplaces; r++)
+        if (job_part_of (k, r) == part && k->place_asked[r] == NOT_ASKED)
+            fine = make_pod (k, &k->parts[part], job, r);
+    return fine;
+}
 
-    for (uint32_t r = 0; fine && r < k->nplaces; r++)
-        if (k->place_asked[r] == NOT_ASKED)
-            fine = make_pod (k, job, r);
+/* Rank 0 goes first, since the others look for it. */
+static bool make_pods (struct kjob *k)
+{
+    bool fine = true;
+
+    for (uint32_t part = 0; fine && part < k->nparts; part++)
+        fine = make_part (k, part);
     return fine;
 }
 
@@ -94,12 +107,12 @@ static void missing (struct kjob *k, const char *limit)
 
 /* -- the Job's status -- */
 
-static void patch_status (struct kjob *k, uint32_t what, json_t *status)
+static void patch_status (struct kjob *k, uint32_t part, uint32_t what, json_t *status)
 {
     char path[512];
 
     snprintf (path, sizeof (path), PATH_BATCH "%s/jobs/%s/status", k->space->name,
-              k->name);
+              k->parts[part].name);
     json_t *patch = status ? json_pack ("{s:o}", "status", status) : NULL;
     if (!patch || !call_send (k, CALL_STATUS, what, "PATCH", path, patch))
         log_warning ("job %ju: the status of its Job cannot be written: out of memory",
@@ -108,31 +121,39 @@ static void patch_status (struct kjob *k, uint32_t what, json_t *status)
 
 static void ready (struct kjob *k)
 {
-    if (k->status_written || !k->uid[0])
-        return;
-    k->status_written = true;
-    patch_status (k, STATUS_RUNNING,
-                  jobstatus_running (k->made_at, (uint32_t)k->launch.nnodes));
+    for (uint32_t i = 0; i < k->nparts; i++) {
+        struct kpart *part = &k->parts[i];
+
+        if (part->status_written || !part->uid[0])
+            continue;
+        part->status_written = true;
+        patch_status (k, i, STATUS_RUNNING,
+                      jobstatus_running (part->made_at, job_part_ranks (k, i)));
+    }
 }
 
 static void resized (struct kjob *k)
 {
-    k->status_written = false;
+    k->parts[0].status_written = false;
     ready (k);
 }
 
 static void ended (struct kjob *k)
 {
-    const struct jobstatus_end end = { .ranks = (uint32_t)k->launch.nnodes,
-                                       .made =
-                                           MIN (k->pods_seen, (unsigned)k->launch.nnodes),
-                                       .start_failed = k->start_lost,
-                                       .status = k->fin.status,
-                                       .reason = k->fin.reason,
-                                       .text = k->fin.text };
+    struct jobstatus_end end = { .start_failed = k->start_lost,
+                                 .status = k->fin.status,
+                                 .reason = k->fin.reason,
+                                 .text = k->fin.text };
 
-    if (k->uid[0])
-        patch_status (k, STATUS_ENDED, jobstatus_ended (k->made_at, clock_wall (), &end));
+    for (uint32_t i = 0; i < k->nparts; i++) {
+        const struct kpart *part = &k->parts[i];
+
+        end.ranks = job_part_ranks (k, i);
+        end.made = MIN (part->pods_seen, end.ranks);
+        if (part->uid[0])
+            patch_status (k, i, STATUS_ENDED,
+                          jobstatus_ended (part->made_at, clock_wall (), &end));
+    }
 }
 
 /* -- the end -- */

@@ -59,7 +59,7 @@ static void ask_why (struct kjob *k, const struct kpod *p)
     snprintf (path, sizeof (path),
               PATH_CORE "%s/pods/%s/log?container=%s&tailLines=3&limitBytes=4096",
               k->space->name, p->name, k->name);
-    if (!call_send (k, CALL_LOG, (uint32_t)p->view.index, "GET", path, NULL))
+    if (!call_send (k, CALL_LOG, (uint32_t)job_rank_of (k, p), "GET", path, NULL))
         job_start_short (k, ENOMEM, "out of memory");
 }
 
@@ -69,8 +69,9 @@ static void place (struct kjob *k)
     const struct kpod *p;
 
     DL_FOREACH (k->all_pods, p) {
-        if (!p->view.terminal || p->view.index < 0
-            || (size_t)p->view.index >= k->launch.nnodes)
+        int rank = job_rank_of (k, p);
+
+        if (!p->view.terminal || rank < 0 || (size_t)rank >= k->launch.nnodes)
             continue;
         if (!k->diagnosed)
             ask_why (k, p);

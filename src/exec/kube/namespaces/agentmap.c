@@ -180,8 +180,8 @@ static bool is_missed (const struct kspace *s)
     const struct kjob *k, *tmp;
 
     HASH_ITER (hh, s->x->jobs, k, tmp) {
-        if (k->space == s && !k->told && !k->have_fin && k->uid[0] && k->phase >= K_CREATE
-            && k->phase <= K_RUN)
+        if (k->space == s && !k->told && !k->have_fin && k->parts[0].uid[0]
+            && k->phase >= K_CREATE && k->phase <= K_RUN)
             return true;
     }
     return false;

@@ -49,7 +49,10 @@ static int check_pods (struct exec *x, const struct jobspec *js, const char *que
         return error_set (err, ENOMEM, "out of memory");
     if (minicluster_wanted (all) && check_minicluster (x, all, js, mounts, err) < 0)
         return -EINVAL;
-    return podspec_check (all, js, err);
+    for (size_t i = 0; i <= js->ncomponents; i++)
+        if (podspec_check (all, jobspec_component (js, i), err) < 0)
+            return -EINVAL;
+    return 0;
 }
 
 /* The broker may learn only after the end of the job that a file which it writes is

@@ -19,14 +19,14 @@
 #define GET_AGAIN 2.0
 #define ADMIN_MAX ((size_t)128 << 10) /* bytes of a prolog; a ConfigMap holds 1 MiB */
 
-static void make (struct kjob *k, enum call_kind kind, const char *group,
+static void make (struct kjob *k, enum call_kind kind, uint32_t part, const char *group,
                   const char *kinds, json_t *object)
 {
     char path[512];
 
     snprintf (path, sizeof (path), "%s%s/%s", group, k->space->name, kinds);
     k->objects_asked |= 1u << kind;
-    if (!object || !call_send (k, kind, 0, "POST", path, object))
+    if (!object || !call_send (k, kind, part, "POST", path, object))
         job_start_short (k, ENOMEM, "out of memory");
 }
 
@@ -42,43 +42,65 @@ static json_t *consumes (const struct kjob *k)
                                         : NULL;
 }
 
+static void make_job (struct kjob *k, enum call_kind kind, uint32_t part)
+{
+    struct object_source src = calls_source (k);
+    autojson json_t *annotations = consumes (k);
+
+    src.annotations = annotations;
+    src.component = part;
+    k->parts[part].asked = true;
+    make (k, kind, part, src.owner->prefix, src.owner->plural, k->maker->object (&src));
+}
+
 void create_job (struct kjob *k)
 {
     k->maker = podmaker_choose (k);
-    if (k->maker) {
-        struct object_source src = calls_source (k);
-        autojson json_t *annotations = consumes (k);
-
-        src.annotations = annotations;
-        make (k, CALL_MAKE_JOB, src.owner->prefix, src.owner->plural,
-              k->maker->object (&src));
-    } else
+    if (k->maker)
+        make_job (k, CALL_MAKE_JOB, 0);
+    else
         k->objects_asked &= ~(1u << CALL_MAKE_JOB); /* set again when that is known */
 }
 
-static void owner_path (const struct kjob *k, char *path, size_t size)
+static bool send_get (struct kjob *k, enum call_kind kind, uint32_t part)
 {
     const struct object_owner *o = calls_owner (k);
+    char path[512];
 
-    snprintf (path, size, "%s%s/%s/%s", o->prefix, k->space->name, o->plural, k->name);
+    snprintf (path, sizeof (path), "%s%s/%s/%s", o->prefix, k->space->name, o->plural,
+              k->parts[part].name);
+    return call_send (k, kind, part, "GET", path, NULL);
+}
+
+static void get_job (struct kjob *k, uint32_t part)
+{
+    k->objects_asked |= 1u << CALL_MAKE_JOB;
+    k->parts[part].asked = true;
+    if (!send_get (k, CALL_GET_JOB, part))
+        job_start_short (k, ENOMEM, "out of memory");
 }
 
 void create_get_job (struct kjob *k)
 {
-    char path[512];
+    for (uint32_t i = 0; i < k->nparts; i++)
+        if (!k->parts[i].uid[0])
+            get_job (k, i);
+}
 
-    owner_path (k, path, sizeof (path));
-    k->objects_asked |= 1u << CALL_MAKE_JOB;
-    if (!call_send (k, CALL_GET_JOB, 0, "GET", path, NULL))
-        job_start_short (k, ENOMEM, "out of memory");
+/* Whether a request of this kind is under way. */
+static bool is_asking (const struct kjob *k, enum call_kind kind)
+{
+    const struct kcall *c;
+
+    DL_SEARCH_SCALAR (k->calls, c, kind, kind);
+    return c != NULL;
 }
 
 void create_look (struct kjob *k)
 {
-    char path[512];
-
-    owner_path (k, path, sizeof (path));
-    k->looked = !call_send (k, CALL_LOOK, 0, "GET", path, NULL);
+    for (uint32_t i = 0; i < k->nparts; i++)
+        send_get (k, CALL_LOOK, i);
+    k->looked = !is_asking (k, CALL_LOOK);
 }
 
 /* Reads the administrator's program in its present version. */
@@ -105,7 +127,7 @@ static json_t *configmap_of (struct kjob *k, struct object_source *src)
         return NULL;
     src->prolog = k->job->prolog ? &prolog : NULL;
     src->epilog = k->job->epilog ? &epilog : NULL;
-    json_t *o = object_configmap (src, k->uid, text.buf, text.len);
+    json_t *o = object_configmap (src, src->first_uid, text.buf, text.len);
     src->prolog = src->epilog = NULL;
     return o;
 }
@@ -114,14 +136,18 @@ void create_rest (struct kjob *k)
 {
     struct object_source src = calls_source (k);
 
+    for (uint32_t i = 1; i < k->nparts; i++)
+        if (!k->parts[i].asked)
+            make_job (k, CALL_MAKE_PART, i);
     if (!(k->objects_asked & 1u << CALL_MAKE_CONFIGMAP))
-        make (k, CALL_MAKE_CONFIGMAP, PATH_CORE, "configmaps", configmap_of (k, &src));
+        make (k, CALL_MAKE_CONFIGMAP, 0, PATH_CORE, "configmaps", configmap_of (k, &src));
     if (!(k->objects_asked & 1u << CALL_MAKE_SECRET))
-        make (k, CALL_MAKE_SECRET, PATH_CORE, "secrets",
-              object_secret (&src, k->uid, k->out->key));
+        make (k, CALL_MAKE_SECRET, 0, PATH_CORE, "secrets",
+              object_secret (&src, src.first_uid, k->out->key));
     if (!(k->objects_asked & 1u << CALL_MAKE_SERVICE) && k->room > 1
         && k->maker->names_ranks)
-        make (k, CALL_MAKE_SERVICE, PATH_CORE, "services", object_service (&src, k->uid));
+        make (k, CALL_MAKE_SERVICE, 0, PATH_CORE, "services",
+              object_service (&src, src.first_uid));
 }
 
 bool create_rest_done (const struct kjob *k)
@@ -130,7 +156,7 @@ bool create_rest_done (const struct kjob *k)
 
     if (k->room < 2 || !k->maker->names_ranks)
         need &= ~(1u << CALL_MAKE_SERVICE);
-    return (k->objects_there & need) == need;
+    return (k->objects_there & need) == need && job_is_made (k);
 }
 
 /* -- answers -- */
@@ -172,40 +198,53 @@ static const char *uid_of (const json_t *object)
     return json_string_value (json_object_get (from, "uid"));
 }
 
-/* Takes the existing Job or MiniCluster. It names the maker of its pods, whatever the
- * configuration is now. */
-static void take_job (struct kjob *k, const json_t *object)
+/* Takes the existing Job or MiniCluster. The first one names the maker of all pods,
+ * whatever the configuration is now. */
+static void take_job (struct kjob *k, uint32_t part, const json_t *object)
 {
     json_t *meta = json_object_get (object, "metadata");
-    const char *uid = uid_of (object);
+    const char *uid = uid_of (object), *kind = calls_owner (k)->kind;
+    struct kpart *p = &k->parts[part];
 
     if (!is_ours (k, object) || !uid)
-        job_start_failed (k, false, "a %s %s exists that is not fluxq's",
-                          calls_owner (k)->kind, k->name);
+        job_start_failed (k, false, "a %s %s exists that is not fluxq's", kind, p->name);
     else if (is_anothers (k, object)) /* the removal of this attempt removes it */
-        job_start_failed (k, true, "the %s %s is of an earlier job of this number",
-                          calls_owner (k)->kind, k->name);
+        job_start_failed (k, true, "the %s %s is of an earlier job of this number", kind,
+                          p->name);
     else if (json_object_get (meta, "deletionTimestamp"))
-        job_start_failed (k, true, "the %s %s is being deleted", calls_owner (k)->kind,
-                          k->name);
+        job_start_failed (k, true, "the %s %s is being deleted", kind, p->name);
+    else if (part > 0 && k->maker && podmaker_of (object) != k->maker)
+        job_start_failed (k, true, "the %s %s has another maker of pods than %s", kind,
+                          p->name, k->name);
     else {
-        k->maker = podmaker_of (object);
-        k->status_written = active_in (object) == (json_int_t)k->launch.nnodes;
-        snprintf (k->made_at, sizeof (k->made_at), "%s",
+        if (part == 0)
+            k->maker = podmaker_of (object);
+        p->status_written = active_in (object) == (json_int_t)job_part_ranks (k, part);
+        snprintf (p->made_at, sizeof (p->made_at), "%s",
                   json_text (meta, "creationTimestamp"));
-        snprintf (k->uid, sizeof (k->uid), "%s", uid);
+        snprintf (p->uid, sizeof (p->uid), "%s", uid);
     }
+}
+
+static void make_part_answer (struct kjob *k, const struct kcall *c,
+                              const struct kube_result *res)
+{
+    if (res->status == 201 || res->status == 200)
+        take_job (k, c->rank, res->body);
+    else if (res->status == 409)
+        get_job (k, c->rank);
+    else
+        job_start_failed (k, call_may_pass (res), "%s", res->err.text);
 }
 
 static void make_job_answer (struct kjob *k, const struct kcall *c,
                              const struct kube_result *res)
 {
-    (void)c;
     if (res->status == 201 || res->status == 200) {
         if (podmaker_accept (k, k->maker, podmaker_of (res->body)))
-            take_job (k, res->body);
+            take_job (k, 0, res->body);
     } else if (res->status == 409)
-        create_get_job (k);
+        get_job (k, c->rank);
     else if (res->status == 404 && k->maker == &pods_minicluster
              && !strstr (res->err.text, "namespaces \"")) {
         /* the resource does not exist any more */
@@ -215,18 +254,28 @@ static void make_job_answer (struct kjob *k, const struct kcall *c,
         job_start_failed (k, call_may_pass (res), "%s", res->err.text);
 }
 
+/* It was deleted between our two requests. */
+static void make_again (struct kjob *k, uint32_t part)
+{
+    if (part == 0)
+        create_job (k);
+    else
+        k->parts[part].asked = false; /* see create_rest() */
+}
+
 static void get_job_answer (struct kjob *k, const struct kcall *c,
                             const struct kube_result *res)
 {
-    (void)c;
+    const char *name = k->parts[c->rank].name;
+
     if (res->status == 200)
-        take_job (k, res->body);
+        take_job (k, c->rank, res->body);
     else if (res->status == 404 && !k->ready_seen)
-        create_job (k); /* it was deleted between our two requests */
+        make_again (k, c->rank);
     else if (res->status == 404) {
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s is gone from the cluster",
-                        calls_owner (k)->kind, k->name);
+                        calls_owner (k)->kind, name);
     } else if (k->ready_seen && call_may_pass (res))
         k->get_again = clock_mono () + GET_AGAIN;
     else
@@ -236,22 +285,26 @@ static void get_job_answer (struct kjob *k, const struct kcall *c,
         k->start_lost = false;
         k->phase = K_RUN;
         job_set_finish (k, 9, "lost", "its %s %s cannot be picked up again",
-                        calls_owner (k)->kind, k->name);
+                        calls_owner (k)->kind, name);
     }
 }
 
 /* Detects edits that make the Job controller remove pods. */
-static void see_edits (struct kjob *k, const json_t *spec)
+static void see_edits (struct kjob *k, uint32_t part, const json_t *spec)
 {
     const char *size = calls_owner (k)->size;
     json_int_t now = json_integer_value (json_object_get (spec, size));
+    uint32_t ranks = job_part_ranks (k, part);
 
     if (json_is_true (json_object_get (spec, "suspend")))
         snprintf (k->edited_text, sizeof (k->edited_text), "was suspended");
-    else if (spec && now < (json_int_t)k->launch.nnodes)
+    else if (spec && now < (json_int_t)ranks)
         snprintf (k->edited_text, sizeof (k->edited_text),
-                  "was changed: %s is %jd instead of %zu", size, (intmax_t)now,
-                  k->launch.nnodes);
+                  "was changed: %s is %jd instead of %u", size, (intmax_t)now,
+                  (unsigned)ranks);
+    else
+        return;
+    k->changed_part = part;
 }
 
 static void look_answer (struct kjob *k, const struct kcall *c,
@@ -259,12 +312,15 @@ static void look_answer (struct kjob *k, const struct kcall *c,
 {
     json_t *meta = json_object_get (res->body, "metadata");
 
-    (void)c;
-    k->looked = true;
+    k->looked = !is_asking (k, CALL_LOOK);
+    if (k->job_deleted) /* the reason is known */
+        return;
+    see_edits (k, c->rank, json_object_get (res->body, "spec"));
     k->job_deleted =
         res->status == 404
         || (res->status == 200 && json_object_get (meta, "deletionTimestamp"));
-    see_edits (k, json_object_get (res->body, "spec"));
+    if (k->job_deleted)
+        k->changed_part = c->rank;
 }
 
 static const char *const rest_kinds[] = { [CALL_MAKE_CONFIGMAP] = "configmaps",
@@ -293,7 +349,7 @@ static void check_rest_answer (struct kjob *k, const struct kcall *c,
         job_start_failed (k, call_may_pass (res), "%s", res->err.text);
     else if (!item)
         k->objects_asked &= ~(1u << c->rank); /* was deleted between our requests */
-    else if (strcmp (owner, k->uid) == 0)
+    else if (strcmp (owner, k->parts[0].uid) == 0)
         k->objects_there |= 1u << c->rank;
     else
         job_start_failed (k, true, "%s %s is of an earlier job of this number",
@@ -334,6 +390,7 @@ static void status_answer (struct kjob *k, const struct kcall *c,
 static void (*const handlers[]) (struct kjob *k, const struct kcall *c,
                                  const struct kube_result *res) = {
     [CALL_MAKE_JOB] = make_job_answer,
+    [CALL_MAKE_PART] = make_part_answer,
     [CALL_GET_JOB] = get_job_answer,
     [CALL_MAKE_CONFIGMAP] = make_rest_answer,
     [CALL_MAKE_SECRET] = make_rest_answer,

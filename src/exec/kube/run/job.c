@@ -126,7 +126,7 @@ static void step_create (struct kjob *k)
         if (k->start_lost)
             return;
     }
-    if (!k->uid[0]) {
+    if (!k->parts[0].uid[0] || (k->ready_seen && !job_is_made (k))) {
         if (!needs_settled (k->x, k->id))
             return;
         if (!(k->objects_asked & 1u << CALL_MAKE_JOB) && space_ensure (k))

@@ -40,13 +40,13 @@ static void tell (struct kjob *k, bool warning, const char *reason,
     char path[512];
 
     if (!x->cfg.job_events || x->events_refused || x->events_waiting >= WAITING_MAX
-        || !k->uid[0] || !k->maker || !note->buf)
+        || !k->parts[0].uid[0] || !k->maker || !note->buf)
         return;
     const struct eventobject e = { .namespace_ = k->space->name,
                                    .api = k->maker->owner->api,
                                    .kind = k->maker->owner->kind,
                                    .name = k->name,
-                                   .uid = k->uid,
+                                   .uid = k->parts[0].uid,
                                    .cluster = x->host.cluster_id,
                                    .reason = reason,
                                    .note = note->buf,

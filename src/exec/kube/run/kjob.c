@@ -68,9 +68,28 @@ static int fill_launch (struct kjob *k, struct error *err)
     return 0;
 }
 
+/* A job, and the Jobs of its components: one block of memory. */
+static struct kjob *record_of (const struct exec *x, struct exec_job *job)
+{
+    size_t n = job->js ? job->js->ncomponents + 1 : 1, first;
+    struct kjob *k = calloc (1, sizeof (*k) + n * sizeof (struct kpart));
+
+    if (!k)
+        return NULL;
+    object_name (k->name, x->host.cluster_id, job->id, job->attempt);
+    k->parts = (struct kpart *)(k + 1);
+    k->nparts = (uint32_t)n;
+    for (uint32_t i = 0; i < n; i++) {
+        rset_component (job->r, i, &first);
+        k->parts[i].first = (uint32_t)first;
+        object_part_name (k->parts[i].name, k->name, i);
+    }
+    return k;
+}
+
 struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
 {
-    struct kjob *k = calloc (1, sizeof (*k));
+    struct kjob *k = record_of (x, job);
     struct error err = { 0 };
 
     if (!k)
@@ -80,7 +99,6 @@ struct kjob *kjob_create (struct exec *x, struct exec_job *job, bool recovering)
     k->id = job->id;
     k->recovering = recovering;
     k->deleted_rank = k->evicted_rank = -1;
-    object_name (k->name, x->host.cluster_id, job->id, job->attempt);
     strbuf_init (&k->pending, PENDING_MAX);
     strbuf_init (&k->writing, PENDING_MAX);
     const json_t *set = json_object_get (x->sets, job->queue ? job->queue : "");

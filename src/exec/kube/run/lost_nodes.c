@@ -36,9 +36,10 @@ static bool rank_is_lost (const struct kjob *k, uint32_t rank)
  * names the pod's limit. */
 static void oom_text (const struct kjob *k, uint32_t rank, char *buf, size_t size)
 {
+    struct rset ranks = podrequest_ranks (k->job->r, job_part_of (k, rank));
     struct pod_request ask = k->maker && k->maker->asks_for_rank
-                                 ? object_rank_request (k->job->r, rank)
-                                 : object_request (k->job->r);
+                                 ? podrequest_of_rank (k->job->r, rank)
+                                 : podrequest_least (&ranks);
     int64_t mib = ask.memory_mib;
 
     if (mib > 0)
@@ -181,10 +182,11 @@ static int deleted_rank (const struct kjob *k)
 /* Stores the eviction now, since the pod may be gone later. */
 static void see_eviction (struct kjob *k, const struct kpod *p)
 {
-    if (!p || !p->view.evicted[0] || p->view.index < 0
-        || (size_t)p->view.index >= k->launch.nnodes)
+    int rank = p ? job_rank_of (k, p) : -1;
+
+    if (rank < 0 || !p->view.evicted[0] || (size_t)rank >= k->launch.nnodes)
         return;
-    k->evicted_rank = p->view.index;
+    k->evicted_rank = rank;
     snprintf (k->evicted_text, sizeof (k->evicted_text), "%s", p->view.evicted);
 }
 
@@ -220,6 +222,7 @@ static const char *owner_kind (const struct kjob *k)
 static bool explain_end (struct kjob *k, double now)
 {
     bool told = strcmp (k->fin.reason, "cancelled") == 0;
+    const char *changed = k->parts[k->changed_part].name;
 
     if (k->kill)
         return true;
@@ -241,10 +244,10 @@ static bool explain_end (struct kjob *k, double now)
         return false; /* the agents may be faster than the watch */
     if (k->job_deleted)
         job_set_finish (k, SIGTERM, "cancelled", "its %s %s was deleted from the cluster",
-                        owner_kind (k), k->name);
+                        owner_kind (k), changed);
     else if (k->edited_text[0])
         job_set_finish (k, SIGKILL, "lost", "its %s %s %s, not by fluxq", owner_kind (k),
-                        k->name, k->edited_text);
+                        changed, k->edited_text);
     else if (k->deleted_rank >= 0)
         job_set_finish (k, SIGKILL, "lost", "node %s: the pod of rank %d was deleted",
                         job_node_name (k, (uint32_t)k->deleted_rank), k->deleted_rank);

@@ -79,7 +79,8 @@ static struct kpod *pod_of (const struct pulls_call *c, const json_t *object)
     return p && p->ours ? p : NULL;
 }
 
-/* Returns the job of a Job or MiniCluster of that name: fluxq-CLUSTER-ID-ATTEMPT. */
+/* Returns the job of a Job or MiniCluster of that name: fluxq-CLUSTER-ID-ATTEMPT, or that
+ * of a further component. */
 static struct kjob *job_of (const struct pulls_call *c, const char *name)
 {
     const char *cluster = c->x->host.cluster_id;
@@ -87,7 +88,7 @@ static struct kjob *job_of (const struct pulls_call *c, const char *name)
     struct kjob *k =
         strlen (name) > n ? job_find (c->x, strtoull (name + n, NULL, 10)) : NULL;
 
-    return k && strcmp (k->name, name) == 0 ? k : NULL;
+    return k && object_is_part (name, k->name) ? k : NULL;
 }
 
 /* The latest event counts: its time is written so that texts sort like times. */

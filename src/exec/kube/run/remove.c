@@ -77,6 +77,9 @@ static void send_deletes (struct kjob *k)
     for (uint32_t i = KUBE_JOBS; i < KUBE_ENDPOINTS; i++)
         if (k->objects_asked & 1u << made_by[i] || k->recovering)
             call_delete (k, i, k->name);
+    for (uint32_t i = 1; i < k->nparts; i++)
+        if (k->parts[i].asked || k->recovering)
+            call_delete (k, KUBE_JOBS, k->parts[i].name);
     if (!(k->objects_asked & 1u << CALL_MAKE_ENDPOINTS) && !k->recovering)
         return;
     for (uint32_t i = 0; i < k->nslices; i++) {
@@ -110,7 +113,7 @@ static void see_job_hang (struct kjob *k, const json_t *body)
     k->job_hangs = true;
     log_warning ("job %ju: its Job %s is deleted, but its finalizer %.128s keeps it: the "
                  "program that set the finalizer must remove it",
-                 (uintmax_t)k->id, k->name, finalizer);
+                 (uintmax_t)k->id, json_text (meta, "name"), finalizer);
 }
 
 /* A broker that may not delete MiniClusters has made none. */
@@ -249,7 +252,8 @@ static bool is_making (const struct kjob *k)
     const struct kcall *c;
 
     DL_FOREACH (k->calls, c) {
-        if (c->kind == CALL_MAKE_JOB || c->kind == CALL_GET_JOB || c->kind == CALL_PLACE)
+        if (c->kind == CALL_MAKE_JOB || c->kind == CALL_MAKE_PART
+            || c->kind == CALL_GET_JOB || c->kind == CALL_PLACE)
             return true;
     }
     return false;

@@ -161,7 +161,7 @@ static void place_new (struct kjob *k)
 
 static bool is_to_go (const struct kjob *k, const struct kpod *p)
 {
-    return p->view.index >= 0 && (uint32_t)p->view.index >= change_of (k)->nodes;
+    return job_rank_of (k, p) >= (int)change_of (k)->nodes;
 }
 
 /* Returns whether there are any. */
@@ -179,7 +179,7 @@ static bool delete_pods (struct kjob *k)
             continue;
         p->deleted = true;
         snprintf (path, sizeof (path), PATH_CORE "%s/pods/%s", k->space->name, p->name);
-        if (!call_send (k, CALL_RESIZE_POD, (uint32_t)p->view.index, "DELETE", path,
+        if (!call_send (k, CALL_RESIZE_POD, (uint32_t)job_rank_of (k, p), "DELETE", path,
                         NULL))
             p->deleted = false;
     }
@@ -196,7 +196,7 @@ void resize_pod_answer (struct kjob *k, const struct kcall *c,
     log_warning ("job %ju: the pod of rank %u, which is given back: %s", (uintmax_t)k->id,
                  c->rank, res->err.text);
     DL_FOREACH (k->all_pods, p)
-        if (p->view.index == (int)c->rank)
+        if (job_rank_of (k, p) == (int)c->rank)
             p->deleted = false;
 }
 

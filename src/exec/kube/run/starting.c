@@ -113,7 +113,7 @@ static void note_late (struct kjob *k, double now)
         if (p && !p->view.started && (p->view.text[0] || p->warning.text))
             snprintf (text, sizeof (text), "rank %u on %s: %s", r, job_node_name (k, r),
                       what_it_does (p));
-        else if (!p && k->uid[0] && k->maker && k->maker->others_make) {
+        else if (!p && k->parts[0].uid[0] && k->maker && k->maker->others_make) {
             pulls_look (k->x);
             snprintf (text, sizeof (text), "there is no pod of rank %u yet: %s", r,
                       k->warning.text ? k->warning.text : k->maker->silence);
@@ -225,7 +225,7 @@ static void late_place (struct kjob *k, const char *limit)
         if (!why[0])
             why = k->pods[r]->view.text;
     }
-    if (k->phase == K_CREATE && !k->uid[0])
+    if (k->phase == K_CREATE && !k->parts[0].uid[0])
         job_start_failed (k, true, "the API server accepted no job for %s", limit);
     else if (k->phase == K_CREATE)
         job_start_failed (k, true, "the job's objects could not be made for %s", limit);

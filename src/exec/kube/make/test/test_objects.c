@@ -320,7 +320,7 @@ static void test_root_and_baseline (void **state)
 static void test_request (void **state)
 {
     struct rset *r = make_rset (3, (uint32_t[]){ 4, 2, 8 }, 0);
-    struct pod_request q = object_request (r);
+    struct pod_request q = podrequest_least (r);
 
     (void)state;
     assert_int_equal (q.cpu_milli, 2000);
@@ -337,7 +337,7 @@ static void test_parts (void **state)
     const struct rset *two = job.r;
     const struct jobspec *js_was = job.js;
     struct rset *own = make_rset (2, (uint32_t[]){ 1, 1 }, 512);
-    char text[OBJECT_CPU_MAX];
+    char text[PODREQUEST_CPU_MAX];
 
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -350,8 +350,9 @@ static void test_parts (void **state)
     src.managed_by = "fluxq.io/broker";
     json_t *o = object_job (&src);
     json_t *t = at (o, "spec|template|spec|containers|0|resources");
-    struct pod_request ask = object_rank_request (own, 1);
-    json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+    struct pod_request ask = podrequest_of_rank (own, 1);
+    json_t *pod = podobject_make (o, "uid-1", "fluxq-c1-12-1-1", 1, "node7", &ask,
+                                  "nvidia.com/gpu");
     json_t *c = at (pod, "spec|containers|0|resources");
 
     assert_string_equal (text_at (t, "requests|cpu"), "500m");
@@ -360,7 +361,7 @@ static void test_parts (void **state)
     assert_string_equal (text_at (c, "requests|cpu"), "2");
     assert_string_equal (text_at (c, "limits|cpu"), "2");
     assert_null (at (c, "limits|" GRES_CPU_MILLI));
-    assert_string_equal (object_cpu (1250, text), "1250m");
+    assert_string_equal (podrequest_cpu (1250, text), "1250m");
     json_decref (pod);
     json_decref (o);
     job.r = two;
@@ -381,8 +382,9 @@ static void test_pod (void **state)
     job.r = own;
     src.managed_by = "fluxq.io/broker";
     json_t *o = object_job (&src);
-    struct pod_request ask = object_rank_request (own, 1);
-    json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+    struct pod_request ask = podrequest_of_rank (own, 1);
+    json_t *pod = podobject_make (o, "uid-1", "fluxq-c1-12-1-1", 1, "node7", &ask,
+                                  "nvidia.com/gpu");
     json_t *c = at (pod, "spec|containers|0");
 
     assert_string_equal (text_at (o, "spec|managedBy"), "fluxq.io/broker");

@@ -6,6 +6,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/client/clusters.c \
 	src/cmd/client/command.c \
 	src/cmd/client/inside.c \
+	src/cmd/client/job_option.c \
 	src/cmd/client/named.c \
 	src/cmd/client/send.c \
 	src/cmd/client/shares.c \

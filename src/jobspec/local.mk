@@ -23,6 +23,7 @@ src_jobspec_libjobspec_a_SOURCES = \
 	src/jobspec/check/segments.c \
 	src/jobspec/options/attribute_values.c \
 	src/jobspec/options/attributes.c \
+	src/jobspec/options/components.c \
 	src/jobspec/options/environment.c \
 	src/jobspec/options/make_jobspec.c \
 	src/jobspec/options/set.c \
@@ -60,6 +61,7 @@ JOBSPEC_TESTS = \
 	src/jobspec/options/test/test_submit_options \
 	src/jobspec/options/test/test_submit_shape \
 	src/jobspec/parse/test/test_request \
+	src/jobspec/script/test/test_components \
 	src/jobspec/script/test/test_script \
 	src/jobspec/test/test_jobspec \
 	src/jobspec/test/test_text \
@@ -76,6 +78,7 @@ src_jobspec_attributes_test_test_dependency_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_test_test_jobspec_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_parse_test_test_request_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_attributes_test_test_requires_LDADD = $(JOBSPEC_TEST_LIBS)
+src_jobspec_script_test_test_components_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_script_test_test_script_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_options_test_test_attributes_LDADD = $(JOBSPEC_TEST_LIBS)
 src_jobspec_options_test_test_submit_options_LDADD = $(JOBSPEC_TEST_LIBS)

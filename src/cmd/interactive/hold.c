@@ -19,6 +19,7 @@
 #include "cmd/interactive/hold.h"
 #include "cmd/interactive/stepclient.h"
 #include "cmd/print/print.h"
+#include "cmd/client/job_option.h"
 #include "common/idset.h"
 #include "common/json.h"
 #include "common/strbuf.h"
@@ -60,39 +61,27 @@ static void say (const struct alloc *a, const char *fluxq, const char *slurm)
                   (uintmax_t)a->id);
 }
 
-static int set_job_option (struct cmd *c, struct alloc *a, const struct option_match *m)
-{
-    const struct slurm_option *o = slurm_option_of (m->desc);
-    struct error err = { 0 };
-    char where[64];
-
-    cmd_option_as_written (c, m, where, sizeof (where));
-    int rc = o ? slurm_option_set (&a->so, SUBMIT_FROM_COMMAND, o, m->value, where, &err)
-               : submit_options_set (&a->so, SUBMIT_FROM_COMMAND, m->desc->name, m->value,
-                                     where, &err);
-    if (rc < 0)
-        return cmd_usage (c, "%s", err.text);
-    a->quiet |= a->so.command.quiet;
-    return CMD_OK;
-}
-
 static int read_options (struct cmd *c, struct alloc *a)
 {
+    struct submit_options *so = &a->so;
     struct option_match m;
 
     while (!a->command && cmd_next (c, &m) > 0) {
         if (!m.desc) {
-            a->command = c->parser.argv + m.index;
+            if (!c->command->slurm || !submit_next_component (c, &m, &so))
+                a->command = c->parser.argv + m.index;
         } else if (m.desc->id == HOLD_QUIET) {
             a->quiet = true;
         } else if (m.desc->id == HOLD_IMMEDIATE) {
             a->flags |= ALLOCATION_IMMEDIATE;
-        } else if (m.desc->id != HOLD_NOTHING && set_job_option (c, a, &m) != CMD_OK) {
+        } else if (m.desc->id != HOLD_NOTHING
+                   && submit_set_option (c, so, &m) != CMD_OK) {
             return c->status;
         }
     }
     if (c->ended)
         return c->status;
+    a->quiet |= a->so.command.quiet;
     if (a->quiet)
         a->flags &= ~ALLOCATION_TELLS;
     if (getenv ("FLUXQ_AGENT_SOCKET") || getenv (STEP_CLIENT_JOB))

@@ -10,6 +10,7 @@
 #include "cmd/interactive/allocation.h"
 #include "cmd/interactive/runstep.h"
 #include "cmd/interactive/stepclient.h"
+#include "cmd/client/job_option.h"
 #include "common/parse.h"
 #include "common/pass_fd.h"
 #include "jobspec/options/slurm_options.h"
@@ -18,6 +19,7 @@
 
 struct run {
     struct submit_options so;
+    struct submit_options *component; /* whose options are read */
     char **argv; /* of the step's client, not freed: exec replaces this process */
     size_t argc;
     const char *program; /* the command's first word */
@@ -71,21 +73,6 @@ static int add_option (struct cmd *c, struct run *r, const struct option_match *
     return add_word (c, r, word);
 }
 
-static int set_job_option (struct cmd *c, struct run *r, const struct option_match *m)
-{
-    struct error err = { 0 };
-    char where[64];
-
-    cmd_option_as_written (c, m, where, sizeof (where));
-    const struct slurm_option *o = slurm_option_of (m->desc);
-    int rc = o ? slurm_option_set (&r->so, SUBMIT_FROM_COMMAND, o, m->value, where, &err)
-               : submit_options_set (&r->so, SUBMIT_FROM_COMMAND, m->desc->name, m->value,
-                                     where, &err);
-    if (rc < 0)
-        return cmd_usage (c, "%s", err.text);
-    return CMD_OK;
-}
-
 /* Sets the job's option, too, if it has one. *ret_step: whether the step gets it. */
 static int share_option (struct cmd *c, struct run *r, const struct option_match *m,
                          bool *ret_step)
@@ -98,7 +85,7 @@ static int share_option (struct cmd *c, struct run *r, const struct option_match
         *ret_step = shared[i].how == FOR_BOTH
                     || (shared[i].how == OF_SIZES
                         && parse_int (m->value, 1, INT64_MAX, &n, "", NULL) == 0);
-        return set_job_option (c, r, m);
+        return submit_set_option (c, r->component, m);
     }
     return CMD_OK;
 }
@@ -122,7 +109,7 @@ static int take_option (struct cmd *c, struct run *r, const struct option_match 
         if (row && row->steps)
             return set_job_option (c, r, m) == CMD_OK ? add_option (c, r, m) : c->status;
         r->job_only = r->where;
-        return set_job_option (c, r, m);
+        return submit_set_option (c, r->component, m);
     }
     r->immediate |= m->desc->id == STEP_OPT_IMMEDIATE;
     r->quiet |= m->desc->id == STEP_OPT_QUIET;
@@ -145,36 +132,66 @@ static int find_job (struct cmd *c, struct run *r)
     return CMD_OK;
 }
 
-static int read_options (struct cmd *c, struct run *r)
+static int take_options (struct cmd *c, struct run *r, int *ret_operand)
 {
     struct option_match m;
+
+    *ret_operand = 0;
+    while (!*ret_operand && cmd_next (c, &m) > 0) {
+        if (m.desc)
+            take_option (c, r, &m);
+        else if (c->command->slurm && submit_next_component (c, &m, &r->component))
+            add_word (c, r, strdup (":"));
+        else
+            *ret_operand = m.index;
+    }
+    return c->ended ? c->status : CMD_OK;
+}
+
+/* Adds the command up to a ":" of srun; then the options of the next component follow,
+ * and *ret_more is true. */
+static int take_command (struct cmd *c, struct run *r, int operand, bool *ret_more)
+{
+    struct option_parser *p = &c->parser;
+
+    *ret_more = false;
+    if (!r->program)
+        r->program = p->argv[operand];
+    add_word (c, r, strdup ("--"));
+    for (int i = operand; i < p->argc && !*ret_more && !c->ended; i++) {
+        const struct option_match m = { .value = p->argv[i], .index = i };
+        p->dashes = false; /* those before this command */
+        *ret_more = c->command->slurm && submit_next_component (c, &m, &r->component);
+        p->index = i + 1;
+        add_word (c, r, strdup (p->argv[i]));
+    }
+    return c->ended ? c->status : CMD_OK;
+}
+
+static int read_options (struct cmd *c, struct run *r)
+{
+    bool more = true;
     int operand = 0;
 
-    r->argv = calloc ((size_t)c->parser.argc + 3, sizeof (*r->argv));
+    r->component = &r->so;
+    /* a "--" for each command, and a word may become an option and its value */
+    r->argv = calloc ((size_t)c->parser.argc * 2 + 3, sizeof (*r->argv));
     if (!r->argv || add_word (c, r, strdup (client_of (c))) != CMD_OK)
         return cmd_fail (c, "out of memory");
-    while (!operand && cmd_next (c, &m) > 0) {
-        if (!m.desc)
-            operand = m.index;
-        else
-            take_option (c, r, &m);
+    while (more) {
+        if (take_options (c, r, &operand) != CMD_OK)
+            return c->status;
+        if (!operand)
+            return cmd_usage (c, "which command?");
+        if (take_command (c, r, operand, &more) != CMD_OK)
+            return c->status;
     }
-    if (c->ended)
-        return c->status;
-    if (!operand)
-        return cmd_usage (c, "which command?");
     if (r->outer > 0 && r->job_only)
         return cmd_usage (
             c,
             "%s is for a new job, and this is a step of job %jd (in a shell "
             "of fluxq-alloc)",
             r->job_only, (intmax_t)r->outer);
-    if (add_word (c, r, strdup ("--")) != CMD_OK)
-        return c->status;
-    r->program = c->parser.argv[operand];
-    for (int i = operand; i < c->parser.argc; i++)
-        if (add_word (c, r, strdup (c->parser.argv[i])) != CMD_OK)
-            return c->status;
     return r->outer > 0
                ? CMD_OK
                : allocation_options (c, &r->so, c->command->slurm ? SLURM_SRUN : 0);

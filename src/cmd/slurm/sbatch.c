@@ -4,6 +4,7 @@
  * does (submit/submission.c).
  */
 #include "cmd/print/print.h"
+#include "cmd/client/job_option.h"
 #include "cmd/submit/submission.h"
 #include "common/parse.h"
 #include "jobspec/options/slurm_options.h"
@@ -24,28 +25,21 @@ static const struct option_desc *sbatch_options (void)
 
 struct sbatch {
     struct submission job;
+    struct submit_options *so; /* of the component whose options are read */
     const char *wrap; /* the command of --wrap, or NULL */
 };
 
 static int set_option (struct cmd *c, struct sbatch *s, const struct option_match *m)
 {
-    const struct slurm_option *o;
-    struct error err = { 0 };
-    char where[64];
-
     if (!strcmp (m->desc->name, IGNORE_DIRECTIVES)) {
         s->job.so.ignore_directives = true;
         return CMD_OK;
     }
-    o = slurm_option_of (m->desc);
-    if (!strcmp (o->name, "wrap")) {
+    if (!strcmp (m->desc->name, "wrap")) {
         s->wrap = m->value;
         return CMD_OK;
     }
-    cmd_option_as_written (c, m, where, sizeof (where));
-    if (slurm_option_set (&s->job.so, SUBMIT_FROM_COMMAND, o, m->value, where, &err) < 0)
-        return cmd_usage (c, "%s", err.text);
-    return CMD_OK;
+    return submit_set_option (c, s->so, m);
 }
 
 /* The script of --wrap. */
@@ -73,7 +67,7 @@ static int read_options (struct cmd *c, struct sbatch *s)
     while (!s->job.operands && cmd_next (c, &m) > 0) {
         if (m.desc)
             set_option (c, s, &m);
-        else
+        else if (!submit_next_component (c, &m, &s->so))
             s->job.operands = c->parser.argv + m.index;
     }
     if (c->ended)
@@ -140,6 +134,7 @@ static int run (struct cmd *c)
 
     submission_init (&s.job);
     s.job.so.slurm_defaults = true;
+    s.so = &s.job.so;
     int status = read_options (c, &s);
     if (!c->ended && status == CMD_OK)
         status = submission_build (c, &s.job, &jobspec);
@@ -153,6 +148,7 @@ static int run (struct cmd *c)
 static const char *const usage[] = {
     "[OPTION]... SCRIPT [ARGUMENT]...",
     "[OPTION]... --wrap=COMMAND",
+    "[OPTION]... : [OPTION]... SCRIPT [ARGUMENT]...",
     "[OPTION]... <SCRIPT",
     NULL,
 };

@@ -27,6 +27,7 @@ static const struct dialect_options options = {
     .rules = WORDS_POSIX,
     .table = submit_options_table,
     .set = set,
+    .next_component = dialect_hetjob,
 };
 
 static int read_directives (const struct script *s, struct script_line first,

@@ -49,6 +49,7 @@ static const struct dialect_options options = {
     .table = table,
     .set = set,
     .refuse = refuse,
+    .next_component = dialect_hetjob,
 };
 
 extern const struct dialect dialect_sbatch;

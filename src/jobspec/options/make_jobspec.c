@@ -9,6 +9,7 @@
 #include "jobspec/attributes/text.h"
 #include "jobspec/jobspec.h"
 #include "jobspec/options/attributes.h"
+#include "jobspec/options/components.h"
 #include "jobspec/options/environment.h"
 #include "jobspec/options/shape.h"
 #include "jobspec/options/submit_options.h"
@@ -464,6 +465,88 @@ static int system_attributes (const struct submit_options *so,
     return 0;
 }
 
+/* -- components of a heterogeneous job -- */
+
+/* The variables of the component's request that differ from the first one's; null: the
+ * component has no such variable. */
+static json_t *component_variables (const struct submit_options *first,
+                                    const struct submit_options *so)
+{
+    autojson json_t *of_first = json_object ();
+    json_t *own = json_object (), *value;
+    const char *key;
+    int rc = slurm_variables (of_first, first) | slurm_variables (own, so);
+
+    json_object_foreach (of_first, key, value)
+        if (!json_object_get (own, key) && strcmp (key, "SLURM_SUBMIT_HOST") != 0
+            && strcmp (key, "SLURM_PRIO_PROCESS") != 0)
+            rc |= json_object_set_new (own, key, json_null ());
+        else if (json_equal (value, json_object_get (own, key)))
+            rc |= json_object_del (own, key);
+    if (rc == 0)
+        return own;
+    json_decref (own);
+    return NULL;
+}
+
+/* The jobspec of a further component: tasks of the first one's command, and `attributes`
+ * with that which is its own. */
+static json_t *component (const struct submit_options *first,
+                          const struct submit_options *so,
+                          const struct submit_program *prog, struct error *err)
+{
+    char *const script[] = { "component", NULL };
+    const struct submit_program command = { .args = prog->script ? script : prog->args };
+    json_t *task_list = NULL, *system;
+    struct submit_shape s;
+    char name[256];
+    int rc = 0;
+
+    if (submit_shape_make (so, &s, err) < 0)
+        return error_prefix (err, "component %zu", so->component), NULL;
+    default_name (first, prog, name, sizeof (name));
+    system = json_pack ("{s:o, s:{s:s}}", "environment", component_variables (first, so),
+                        "job", "name", so->js.name ? so->js.name : name);
+    if (s.mem_node && !s.nodes.count.min)
+        rc |= json_object_set_new (
+            system, "fluxq",
+            json_pack ("{s:I}", "memory-per-node", (json_int_t)s.mem_node));
+    rc |= constraints (system, so);
+    if (rc < 0 || tasks (&command, &s, &task_list, err) < 0) {
+        json_decref (system);
+        submit_shape_release (&s);
+        return error_null (error_no_memory (err, NULL));
+    }
+    json_t *root = json_pack ("{s:i, s:o, s:o, s:{s:o}}", "version", 1, "resources",
+                              resources (so, &s), "tasks", task_list, "attributes",
+                              "system", system);
+    submit_shape_release (&s);
+    return root ? root : error_null (error_no_memory (err, NULL));
+}
+
+/* Adds the further components to the jobspec. */
+static int add_components (json_t *system, const struct submit_options *so,
+                           const struct submit_program *prog, struct error *err)
+{
+    json_t *own = json_object_get (system, "fluxq"), *list;
+
+    if (so->nfurther == 0)
+        return 0;
+    if (!own && (own = json_object ()))
+        json_object_set_new (system, "fluxq", own);
+    list = json_array ();
+    if (json_object_set_new (own, "components", list) < 0)
+        return error_no_memory (err, NULL);
+    for (size_t i = 0; i < so->nfurther; i++) {
+        json_t *root = component (so, so->further[i], prog, err);
+        if (!root)
+            return -err->code;
+        if (json_array_append_new (list, root) < 0)
+            return error_no_memory (err, NULL);
+    }
+    return 0;
+}
+
 json_t *submit_options_jobspec (const struct submit_options *so,
                                 const struct submit_program *prog, const char *cwd,
                                 char *const environ_list[], struct error *err)
@@ -474,11 +557,13 @@ json_t *submit_options_jobspec (const struct submit_options *so,
     if (so->process.warn.batch && !prog->script)
         return error_null (error_set (
             err, EINVAL, "--signal=B: there is no batch script, only a command"));
-    if (submit_shape_make (so, &s, err) < 0)
+    if (submit_components_complete (so, err) < 0 || submit_shape_make (so, &s, err) < 0)
         return NULL;
     if (tasks (prog, &s, &task_list, err) < 0
-        || system_attributes (so, prog, &s, cwd, environ_list, &system, err) < 0) {
+        || system_attributes (so, prog, &s, cwd, environ_list, &system, err) < 0
+        || add_components (system, so, prog, err) < 0) {
         json_decref (task_list);
+        json_decref (system);
         submit_shape_release (&s);
         return NULL;
     }

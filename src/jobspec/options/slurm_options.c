@@ -342,6 +342,7 @@ static int set_command (struct submit_options *so, enum submit_source source,
                         const struct slurm_option *o, const char *value,
                         const char *where, struct error *err)
 {
+    so = so->first ? so->first : so;
     void *at = (char *)so + o->at;
     char *copy;
 
@@ -458,8 +459,8 @@ static const struct slurm_option *row_of_variable (const char *entry, const char
     return NULL;
 }
 
-int slurm_options_from_environ (struct submit_options *so, enum slurm_command command,
-                                char *const environ_list[], struct error *err)
+static int read_environ (struct submit_options *so, enum slurm_command command,
+                         char *const environ_list[], struct error *err)
 {
     const char *prefix = command == SLURM_SALLOC ? "SALLOC_"
                          : command == SLURM_SRUN ? "SLURM_"
@@ -483,4 +484,14 @@ int slurm_options_from_environ (struct submit_options *so, enum slurm_command co
             return -err->code;
     }
     return 0;
+}
+
+int slurm_options_from_environ (struct submit_options *so, enum slurm_command command,
+                                char *const environ_list[], struct error *err)
+{
+    int rc = read_environ (so, command, environ_list, err);
+
+    for (size_t i = 0; i < so->nfurther && rc == 0; i++)
+        rc = read_environ (so->further[i], command, environ_list, err);
+    return rc;
 }

@@ -8,6 +8,7 @@
 #include <ctype.h>
 
 #include "jobspec/attributes/text.h"
+#include "jobspec/options/components.h"
 #include "jobspec/options/set.h"
 
 void submit_options_set_host (struct submit_options *so)
@@ -70,6 +71,7 @@ void submit_options_release (struct submit_options *so)
     idset_destroy (so->ntasks.list);
     dependencies_release (&so->depend);
     submit_written_release (so);
+    submit_components_release (so);
     submit_options_init (so);
 }
 
@@ -100,7 +102,7 @@ int submit_options_set (struct submit_options *so, enum submit_source source,
         submit_written_explain (so, &v, again);
     if (rc == 0 && option_adds (&v))
         submit_written_note (so, a, where);
-    return rc;
+    return rc < 0 ? rc : submit_components_note (so, source, a, name, value, where, err);
 }
 
 /* Whether a value of this option, which is read already, wins. */
@@ -181,8 +183,8 @@ static bool inside_job (char *const list[])
     return false;
 }
 
-int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
-                                 struct error *err)
+static int read_environ (struct submit_options *so, char *const environ_list[],
+                         struct error *err)
 {
     const bool inside = inside_job (environ_list);
 
@@ -207,4 +209,14 @@ int submit_options_from_environ (struct submit_options *so, char *const environ_
             return rc;
     }
     return 0;
+}
+
+int submit_options_from_environ (struct submit_options *so, char *const environ_list[],
+                                 struct error *err)
+{
+    int rc = read_environ (so, environ_list, err);
+
+    for (size_t i = 0; i < so->nfurther && rc == 0; i++)
+        rc = read_environ (so->further[i], environ_list, err);
+    return rc;
 }

@@ -163,6 +163,12 @@ struct submit_options {
     char submit_host[64]; /* name of this machine, see submit_options_set_host() */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
     char *script_path; /* the file with the script, for people; or NULL */
+    /* Of a heterogeneous job, see components.h. */
+    struct submit_options **further; /* the further components, owned */
+    size_t nfurther;
+    struct submit_options *first; /* of a further component: the first one; else NULL */
+    size_t component;             /* 0: the first one */
+    json_t *given; /* internal: the options that were set, see components.c; or NULL */
 };
 
 /* Whether the job is submitted with urgency 0. */

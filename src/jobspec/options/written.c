@@ -5,6 +5,7 @@
  */
 
 #include "common/macros.h"
+#include "jobspec/options/components.h"
 #include "jobspec/options/set.h"
 
 #define OPENING "jobspec: "
@@ -26,6 +27,8 @@ void submit_written_explain (const struct submit_options *so,
     const char *word = so->explain_as ? so->explain_as : "done";
     char text[1024];
 
+    if (so->component > 0 && submit_component_ignores (v->attribute))
+        word = "not used: that of the first component counts";
     before = before ? before : "another option";
     if (!option_adds (v))
         snprintf (text, sizeof (text), "%s%s%.200s: not used: %s has precedence",

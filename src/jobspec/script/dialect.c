@@ -2,6 +2,11 @@
  */
 #include "jobspec/script/dialect.h"
 
+#include <ctype.h>
+#include <strings.h>
+
+#include "jobspec/options/components.h"
+
 bool script_next_line (const struct script *s, struct script_line *line)
 {
     const char *begin = s->text;
@@ -57,28 +62,85 @@ void dialect_warn_late (const struct script *s, const struct dialect *d,
                      n - ONE_BY_ONE);
 }
 
+size_t dialect_hetjob (const char *text, size_t len)
+{
+    static const char *const words[] = { "hetjob", "packjob" };
+    size_t blank = 0;
+
+    while (blank < len && isspace ((unsigned char)text[blank]))
+        blank++;
+    for (size_t i = 0; i < ARRAY_SIZE (words); i++) {
+        size_t n = strlen (words[i]);
+        if (len - blank >= n && !strncasecmp (text + blank, words[i], n)
+            && (len - blank == n || isspace ((unsigned char)text[blank + n])))
+            return blank + n;
+    }
+    return 0;
+}
+
+static size_t next_component (const struct dialect *d, const char *args, size_t len)
+{
+    return args && d->options && d->options->next_component
+               ? d->options->next_component (args, len)
+               : 0;
+}
+
+bool dialect_begins_component (const struct script_line *line)
+{
+    bool begins = false;
+
+    for (const struct dialect *const *d = dialects; *d && !begins; d++) {
+        const char *args = (*d)->match (line->text, line->len);
+        size_t len = args ? line->len - (size_t)(args - line->text) : 0;
+        begins = next_component (*d, args, len) > 0;
+    }
+    return begins;
+}
+
+/* The options that follow are those of the next component. */
+static int go_to_component (struct script *s, struct submit_options *first,
+                            const struct script_line *line, struct error *err)
+{
+    s->so = submit_component_of_script (first, ++s->component, err);
+    if (s->so)
+        return 0;
+    error_prefix (err, "%s:%u", s->name, line->number);
+    return -err->code;
+}
+
 int dialect_read_header (const struct script *s, const struct dialect *d,
                          struct script_line first, const struct dialect_options *options,
                          struct error *err)
 {
-    struct script_line line = first;
+    struct script_line line = { NULL, 0, 0 };
+    struct script at = *s;
+    int rc = 0;
 
-    do {
+    while (rc == 0 && script_next_line (s, &line)) {
         const char *args = d->match (line.text, line.len);
-        int rc;
+        size_t len = args ? line.len - (size_t)(args - line.text) : 0;
 
         if (s->command.text && line.number >= s->command.number) {
             dialect_warn_late (s, d, line);
             return 0;
         }
-        if (!args)
+        if (dialect_begins_component (&line))
+            rc = go_to_component (&at, s->so, &line, err);
+        if (rc < 0 || !args || line.number < first.number)
             continue;
-        rc = dialect_apply (s, &line, args, line.len - (size_t)(args - line.text),
-                            options, err);
-        if (rc < 0)
-            return rc;
-    } while (script_next_line (s, &line));
-    return 0;
+        size_t word = next_component (d, args, len);
+        rc = dialect_apply (&at, &line, args + word, len - word, options, err);
+    }
+    return rc;
+}
+
+/* "job.sh:3", or "job.sh:3: component 1" */
+static void add_place (struct strbuf *sb, const struct script *s,
+                       const struct script_line *line)
+{
+    strbuf_addf (sb, "%s:%u", s->name, line->number);
+    if (s->heterogeneous)
+        strbuf_addf (sb, ": component %zu", s->component);
 }
 
 static int apply_option (const struct script *s, const struct script_line *line,
@@ -87,7 +149,8 @@ static int apply_option (const struct script *s, const struct script_line *line,
 {
     autostrbuf struct strbuf where = STRBUF_INIT (8192);
 
-    strbuf_addf (&where, "%s:%u: ", s->name, line->number);
+    add_place (&where, s, line);
+    strbuf_adds (&where, ": ");
     if (!m->desc)
         return error_set (err, EINVAL, "%s'%.64s' is not an option", where.buf, m->value);
     if (!strncmp (w->argv[m->index], "--", 2))
@@ -214,10 +277,12 @@ int dialect_apply (const struct script *s, const struct script_line *line,
     struct option_match m;
     struct words w;
     struct error own = { 0 };
+    autostrbuf struct strbuf place = STRBUF_INIT (8192);
     int rc = words_split (&w, text, len, options->rules, &own);
 
+    add_place (&place, s, line);
     if (rc < 0) {
-        error_prefix (&own, "%s:%u", s->name, line->number);
+        error_prefix (&own, "%s", place.buf);
         return dialect_refuse (s, &own, err);
     }
     option_parser_init (&p, s->name, options->table (), OPTION_PERMUTE, w.argc, w.argv);
@@ -225,7 +290,7 @@ int dialect_apply (const struct script *s, const struct script_line *line,
         if (rc < 0) {
             add_hint (options, w.argv[m.index],
                       m.index + 1 < w.argc ? w.argv[m.index + 1] : NULL, &own);
-            error_prefix (&own, "%s:%u", s->name, line->number);
+            error_prefix (&own, "%s", place.buf);
             go_on (&p, m.index);
         } else if (apply_option (s, line, &w, &m, options, &own) == 0) {
             continue;

@@ -29,6 +29,8 @@ struct script {
     script_warn_f warn; /* or NULL */
     void *arg;
     struct script_refusals *refusals; /* or NULL: the first refusal ends the reading */
+    bool heterogeneous; /* it has several components: messages name that of a line */
+    size_t component;   /* whose options are read into so */
 };
 
 /* Refused directives, which are reported together. */
@@ -82,7 +84,16 @@ struct dialect_options {
      * 0. */
     int (*refuse) (const struct option_desc *option, const char *where,
                    struct error *err);
+    /* The length of the word that begins the text of a directive and says that the next
+     * component of a heterogeneous job begins ("hetjob"); 0: it does not. NULL: no
+     * directive of the dialect says so. */
+    size_t (*next_component) (const char *text, size_t len);
 };
+
+/* Whether the line begins the next component of a heterogeneous job. */
+bool dialect_begins_component (const struct script_line *line);
+/* "hetjob" and "packjob", as next_component(). */
+size_t dialect_hetjob (const char *text, size_t len);
 
 /* Apply the text of the directive that begins on line; words that are no options are
  * refused. Errors begin with file and line. */

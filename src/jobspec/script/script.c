@@ -42,6 +42,7 @@ static int find_in_header (struct script *s, const struct dialect **ret,
             s->command = line;
             return 0;
         }
+        s->heterogeneous |= d && dialect_begins_component (&line);
         if (d == &dialect_fluxq) {
             *own = own->text ? *own : line;
             continue;

@@ -107,7 +107,8 @@ static int take_option (struct cmd *c, struct run *r, const struct option_match 
         cmd_option_as_written (c, m, r->where, sizeof (r->where));
         const struct slurm_option *row = slurm_option_of (m->desc);
         if (row && row->steps)
-            return set_job_option (c, r, m) == CMD_OK ? add_option (c, r, m) : c->status;
+            return submit_set_option (c, r->component, m) == CMD_OK ? add_option (c, r, m)
+                                                                    : c->status;
         r->job_only = r->where;
         return submit_set_option (c, r->component, m);
     }

@@ -28,10 +28,16 @@ end_job()
     touch "stop.$1" && wait_job_state "$1" COMPLETED
 }
 
+# Whether only running jobs have cores: those of a job that has just ended are free again.
+is_settled()
+{
+    test "$(sinfo -h -o %C | cut -d/ -f1)" = "$(squeue -h -t RUNNING -o %C | awk "{ n += \$1 } END { print n + 0 }")"
+}
+
 # nodes_of OPTION...: a job with the options runs, and its nodes are printed.
 nodes_of()
 {
-    sbatch --wait -o /dev/null --parsable "$@" --wrap true >id && squeue --states=all -h -j "$(cat id)" -o %N
+    wait_until 20 is_settled && sbatch --wait -o /dev/null --parsable "$@" --wrap true >id && squeue --states=all -h -j "$(cat id)" -o %N
 }
 
 # refused REASON OPTION...: sbatch refuses the options with a reason like REASON.
@@ -64,7 +70,7 @@ test_expect_success 'the option is read from a script and the environment; steps
 '
 
 test_expect_success 'a job waits for whole segments, also after a restart of the broker' '
-    first=$(sbatch --parsable -o /dev/null -N 1 --exclusive until.sh) && wait_job_state $first RUNNING &&
+    wait_until 20 is_settled && first=$(sbatch --parsable -o /dev/null -N 1 --exclusive until.sh) && wait_job_state $first RUNNING &&
     is "$(job_field $first nodelist)" node0 &&
     id=$(sbatch --parsable -o /dev/null -N 6 --segment=3 --wrap true) &&
     wait_until 20 sh -c "fluxq-show job $id | grep -q \"3 of 6 nodes fit now\"" &&
@@ -108,7 +114,7 @@ test_expect_success 'more tasks than that on a node are refused' '
 
 test_expect_success 'a spread job has as many nodes as are free, with its tasks evenly on them' '
     is "$(nodes_of -n 3 --spread-job)" "node[0-2]" && is "$(nodes_of -n 16 --spread-job)" "node[0-7]" &&
-    first=$(sbatch --parsable -o /dev/null -N 5 --exclusive until.sh) && wait_job_state $first RUNNING &&
+    wait_until 20 is_settled && first=$(sbatch --parsable -o /dev/null -N 5 --exclusive until.sh) && wait_job_state $first RUNNING &&
     sbatch --wait -o spread.out -n 4 --spread-job --wrap "echo \$SLURM_JOB_NUM_NODES \$SLURM_NTASKS \$SLURM_TASKS_PER_NODE" &&
     is "$(cat spread.out)" "3 4 2,1(x2)" && end_job $first &&
     is "$(SBATCH_SPREAD_JOB=1 nodes_of -n 2)" "node[0-1]" && is "$(nodes_of -n 4 --spread-job --ntasks-per-node=2)" "node[0-3]"

@@ -34,7 +34,7 @@ test_expect_success 'a program that does not exist gives the status of the scrip
 test_expect_success 'inside a job srun takes the options that describe an allocation, and those of a step' '
     write_script step.sh <<-\END &&
 	#!/bin/sh
-	srun -A x -p batch -q fast -C a --mem=100 --exclusive -k -u -E -t 5 --reservation=r --wckey=k -n1 echo quiet
+	srun -A x -p batch -q fast --mem=100 --exclusive -k -u -E -t 5 --reservation=r --wckey=k -n1 echo quiet
 	srun -r 1 -N1 -n1 sh -c "echo relative \$SLURMD_NODENAME"
 	srun --relative=1 -N2 true 2>&1
 	srun --jobid=$SLURM_JOB_ID -n1 echo own

@@ -150,14 +150,15 @@ test_expect_success 'sbcast copies a file to the nodes of the job, of a job by -
 	sbcast original copy1 && sbcast -v copy.sh copy1; echo "again $?"
 	sbcast -fp -j $SLURM_JOB_ID original copy2; echo "forced $?"
 	sbcast --jobid=999999 original copy3; echo "other $?"
-	sbcast -C original copy3; echo "compress $?"
+	sbcast -C original copy4; echo "compress $?"
+	sbcast -F 4 original copy3; echo "fanout $?"
 	SBCAST_SIZE=4m sbcast original copy3; echo "size $?"
 	sbcast original; echo "one $?"
 	END
     test_cmp original copy1 && grep -x "again 1" "$out" && test_cmp original copy2 && grep -x "forced 0" "$out" &&
     test "$(date -r copy2 +%Y)" = 2001 && test_must_fail test -e copy3 &&
     grep -x "other 1" "$out" && grep "inside a job a file is copied to the nodes of that job, $id" "$out" &&
-    grep -x "compress 1" "$out" && grep "error: --compress: not supported" "$out" && grep -x "size 1" "$out" &&
+    grep -x "compress 0" "$out" && cmp original copy4 && rm copy4 && grep -x "fanout 1" "$out" && grep "error: --fanout: not supported" "$out" && grep -x "size 1" "$out" &&
     grep "error: SBCAST_SIZE: not supported" "$out" && grep -x "one 1" "$out" &&
     test_must_fail sbcast original copy4 2>err && grep "Need a job id to run this command" err &&
     test_must_fail sbcast one 2>err && grep -x "Need two file names, have 1 names" err &&

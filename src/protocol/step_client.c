@@ -74,9 +74,13 @@ const struct option_desc step_options[] = {
     OPTION_END,
 };
 
-#define OF_JOB(name, letter, arg)                                                        \
+#define OF_JOB(name, letter, arg, optional)                                              \
     {                                                                                    \
-        name, letter, arg, NULL, STEP_OPT_OF_JOB, false, NULL                            \
+        name, letter, arg, NULL, STEP_OPT_OF_JOB, optional, NULL                         \
+    }
+#define NOT_HERE(name, letter, arg, optional)                                            \
+    {                                                                                    \
+        name, letter, arg, NULL, STEP_OPT_REFUSED, optional, NULL                        \
     }
 #define NOTHING(name, letter, arg, optional)                                             \
     {                                                                                    \
@@ -98,42 +102,149 @@ const struct option_desc srun_options[] = {
       "Placement" },
     { "tasks-per-node", 0, "N", "the same as --ntasks-per-node", STEP_OPT_PER_NODE, false,
       "Resources" },
+    { "bcast", 0, "DEST", "copy the program to the nodes first [a name in the directory]",
+      STEP_OPT_BCAST, true, "Files and directory" },
     { "exclusive", 0, "user|mcs", "take only the requested cores, as --exact",
       STEP_OPT_EXCLUSIVE, true, "Resources" },
-    OF_JOB ("account", 'A', "NAME"),
-    OF_JOB ("begin", 'b', "TIME"),
-    OF_JOB ("clusters", 'M', "NAMES"),
-    OF_JOB ("comment", 0, "TEXT"),
-    OF_JOB ("constraint", 'C', "TEXT"),
-    OF_JOB ("deadline", 0, "TIME"),
-    OF_JOB ("dependency", 'd', "LIST"),
-    OF_JOB ("hold", 'H', NULL),
-    OF_JOB ("hint", 0, "TYPE"),
-    OF_JOB ("licenses", 'L', "LIST"),
-    OF_JOB ("mail-type", 0, "EVENTS"),
-    OF_JOB ("mail-user", 0, "USER"),
-    OF_JOB ("mem", 0, "SIZE"),
-    OF_JOB ("mem-per-cpu", 0, "SIZE"),
-    OF_JOB ("mem-per-gpu", 0, "SIZE"),
-    OF_JOB ("nice", 0, "N"),
-    OF_JOB ("ntasks-per-core", 0, "N"),
-    OF_JOB ("oversubscribe", 's', NULL),
-    OF_JOB ("partition", 'p', "NAME"),
-    OF_JOB ("propagate", 0, "LIST"),
-    OF_JOB ("qos", 'q', "NAME"),
-    OF_JOB ("reservation", 0, "NAME"),
-    OF_JOB ("switches", 0, "N"),
-    OF_JOB ("threads-per-core", 0, "N"),
-    OF_JOB ("time-min", 0, "TIME"),
-    OF_JOB ("wckey", 0, "KEY"),
+    { "nodefile", 'F', "FILE", "run on the nodes of the job that FILE names",
+      STEP_OPT_NODEFILE, false, "Placement" },
+    { "quit-on-interrupt", 0, NULL, "one ctrl-C ends the tasks", STEP_OPT_QUIT, false,
+      "The step" },
+    { "send-libs", 0, "yes|no", NULL, STEP_OPT_SEND_LIBS, true, NULL },
+    { "cpu_bind", 0, "HOW", NULL, STEP_OPT_CPU_BIND, false, NULL }, /* of old scripts */
+    { "hint", 0, "compute_bound|multithread|nomultithread", NULL, STEP_OPT_WORDS, false,
+      NULL },
+    { "threads-per-core", 0, "1", NULL, STEP_OPT_WORDS, false, NULL },
+    { "ntasks-per-core", 0, "N", NULL, STEP_OPT_NUMBER, false, NULL },
+    { "mem", 0, "SIZE", NULL, STEP_OPT_SIZE, false, NULL },
+    { "mem-per-cpu", 0, "SIZE", NULL, STEP_OPT_SIZE, false, NULL },
+    { "mem-per-gpu", 0, "SIZE", NULL, STEP_OPT_SIZE, false, NULL },
+    OF_JOB ("account", 'A', "NAME", false),
+    OF_JOB ("bb", 0, "SPEC", false),
+    OF_JOB ("bbf", 0, "FILE", false),
+    OF_JOB ("begin", 'b', "TIME", false),
+    OF_JOB ("cluster-constraint", 0, "LIST", false),
+    OF_JOB ("clusters", 'M', "NAMES", false),
+    OF_JOB ("comment", 0, "TEXT", false),
+    OF_JOB ("consolidate-segments", 0, NULL, false),
+    OF_JOB ("contiguous", 0, NULL, false),
+    OF_JOB ("core-spec", 'S', "N", false),
+    OF_JOB ("deadline", 0, "TIME", false),
+    OF_JOB ("delay-boot", 0, "MINUTES", false),
+    OF_JOB ("dependency", 'd', "LIST", false),
+    OF_JOB ("extra", 0, "TEXT", false),
+    OF_JOB ("gpus-per-socket", 0, "N", false),
+    OF_JOB ("hold", 'H', NULL, false),
+    OF_JOB ("licenses", 'L', "LIST", false),
+    OF_JOB ("mail-type", 0, "EVENTS", false),
+    OF_JOB ("mail-user", 0, "USER", false),
+    OF_JOB ("mcs-label", 0, "LABEL", false),
+    OF_JOB ("mincpus", 0, "N", false),
+    OF_JOB ("nice", 0, "N", true),
+    OF_JOB ("ntasks-per-socket", 0, "N", false),
+    OF_JOB ("oversubscribe", 's', NULL, false),
+    OF_JOB ("partition", 'p', "NAME", false),
+    OF_JOB ("power", 0, "FLAGS", false),
+    OF_JOB ("prefer", 0, "LIST", false),
+    OF_JOB ("priority", 0, "N", false),
+    OF_JOB ("propagate", 0, "LIST", true),
+    OF_JOB ("qos", 'q', "NAME", false),
+    OF_JOB ("reboot", 0, NULL, false),
+    OF_JOB ("reservation", 0, "NAME", false),
+    OF_JOB ("segment", 0, "N", false),
+    OF_JOB ("share", 0, NULL, false),
+    OF_JOB ("signal", 0, "SIGNAL", false),
+    OF_JOB ("sockets-per-node", 0, "N", false),
+    OF_JOB ("spread-job", 0, NULL, false),
+    OF_JOB ("spread-segments", 0, NULL, false),
+    OF_JOB ("stepmgr", 0, NULL, false),
+    OF_JOB ("switches", 0, "N", false),
+    OF_JOB ("thread-spec", 0, "N", false),
+    OF_JOB ("time-min", 0, "TIME", false),
+    OF_JOB ("tmp", 0, "SIZE", false),
+    OF_JOB ("use-min-nodes", 0, NULL, false),
+    OF_JOB ("wckey", 0, "KEY", false),
+    NOTHING ("bcast-exclude", 0, "PATHS", false),
+    NOTHING ("compress", 0, "LIBRARY", true),
     NOTHING ("disable-status", 'X', NULL, false),
     NOTHING ("no-kill", 'k', "off", true),
     NOTHING ("preserve-env", 'E', NULL, false),
+    NOTHING ("slurmd-debug", 0, "LEVEL", false),
     NOTHING ("threads", 'T', "N", false),
+    NOTHING ("treewidth", 0, "N", false),
     NOTHING ("unbuffered", 'u', NULL, false),
     NOTHING ("verbose", 'v', NULL, false),
+    NOT_HERE ("acctg-freq", 0, "LIST", false),
+    NOT_HERE ("constraint", 'C', "TEXT", false),
+    NOT_HERE ("container", 0, "PATH", false),
+    NOT_HERE ("container-id", 0, "ID", false),
+    NOT_HERE ("cores-per-socket", 0, "N", false),
+    NOT_HERE ("cpu-freq", 0, "SPEC", false),
+    NOT_HERE ("cpus-per-gpu", 0, "N", false),
+    NOT_HERE ("epilog", 0, "PROGRAM", false),
+    NOT_HERE ("external-launcher", 0, "MPI", true),
+    NOT_HERE ("extra-node-info", 'B', "SPEC", false),
+    NOT_HERE ("gpu-freq", 0, "SPEC", false),
+    NOT_HERE ("gres-flags", 0, "SPEC", false),
+    NOT_HERE ("het-group", 0, "LIST", false),
+    NOT_HERE ("mem-bind", 0, "SPEC", false),
+    NOT_HERE ("msg-timeout", 0, "SECONDS", false),
+    NOT_HERE ("network", 0, "SPEC", false),
+    NOT_HERE ("no-allocate", 'Z', NULL, false),
+    NOT_HERE ("ntasks-per-tres", 0, "N", false),
+    NOT_HERE ("oom-kill-step", 0, "0|1", true),
+    NOT_HERE ("pack-group", 0, "LIST", false),
+    NOT_HERE ("profile", 0, "LIST", false),
+    NOT_HERE ("prolog", 0, "PROGRAM", false),
+    NOT_HERE ("resources", 0, "SPEC", false),
+    NOT_HERE ("resv-ports", 0, "N", true),
+    NOT_HERE ("task-epilog", 0, "PROGRAM", false),
+    NOT_HERE ("task-prolog", 0, "PROGRAM", false),
+    NOT_HERE ("test-only", 0, NULL, false),
+    NOT_HERE ("tres-per-task", 0, "LIST", false),
+    NOT_HERE ("wait-for-children", 0, NULL, false),
+    NOT_HERE ("x11", 0, "all|first|last|batch", true),
     OPTION_END,
 };
+
+/* What to do instead of an option that a step refuses; the others are only to be
+ * removed. */
+static const struct {
+    const char *name, *instead;
+} srun_refused[] = {
+    { "acctg-freq", "remove it (the usage of a step is measured when it ends)" },
+    { "constraint", "name nodes of the job with --nodelist" },
+    { "container", "a step runs in the image of the job" },
+    { "container-id", "a step runs in the image of the job" },
+    { "cores-per-socket", "ask for cores with --cpus-per-task" },
+    { "cpu-freq", "remove it (fluxq does not change the frequency of cores)" },
+    { "cpus-per-gpu", "ask for cores with --cpus-per-task" },
+    { "epilog", "run it after srun" },
+    { "extra-node-info", "ask for cores with --cpus-per-task" },
+    { "gpu-freq", "remove it (fluxq does not change the frequency of GPUs)" },
+    { "het-group", "a job has one group of nodes: choose nodes with --nodelist" },
+    { "no-allocate", "remove it (a step runs in a job)" },
+    { "ntasks-per-tres", "say --ntasks-per-gpu" },
+    { "pack-group", "a job has one group of nodes: choose nodes with --nodelist" },
+    { "prolog", "run it before srun" },
+    { "task-epilog", "run it in a script that is the command" },
+    { "task-prolog", "run it in a script that is the command" },
+    { "test-only", "say sbatch --test-only" },
+    { "tres-per-task", "say --cpus-per-task and --gpus-per-task" },
+    { "wait-for-children", "let the command wait for its processes" },
+    { "x11", "use ssh -X to the node" },
+};
+
+int srun_refuse (const struct option_desc *option, struct error *err)
+{
+    const char *instead = "remove it";
+
+    for (size_t i = 0; i < ARRAY_SIZE (srun_refused); i++)
+        if (!strcmp (srun_refused[i].name, option->name))
+            instead = srun_refused[i].instead;
+    return error_set (err, EINVAL, "--%s: not supported in a step: %s", option->name,
+                      instead);
+}
 
 const struct option_desc bcast_options[] = {
     { "force", 'f', NULL, "replace an existing file", BCAST_OPT_FORCE, false, NULL },
@@ -148,7 +259,6 @@ static const struct {
     const char *variable; /* that stands for the option, or NULL */
     const char *reason;
 } sbcast_refused[] = {
-    { "compress", "SBCAST_COMPRESS", "the copy is not compressed" },
     { "exclude", "SBCAST_EXCLUDE", "it is for --send-libs" },
     { "fanout", "SBCAST_FANOUT", "the copy follows the tree of the job's agents" },
     { "treewidth", "SBCAST_TREE_WIDTH", "the copy follows the tree of the job's agents" },
@@ -173,7 +283,7 @@ const struct option_desc sbcast_options[] = {
     { "jobid", 'j', "JOB", "the job to whose nodes the file is copied [this job]",
       BCAST_OPT_JOBID, false, NULL },
     { "verbose", 'v', NULL, NULL, BCAST_OPT_NOTHING, false, NULL },
-    REFUSED ("compress", 'C', "LIBRARY", true),
+    { "compress", 'C', "LIBRARY", NULL, BCAST_OPT_NOTHING, true, NULL },
     REFUSED ("exclude", 0, "PATHS", false),
     REFUSED ("fanout", 'F', "N", false),
     REFUSED ("treewidth", 0, "N", false),

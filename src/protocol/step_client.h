@@ -79,9 +79,19 @@ enum step_option {
     STEP_OPT_GRES,
     STEP_OPT_GPUS_PER_NODE,
     STEP_OPT_TRES_BIND,
+    STEP_OPT_BCAST,
     STEP_OPT_EXCLUSIVE,
+    STEP_OPT_NODEFILE,
+    STEP_OPT_QUIT,
+    STEP_OPT_SEND_LIBS,
+    /* The value is checked, and says what holds here anyway: one of the words of the
+     * argument's description; a number; a size of memory, which all steps share. */
+    STEP_OPT_WORDS,
+    STEP_OPT_NUMBER,
+    STEP_OPT_SIZE,
     STEP_OPT_OF_JOB,  /* describes an allocation, which the job has already */
     STEP_OPT_NOTHING, /* the effect is the usual one here */
+    STEP_OPT_REFUSED, /* srun_refuse() says why */
 };
 
 /* Options of a step, without --help and similar ones. */
@@ -89,6 +99,8 @@ extern const struct option_desc step_options[];
 
 /* Options that srun has besides, inside a job; the names are those of Slurm 25.11. */
 extern const struct option_desc srun_options[];
+/* Sets the error for an option that is STEP_OPT_REFUSED. Returns -EINVAL. */
+int srun_refuse (const struct option_desc *option, struct error *err);
 
 enum bcast_option {
     BCAST_OPT_FORCE = 1,

@@ -72,6 +72,7 @@ SHELL_PARTS = \
 	src/shell/run/inside.c \
 	src/shell/run/receive.c \
 	src/shell/run/run.c \
+	src/shell/run/run_bcast.c \
 	src/shell/run/run_connect.c \
 	src/shell/run/run_input.c \
 	src/shell/run/run_keepalive.c \

@@ -100,7 +100,12 @@ static bool goes_to_step (const struct cmd *c, const struct run *r,
 static int take_option (struct cmd *c, struct run *r, const struct option_match *m)
 {
     bool is_step = true;
+    struct error err = { 0 };
 
+    if (m->desc->id == STEP_OPT_REFUSED) {
+        srun_refuse (m->desc, &err);
+        return cmd_usage (c, "%s", err.text);
+    }
     if (m->desc->id == STEP_OPT_JOBID || m->desc->id == STEP_OPT_NOTHING)
         return CMD_OK; /* find_job() has read the job */
     if (m->desc->id >= SUBMIT_OPTION_FIRST && !goes_to_step (c, r, m->desc)) {

@@ -129,37 +129,37 @@ static int add_argument (struct step_spec *s, const char *text)
 }
 
 /* Sets the command of the task on each node. */
-static int fill_command (struct step_spec *s, const struct bcast *b,
+static int fill_command (struct step_spec *s, const struct bcast_copy *c,
                          const struct stat *st, struct error *err)
 {
     char size[32], mode[16], mtime[32];
-    autofree char *dest = full_path (b);
     snprintf (size, sizeof (size), "--size=%jd", (intmax_t)st->st_size);
     snprintf (mode, sizeof (mode), "--mode=%u", st->st_mode & 0777);
     snprintf (mtime, sizeof (mtime), "--mtime=%jd", (intmax_t)st->st_mtime);
     const char *const words[] = { AGENT_ITSELF,
                                   "--receive",
-                                  dest,
+                                  c->dest,
                                   size,
                                   mode,
-                                  b->preserve ? mtime : NULL,
-                                  b->force ? "--force" : NULL };
+                                  c->preserve ? mtime : NULL,
+                                  c->force ? "--force" : NULL };
     s->args = calloc (ARRAY_SIZE (words) + 1, sizeof (*s->args));
-    for (size_t i = 0; s->args && dest && i < ARRAY_SIZE (words); i++)
+    for (size_t i = 0; s->args && i < ARRAY_SIZE (words); i++)
         if (words[i] && add_argument (s, words[i]) < 0)
             return error_no_memory (err, NULL);
-    return s->args && dest ? 0 : error_no_memory (err, NULL);
+    return s->args ? 0 : error_no_memory (err, NULL);
 }
 
-static int fill (struct run_options *o, const struct bcast *b, struct error *err)
+int bcast_fill (struct run_options *o, const struct bcast_copy *c, struct error *err)
 {
     struct step_spec *s = &o->spec;
     struct stat st;
-    o->input_fd = open (b->file, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    *o = (struct run_options){ .input_fd =
+                                   open (c->file, O_RDONLY | O_CLOEXEC | O_NOCTTY) };
     if (o->input_fd < 0 || fstat (o->input_fd, &st) < 0)
-        return error_errno (err, errno, "%s", b->file);
+        return error_errno (err, errno, "%s", c->file);
     if (!S_ISREG (st.st_mode))
-        return error_set (err, EINVAL, "%s: not a file", b->file);
+        return error_set (err, EINVAL, "%s: not a file", c->file);
     o->digest = true;
     o->size = (uint64_t)st.st_size;
     o->quiet = true;
@@ -175,7 +175,15 @@ static int fill (struct run_options *o, const struct bcast *b, struct error *err
     s->env = calloc (1, sizeof (*s->env));
     if (!s->cwd || !s->mpi || !s->cpu_bind || !s->name || !s->env)
         return error_no_memory (err, NULL);
-    return fill_command (s, b, &st, err);
+    return fill_command (s, c, &st, err);
+}
+
+static int fill (struct run_options *o, const struct bcast *b, struct error *err)
+{
+    autofree char *dest = full_path (b);
+    const struct bcast_copy copy = { b->file, dest, b->force, b->preserve };
+
+    return dest ? bcast_fill (o, &copy, err) : error_no_memory (err, NULL);
 }
 
 int bcast_main (const char *name, int argc, char **argv)

@@ -12,12 +12,29 @@
 #include "protocol/step_client.h"
 
 #define BCAST_PROGRAM BCAST_CLIENT
+/* The name that srun --bcast gives to the program in a directory: of job, step and, after
+ * this, the node. */
+#define BCAST_NAME "slurm_bcast_%s.%s_"
 
 /* name: BCAST_PROGRAM, or SBCAST_CLIENT with its options and words. */
 int bcast_main (const char *name, int argc, char **argv);
 
+struct run_options;
+
+struct bcast_copy {
+    const char *file;
+    const char *dest; /* absolute; ends in '/': as in struct receive */
+    bool force, preserve;
+};
+
+/* Opens the file, and fills in the step that copies it, with one task on each node. 0 or
+ * negative errno; the caller releases *o in any case. */
+int bcast_fill (struct run_options *o, const struct bcast_copy *copy, struct error *err);
+
 struct receive {
-    const char *dest; /* absolute */
+    /* Absolute. A directory, if it ends in '/': the file gets a name of the step and the
+     * node, BCAST_NAME. */
+    const char *dest;
     uint64_t size;    /* bytes of the file */
     uint32_t mode;
     int64_t mtime; /* unix seconds, -1: now */

@@ -96,15 +96,35 @@ static int write_file (const struct receive *r, int fd, const char *temporary,
     return rc < 0 ? rc : give_name (r, temporary, digest, err);
 }
 
+/* The file in the directory `dest` that srun --bcast has named. NULL: no memory. */
+static char *name_in (const char *dest)
+{
+    const char *job = getenv ("FLUXQ_JOB_ID"), *step = getenv ("FLUXQ_STEP_ID");
+    const char *node = getenv ("FLUXQ_NODENAME");
+    char *path;
+
+    return asprintf (&path, "%s" BCAST_NAME "%s", dest, job ? job : "", step ? step : "",
+                     node ? node : "")
+                   < 0
+               ? NULL
+               : path;
+}
+
 int receive_file (const struct receive *r, struct error *err)
 {
+    size_t len = strlen (r->dest);
+    autofree char *path =
+        len > 0 && r->dest[len - 1] == '/' ? name_in (r->dest) : strdup (r->dest);
+    struct receive own = *r;
     autofree char *temporary = NULL;
-    if (asprintf (&temporary, "%s.XXXXXX", r->dest) < 0)
+
+    own.dest = path;
+    if (!path || asprintf (&temporary, "%s.XXXXXX", path) < 0)
         return error_no_memory (err, NULL);
     autoclose int fd = mkostemp (temporary, O_CLOEXEC);
     if (fd < 0)
-        return error_errno (err, errno, "cannot write %s", r->dest);
-    int rc = write_file (r, fd, temporary, err);
+        return error_errno (err, errno, "cannot write %s", path);
+    int rc = write_file (&own, fd, temporary, err);
     unlink (temporary); /* fails after a rename: fine */
     return rc;
 }

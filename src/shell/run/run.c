@@ -24,7 +24,9 @@ struct task_state {
 };
 
 struct run {
-    struct run_options options;
+    struct run_options options; /* of the step that runs */
+    struct run_options later;   /* of the step after it, if is_copy */
+    bool is_copy;               /* the step copies the program (--bcast) */
     struct loop loop;
     struct run_link link;
     struct loop_io signals;
@@ -155,7 +157,8 @@ static void tell_running (const struct run *r)
 static void on_interrupt (struct run *r)
 {
     double now = loop_now ();
-    if (r->ntasks == 0 || (r->interrupted > 0 && now - r->interrupted <= TWICE)) {
+    if (r->ntasks == 0 || r->options.quit
+        || (r->interrupted > 0 && now - r->interrupted <= TWICE)) {
         if (r->ntasks > 0)
             stderr_line (run_name, "interrupt: all tasks are killed");
         put_signal (r, SIGKILL);
@@ -360,6 +363,51 @@ static void end_job (struct run *r, int code)
     put_last (r, end);
 }
 
+/* The step is over. */
+static void forget_step (struct run *r)
+{
+    run_input_destroy (r->input);
+    run_output_destroy (r->output);
+    hostlist_destroy (r->hosts);
+    step_spec_release (&r->step);
+    run_options_release (&r->options);
+    strbuf_release (&r->started);
+    free (r->names);
+    free (r->ranks);
+    free (r->node_of);
+    free (r->tasks);
+    loop_timer_clear (&r->loop, &r->tell);
+    r->input = NULL;
+    r->output = NULL;
+    r->hosts = NULL;
+    r->names = NULL;
+    r->ranks = r->node_of = NULL;
+    r->tasks = NULL;
+    r->nnodes = r->ntasks = r->nended = 0;
+}
+
+static int send_request (struct run *r, struct error *err);
+
+/* The program is on the nodes: starts the step that runs it. False: an error was printed. */
+static bool start_later (struct run *r)
+{
+    struct error err = { 0 };
+    int rc = run_bcast_copied (&r->later, r->step.id, &err);
+
+    forget_step (r);
+    strbuf_init (&r->started, STEP_SPEC_MAX);
+    r->options = r->later;
+    r->later = (struct run_options){ 0 };
+    r->is_copy = false;
+    if (rc == 0)
+        rc = open_input (r, &err);
+    if (rc == 0)
+        rc = send_request (r, &err);
+    if (rc < 0)
+        stderr_line (run_name, "%s", err.text);
+    return rc == 0;
+}
+
 static void on_end (struct run *r, const struct frame *msg)
 {
     int status = msg->len >= 4 ? (int)wire_get_u32 (msg->data) : 1 << 8;
@@ -371,6 +419,14 @@ static void on_end (struct run *r, const struct frame *msg)
         stderr_line (run_name, "%.*s", (int)MIN (msg->len - 4, 500u), msg->data + 4);
     if (r->failed || (code == 0 && msg->len > 4))
         code = 1;
+    if (r->is_copy && code == 0) {
+        if (start_later (r))
+            return;
+        code = 1;
+    } else if (r->is_copy) {
+        stderr_line (run_name, "--bcast: the program is not on all nodes: the step does "
+                               "not start");
+    }
     r->ending = true;
     r->code = code;
     if (!r->holds) {
@@ -490,30 +546,33 @@ static int watch_signals (struct run *r, struct error *err)
 
 static void destroy (struct run *r)
 {
-    run_input_destroy (r->input);
-    run_output_destroy (r->output);
-    hostlist_destroy (r->hosts);
-    step_spec_release (&r->step);
-    run_options_release (&r->options);
+    forget_step (r);
+    run_options_release (&r->later);
     run_link_close (&r->link);
-    strbuf_release (&r->started);
-    free (r->names);
-    free (r->ranks);
-    free (r->node_of);
-    free (r->tasks);
     loop_release (&r->loop);
+}
+
+/* With --bcast the first step copies the program. */
+static int choose_step (struct run *r, struct run_options *o, struct error *err)
+{
+    if (!o->bcast) {
+        r->options = *o;
+        return 0;
+    }
+    r->later = *o;
+    r->is_copy = true;
+    return run_bcast_copy (o, &r->options, err);
 }
 
 int run_step (struct run_options *o)
 {
     static struct run r;
     struct error err = { 0 };
-    int rc = 0;
-    r.options = *o;
+    int rc = choose_step (&r, o, &err);
     strbuf_init (&r.started, STEP_SPEC_MAX);
     r.tell.fire = on_tell;
     r.limit.fire = on_limit;
-    if (loop_init (&r.loop) < 0)
+    if (loop_init (&r.loop) < 0 && rc == 0)
         rc = error_no_memory (&err, NULL);
     if (rc < 0 || (rc = open_input (&r, &err)) < 0 || (rc = connect_agent (&r, &err)) < 0
         || (rc = watch_signals (&r, &err)) < 0 || (rc = send_request (&r, &err)) < 0)

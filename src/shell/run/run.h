@@ -10,6 +10,7 @@
  *         run.c           messages with the agent (wire.h), signals, exit status
  *         run_input.c     input of the tasks: standard input, files
  *         run_output.c    destinations of output: labels, files
+ *         run_bcast.c     srun --bcast
  *         run_pty.c       the terminal of --pty
  *         run_connect.c   which agent
  *         run_keepalive.c the task of an allocation, fluxq-run --hold
@@ -45,6 +46,11 @@ struct run_options {
     bool rsh;
     bool arbitrary;          /* of --distribution */
     uint32_t ntasks_per_gpu; /* 0: not given */
+    bool bcast;              /* the program is copied to the nodes first ... */
+    char *bcast_dest;  /* ... to this path; NULL: a name in the directory of the step */
+    char *bcast_file;  /* the program here */
+    bool send_libs;    /* refused with bcast; else it has no effect, as in Slurm */
+    bool quit;         /* one ctrl-C ends the tasks */
     double time_limit; /* of srun: seconds; 0: none */
     uint32_t relative; /* of srun: number of the first node */
 };
@@ -70,6 +76,16 @@ void run_options_release (struct run_options *o);
 int run_main (int argc, char **argv);
 /* Runs the step from request to end. Returns the exit status and releases the options. */
 int run_step (struct run_options *o);
+
+/* -- srun --bcast: does nothing without o->bcast -- */
+
+/* Finds the program to copy, and its destination. 0 or negative errno. */
+int run_bcast_find (struct run_options *o, struct error *err);
+/* Makes the step that copies the program; the caller releases *ret in any case. */
+int run_bcast_copy (const struct run_options *o, struct run_options *ret,
+                    struct error *err);
+/* The step with this number has copied it: o->spec runs the copy, o->bcast is false. */
+int run_bcast_copied (struct run_options *o, uint32_t step, struct error *err);
 
 /* -- the connection -- */
 

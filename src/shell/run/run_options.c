@@ -22,6 +22,7 @@ enum { HELP = 0x1000, SHOW_VERSION };
 
 static const struct option_desc own_options[] = {
     { "help", 'h', NULL, "print this help", HELP, false, NULL },
+    { "usage", 0, NULL, NULL, HELP, false, NULL },
     { "version", 'V', NULL, "print the version", SHOW_VERSION, false, NULL },
     OPTION_END,
 };
@@ -554,7 +555,8 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
     if (rc == 0)
         rc = share_gpus (o, err);
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
-        || (rc = set_environment (&o->spec, list, err)) < 0)
+        || (rc = set_environment (&o->spec, list, err)) < 0
+        || (rc = run_bcast_find (o, err)) < 0)
         return rc;
     if (o->spec.pty)
         set_terminal (o);
@@ -563,5 +565,7 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
 
 void run_options_release (struct run_options *o)
 {
+    free (o->bcast_dest);
+    free (o->bcast_file);
     step_spec_release (&o->spec);
 }

@@ -1,10 +1,14 @@
 /* srun_options.c - the options that srun has besides those of fluxq-run, inside a job */
+#include <ctype.h>
+
 #include "common/hostlist.h"
+#include "common/io.h"
 #include "common/parse.h"
 #include "protocol/launch.h"
 #include "shell/run/run.h"
 
 #define HOSTS_MAX 1000000
+#define NODEFILE_MAX (1024 * 1024)
 
 static int set_count (uint32_t *field, const char *value, const char *what,
                       struct error *err)
@@ -72,6 +76,76 @@ static int check_job (const char *value, struct error *err)
                             value, job ? job : "?");
 }
 
+/* The names in a file, with commas, blanks or ends of lines between them. */
+static int read_nodefile (struct step_spec *s, const char *path, struct error *err)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (NODEFILE_MAX);
+    int rc = io_read_file (path, &sb, NODEFILE_MAX, err);
+    size_t n = 0;
+
+    if (rc < 0)
+        return error_prefix (err, "--nodefile");
+    for (size_t i = 0; i < sb.len; i++) {
+        char c = isspace ((unsigned char)sb.buf[i]) ? ',' : sb.buf[i];
+        if (c != ',' || (n > 0 && sb.buf[n - 1] != ','))
+            sb.buf[n++] = c;
+    }
+    n -= n > 0 && sb.buf[n - 1] == ',';
+    free (s->hosts);
+    s->hosts = strndup (sb.buf ? sb.buf : "", n);
+    if (!s->hosts)
+        return error_no_memory (err, NULL);
+    return n > 0 ? 0 : error_set (err, EINVAL, "--nodefile: %s: no node", path);
+}
+
+/* Whether the value is one of the words, which have a '|' between them. */
+static bool is_word_of (const char *value, const char *words)
+{
+    size_t len = strlen (value);
+
+    for (const char *w = words; len > 0 && w; w = strchr (w, '|')) {
+        w += *w == '|';
+        if (strcspn (w, "|") == len && !strncmp (w, value, len))
+            return true;
+    }
+    return false;
+}
+
+/* An option that says what holds for every step. */
+static int check_value (const struct option_match *m, struct error *err)
+{
+    char name[64];
+    int64_t n;
+
+    snprintf (name, sizeof (name), "--%s", m->desc->name);
+    if (m->desc->id == STEP_OPT_NUMBER)
+        return parse_int (m->value, 0, INT32_MAX, &n, name, err);
+    if (m->desc->id == STEP_OPT_SIZE)
+        return parse_memory_mib (m->value, &n, name, err);
+    return is_word_of (m->value, m->desc->arg)
+               ? 0
+               : error_set (err, EINVAL,
+                            "%s: '%.32s' is not supported; the values are %s", name,
+                            m->value, m->desc->arg);
+}
+
+/* --send-libs[=yes|no] */
+static int set_libs (struct run_options *o, const char *value, struct error *err)
+{
+    o->send_libs = !value || !strcasecmp (value, "yes");
+    return !value || is_word_of (value, "yes|no")
+               ? 0
+               : error_set (err, EINVAL, "--send-libs=%.32s: neither yes nor no", value);
+}
+
+static int set_bcast (struct run_options *o, const char *value, struct error *err)
+{
+    o->bcast = true;
+    free (o->bcast_dest);
+    o->bcast_dest = value ? strdup (value) : NULL;
+    return value && !o->bcast_dest ? error_no_memory (err, NULL) : 0;
+}
+
 int srun_take_option (struct run_options *o, const struct option_match *m,
                       struct error *err)
 {
@@ -92,9 +166,24 @@ int srun_take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_GPUS_PER_NODE:
         return set_count (&o->spec.gpus_per_node, run_gpu_count (m->value),
                           "--gpus-per-node", err);
+    case STEP_OPT_BCAST:
+        return set_bcast (o, m->value, err);
+    case STEP_OPT_SEND_LIBS:
+        return set_libs (o, m->value, err);
+    case STEP_OPT_NODEFILE:
+        return read_nodefile (&o->spec, m->value, err);
     case STEP_OPT_EXCLUSIVE:
         o->spec.exact = !o->spec.overlap;
         return 0;
+    case STEP_OPT_QUIT:
+        o->quit = true;
+        return 0;
+    case STEP_OPT_WORDS:
+    case STEP_OPT_NUMBER:
+    case STEP_OPT_SIZE:
+        return check_value (m, err);
+    case STEP_OPT_REFUSED:
+        return srun_refuse (m->desc, err);
     default: /* STEP_OPT_OF_JOB, STEP_OPT_NOTHING */
         return 0;
     }

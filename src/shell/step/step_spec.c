@@ -28,6 +28,7 @@ static const struct record_field fields[] = {
     FIELD (overcommit, BOOLEAN, 0, 1),
     FIELD (immediate, BOOLEAN, 0, 1),
     FIELD (kill_on_bad_exit, BOOLEAN, 0, 1),
+    FIELD (node_program, BOOLEAN, 0, 1),
     FIELD (remote_shell, BOOLEAN, 0, 1),
     FIELD (wait, SECONDS, 0, INT64_C (1000000000000)),
     FIELD (distribution, STRING, 0, 0),

@@ -45,6 +45,7 @@ struct step_spec {
     uint32_t gpus_per_task;            /* each task sees its own; 0: not given */
     bool exact, overlap, overcommit, immediate;
     bool kill_on_bad_exit;
+    bool node_program; /* the name of the program ends in that of its node */
     bool remote_shell; /* of --rsh: a daemon of an MPI launcher, say */
     double wait; /* seconds that tasks may run on after the first has ended; 0: any */
     char *distribution; /* --distribution, or NULL */

@@ -105,6 +105,21 @@ static int read_programs (struct rank_step *s, struct error *err)
     return s->programs ? 0 : -EINVAL;
 }
 
+/* Adds the node's name to that of the program, if the request says so. */
+static int name_program (struct rank_step *s, struct error *err)
+{
+    char *text;
+
+    if (!s->spec.node_program || s->spec.nargs == 0)
+        return 0;
+    if (asprintf (&text, "%s%s", s->spec.args[0], s->d->launch->nodes[s->d->rank].name)
+        < 0)
+        return error_no_memory (err, NULL);
+    free (s->spec.args[0]);
+    s->spec.args[0] = text;
+    return 0;
+}
+
 static int start_task (struct rank_step *s, uint32_t local, struct error *err)
 {
     const struct step_task *t = &s->own[local];
@@ -176,6 +191,8 @@ static int prepare_step (struct rank_step *s, struct error *err)
     int rc = enter_cwd (s, err);
     if (rc == 0)
         rc = read_programs (s, err);
+    if (rc == 0)
+        rc = name_program (s, err);
     if (rc == 0)
         rc = stepbind_create (s, err);
     if (rc == 0 && step_spec_has_mpidir (&s->spec))

@@ -85,18 +85,76 @@ static void scenario (struct small *s)
     }
 }
 
+static void many (struct small *s)
+{
+    for (int i = 0; i < 3; i++)
+        small_submit (s, "duration: 60");
+    small_turn (s);
+    struct client *c = client_call (s, USER, "GET /v1/descriptions", NULL);
+    if (c->status != 200 && c->status != 503)
+        fail_msg ("%d, %s", c->status, c->text);
+    client_leave (client_ask (s, USER, "GET /v1/descriptions", NULL));
+    small_turn (s);
+}
+
 static void test_no_memory (void **unused)
 {
     (void)unused;
     small_torture (1, scenario);
+    small_torture (1, many);
+}
+
+static void test_jobs_vanish (void **unused)
+{
+    (void)unused;
+    small_vanish (1, many);
+}
+
+/* One answer has all jobs, read in batches, without those that go meanwhile. */
+static void test_descriptions (void **unused)
+{
+    struct small *s = small_create (1);
+    struct strbuf all = STRBUF_INIT (1 << 20);
+    json_t *answer, *job;
+    size_t i;
+
+    (void)unused;
+    for (i = 0; i < 40; i++)
+        small_submit (s, "duration: 60, job: {name: a}");
+    small_turn (s);
+    struct client *c = client_call (s, USER, "GET /v1/descriptions?name=a", NULL);
+    assert_int_equal (c->status, 200);
+    assert_false (c->ended);
+    entry_remove (s->b, entry_find (s->b, 39));
+    for (bool ended = false; !ended;) {
+        ended = c->ended;
+        strbuf_adds (&all, c->text);
+        client_take (c);
+        small_turn (s);
+    }
+    answer = json_loads (all.buf, 0, NULL);
+    assert_non_null (answer);
+    assert_int_equal (json_array_size (json_object_get (answer, "jobs")), 39);
+    json_array_foreach (json_object_get (answer, "jobs"), i, job) {
+        assert_int_equal (json_integer_value (json_object_get (job, "id")),
+                          i < 38 ? i + 1 : 40);
+        assert_non_null (json_object_get (job, "request"));
+    }
+    json_decref (answer);
+    assert_string_equal (client_call (s, USER, "GET /v1/descriptions?name=b", NULL)->text,
+                         "{\"jobs\":[]}");
+    assert_int_equal (client_call (s, USER, "GET /v1/descriptions?state=x", NULL)->status,
+                      400);
+    strbuf_release (&all);
+    small_destroy (s);
 }
 
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_found),
-        cmocka_unit_test (test_private),
-        cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_found),        cmocka_unit_test (test_private),
+        cmocka_unit_test (test_descriptions), cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_jobs_vanish),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -14,62 +14,25 @@ static int get_job (struct scontrol *s, const char *id, json_t **ret, struct ref
     return scontrol_call (s, "GET", target, NULL, ret, why);
 }
 
-/* A new array of the ids that Slurm knows too, in the order of ids: those of an array with
- * its tasks, or all jobs (ids NULL). */
-static json_t *list_ids (struct scontrol *s, const char *ids, struct refusal *why)
+/* A new array of the jobs that Slurm knows too, in the order of their ids: those of an array
+ * with its tasks, or all (ids NULL). An array that consists of jobs now is left out. */
+static json_t *get_jobs (struct scontrol *s, const char *ids, struct refusal *why)
 {
     autostrbuf struct strbuf target = STRBUF_INIT (4096);
-    json_t *list = json_array (), *page = NULL;
-    char after[32] = "0";
-    const json_t *job;
+    autojson json_t *answer = NULL;
+    json_t *jobs = json_array (), *job;
     size_t i;
 
-    do {
-        strbuf_reset (&target);
-        strbuf_adds (&target, "/v1/jobs?state=all&fields=id&limit=10000");
-        target_add (&target, "after", after);
-        target_add (&target, "ids", ids);
-        json_decref (page);
-        if (scontrol_call (s, "GET", target.buf, NULL, &page, why) < 0) {
-            json_decref (list);
-            return NULL;
-        }
-        json_array_foreach (json_object_get (page, "jobs"), i, job)
-            json_array_append (list, json_object_get (job, "id"));
-        snprintf (after, sizeof (after), "%.0f", answer_number (page, "next"));
-    } while (answer_number (page, "next") > 0);
-    json_decref (page);
-    return list;
-}
-
-static int by_id (const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-
-    return x < y ? -1 : x > y;
-}
-
-/* The jobs of these ids that still exist, without arrays that consist of jobs. */
-static json_t *get_jobs (struct scontrol *s, const json_t *ids)
-{
-    size_t n = json_array_size (ids);
-    autofree double *sorted = calloc (n + 1, sizeof (*sorted));
-    json_t *jobs = json_array (), *job;
-    struct refusal why;
-    char id[32];
-
-    for (size_t i = 0; sorted && i < n; i++)
-        sorted[i] = json_number_value (json_array_get (ids, i));
-    if (sorted)
-        qsort (sorted, n, sizeof (*sorted), by_id);
-    for (size_t i = 0; sorted && i < n && !cmd_interrupted (); i++) {
-        snprintf (id, sizeof (id), "%.0f", sorted[i]);
-        if (get_job (s, id, &job, &why) < 0)
-            continue;
-        if (!jobview_is_spent (job) || n == 1)
-            json_array_append (jobs, job);
-        json_decref (job);
+    strbuf_adds (&target, "/v1/descriptions");
+    target_add (&target, "ids", ids);
+    if (scontrol_call (s, "GET", target.buf, NULL, &answer, why) < 0) {
+        json_decref (jobs);
+        return NULL;
     }
+    const json_t *all = json_object_get (answer, "jobs");
+    json_array_foreach (all, i, job)
+        if (!jobview_is_spent (job) || json_array_size (all) == 1)
+            json_array_append (jobs, job);
     return jobs;
 }
 
@@ -106,7 +69,7 @@ static void narrow (json_t *job, const char *task)
 static json_t *find_jobs (struct scontrol *s, const char *value, struct refusal *why)
 {
     const char *task = strchr (value, '_');
-    autojson json_t *job = NULL, *ids = NULL;
+    autojson json_t *job = NULL;
 
     if (get_job (s, value, &job, why) < 0)
         return NULL;
@@ -117,8 +80,7 @@ static json_t *find_jobs (struct scontrol *s, const char *value, struct refusal 
     }
     if (!json_object_get (job, "array"))
         return json_pack ("[O]", job);
-    ids = list_ids (s, value, why);
-    return ids ? get_jobs (s, ids) : NULL;
+    return get_jobs (s, value, why);
 }
 
 /* Whether the array of an unknown task exists. */
@@ -139,14 +101,11 @@ static bool is_other_task (struct scontrol *s, const char *value,
 static void show_all (struct scontrol *s)
 {
     struct refusal why;
-    autojson json_t *ids = list_ids (s, NULL, &why);
+    autojson json_t *jobs = get_jobs (s, NULL, &why);
 
-    if (!ids) {
+    if (!jobs)
         scontrol_say (s, "slurm_load_jobs error: %s", why.words);
-        return;
-    }
-    autojson json_t *jobs = get_jobs (s, ids);
-    if (json_array_size (jobs) == 0 && !s->json)
+    else if (json_array_size (jobs) == 0 && !s->json)
         puts ("No jobs in the system");
     else
         print_jobs (s, jobs);

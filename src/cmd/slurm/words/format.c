@@ -21,9 +21,10 @@ static int add_item (struct slurm_format *f, const struct slurm_field *field, in
     if (f->n == SLURM_FORMAT_MAX)
         return -E2BIG;
     struct slurm_format_item *item = &f->items[f->n];
-    *item = (struct slurm_format_item){ field, width, right, strndup (after, len) };
+    *item = (struct slurm_format_item){ field, width, right, strndup (after, len), 0 };
     if (!item->after)
         return -ENOMEM;
+    item->after_len = strlen (item->after);
     f->n++;
     f->needs |= field ? field->needs : 0;
     return 0;
@@ -234,7 +235,7 @@ void slurm_format_add_row (const struct slurm_format *f, const void *row,
             item->field->add (row, sb);
             fit (item, sb, at, SLURM_FIELD_UNCUT);
         }
-        strbuf_adds (sb, item->after);
+        strbuf_add (sb, item->after, item->after_len);
     }
     strbuf_addch (sb, '\n');
 }

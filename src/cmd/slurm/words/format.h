@@ -48,6 +48,7 @@ struct slurm_format_item {
     int width;                       /* < 0: no width, but a blank after the text */
     bool right;
     char *after; /* text after the field */
+    size_t after_len;
 };
 
 #define SLURM_FORMAT_MAX 512 /* items */

@@ -73,6 +73,13 @@ test_expect_success 'an ended job and a held one' '
     test "$(scontrol show job | grep -c "^JobId=")" -eq 3
 '
 
+test_expect_success 'Command is the file of the script with its arguments, also of a job that has ended' '
+    printf "#!/bin/sh\n" >script.sh && id=$(submit -H script.sh a "b c") &&
+    scontrol show job $id | grep -qx "   Command=$PWD/script.sh a b c" && scontrol release $id &&
+    wait_job_state $id COMPLETED && scontrol show job $id | grep -qx "   Command=$PWD/script.sh a b c" &&
+    scontrol show job $running | grep -qx "   Command=(null)"
+'
+
 test_expect_success 'hold and release, by id and by name, in any case' '
     waiting=$(submit -J waiting -d afterany:$running --wrap true) &&
     scontrol hold $waiting && test "$(field $waiting Reason)" = JobHeldUser &&

@@ -47,7 +47,7 @@ int script_check (const char *text, size_t len, const char *name, struct error *
         return error_set (
             err, EINVAL,
             "%s:1: a batch script begins with #! and its interpreter (#!/bin/sh); "
-            "to run a program write: -- PROGRAM",
+            "fluxq-submit -- PROGRAM and sbatch --wrap=PROGRAM run a program",
             name);
     at = memmem (text, len, "\r\n", 2);
     if (at || text[len - 1] == '\r')

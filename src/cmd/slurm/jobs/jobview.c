@@ -440,23 +440,6 @@ static void add_output (struct strbuf *sb, const json_t *job)
     add_batch_file (sb, job, "output");
 }
 
-/* The path of a script is unknown: only its text was sent. */
-static void add_command (struct strbuf *sb, const json_t *job)
-{
-    const json_t *command = json_object_get (job, "command"), *word;
-    size_t i;
-
-    json_array_foreach (command, i, word) {
-        const char *text = json_string_value (word);
-        if (i == 0 && text && !strcmp (text, JOBSPEC_SCRIPT_COMMAND))
-            break;
-        strbuf_adds (sb, i ? " " : "");
-        record_add_text (sb, text ? text : "");
-    }
-    if (sb->len == 0)
-        strbuf_adds (sb, "(null)");
-}
-
 /* -- the rows, in Slurm's order -- */
 
 static const struct row rows[] = {
@@ -539,7 +522,7 @@ static const struct row rows[] = {
     { .key = "Licenses", .from = "licenses", .none = "(null)" },
     { .key = "LicensesAlloc", .add = add_licenses_held },
     { .key = "Network", .fixed = "(null)", .ends = true },
-    { .key = "Command", .add = add_command, .ends = true },
+    { .key = "Command", .from = "program", .ends = true },
     { .key = "SubmitLine", .fixed = "(null)", .ends = true },
     { .key = "WorkDir", .from = "cwd", .ends = true },
     { .key = "AdminComment", .from = "admin_comment", .optional = true, .ends = true },

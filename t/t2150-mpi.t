@@ -218,6 +218,11 @@ test_expect_success 'fluxq-run --rsh runs a command on a node, passes its status
     run_job rsh && grep -x 6 rsh.out && grep "the job has no node nowhere" rsh.out && grep -x 1 rsh.out &&
     grep "rsh needs a node and a command" rsh.out && grep -x 2 rsh.out
 '
+test_expect_success 'without a job --mpi=list says what this node has' '
+    srun --mpi=list >kinds && grep -x pmi2 kinds && fluxq-run --mpi=list >kinds.own && test_cmp kinds kinds.own &&
+    test_expect_code 2 fluxq-run --mpi=none 2>err && grep "which command" err
+'
+
 test_expect_success 'a node without the helper refuses --mpi=pmix, and a helper is not trusted' '
     mkdir agent && cp "$FLUXQ_BUILD_DIR/src/shell/fluxq-shell" agent/ && ln -s fluxq-shell agent/fluxq-run &&
     stop_broker && FLUXQ_SHELL=$PWD/agent/fluxq-shell start_broker --local 4 &&

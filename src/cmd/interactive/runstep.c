@@ -260,6 +260,12 @@ static int run_inside (struct cmd *c)
     return step_run_inside (c, c->parser.argv);
 }
 
+/* The client prints the list of this node, also without a job. */
+static bool asks_for_list (const struct cmd *c)
+{
+    return c->parser.argc == 2 && !strcmp (c->parser.argv[1], "--mpi=list");
+}
+
 static void release (struct run *r)
 {
     for (size_t i = 0; i < r->argc; i++)
@@ -275,7 +281,7 @@ int runstep (struct cmd *c)
 
     if (again)
         return run_again (c, again);
-    if (step_is_inside ())
+    if (step_is_inside () || asks_for_list (c))
         return run_inside (c);
     if (step_outer_job (c, &r.outer) != CMD_OK || find_job (c, &r) != CMD_OK)
         return c->status;

@@ -56,8 +56,6 @@ json_t *broker_foresee (struct broker *b, struct entry *e)
         json_decref (o);
         return NULL;
     }
-    json_object_set_new (o, "queue",
-                         json_string (broker_config (b)->queues[entry_queue (e)].name));
     json_object_set_new (o, "start", rc == 0 ? json_real (start) : json_null ());
     json_object_set_new (o, "now", json_boolean (rc == 0 && start <= now));
     const struct sched *queue = in ? realm_sched (in->realm) : broker_sched (b);

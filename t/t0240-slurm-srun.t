@@ -79,7 +79,6 @@ test_expect_success 'salloc keeps an allocation for a command, in which srun run
     grep -x "salloc: Granted job allocation [0-9]*" err && grep -x "salloc: Relinquishing job allocation [0-9]*" err &&
     test_expect_code 3 salloc -Q sh -c "exit 3" 2>err && test_must_be_empty err &&
     test_expect_code 1 salloc -p nope true 2>err && grep "^salloc: error: Job submit/allocate failed: Invalid partition name specified" err &&
-    test_expect_code 1 salloc --no-shell 2>err && grep "sleep infinity" err &&
     SALLOC_ACCOUNT=env salloc -I sh -c "fluxq-queue -o %a --no-header" >out && grep -x env out
 '
 

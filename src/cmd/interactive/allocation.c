@@ -150,8 +150,8 @@ int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm
                    : submit_options_from_environ (so, environ, &err);
     if (rc < 0)
         return cmd_usage (c, "%s", err.text);
-    if (so->command.clusters
-        && cmd_set_clusters (c, so->command.clusters, "--clusters") != CMD_OK)
+    if (so->command.clusters.text
+        && cmd_set_clusters (c, so->command.clusters.text, "--clusters") != CMD_OK)
         return c->status;
     submit_options_set_host (so);
     free (so->array); /* from the environment */
@@ -166,16 +166,15 @@ int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm
 }
 
 int allocation_submit (struct cmd *c, const struct submit_options *so, const char *name,
-                       int64_t urgency, uint64_t *ret_id)
+                       bool stays, uint64_t *ret_id)
 {
-    static const char script[] = KEEPALIVE_SCRIPT;
+    const char *script = stays ? KEEPALIVE_STAY_SCRIPT : KEEPALIVE_SCRIPT;
     const struct submit_program program = { .script = script,
-                                            .script_len = sizeof (script) - 1 };
+                                            .script_len = strlen (script) };
     struct submit_options own = *so;
     struct error err = { 0 };
     autofree char *cwd = getcwd (NULL, 0);
     const char *slash = strrchr (name, '/');
-    char target[64];
 
     if (!cwd)
         return cmd_fail (c, "cannot tell the working directory: %s", strerror (errno));
@@ -186,12 +185,8 @@ int allocation_submit (struct cmd *c, const struct submit_options *so, const cha
     autofree char *body = jobspec ? json_dumps (jobspec, JSON_COMPACT) : NULL;
     if (!body)
         return cmd_fail (c, "%s", err.text[0] ? err.text : "out of memory");
-    snprintf (target, sizeof (target), "/v1/jobs");
-    bool held = submit_options_hold (&own);
-    if (held || urgency >= 0)
-        snprintf (target, sizeof (target), "/v1/jobs?urgency=%d",
-                  held ? 0 : (int)urgency);
-    return send_job (c, target, body, strlen (body), so, ret_id);
+    return send_job (c, submit_options_hold (&own) ? "/v1/jobs?urgency=0" : "/v1/jobs",
+                     body, strlen (body), so, ret_id);
 }
 
 void allocation_cancel (struct cmd *c, uint64_t id)

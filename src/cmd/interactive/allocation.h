@@ -8,7 +8,7 @@
  *     json_t *job;
  *     int fd;
  *     allocation_options (c, &so)             // those of the environment
- *     allocation_submit (c, &so, "bash", -1, &id)   // script: see protocol/keepalive.h
+ *     allocation_submit (c, &so, "bash", false, &id)   // script: see protocol/keepalive.h
  *     allocation_wait (c, id, ALLOCATION_TELLS, &job)
  *     allocation_connect (c, id, &fd)         // to the agents; fd holds the job
  *
@@ -38,9 +38,9 @@ void allocation_release_signals (void);
 /* Adds the options of the environment (slurm: those of this command of enum
  * slurm_command; 0: those of fluxq) and those of every allocation: call it last. */
 int allocation_options (struct cmd *c, struct submit_options *so, unsigned slurm);
-/* name: the job's name, unless an option sets it. urgency -1: not given. */
+/* name: the job's name, unless an option sets it. stays: no connection keeps the job. */
 int allocation_submit (struct cmd *c, const struct submit_options *so, const char *name,
-                       int64_t urgency, uint64_t *ret_id);
+                       bool stays, uint64_t *ret_id);
 /* Waits until the job runs; *ret_job (a new reference) is then the broker's answer about
  * it. */
 int allocation_wait (struct cmd *c, uint64_t id, int flags, json_t **ret_job);

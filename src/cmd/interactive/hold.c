@@ -3,7 +3,7 @@
  *   submit, wait, connect --> command --its end--> the job ends, with its exit status
  *                              |   ^
  *            connection gone   v   |  again: the broker has restarted
- *                            lost --+--the job has ended--> SIGHUP to the command
+ *                            lost --+--the job has ended--> a signal to the command
  *
  * The connection keeps the job (protocol/keepalive.h). It is a session
  * (protocol/session.h): the agents keep the job while the broker is away, and learn from
@@ -20,8 +20,10 @@
 #include "cmd/interactive/stepclient.h"
 #include "cmd/print/print.h"
 #include "cmd/client/job_option.h"
+#include "common/clock.h"
 #include "common/idset.h"
 #include "common/json.h"
+#include "common/parse.h"
 #include "common/strbuf.h"
 #include "jobspec/options/slurm_options.h"
 #include "protocol/keepalive.h"
@@ -30,6 +32,7 @@
 
 #define GRACE 30 /* seconds that the job outlives the connection, without a session */
 #define CORES_MAX 65536 /* of a node */
+#define BELL_AFTER 10   /* seconds of waiting, as in Slurm */
 #define LOST_LOOK 0.5 /* seconds */
 #define LAST_LOOKS 10 /* after the command has ended */
 
@@ -49,6 +52,7 @@ struct alloc {
     sigset_t before;
     pid_t pid;
     bool apart; /* the command has a process group of its own */
+    int kill_signal;
     bool over;  /* the job has ended */
     int status; /* of waitpid() */
 };
@@ -59,6 +63,19 @@ static void say (const struct alloc *a, const char *fluxq, const char *slurm)
     if (!a->quiet)
         cmd_warn (a->c, "%s job allocation %ju", a->c->command->slurm ? slurm : fluxq,
                   (uintmax_t)a->id);
+}
+
+/* The signal for a command that outlives the job. */
+static int read_kill_signal (struct cmd *c, struct alloc *a)
+{
+    const char *text = a->so.command.kill_command.text;
+    struct error err = { 0 };
+
+    a->apart = !isatty (STDIN_FILENO);
+    a->kill_signal = text && a->apart ? SIGTERM : SIGHUP;
+    if (text && *text && parse_signal (text, &a->kill_signal, "--kill-command", &err) < 0)
+        return cmd_usage (c, "%s", err.text);
+    return CMD_OK;
 }
 
 static int read_options (struct cmd *c, struct alloc *a)
@@ -91,9 +108,16 @@ static int read_options (struct cmd *c, struct alloc *a)
                          getenv ("FLUXQ_JOB_ID") ? getenv ("FLUXQ_JOB_ID") : "?");
     const char *shell = getenv ("SHELL");
     a->shell[0] = (char *)(shell && shell[0] ? shell : "/bin/sh");
+    if (a->command && a->so.command.no_shell)
+        return cmd_usage (c,
+                          "--no-shell runs no command: leave %s out, and run it later "
+                          "with srun --jobid",
+                          a->command[0]);
     if (!a->command)
         a->command = a->shell;
-    return allocation_options (c, &a->so, c->command->slurm ? SLURM_SALLOC : 0);
+    if (allocation_options (c, &a->so, c->command->slurm ? SLURM_SALLOC : 0) != CMD_OK)
+        return c->status;
+    return read_kill_signal (c, a);
 }
 
 /* -- the connection -- */
@@ -164,7 +188,7 @@ static void find_out (struct alloc *a)
     a->over = true;
     job_end_text (job, text, sizeof (text));
     cmd_warn (a->c, "job allocation %ju has ended: %s", (uintmax_t)a->id, text);
-    signal_command (a, SIGHUP);
+    signal_command (a, a->kill_signal);
     signal_command (a, SIGCONT);
 }
 
@@ -289,7 +313,6 @@ static int start_command (struct alloc *a)
     sigaddset (&set, SIGHUP);
     sigprocmask (SIG_BLOCK, &set, &a->before);
     a->signal_fd = signalfd (-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
-    a->apart = !isatty (STDIN_FILENO);
     fflush (stdout);
     a->pid = a->signal_fd >= 0 ? fork () : -1;
     if (a->pid == 0)
@@ -340,6 +363,17 @@ static void give_back (struct alloc *a)
         allocation_cancel (a->c, a->id);
 }
 
+static void ring (const struct alloc *a, double waited)
+{
+    bool late = a->c->command->slurm && waited > BELL_AFTER;
+
+    if ((a->so.command.bell || (late && !a->so.command.no_bell))
+        && isatty (STDOUT_FILENO)) {
+        putchar ('\a');
+        fflush (stdout);
+    }
+}
+
 static int keep_until_end (struct alloc *a)
 {
     struct cmd *c = a->c;
@@ -348,9 +382,18 @@ static int keep_until_end (struct alloc *a)
     if (step_session_grace (c) == 0 || !session_make (a->session))
         a->session[0] = '\0';
     allocation_catch_signals ();
-    if (allocation_submit (c, &a->so, a->command[0], -1, &a->id) != CMD_OK
-        || allocation_wait (c, a->id, a->flags, &a->job) != CMD_OK
-        || allocation_connect (c, a->id, a->session, &a->fd) != CMD_OK)
+    double began = clock_mono ();
+    bool stays = a->so.command.no_shell;
+    if (allocation_submit (c, &a->so, stays ? "no-shell" : a->command[0], stays, &a->id)
+            != CMD_OK
+        || allocation_wait (c, a->id, a->flags, &a->job) != CMD_OK)
+        return c->status;
+    ring (a, clock_mono () - began);
+    if (stays) {
+        say (a, "granted", "Granted");
+        return CMD_OK;
+    }
+    if (allocation_connect (c, a->id, a->session, &a->fd) != CMD_OK)
         return c->status;
     send_keep (a, SESSION_NEW);
     say (a, "granted", "Granted");

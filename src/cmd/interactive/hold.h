@@ -5,7 +5,7 @@
 
 /* Ids of the command's own options. The other table has rows of attributes.h or
  * slurm_options.h. */
-enum hold_option { HOLD_QUIET = 1, HOLD_IMMEDIATE, HOLD_NOTHING };
+enum hold_option { HOLD_QUIET = 1, HOLD_IMMEDIATE };
 
 /* Reads the options, waits for the allocation, runs the command or a shell. Returns the
  * exit status. */

@@ -214,7 +214,7 @@ static int run_new (struct cmd *c, const struct run *r)
     uint64_t id;
 
     allocation_catch_signals ();
-    if (allocation_submit (c, &r->so, r->program, -1, &id) != CMD_OK
+    if (allocation_submit (c, &r->so, r->program, false, &id) != CMD_OK
         || allocation_wait (c, id, flags, &call.job) != CMD_OK)
         return c->status;
     step_session (&call);

@@ -5,7 +5,6 @@
 static const struct option_desc options[] = {
     { "immediate", 'I', "SECONDS", "fail rather than wait for nodes", HOLD_IMMEDIATE,
       true, NULL },
-    { "no-bell", 0, NULL, "ring no bell, as always", HOLD_NOTHING, false, NULL },
     OPTION_END,
 };
 

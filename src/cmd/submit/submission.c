@@ -217,8 +217,8 @@ int submission_build (struct cmd *c, struct submission *s, json_t **ret)
         program.script_len = s->script.len;
         program.args = s->operands ? s->operands + 1 : NULL;
     }
-    if (s->so.command.clusters
-        && cmd_set_clusters (c, s->so.command.clusters, "--clusters") != CMD_OK)
+    if (s->so.command.clusters.text
+        && cmd_set_clusters (c, s->so.command.clusters.text, "--clusters") != CMD_OK)
         return c->status;
     s->so.process.umask = (int)umask (0); /* the only way to read the umask */
     umask ((mode_t)s->so.process.umask);

@@ -91,7 +91,9 @@ const struct slurm_option slurm_option_table[] = {
         "remove it (there are no burst buffers; --stage-in of fluxq-submit copies "
         "files)"),
     DONE ("begin", 'b', SLURM_ALL, NULL),
-    NO ("bell", 0, SLURM_SALLOC, NULL, "BELL", NULL),
+    COMMAND ("bell", 0, SLURM_SALLOC, NULL, "BELL",
+             "ring the terminal's bell when the job starts [after a wait of 10 s]",
+             FLAG (bell), "remove it"),
     DONE ("chdir", 'D', SLURM_ALL, NULL),
     NO ("cluster-constraint", 0, SLURM_ALL, "LIST", "CLUSTER_CONSTRAINT",
         "remove it (there is one cluster)"),
@@ -191,10 +193,23 @@ const struct slurm_option slurm_option_table[] = {
         "give it to srun or fluxq-run in the script"),
     ALWAYS ("oversubscribe", 's', SLURM_ALL, NULL, NULL,
             "jobs share nodes unless --exclusive is given"),
-    NO_OPT ("kill-command", 'K', SLURM_SALLOC, "SIGNAL", "KILL_CMD",
-            "remove it (the command gets SIGHUP when the allocation ends)"),
-    NO ("no-shell", 0, SLURM_SALLOC, NULL, NULL,
-        "submit a job that sleeps: sbatch --wrap=\"sleep infinity\", then srun --jobid"),
+    { .name = "kill-command",
+      .letter = 'K',
+      .arg = "SIGNAL",
+      .arg_optional = true,
+      .commands = SLURM_SALLOC,
+      .treatment = SLURM_COMMAND,
+      .variable = "KILL_CMD",
+      .text = "signal for the command when the job ends first [HUP; without SIGNAL, HUP "
+              "at a terminal, else TERM]",
+      .at = FLAG (kill_command),
+      .elsewhere = "remove it" },
+    COMMAND ("no-bell", 0, SLURM_SALLOC, NULL, "NO_BELL", "ring no bell", FLAG (no_bell),
+             "remove it"),
+    COMMAND ("no-shell", 0, SLURM_SALLOC, NULL, NULL,
+             "run no command: the allocation stays until it is cancelled or its time is "
+             "over",
+             FLAG (no_shell), "remove it"),
     COMMAND ("parsable", 0, SLURM_SBATCH, NULL, NULL, "print the job's number alone",
              FLAG (parsable), "remove it (fluxq-submit prints the id alone)"),
     DONE ("partition", 'p', SLURM_ALL, "PARTITION"),
@@ -351,13 +366,13 @@ static int set_command (struct submit_options *so, enum submit_source source,
         *(bool *)at = true;
         return 0;
     }
-    if (so->command.source > (int)source)
+    struct command_text *text = at;
+    if (text->source > (int)source)
         return 0;
-    if (!(copy = strdup (value)))
+    if (!(copy = strdup (value ? value : "")))
         return error_no_memory (err, where);
-    free (*(char **)at);
-    *(char **)at = copy;
-    so->command.source = (int)source;
+    free (text->text);
+    *text = (struct command_text){ copy, (int)source };
     return 0;
 }
 

@@ -48,8 +48,8 @@ struct slurm_option {
     /* Refused: what to do instead, NULL: remove it. Command: the help. Done without
      * `sets`: what holds for every job. */
     const char *text;
-    /* command: offset of the flag (bool), or of the value (char *) if there is one, in
-     * struct submit_options; or 0 */
+    /* command: offset of the flag (bool), or of the value (struct command_text) if there is
+     * one, in struct submit_options; or 0 */
     size_t at;
     const char *elsewhere; /* command: what to write for fluxq-submit */
 };

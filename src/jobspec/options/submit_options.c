@@ -57,7 +57,8 @@ void submit_options_release (struct submit_options *so)
     free (so->gpu_type.per_task);
     free (so->gpu_type.per_node);
     json_decref (so->for_steps);
-    free (so->command.clusters);
+    free (so->command.clusters.text);
+    free (so->command.kill_command.text);
     free (so->output);
     free (so->error);
     free (so->input);

@@ -144,9 +144,11 @@ struct submit_options {
     struct stage_list stage_in, stage_out;
     /* Options of sbatch itself, also in a script. */
     struct {
-        bool wait, parsable, quiet, verbose, test_only;
-        char *clusters; /* or NULL */
-        int source;     /* of clusters: enum submit_source */
+        bool wait, parsable, quiet, verbose, test_only, bell, no_bell, no_shell;
+        struct command_text {
+            char *text; /* NULL: not given; "": without a value */
+            int source; /* enum submit_source */
+        } clusters, kill_command;
     } command;
     /* Slurm's defaults instead of fluxq's: the output file is slurm-%j.out, and a job
      * whose dependency can never be met stays in the queue. */

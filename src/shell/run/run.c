@@ -591,6 +591,9 @@ int run_main (int argc, char **argv)
     struct error err = { 0 };
     if (argc == 2 && !strcmp (argv[1], KEEPALIVE_OPTION))
         return run_keepalive ();
+    if (argc == 2 && !strcmp (argv[1], KEEPALIVE_STAY_OPTION))
+        for (;;)
+            pause ();
     int rc = run_options_parse (&o, argc, argv, &err);
     if (rc == 0)
         return run_step (&o);

@@ -91,8 +91,7 @@ static int read_options (struct cmd *c, struct alloc *a)
             a->quiet = true;
         } else if (m.desc->id == HOLD_IMMEDIATE) {
             a->flags |= ALLOCATION_IMMEDIATE;
-        } else if (m.desc->id != HOLD_NOTHING
-                   && submit_set_option (c, so, &m) != CMD_OK) {
+        } else if (submit_set_option (c, so, &m) != CMD_OK) {
             return c->status;
         }
     }

@@ -8,7 +8,7 @@ for variable in $(env | sed -n 's/^\(SINFO_[A-Z0-9_]*\)=.*/\1/p'); do
 done
 TZ=UTC && export TZ
 cat >fluxq.yaml <<\END
-local: {nodes: 4, cores: 2, memory: 1000Mi, gpus: 2}
+local: {nodes: 4, cores: 2, memory: 1000Mi, gpus: 2, tmp: 50Mi}
 queues:
   batch: {default: true}
   debug: {max-time: 1h, default-time: 600, max-nodes: 2, priority: 5}
@@ -91,7 +91,7 @@ test_expect_success '-N has a line for each node and partition, sorted by name' 
 	END
     sinfo -N -l -n node1 -p debug >out && sed -n 2,3p out >rest && cat >wanted <<-\END && test_cmp wanted rest
 	NODELIST   NODES PARTITION       STATE CPUS    S:C:T MEMORY TMP_DISK WEIGHT AVAIL_FE REASON              
-	node1          1     debug    draining 2       1:2:1   1000        0      1   (null) new disk            
+	node1          1     debug    draining 2       1:2:1   1000       50      1   (null) new disk            
 	END
 '
 
@@ -139,7 +139,7 @@ test_expect_success 'what Open OnDemand reads' '
 test_expect_success 'fields by letter and by name, with widths; unknown ones are named' '
     prints "ba*|batch*|batch|   batch*|\n" sinfo -h -p batch -t mix -o "%.3P|%P|%R|%.9P|" &&
     prints "debug 10:00 1:00:00 1-2 5 all no NO up\n" sinfo -h -p debug -s -o "%R %L %l %s %I %g %r %h %a" &&
-    prints "0 1 (null) (null) N/A N/A N/A UNLIMITED OFF\n" sinfo -h -p batch -s -o "%d %w %f %b %e %O %V %B %M" &&
+    prints "50 1 (null) (null) N/A N/A N/A UNLIMITED OFF\n" sinfo -h -p batch -s -o "%d %w %f %b %e %O %V %B %M" &&
     prints "node0  x1:2:1   1 gpu:2\n" sinfo -h -N -p batch -n node0 -O "nodelist:6 x,socketcorethread:8,sockets:0 ,gres:0" &&
     prints "100\n" sinfo -h -N -p batch -n node0 -O allocmem:0 &&
     says 0 "Invalid node format specification: ?" sinfo -o "%P %?" &&

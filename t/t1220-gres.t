@@ -14,6 +14,7 @@ with_gres()
 	  memory: 1Gi
 	  gpus: 2
 	  gres: $1
+	  tmp: "0"
 	ENDCONFIG
 }
 

@@ -3,6 +3,7 @@
 #include "cmd/show/show.h"
 
 #include "cmd/print/print.h"
+#include "common/gres.h"
 #include "common/json.h"
 #include "common/parse.h"
 
@@ -127,6 +128,25 @@ static void print_memory (const json_t *o)
     print_field ("Memory", "%s", sb.buf);
 }
 
+static void print_tmp_disk (const json_t *o)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (256);
+
+    if (!json_is_object (o))
+        return;
+    add_memory (&sb, answer_number (o, "count"));
+    strbuf_adds (&sb, ", ");
+    add_memory (&sb, answer_number (o, "used"));
+    strbuf_adds (&sb, " used by jobs, ");
+    if (answer_number (o, "foreign") > 0) {
+        add_memory (&sb, answer_number (o, "foreign"));
+        strbuf_adds (&sb, " by others, ");
+    }
+    add_memory (&sb, answer_number (o, "free"));
+    strbuf_adds (&sb, " free");
+    print_field ("Tmp disk", "%s", sb.buf);
+}
+
 /* Prints a line for each resource, with its name, as print_amount() prints cores. */
 static void print_gres (const json_t *gres)
 {
@@ -186,6 +206,7 @@ static void show_node (const json_t *o)
     print_amount (o, "Cores", "cores");
     print_amount (o, "GPUs", "gpus");
     print_memory (o);
+    print_tmp_disk (json_object_get (o, GRES_TMP_DISK));
     print_gres (json_object_get (o, "gres"));
     print_field ("Jobs", "%s%s", jobs.buf,
                  answer_flag (o, "exclusive") ? " (exclusive)" : "");

@@ -12,11 +12,10 @@ bool gres_name_is_valid (const char *name)
 {
     static const char allowed[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz"
                                   "0123456789_-./:";
-    static const char *const taken[] = {
-        "cluster", "node", "slot",         "or_slot",     "xor_slot", "socket",
-        "numa",    "core", "pu",           "gpu",         "none",     "memory",
-        "zone",    "rack", "storage_node", GRES_CPU_MILLI
-    };
+    static const char *const taken[] = { "cluster",  "node",   "slot",        "or_slot",
+                                         "xor_slot", "socket", "numa",        "core",
+                                         "pu",       "gpu",    "none",        "memory",
+                                         "zone",     "rack",   "storage_node" };
     size_t len = strlen (name);
     const char *slash = strchr (name, '/');
 
@@ -30,7 +29,12 @@ bool gres_name_is_valid (const char *name)
     for (size_t i = 0; i < ARRAY_SIZE (taken); i++)
         if (!strcmp (name, taken[i]))
             return false;
-    return true;
+    return !gres_is_reserved (name);
+}
+
+bool gres_is_reserved (const char *name)
+{
+    return !strcmp (name, GRES_CPU_MILLI) || !strcmp (name, GRES_TMP_DISK);
 }
 
 /* -- lists -- */
@@ -225,7 +229,7 @@ json_t *gres_to_json (const struct gres_list *l)
 
 static bool is_amount (const char *name)
 {
-    return gres_name_is_valid (name) || !strcmp (name, GRES_CPU_MILLI);
+    return gres_name_is_valid (name) || gres_is_reserved (name);
 }
 
 int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
@@ -234,7 +238,7 @@ int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
     const char *name;
     json_t *v;
 
-    if (!json_is_object (o) || json_object_size (o) > GRES_LIST_MAX + 1)
+    if (!json_is_object (o) || json_object_size (o) > GRES_LIST_MAX + GRES_RESERVED)
         return error_set (err, EINVAL, "%s: expected an object of at most %d names",
                           where, GRES_LIST_MAX);
     json_object_foreach ((json_t *)o, name, v) {

@@ -20,6 +20,8 @@
 /* Reserved name, refused by --gres: the CPUs of a node in thousandths, if jobs can get
  * parts of a CPU (machine.h), and the part that a job was granted. */
 #define GRES_CPU_MILLI "cpu_milli"
+/* Reserved likewise: the temporary disk of a node in MiB (--tmp). */
+#define GRES_TMP_DISK "tmp_disk"
 
 struct gres {
     char *name;
@@ -31,10 +33,14 @@ struct gres_list {
     size_t n;
 };
 
+#define GRES_RESERVED 2 /* the number of reserved names */
+
 /* 1 to 63 letters, digits and "_-./:"; a letter or digit first, last and after each '/'
  * and ':'; at most one '/'; not a type with a meaning of its own ("node", "core",
  * "memory", ...). */
 bool gres_name_is_valid (const char *name);
+/* Whether the name is a reserved one, which listings of generic resources leave out. */
+bool gres_is_reserved (const char *name);
 int64_t gres_get (const struct gres_list *l, const char *name);
 /* Set the count of a name; count <= 0 removes the name. 0, or -ENOMEM: nothing has
  * changed. O(n) */
@@ -56,7 +62,7 @@ void strbuf_add_gres (struct strbuf *sb, const struct gres_list *l);
 /* {"license": 2}, a new reference; NULL: no memory. */
 json_t *gres_to_json (const struct gres_list *l);
 /* Read the object into *ret, which must be empty and which the caller releases, also
- * after an error. GRES_CPU_MILLI is allowed. -EINVAL: the error begins with where;
+ * after an error. Reserved names are allowed. -EINVAL: the error begins with where;
  * -ENOMEM. */
 int gres_from_json (const json_t *o, struct gres_list *ret, const char *where,
                     struct error *err);

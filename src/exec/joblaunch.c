@@ -9,7 +9,8 @@ static uint64_t tasks_of (uint64_t ntasks, uint64_t n, uint64_t slots)
     return slots ? (ntasks * n + slots - 1) / slots : 0;
 }
 
-/* Without parts of CPUs, which have a field of their own. */
+/* Without reserved names: parts of CPUs have a field of their own, and no step divides
+ * the temporary disk. */
 static char *gres_text (const struct gres_list *gres)
 {
     struct strbuf sb = STRBUF_INIT (GRES_LIST_MAX * (GRES_NAME_MAX + 16));
@@ -18,6 +19,7 @@ static char *gres_text (const struct gres_list *gres)
 
     if (gres_copy (&named, gres) == 0) {
         gres_set (&named, GRES_CPU_MILLI, 0); /* cannot fail, since it removes an entry */
+        gres_set (&named, GRES_TMP_DISK, 0);
         strbuf_add_gres (&sb, &named);
         text = strbuf_detach (&sb);
     }

@@ -240,6 +240,7 @@ static const struct column columns[] = {
     { "gres_per_node", COLUMN_TEXT, NULL, 0 },
     { "gpus", COLUMN_NUMBER, NULL, 0 },
     { "memory_per_node", COLUMN_NUMBER, NULL, 0 },
+    { "tmp_disk_per_node", COLUMN_NUMBER, NULL, 0 },
     { "cpus_per_task", COLUMN_NUMBER, NULL, 0 },
     { "exclusive", COLUMN_NUMBER, NULL, 0 },
     { "may_requeue", COLUMN_NUMBER, NULL, 0 },

@@ -52,6 +52,17 @@ static int64_t memory_a_node (const struct jobspec *js, const struct jobspec_res
     return r == js->resources ? js->memory_per_node : 0;
 }
 
+/* Temporary disk on each node, in MiB; 0: none is asked. */
+static int64_t disk_a_node (const struct jobspec_resource *r, size_t n)
+{
+    int64_t mib = 0;
+
+    for (size_t i = 0; i < n && mib == 0; i++)
+        mib = !strcmp (r[i].type, GRES_TMP_DISK) ? r[i].count.min
+                                                 : disk_a_node (r[i].with, r[i].nwith);
+    return mib;
+}
+
 /* Whether the job asks for whole nodes. */
 static bool is_exclusive (const struct jobspec *js)
 {
@@ -91,7 +102,7 @@ static json_t *describe_jobspec (const struct broker *b, const struct jobspec *j
         json_array_append_new (command, json_string (js->command[i]));
     json_t *o = json_pack (
         "{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s s:{s:I s:I s:I s:I s:I s:I "
-        "s:I}}",
+        "s:I s:I}}",
         "command", command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
         js->output, "error", js->error, "input", js->input, "stage_in",
         stage_list_to_json (&js->stage_in), "stage_out",
@@ -101,7 +112,8 @@ static json_t *describe_jobspec (const struct broker *b, const struct jobspec *j
         (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
         (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
         (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
-        (json_int_t)memory_a_node (js, js->resources, js->nresources, false));
+        (json_int_t)memory_a_node (js, js->resources, js->nresources, false),
+        "tmp_disk_per_node_mib", (json_int_t)disk_a_node (js->resources, js->nresources));
     add_terms (o, b, js, &s);
     attributes_show (o, js);
     return o;

@@ -160,6 +160,9 @@ static void print_rank (const json_t *rank)
         if (!strcmp (name, GRES_CPU_MILLI)) {
             strbuf_adds (&sb, ", cpus ");
             strbuf_add_thousandths (&sb, json_integer_value (count));
+        } else if (!strcmp (name, GRES_TMP_DISK)) {
+            strbuf_adds (&sb, ", temporary disk ");
+            add_memory (&sb, json_number_value (count));
         } else
             strbuf_addf (&sb, ", %s %.0f", name, json_number_value (count));
     }

@@ -21,8 +21,9 @@ static void test_names (void **state)
     static const char *const good[] = { "license",  "rdma/hca", "nvidia.com/mig-1g.5gb",
                                         "gpu:a100", "fs_1",     "x" };
     static const char *const bad[] = {
-        "",   "gpu", "core", "node", "memory", "slot", "none",     "a/b/c",       "/x",
-        "x/", "-x",  "x:",   "x y",  "x,y",    "x=1",  "xor_slot", GRES_CPU_MILLI
+        "",     "gpu",   "core", "node",     "memory",       "slot",
+        "none", "a/b/c", "/x",   "x/",       "-x",           "x:",
+        "x y",  "x,y",   "x=1",  "xor_slot", GRES_CPU_MILLI, GRES_TMP_DISK
     };
     char name[GRES_NAME_MAX + 2] = { 0 };
 

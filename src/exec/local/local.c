@@ -2,12 +2,15 @@
  *
  * Configuration (`local:` in fluxq.yaml; defaults in parentheses): nodes (1), cores of a
  * node (the machine's), memory of a node (the machine's), gpus of a node (0), gpu-type (none), gres
- * (generic resources of a node; none), cgroup (parent of the jobs' cgroups: auto, none,
+ * (generic resources of a node; none), tmp (temporary disk of a node; the file system of
+ * /tmp), cgroup (parent of the jobs' cgroups: auto, none,
  * or a directory), topology (levels of places, each of a number of consecutive nodes;
  * none). The nodes are named node0, node1, ... By default each of several nodes has all
  * cores of the machine, so they share them, which is good for tests; `cores` changes
  * that.
  */
+
+#include <sys/statvfs.h>
 
 #include "common/parse.h"
 #include "exec/local/local.h"
@@ -31,8 +34,8 @@ static int read_gpu_type (struct exec *x, const struct yaml_doc *doc, json_t *co
 
 static int check_keys (const struct yaml_doc *doc, json_t *config, struct error *err)
 {
-    static const char *const known[] = { "nodes", "cores",    "memory", "gpus",
-                                         "gres",  "topology", "cgroup", "gpu-type" };
+    static const char *const known[] = { "nodes",    "cores",  "memory",   "gpus", "gres",
+                                         "topology", "cgroup", "gpu-type", "tmp" };
     const char *key;
     json_t *value;
 
@@ -98,6 +101,27 @@ static int read_gres (struct exec *x, const struct yaml_doc *doc, json_t *config
     return 0;
 }
 
+/* tmp: 100Gi; by default the size of the file system of /tmp. */
+static int read_tmp (struct exec *x, const struct yaml_doc *doc, json_t *config,
+                     struct error *err)
+{
+    json_t *tmp = json_object_get (config, "tmp");
+    struct statvfs fs;
+    int64_t bytes = 0, mib;
+
+    if (tmp
+        && (!json_is_string (tmp)
+            || parse_bytes (json_string_value (tmp), &bytes, "tmp", NULL) < 0))
+        return yaml_error (doc, config, "tmp", err,
+                           "local: tmp: expected an amount such as 100Gi");
+    mib = bytes >> 20;
+    if (!tmp && statvfs ("/tmp", &fs) == 0)
+        mib = (int64_t)(fs.f_blocks / 1024 * fs.f_frsize / 1024);
+    if (gres_set (&x->gres, GRES_TMP_DISK, MIN (mib, GRES_COUNT_MAX)) < 0)
+        return error_no_memory (err, NULL);
+    return 0;
+}
+
 static int read_cgroup (struct exec *x, const struct yaml_doc *doc, json_t *config,
                         struct error *err)
 {
@@ -125,7 +149,8 @@ static int read_config (struct exec *x, const struct yaml_doc *doc, json_t *conf
         || get_count (doc, config, "cores", 1, 65536, &x->cores, err) < 0
         || get_count (doc, config, "gpus", 0, 1024, &x->gpus, err) < 0
         || topology_read (doc, config, "local", TOPOLOGY_NODES, &x->topology, err) < 0
-        || read_gres (x, doc, config, err) < 0 || read_gpu_type (x, doc, config, err) < 0)
+        || read_gres (x, doc, config, err) < 0 || read_tmp (x, doc, config, err) < 0
+        || read_gpu_type (x, doc, config, err) < 0)
         return -EINVAL;
     if (memory
         && (!json_is_string (memory)

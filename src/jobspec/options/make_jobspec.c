@@ -102,6 +102,8 @@ static json_t *resources (const struct submit_options *so, const struct submit_s
         if (!submit_gres_is_gpu (&so->gres.v[i]))
             rc |= json_array_append_new (
                 with, vertex (so->gres.v[i].name, so->gres.v[i].count));
+    if (so->tmp_mib)
+        rc |= json_array_append_new (with, vertex (GRES_TMP_DISK, so->tmp_mib));
     if (s->mem_node)
         rc |= json_array_append_new (with, memory_vertex (s->mem_node));
     node = json_pack ("{s:s, s:o, s:o}", "type", "node", "count", size (&s->nodes),

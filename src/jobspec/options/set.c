@@ -266,7 +266,7 @@ int option_set_memory (const struct option_value *v, struct error *err)
 
     if (rc < 0)
         return rc;
-    if (mib == 0 && field_of (v) != &v->so->mem_mib)
+    if (mib == 0 && field_of (v) != &v->so->mem_mib && field_of (v) != &v->so->tmp_mib)
         return error_set (err, EINVAL, "%s: 0 is no size", v->where);
     if (mib > JOBSPEC_COUNT_MAX)
         return error_set (err, ERANGE, "%s: '%s' is more than %d MiB", v->where, v->text,

@@ -222,6 +222,7 @@ static const char *per_node_option (const struct submit_options *so,
     return so->exclusive       ? "--exclusive"
            : s->exclusive      ? "--mem=0"
            : so->gpus_per_node ? "--gpus-per-node"
+           : so->tmp_mib       ? "--tmp"
            : so->gres.n > 0    ? "--gres"
                                : NULL;
 }

@@ -249,7 +249,7 @@ const struct slurm_option slurm_option_table[] = {
             "a task has whole cores of a node; fluxq knows no threads of a core"),
     DONE ("time", 't', SLURM_ALL, "TIMELIMIT"),
     DONE ("time-min", 0, SLURM_ALL, NULL),
-    NO ("tmp", 0, SLURM_ALL, "SIZE", NULL, NULL),
+    DONE ("tmp", 0, SLURM_ALL, NULL),
     STEPS ("tres-bind", 0, SLURM_ALL, "gres/gpu:[verbose,]TYPE", "TRES_BIND",
            check_tres_bind),
     NO ("tres-per-task", 0, SLURM_ALL, "LIST", "TRES_PER_TASK",

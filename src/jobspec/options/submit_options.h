@@ -59,6 +59,7 @@
  *                         refused
  *     TYPE:g              gpu:TYPE[g] in place of gpu[g], in all these options; the
  *                         broker looks for nodes with such GPUs
+ *     --tmp m             node > tmp_disk[m]; nodes as for --gres
  *     --exclusive         node vertex exclusive; one task without -N gets a node[1]; -n
  *                         alone is refused, as the number of nodes is unknown
  *
@@ -116,6 +117,7 @@ struct submit_options {
     int64_t mem_mib;       /* --mem, a node */
     bool mem_all;          /* --mem=0: the whole node */
     int64_t mem_per_cpu, mem_per_gpu; /* MiB */
+    int64_t tmp_mib;                  /* --tmp, a node; 0: none */
     int64_t cpus_per_gpu, ntasks_per_gpu;
     int64_t gpus;          /* -G, in all */
     int64_t gpus_per_task;

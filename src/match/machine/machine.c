@@ -116,11 +116,11 @@ static int gres_check (const struct machine_node_spec *spec, struct error *err)
 {
     const struct gres_list *l = spec->gres;
 
-    if (l && l->n > GRES_LIST_MAX + 1)
+    if (l && l->n > GRES_LIST_MAX + GRES_RESERVED)
         return error_set (err, EINVAL, "node %s: more than %d generic resources",
                           spec->name, GRES_LIST_MAX);
     for (size_t i = 0; l && i < l->n; i++)
-        if (strcmp (l->v[i].name, GRES_CPU_MILLI) != 0
+        if (!gres_is_reserved (l->v[i].name)
             && (!gres_name_is_valid (l->v[i].name) || l->v[i].count > GRES_COUNT_MAX))
             return error_set (err, EINVAL, "node %s: '%.80s' is not a generic resource",
                               spec->name, l->v[i].name);

@@ -140,6 +140,8 @@ static void add_amount (struct strbuf *sb, const struct shape_vertex *v)
                          : " ");
     if (v->unit)
         strbuf_addf (sb, "%s of %s", v->unit, type);
+    else if (strcmp (type, GRES_TMP_DISK) == 0)
+        strbuf_adds (sb, "MiB of temporary disk");
     else if (strcmp (type, "memory") == 0)
         strbuf_addf (sb, "%s of memory", one ? "unit" : "units");
     else if (one || strpbrk (type, "/:")) /* "3 rdma/hca" */

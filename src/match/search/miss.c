@@ -82,7 +82,9 @@ static void add_amount (const struct reason *w, unsigned dim, int64_t n,
     if (is_cpus (w, dim)) {
         strbuf_add_thousandths (sb, n);
         strbuf_adds (sb, n > 1000 ? " cpus" : " cpu");
-    } else if (unit)
+    } else if (strcmp (type, GRES_TMP_DISK) == 0)
+        strbuf_addf (sb, "%" PRId64 " MiB of temporary disk", n);
+    else if (unit)
         strbuf_addf (sb, "%" PRId64 " %s%sof %s", n, unit, *unit ? " " : "", type);
     else
         strbuf_addf (sb, "%" PRId64 " %s%s%s", n, dim == 0 ? "whole " : "", type,
@@ -226,7 +228,8 @@ static void say_count (const struct reason *w, const struct walk_miss *miss,
     int32_t type = w->k->type[miss->wanted];
     if (r->kind == SHAPE_RESOURCE
         && (type < 0 || graph_type_count (w->p->g, (uint16_t)type) == 0)) {
-        strbuf_addf (sb, ": the machine has no %s", r->type);
+        strbuf_addf (sb, ": the machine has no %s",
+                     gres_is_reserved (r->type) ? "temporary disk" : r->type);
         return;
     }
     int64_t found = found_of (w, miss);

@@ -65,15 +65,15 @@ static json_t *describe_places (const struct machine_place *list)
     return o;
 }
 
-/* {"license": {"count": 4, "used": 1, "foreign": 0, "free": 3}}, from the machine that
- * node_info() uses. */
-static json_t *describe_gres (const struct broker *b, int i,
-                              const struct machine_node_info *n)
+/* "gres": {"license": {"count": 4, "used": 1, "foreign": 0, "free": 3}}, and the temporary
+ * disk, from the machine that node_info() uses. */
+static void add_gres (const struct broker *b, json_t *node, int i,
+                      const struct machine_node_info *n)
 {
     const struct reservation *r = reservation_of (b, i);
     const struct machine *m = r ? realm_machine (r->realm) : broker_graph (b);
     int index = machine_node_find (m, n->name);
-    json_t *o = json_object ();
+    json_t *gres = json_object (), *o;
 
     if (index < 0 && (index = i) >= 0)
         m = broker_graph (b);
@@ -84,13 +84,15 @@ static json_t *describe_gres (const struct broker *b, int i,
         if (!strcmp (name, GRES_CPU_MILLI)) /* see describe_node() */
             continue;
         machine_node_gres (m, index, name, &g);
-        json_object_set_new (o, name,
-                             json_pack ("{s:I s:I s:I s:I}", "count", (json_int_t)g.count,
-                                        "used", (json_int_t)g.used, "foreign",
-                                        (json_int_t)g.foreign, "free",
-                                        r && r->maintenance ? 0 : (json_int_t)g.free));
+        o = json_pack ("{s:I s:I s:I s:I}", "count", (json_int_t)g.count, "used",
+                       (json_int_t)g.used, "foreign", (json_int_t)g.foreign, "free",
+                       r && r->maintenance ? 0 : (json_int_t)g.free);
+        if (!strcmp (name, GRES_TMP_DISK))
+            json_object_set_new (node, GRES_TMP_DISK, o);
+        else
+            json_object_set_new (gres, name, o);
     }
-    return o;
+    json_object_set_new (node, "gres", gres);
 }
 
 static json_t *describe_node (const struct machine_node_info *n)
@@ -98,7 +100,7 @@ static json_t *describe_node (const struct machine_node_info *n)
     return json_pack (
         "{s:s s:s s:s? s:s? s:o? s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I s:I "
         "s:I "
-        "s:i s:b}",
+        "s:i s:b s:n}",
         "name", n->name, "state", machine_node_state_name (n->state), "reason", n->reason,
         "gpu_type", n->gpu_type, "places", describe_places (n->places), "cores",
         (json_int_t)n->cores, "cores_used", (json_int_t)n->cores_used, "cores_foreign",
@@ -110,7 +112,7 @@ static json_t *describe_node (const struct machine_node_info *n)
         (json_int_t)n->gpus_free, "memory_mib", (json_int_t)n->memory_mib, "memory_used",
         (json_int_t)n->memory_used, "memory_foreign", (json_int_t)n->memory_foreign,
         "memory_free", (json_int_t)n->memory_free, "njobs", (int)n->njobs, "exclusive",
-        (int)n->exclusive);
+        (int)n->exclusive, GRES_TMP_DISK);
 }
 
 /* The amounts as the executor counts them; null: it has no finer units. */
@@ -158,7 +160,7 @@ static void add_node (struct broker *b, int i, const char *queue, json_t **at,
         || (queue && !queuenodes_has_node (b, info.properties, queue)))
         return;
     at[i] = describe_node (&info);
-    json_object_set_new (at[i], "gres", describe_gres (b, i, &info));
+    add_gres (b, at[i], i, &info);
     json_object_set_new (at[i], "queues", queuenodes_of_node (b, info.properties));
     add_reservation (b, at[i], info.name);
     add_exact (b, at[i], info.name);

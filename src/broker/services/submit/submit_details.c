@@ -30,7 +30,7 @@ static void set_number (json_t *o, const char *key, int64_t n)
 
 struct per_node {
     bool exclusive;
-    int64_t memory; /* MiB */
+    int64_t memory, tmp_disk; /* MiB */
     struct gres_list gres;
 };
 
@@ -54,6 +54,8 @@ static void add_below (const struct jobspec_resource *r, int64_t times,
     if (is_type (r, "memory")) {
         if (jobspec_memory_mib (r->unit, times, &mib) == 0)
             ret->memory += mib;
+    } else if (is_type (r, GRES_TMP_DISK)) {
+        ret->tmp_disk += times;
     } else if (!is_structure (r) && gres_name_is_valid (r->type)) {
         gres_set (&ret->gres, r->type, gres_get (&ret->gres, r->type) + times);
     } else if (is_type (r, "gpu")) {
@@ -90,6 +92,7 @@ static void add_resources (json_t *o, const struct jobspec *js)
     set_text (o, "gres_per_node", gres.buf);
     set_text (o, "exclusive", node.exclusive ? "1" : NULL);
     set_number (o, "memory_per_node", MAX (node.memory, js->memory_per_node));
+    set_number (o, "tmp_disk_per_node", node.tmp_disk);
     set_number (o, "gpus", z.min_gpus);
     if (z.cores_per_slot > 1)
         set_number (o, "cpus_per_task", z.cores_per_slot);

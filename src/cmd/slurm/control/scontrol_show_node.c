@@ -65,6 +65,11 @@ static json_t *amounts (const json_t *node, const char *key)
     return o;
 }
 
+static void add_tmp_disk (struct strbuf *sb, const json_t *node)
+{
+    strbuf_addf (sb, "%.0f", nodeview_tmp_disk (node));
+}
+
 static void add_configured (struct strbuf *sb, const json_t *node)
 {
     autojson json_t *gres = amounts (node, "count");
@@ -126,7 +131,7 @@ static const struct row node_rows[] = {
     { .key = "Boards", .fixed = "1", .ends = true },
     { .key = "State", .add = add_state },
     { .key = "ThreadsPerCore", .fixed = "1" },
-    { .key = "TmpDisk", .fixed = "0" },
+    { .key = "TmpDisk", .add = add_tmp_disk },
     { .key = "Weight", .fixed = "1" },
     { .key = "Owner", .fixed = "N/A" },
     { .key = "MCS_label", .fixed = "N/A", .ends = true },

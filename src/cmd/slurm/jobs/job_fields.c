@@ -248,6 +248,13 @@ static void add_memory (const void *p, struct strbuf *sb)
     slurm_add_mib (sb, job_number (row, JOB_MEMORY_PER_NODE), !row->noconvert);
 }
 
+static void add_tmp_disk (const void *p, struct strbuf *sb)
+{
+    const struct job_row *row = p;
+
+    slurm_add_mib (sb, job_number (row, JOB_TMP_DISK_PER_NODE), !row->noconvert);
+}
+
 /* Appends "gres/gpu:2,gres/license:1". */
 static void add_gres (const void *row, struct strbuf *sb)
 {
@@ -530,7 +537,7 @@ const struct slurm_field slurm_job_fields[] = {
     { 'c', "MinCPUs", "MIN_CPUS", BIT (CPUS_PER_TASK), add_cpus_per_task, 0 },
     { 'm', "MinMemory", "MIN_MEMORY", BIT (MEMORY_PER_NODE), add_memory, 0 },
     { 0, "MinTime", "TIME_MIN", BIT (TIME_MIN), add_time_min, 0 },
-    { 'd', "MinTmpDisk", "MIN_TMP_DISK", 0, add_zero, 0 },
+    { 'd', "MinTmpDisk", "MIN_TMP_DISK", BIT (TMP_DISK_PER_NODE), add_tmp_disk, 0 },
     { 'j', "Name", "NAME", BIT (NAME), add_name, 0 },
     { 0, "Network", "NETWORK", 0, add_null, 0 },
     { 'y', "Nice", "NICE", BIT (NICE), add_nice, 0 },

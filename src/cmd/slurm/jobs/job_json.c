@@ -185,6 +185,7 @@ static void add_numbers (json_t *o, const struct job_row *row)
         { "maximum_switch_wait_time", JOB_SWITCHES_WAIT, true, true },
         { "memory_per_node", JOB_MEMORY_PER_NODE, false, false },
         { "minimum_switches", JOB_SWITCHES, true, true },
+        { "minimum_tmp_disk_per_node", JOB_TMP_DISK_PER_NODE, true, false },
         { "nice", JOB_NICE, true, true },
         { "node_count", JOB_NODES, true, false },
         { "priority", JOB_PRIORITY, true, false },

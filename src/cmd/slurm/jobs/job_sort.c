@@ -36,7 +36,7 @@ static const struct letter {
     { 'b', NOTHING, 0, 0 },
     { 'c', NOTHING, 0, 0 },
     { 'C', NUMBER, JOB_NCORES, BIT (NCORES) },
-    { 'd', NOTHING, 0, 0 },
+    { 'd', NUMBER, JOB_TMP_DISK_PER_NODE, BIT (TMP_DISK_PER_NODE) },
     { 'D', NUMBER, JOB_NODES, BIT (NODES) },
     { 'e', END, 0, START | BIT (END_TIME) | BIT (TIME_LIMIT) },
     { 'f', NOTHING, 0, 0 },

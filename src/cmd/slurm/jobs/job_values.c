@@ -61,6 +61,7 @@ const char *const slurm_job_columns[JOB_VALUES] = {
     [JOB_GRES_PER_NODE] = "gres_per_node",
     [JOB_GPUS] = "gpus",
     [JOB_MEMORY_PER_NODE] = "memory_per_node",
+    [JOB_TMP_DISK_PER_NODE] = "tmp_disk_per_node",
     [JOB_CPUS_PER_TASK] = "cpus_per_task",
     [JOB_EXCLUSIVE] = "exclusive",
     [JOB_MAY_REQUEUE] = "may_requeue",

@@ -287,6 +287,11 @@ static void add_memory_a_node (struct strbuf *sb, const json_t *job)
     record_add_memory (sb, answer_number (request_of (job), "memory_per_node_mib"));
 }
 
+static void add_disk_a_node (struct strbuf *sb, const json_t *job)
+{
+    record_add_memory (sb, answer_number (request_of (job), "tmp_disk_per_node_mib"));
+}
+
 /* The properties of an RFC 31 constraint, "a&b", "a|b"; hosts are in other fields. */
 static void add_properties (struct strbuf *sb, const json_t *constraint)
 {
@@ -513,7 +518,7 @@ static const struct row rows[] = {
       .ends = true },
     { .key = "MinCPUsNode", .add = add_cpus_a_node },
     { .key = "MinMemoryNode", .add = add_memory_a_node },
-    { .key = "MinTmpDiskNode", .fixed = "0", .ends = true },
+    { .key = "MinTmpDiskNode", .add = add_disk_a_node, .ends = true },
     { .key = "Features", .add = add_features },
     { .key = "DelayBoot", .fixed = "00:00:00", .ends = true },
     { .key = "Reservation", .from = "reservation", .optional = true, .ends = true },

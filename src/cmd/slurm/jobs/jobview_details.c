@@ -17,7 +17,7 @@ static void add_gres (struct strbuf *sb, const json_t *rank)
         first = false;
     }
     json_object_foreach (json_object_get (rank, "gres"), name, count) {
-        if (strcmp (name, GRES_CPU_MILLI) == 0)
+        if (gres_is_reserved (name))
             continue;
         strbuf_addf (sb, "%s%s:%.0f", first ? "" : ",", name, json_number_value (count));
         first = false;
@@ -43,6 +43,7 @@ void jobview_add_job_gres (struct strbuf *sb, const json_t *job)
                 json_real (answer_number (sums, name) + json_number_value (count)));
     }
     json_object_del (sums, GRES_CPU_MILLI);
+    json_object_del (sums, GRES_TMP_DISK);
     if (gpus > 0)
         json_object_set_new (sums, "gpu", json_real (gpus));
     json_object_foreach (sums, name, count)

@@ -102,14 +102,15 @@ json_t *node_json (const json_t *node)
                                         "resume_after", "slurmd_start_time" };
     json_int_t cores = whole (node, "cores"), used = whole (node, "cores_used");
     json_t *o = json_pack (
-        "{s:s s:s s:s s:o s:[] s:i s:i s:i s:I s:I s:I s:I s:I s:I s:I s:i s:i s:i s:i}",
+        "{s:s s:s s:s s:o s:[] s:i s:i s:i s:I s:I s:I s:I s:I s:I s:I s:i s:i s:I s:i}",
         "name", json_text (node, "name"), "hostname", json_text (node, "name"), "address",
         json_text (node, "name"), "state", states (nodeview_state (node)),
         "next_state_after_reboot", "boards", 1, "sockets", 1, "threads", 1, "cores",
         cores, "cpus", cores, "effective_cpus", cores - whole (node, "cores_foreign"),
         "alloc_cpus", used, "alloc_idle_cpus", whole (node, "cores_free"), "real_memory",
         whole (node, "memory_mib"), "alloc_memory", whole (node, "memory_used"),
-        "cpu_binding", 0, "cpu_load", 0, "temporary_disk", 0, "weight", 1);
+        "cpu_binding", 0, "cpu_load", 0, "temporary_disk",
+        (json_int_t)nodeview_tmp_disk (node), "weight", 1);
 
     if (!o)
         return NULL;
@@ -273,9 +274,10 @@ json_t *sinfo_line_json (const struct sinfo_line *l)
         " s:{s:s s:i} s:s s:o}",
         "port", 0, "node", "state", l->node ? states (l->state) : json_array (), "nodes",
         nodes_of_line (l), "cpus", cpus_of_line (l), "sockets", range (1, 1), "cores",
-        range (l->cpus_min, l->cpus_max), "threads", range (1, 1), "disk", range (0, 0),
-        "memory", memory_of_line (l), "weight", range (1, 1), "features", "total", "",
-        "active", "", "gres", "total", text_by (nodeview_add_gres, l->node), "used",
+        range (l->cpus_min, l->cpus_max), "threads", range (1, 1), "disk",
+        range (l->disk_min, l->disk_max), "memory", memory_of_line (l), "weight",
+        range (1, 1), "features", "total", "", "active", "", "gres", "total",
+        text_by (nodeview_add_gres, l->node), "used",
         text_by (nodeview_add_gres_used, l->node), "reason", "description",
         json_text (l->node, "reason"), "time", 0, "user", "", "resource_spec", "cpus", "",
         "memory", 0, "reservation", l->node ? nodeview_reservation (l->node) : "",

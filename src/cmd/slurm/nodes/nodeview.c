@@ -6,6 +6,7 @@
 
 #include "cmd/print/print.h"
 #include "cmd/slurm/words/record.h"
+#include "common/gres.h"
 
 /* -- states -- */
 
@@ -106,6 +107,11 @@ static void add_gres (struct strbuf *sb, const char *name, double count)
 {
     record_add_text (sb, name);
     strbuf_addf (sb, ":%.0f", count);
+}
+
+double nodeview_tmp_disk (const json_t *node)
+{
+    return answer_number (json_object_get (node, GRES_TMP_DISK), "count");
 }
 
 static double used (const json_t *o, const char *used_key, const char *foreign_key)

@@ -41,6 +41,8 @@ void nodeview_add_state (struct strbuf *sb, unsigned state, enum state_form form
 
 /* Append "gpu:2,license:4" or "(null)"; used: what jobs and others use of each. */
 void nodeview_add_gres (struct strbuf *sb, const json_t *node);
+/* The size of the temporary disk in MiB. */
+double nodeview_tmp_disk (const json_t *node);
 void nodeview_add_gres_used (struct strbuf *sb, const json_t *node);
 /* The name of the reservation that has the node now, or "". */
 const char *nodeview_reservation (const json_t *node);

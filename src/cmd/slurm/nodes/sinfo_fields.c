@@ -137,6 +137,13 @@ FIELD (add_mib)
     add_range (sb, line->memory_min, line->memory_max, false);
 }
 
+FIELD (add_disk)
+{
+    const struct sinfo_line *line = row;
+
+    add_range (sb, line->disk_min, line->disk_max, false);
+}
+
 FIELD (add_alloc_memory)
 {
     const struct sinfo_line *line = row;
@@ -245,7 +252,7 @@ const struct slurm_field sinfo_fields[] = {
     { 'O', "CPUsLoad", "CPU_LOAD", 0, add_none, 0 },
     { 'C', "CPUsState", "CPUS(A/I/O/T)", BY_CPUS, add_cpus_state, 0 },
     { 'L', "DefaultTime", "DEFAULTTIME", BY_DEFAULT_TIME, add_default_time, 0 },
-    { 'd', "Disk", "TMP_DISK", 0, add_zero, 0 },
+    { 'd', "Disk", "TMP_DISK", BY_DISK, add_disk, 0 },
     { 0, "Extra", "EXTRA", 0, add_null, 0 },
     { 'f', "Features", "AVAIL_FEATURES", 0, add_null, 0 },
     { 'b', "features_act", "ACTIVE_FEATURES", 0, add_null, 0 },

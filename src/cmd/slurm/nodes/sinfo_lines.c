@@ -51,7 +51,8 @@ static bool texts_alike (void (*add) (struct strbuf *sb, const json_t *node),
 static bool sizes_alike (const struct sinfo_line *line, const json_t *node, uint64_t by)
 {
     return !(by & BY_CPUS && answer_number (node, "cores") != line->cpus_min)
-           && !(by & BY_MEMORY && answer_number (node, "memory_mib") != line->memory_min);
+           && !(by & BY_MEMORY && answer_number (node, "memory_mib") != line->memory_min)
+           && !(by & BY_DISK && nodeview_tmp_disk (node) != line->disk_min);
 }
 
 static bool node_fits (const struct sinfo_line *line, const json_t *node, unsigned state,
@@ -143,12 +144,14 @@ static int add_node (struct sinfo_line *line, const json_t *node, size_t index,
 {
     double cpus = answer_number (node, "cores");
     double memory = answer_number (node, "memory_mib");
+    double disk = nodeview_tmp_disk (node);
 
     if (!line->node) {
         line->node = node;
         line->state = state;
         line->cpus_min = line->cpus_max = cpus;
         line->memory_min = line->memory_max = memory;
+        line->disk_min = line->disk_max = disk;
     } else if (line->last_node == index) {
         return 0;
     }
@@ -157,6 +160,8 @@ static int add_node (struct sinfo_line *line, const json_t *node, size_t index,
     line->cpus_max = MAX (line->cpus_max, cpus);
     line->memory_min = MIN (line->memory_min, memory);
     line->memory_max = MAX (line->memory_max, memory);
+    line->disk_min = MIN (line->disk_min, disk);
+    line->disk_max = MAX (line->disk_max, disk);
     add_counts (line, node, state);
     return hostlist_append (line->names, json_text (node, "name")) == -ENOMEM ? -ENOMEM
                                                                               : 0;
@@ -307,6 +312,8 @@ static double number_of (const struct sinfo_line *line, char letter, bool as_con
     case 'Y':
     case 'z':
         return line->cpus_min;
+    case 'd':
+        return line->disk_min;
     case 'D':
         return (double)line->nodes;
     case 'l':

@@ -36,6 +36,7 @@ enum sinfo_by {
     BY_ALLOC_MEMORY = 1 << 14,
     BY_CPUS = 1 << 15,   /* if exact */
     BY_MEMORY = 1 << 16, /* if exact */
+    BY_DISK = 1 << 17,   /* if exact */
 };
 
 struct sinfo_line {
@@ -48,6 +49,7 @@ struct sinfo_line {
     double cpus[3];                   /* allocated, idle, other */
     double cpus_min, cpus_max;
     double memory_min, memory_max; /* MiB */
+    double disk_min, disk_max;     /* MiB */
     bool convert;                  /* counts may have a unit: 1K */
     /* of the builder and the sort */
     size_t last_node, order;

@@ -79,7 +79,7 @@ void record_add_tres (struct strbuf *ret, const struct tres *t)
     json_object_foreach ((json_t *)t->gres, name, count) {
         char key[300];
         snprintf (key, sizeof (key), "gres/%s", name);
-        if (strcmp (name, GRES_CPU_MILLI) != 0)
+        if (!gres_is_reserved (name))
             add_tres (&sb, key, json_number_value (count));
     }
     if (t->licenses)

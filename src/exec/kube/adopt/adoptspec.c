@@ -155,7 +155,7 @@ static json_t *in_slot (const struct ask *ask, const struct adoptspec_how *how,
     if (with && size.gpus > 0)
         json_array_append_new (with, vertex ("gpu", size.gpus));
     for (size_t i = 0; with && i < gres.n; i++)
-        if (gres.v[i].count > 0)
+        if (gres.v[i].count > 0 && !gres_is_reserved (gres.v[i].name))
             json_array_append_new (with, vertex (gres.v[i].name, gres.v[i].count));
     if (with && mib > 0)
         json_array_append_new (with, json_pack ("{s:s s:I s:s}", "type", "memory",

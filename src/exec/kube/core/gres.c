@@ -12,6 +12,10 @@ static bool is_extended (const char *name)
            && strncmp (name, "requests.", 9) != 0 && gres_name_is_valid (name);
 }
 
+/* Kubernetes counts it in bytes, fluxq as GRES_TMP_DISK in MiB. */
+#define TMP_DISK "ephemeral-storage"
+#define MIB ((int64_t)1 << 20)
+
 /* -- configuration -- */
 
 static int check_entry (const struct yaml_doc *doc, json_t *map, const char *name,
@@ -79,7 +83,9 @@ int kube_gres_of_node (const json_t *allocatable, const char *gpu_resource,
         quantity_value (json_string_value (v), &n);
         rc = gres_set (ret, name, MIN (n, GRES_COUNT_MAX));
     }
-    return rc;
+    int64_t bytes = 0;
+    quantity_value (json_string_value (json_object_get (allocatable, TMP_DISK)), &bytes);
+    return rc < 0 ? rc : gres_set (ret, GRES_TMP_DISK, MIN (bytes / MIB, GRES_COUNT_MAX));
 }
 
 /* Adds the resources that a container requests, each with the amount of the whole pod. */
@@ -113,7 +119,10 @@ int kube_gres_of_pod (const json_t *pod, const char *gpu_resource, struct gres_l
                 rc = add_container (pod, container, gpu_resource, ret);
         }
     }
-    return rc;
+    int64_t bytes = podsize_of (pod, TMP_DISK).gpus;
+    return rc < 0 ? rc
+                  : gres_set (ret, GRES_TMP_DISK,
+                              MIN (bytes / MIB + (bytes % MIB > 0), GRES_COUNT_MAX));
 }
 
 int kube_gres_beyond (const struct gres_list *pod, const struct gres_list *given,
@@ -125,6 +134,18 @@ int kube_gres_beyond (const struct gres_list *pod, const struct gres_list *given
 }
 
 /* -- requests of pods -- */
+
+int kube_gres_raise_disk (json_t *requests, int64_t mib)
+{
+    int64_t has = 0;
+    char text[32];
+
+    quantity_value (json_string_value (json_object_get (requests, TMP_DISK)), &has);
+    if (has >= mib * MIB)
+        return 0;
+    snprintf (text, sizeof (text), "%jdMi", (intmax_t)mib);
+    return json_object_set_new (requests, TMP_DISK, json_string (text));
+}
 
 int kube_gres_raise (json_t *amounts, const char *name, int64_t count)
 {
@@ -160,7 +181,9 @@ int kube_gres_ask_least (const struct jobspec *js, const struct rset *r, json_t 
             continue;
         for (size_t k = 1; k < r->nranks; k++)
             least = MIN (least, gres_get (&r->ranks[k].gres, name));
-        if (least > 0)
+        if (least > 0 && !strcmp (name, GRES_TMP_DISK))
+            rc |= kube_gres_raise_disk (requests, least);
+        else if (least > 0)
             rc |= kube_gres_raise (requests, name, least)
                   | kube_gres_raise (limits, name, least);
     }

@@ -9,6 +9,7 @@
  *
  * Nodes offer each extended resource under its full name, and pods request it by that
  * name; the map has other names for users. The resource of the gpus is not among these.
+ * Ephemeral storage is GRES_TMP_DISK, in MiB.
  */
 #pragma once
 
@@ -40,6 +41,9 @@ int kube_gres_beyond (const struct gres_list *pod, const struct gres_list *given
 /* Raises a container's requests or limits of the resource to count, if they are less. 0
  * or -1. */
 int kube_gres_raise (json_t *amounts, const char *name, int64_t count);
+/* Raises a container's request of temporary disk likewise. There is no limit, which would
+ * end a job that uses more while the disk has room. */
+int kube_gres_raise_disk (json_t *requests, int64_t mib);
 /* Raises both to the smallest amount of a rank, for resources that the job names. A whole
  * node comes with all its resources, and some are of no use to a job that did not request
  * them (an address, a shared device). */

@@ -80,6 +80,10 @@ static int raise_amount (json_t *container, const struct gres *x)
 {
     json_t *requests = amounts_of (container, "requests");
 
+    if (!strcmp (x->name, GRES_TMP_DISK))
+        return json_object_get (requests, "ephemeral-storage")
+                   ? kube_gres_raise_disk (requests, x->count)
+                   : 0;
     if (!json_object_get (requests, x->name))
         return 0;
     return kube_gres_raise (requests, x->name, x->count)

@@ -31,7 +31,8 @@ static json_t *parse (const char *text)
 static void test_node (void **state)
 {
     autojson json_t *o = parse (
-        "{\"cpu\":\"8\",\"memory\":\"16Gi\",\"pods\":\"110\",\"hugepages-2Mi\":\"0\","
+        "{\"cpu\":\"8\",\"memory\":\"16Gi\",\"pods\":\"110\",\"ephemeral-storage\":"
+        "\"95491281146\",\"hugepages-2Mi\":\"0\","
         "\"nvidia.com/gpu\":\"4\",\"rdma/hca\":\"2\",\"example.com/big\":\"5k\","
         "\"example.com/none\":\"0\",\"requests.example.com/x\":\"1\","
         "\"x.kubernetes.io/y\":\"3\",\"example.com/odd\":7,\"example.com/huge\":\"9E\"}");
@@ -39,7 +40,8 @@ static void test_node (void **state)
 
     (void)state;
     assert_int_equal (kube_gres_of_node (o, GPU, &l), 0);
-    expect (&l, "example.com/big:5000,example.com/huge:2147483647,rdma/hca:2");
+    expect (&l,
+            "example.com/big:5000,example.com/huge:2147483647,rdma/hca:2,tmp_disk:91067");
     gres_release (&l);
     assert_int_equal (kube_gres_of_node (NULL, GPU, &l), 0);
     expect (&l, "");
@@ -56,12 +58,19 @@ static void test_pod (void **state)
                "\"nvidia.com/gpu\":\"1\"}}},{\"name\":\"c\"}],"
                "\"initContainers\":[{\"name\":\"i\",\"resources\":{\"requests\":{"
                "\"rdma/hca\":\"2\",\"example.com/fpga\":\"4\"}}}]}}");
+    autojson json_t *stores =
+        parse ("{\"spec\":{\"containers\":["
+               "{\"resources\":{\"requests\":{\"ephemeral-storage\":\"1Gi\"}}},"
+               "{\"resources\":{\"requests\":{\"ephemeral-storage\":\"1\"}}}]}}");
     autojson json_t *bare = parse ("{\"spec\":{\"containers\":[{\"name\":\"a\"}]}}");
     struct gres_list l = { 0 };
 
     (void)state;
     assert_int_equal (kube_gres_of_pod (pod, GPU, &l), 0);
     expect (&l, "example.com/fpga:4,rdma/hca:3");
+    gres_release (&l);
+    assert_int_equal (kube_gres_of_pod (stores, GPU, &l), 0);
+    expect (&l, "tmp_disk:1025");
     gres_release (&l);
     assert_int_equal (kube_gres_of_pod (bare, GPU, &l), 0);
     expect (&l, "");

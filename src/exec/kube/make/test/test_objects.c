@@ -370,6 +370,48 @@ static void test_parts (void **state)
     rset_destroy (own);
 }
 
+/* Temporary disk is requested, the template's smallest amount and in a pod that of its rank,
+ * without a limit; a whole node's is not, unless the job names it. */
+static void test_tmp_disk (void **state)
+{
+    static struct jobspec_resource disk = { .type = (char *)GRES_TMP_DISK };
+    static struct jobspec js = { .resources = &disk, .nresources = 1 }, none;
+    const struct rset *two = job.r;
+    const struct jobspec *js_was = job.js;
+    struct rset *own = make_rset (2, (uint32_t[]){ 1, 1 }, 512);
+
+    (void)state;
+    gres_set (&own->ranks[0].gres, GRES_TMP_DISK, 1024);
+    gres_set (&own->ranks[1].gres, GRES_TMP_DISK, 3000);
+    job.r = own;
+    src.managed_by = "fluxq.io/broker";
+    for (int named = 0; named < 2; named++) {
+        job.js = named ? &js : &none;
+        json_t *o = object_job (&src);
+        json_t *t = at (o, "spec|template|spec|containers|0|resources");
+        struct pod_request ask = object_rank_request (own, 1);
+        json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+        json_t *c = at (pod, "spec|containers|0|resources");
+
+        if (named) {
+            assert_string_equal (text_at (t, "requests|ephemeral-storage"), "1024Mi");
+            assert_string_equal (text_at (c, "requests|ephemeral-storage"), "3000Mi");
+        } else {
+            assert_null (at (t, "requests|ephemeral-storage"));
+            assert_null (at (c, "requests|ephemeral-storage"));
+        }
+        assert_null (at (t, "limits|ephemeral-storage"));
+        assert_null (at (c, "limits|ephemeral-storage"));
+        assert_null (at (c, "requests|" GRES_TMP_DISK));
+        json_decref (pod);
+        json_decref (o);
+    }
+    job.r = two;
+    job.js = js_was;
+    src.managed_by = NULL;
+    rset_destroy (own);
+}
+
 /* A pod that the broker makes has the content that the Job controller would make from
  * the template, its node, and the resources of its own rank. */
 static void test_pod (void **state)
@@ -594,19 +636,13 @@ static void test_config_refused (void **state)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_submitted),
-        cmocka_unit_test (test_job),
-        cmocka_unit_test (test_input),
-        cmocka_unit_test (test_prolog_and_epilog),
-        cmocka_unit_test (test_agent_image),
-        cmocka_unit_test (test_root_and_baseline),
-        cmocka_unit_test (test_request),
-        cmocka_unit_test (test_parts),
-        cmocka_unit_test (test_pod),
-        cmocka_unit_test (test_status),
-        cmocka_unit_test (test_owned),
-        cmocka_unit_test (test_endpointslice),
-        cmocka_unit_test (test_config_refused),
+        cmocka_unit_test (test_submitted),     cmocka_unit_test (test_job),
+        cmocka_unit_test (test_input),         cmocka_unit_test (test_prolog_and_epilog),
+        cmocka_unit_test (test_agent_image),   cmocka_unit_test (test_root_and_baseline),
+        cmocka_unit_test (test_request),       cmocka_unit_test (test_parts),
+        cmocka_unit_test (test_tmp_disk),      cmocka_unit_test (test_pod),
+        cmocka_unit_test (test_status),        cmocka_unit_test (test_owned),
+        cmocka_unit_test (test_endpointslice), cmocka_unit_test (test_config_refused),
     };
 
     return cmocka_run_group_tests (tests, setup, teardown);

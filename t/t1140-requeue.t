@@ -245,9 +245,9 @@ test_expect_success 'wrong values are refused with their place' '
     for line in "requeue-order: middle" "requeue-order: true" "requeue-order: [old]"; do
         configure "$line" && refused "requeue.yaml:4:1: requeue-order: expected old or end" fluxqd --check --config requeue.yaml || return 1
     done &&
-    FLUXQ_REQUEUE=perhaps && export FLUXQ_REQUEUE && refused "FLUXQ_REQUEUE: .perhaps. is not yes or no" fluxq-submit ./again.sh &&
+    FLUXQ_REQUEUE=perhaps && export FLUXQ_REQUEUE && refused "FLUXQ_REQUEUE: .perhaps. is not yes, no or expedite" fluxq-submit ./again.sh &&
     unset FLUXQ_REQUEUE &&
-    printf "#!/bin/sh\n#SBATCH --requeue=yes\n" >bad.sh && refused "bad.sh:2: .*requeue" fluxq-submit bad.sh
+    printf "#!/bin/sh\n#SBATCH --requeue=later\n" >bad.sh && refused "bad.sh:2: .*requeue" fluxq-submit bad.sh
 '
 test_expect_success 'no job is active, all nodes are free, and the broker stops' '
     none_active && wait_until 10 nodes_free && stop_broker

@@ -45,7 +45,8 @@
  *                                                    namespace: its queue's, or template
  *     finish     {status; text}                      wait status, see wait(2)
  *     exception  {type, severity; note, userid}      severity 0 ends the job
- *     requeue    {reason; begin, order, turn, setback, avoid, uncounted, hold, userid}
+ *     requeue    {reason; begin, order, turn, setback, avoid, uncounted, hold, userid,
+ *                 expedited}
  *                                                    begin: unix time of the earliest
  *                                                    next start;
  *                                                    order "end": the job's age counts
@@ -56,7 +57,9 @@
  *                                                    uncounted: the attempt does not
  *                                                    count as failed (a prolog failed, a
  *                                                    user asked for it);
- *                                                    hold: the job is held then, by userid
+ *                                                    hold: the job is held then, by userid;
+ *                                                    expedited: until its next start the
+ *                                                    job goes before all others
  *     jobspec-update   {"attributes.system.duration"; userid}   a new time limit of a
  *                                                    pending job (RFC 21)
  *     resource-update  {expiration, duration; userid}  a new time limit of a running job:
@@ -205,6 +208,7 @@ struct job {
     bool limit_changed;     /* since alloc: the agent may have the old limit */
     bool kill_sent;         /* an exception told the executor to terminate the job */
     bool requeue;           /* clean leads back to PRIORITY */
+    bool expedited;         /* the job goes before all others until its next start */
     bool requeue_uncounted; /* ... and this attempt does not count as a failed one */
     bool released;          /* a final release was seen */
     /* end */

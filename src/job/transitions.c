@@ -327,6 +327,7 @@ static int on_start (struct job *job, const struct event *e, struct outcome *out
     if (job->started || job->array)
         return error_set (err, EPROTO, "start: it was seen before");
     job->started = true;
+    job->expedited = false;
     job->failed_starts = 0;
     string_set (&job->requeue_reason, NULL);
     string_set (&job->avoid, NULL);
@@ -501,7 +502,7 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
     const char *reason, *order = "old", *avoid = NULL;
     int64_t turn = (int64_t)job->turn, setback = 0;
     double begin = 0;
-    bool uncounted = false, hold = false;
+    bool uncounted = false, hold = false, expedited = false;
     int64_t userid = job->userid;
     int rc = get_string (e, "reason", &reason, JSON_REQUIRED, err);
     if (rc < 0 || (rc = get_seconds (e, "begin", &begin, err)) < 0
@@ -514,6 +515,9 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
                < 0
         || (rc = json_get_bool (e->context, "hold", &hold, JSON_OPTIONAL_KEY, e->name,
                                 err))
+               < 0
+        || (rc = json_get_bool (e->context, "expedited", &expedited, JSON_OPTIONAL_KEY,
+                                e->name, err))
                < 0
         || (rc = json_get_bool (e->context, "uncounted", &uncounted, JSON_OPTIONAL_KEY,
                                 e->name, err))
@@ -539,6 +543,7 @@ static int on_requeue (struct job *job, const struct event *e, struct outcome *o
         hold_in_queue (job, (uint32_t)userid);
     job->requeue = true;
     job->requeue_uncounted = uncounted;
+    job->expedited = expedited;
     return 0;
 }
 

@@ -138,6 +138,7 @@ struct jobspec {
     struct stage_list stage_in, stage_out;
     bool keep_invalid_depend;
     enum jobspec_tristate requeue;
+    bool expedite;          /* with requeue: the job goes first when it is queued again */
     double begin, deadline; /* unix times; 0: none */
     double max_wait;        /* seconds to wait for the largest size; 0: none */
     bool malleable;         /* see jobspec_malleable() */

@@ -244,6 +244,7 @@ static const struct column columns[] = {
     { "cpus_per_task", COLUMN_NUMBER, NULL, 0 },
     { "exclusive", COLUMN_NUMBER, NULL, 0 },
     { "may_requeue", COLUMN_NUMBER, NULL, 0 },
+    { "expedited_requeue", COLUMN_NUMBER, NULL, 0 },
     { "time_min", COLUMN_NUMBER, NULL, 0 },
     { "switches", COLUMN_NUMBER, NULL, 0 },
     { "switches_wait", COLUMN_NUMBER, NULL, 0 },

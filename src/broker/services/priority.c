@@ -85,7 +85,7 @@ static struct priority_job describe (const struct broker *b, const struct entry 
         .fair_share = usage_fair_share (userusage (b), job->userid, now),
         .setback = job->setback,
         .nice = job->nice,
-        .fixed = job->fixed,
+        .fixed = job->expedited ? PRIORITY_MAX : job->fixed,
     };
 }
 
@@ -416,8 +416,10 @@ static void col_priority (const struct cell *c)
 
 static void col_fixed (const struct cell *c)
 {
-    if (column_job_waits (c->e) && c->job->fixed > 0)
-        column_add_number (c->sb, c->job->fixed);
+    int64_t fixed = c->job->expedited ? PRIORITY_MAX : c->job->fixed;
+
+    if (column_job_waits (c->e) && fixed > 0)
+        column_add_number (c->sb, fixed);
 }
 
 #define TERM(term)                                                                       \

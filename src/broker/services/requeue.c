@@ -5,13 +5,54 @@
  * The job keeps its id and its place in the queue, unless requeue-at-end moves it. The
  * attempt does not count as a failed one: a job may be requeued any number of times, and
  * its tasks see how often in FLUXQ_RESTART_COUNT and SLURM_RESTART_COUNT.
+ *
+ * A job with --requeue=expedite that loses a node keeps its place, and goes before all other
+ * jobs until its next start (expedited-requeue).
  */
 #include "broker/api/api.h"
 #include "broker/core/exec_job.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
+#include "broker/services/requeue.h"
 #include "broker/services/stream/watch.h"
+#include "job/details.h"
+
+static struct service_place place;
+
+struct settings {
+    bool expedited; /* --requeue=expedite is allowed */
+};
+
+static const struct config_key keys[] = {
+    { "expedited-requeue", value_bool, CONFIG_FIELD (struct settings, expedited), 0, 0,
+      NULL },
+    { 0 },
+};
+static const struct settings defaults = { .expedited = false };
+
+SERVICE_SETTINGS_OF (struct settings)
+
+int requeue_check (const struct broker *b, const struct jobspec *js, struct error *err)
+{
+    return !js->expedite || settings_of (b)->expedited
+               ? 0
+               : error_set (err, EINVAL,
+                            "--requeue=expedite: the administrator has not allowed it "
+                            "(expedited-requeue in fluxq.yaml); say --requeue");
+}
+
+/* A requeue that nobody asked for: the job has lost a node, or its start has failed. */
+static void on_requeue (struct broker *b, struct entry *e,
+                        const struct service_requeue *how, json_t *context)
+{
+    (void)how;
+    if (!settings_of (b)->expedited || json_object_get (context, "userid")
+        || !details_get (entry_job (e)->details, "expedited_requeue"))
+        return;
+    json_object_set_new (context, "expedited", json_true ());
+    json_object_set_new (context, "order", json_string ("old"));
+}
 
 /* Whether the job cannot be queued again; the error says why. */
 static bool is_refused (const struct broker *b, const struct entry *e, struct error *err)
@@ -71,7 +112,7 @@ static int requeue_tasks (struct broker *b, const struct entry *array, uid_t uid
 static void api_requeue (struct broker *b, struct http_request *req,
                          const struct api_path *path)
 {
-    static const char *const keys[] = { "hold", NULL };
+    static const char *const members[] = { "hold", NULL };
     struct entry *e = api_entry (b, req, path, NULL);
     struct error err = { 0 };
     bool hold = false;
@@ -79,7 +120,7 @@ static void api_requeue (struct broker *b, struct http_request *req,
 
     if (!e || !api_require (b, req, e))
         return;
-    autojson json_t *body = api_body (req, keys);
+    autojson json_t *body = api_body (req, members);
     if (!body)
         return;
     if (json_get_bool (body, "hold", &hold, JSON_OPTIONAL_KEY, "request", &err) < 0) {
@@ -112,5 +153,8 @@ static const struct api_route routes[] = {
 
 const struct broker_service service_requeue = {
     .name = "requeue",
+    .place = &place,
+    .settings = &settings,
+    .requeues = on_requeue,
     .routes = routes,
 };

@@ -386,8 +386,9 @@ const struct attribute attribute_table[] = {
       .help = "give the start up after this time [as configured]",
       SPAN (js.start_timeout), .min = 1, .max = JOBSPEC_START_TIMEOUT_MAX,
       .path = "fluxq.start-timeout" },
-    { .name = "requeue", .group = "Failures",
-      .help = "queue the job again when it loses a node [as configured]",
+    { .name = "requeue", .arg = "expedite", .arg_optional = true, .group = "Failures",
+      .help = "queue the job again when it loses a node [as configured]; with expedite, "
+              "before all other jobs, if the site allows it",
       OWN (requeue), .path = "fluxq.requeue" },
     { .name = "no-requeue", .group = "Failures",
       .help = "end the job when it loses a node",

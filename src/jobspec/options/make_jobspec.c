@@ -333,7 +333,9 @@ static int own_attributes (json_t *system, const struct submit_options *so,
         rc |= json_object_set_new (own, "kill-invalid-depend", json_false ());
     if (so->js.requeue != JOBSPEC_UNSET)
         rc |= json_object_set_new (own, "requeue",
-                                   json_boolean (so->js.requeue == JOBSPEC_TRUE));
+                                   so->js.expedite
+                                       ? json_string ("expedite")
+                                       : json_boolean (so->js.requeue == JOBSPEC_TRUE));
     if (so->chdir && text_is_line (cwd, 4095))
         rc |= json_object_set_new (own, "submit-dir", json_string (cwd));
     rc |= script_path (own, so, cwd);

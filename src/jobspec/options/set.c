@@ -483,11 +483,17 @@ int option_set_priority (const struct option_value *v, struct error *err)
 /* --requeue and --no-requeue are one option: the last of them counts. */
 int option_set_requeue (const struct option_value *v, struct error *err)
 {
-    bool on;
-    int rc = read_flag (v, &on, err);
+    bool is_no = v->attribute->same_as != NULL;
+    bool expedite = !is_no && v->text && !strcasecmp (v->text, "expedite"), on = true;
+    int rc = expedite ? 0 : read_flag (v, &on, err);
 
-    if (rc == 0 && option_wins (v))
-        v->so->js.requeue = on != (v->attribute->same_as != NULL) ? JOBSPEC_TRUE
-                                                                  : JOBSPEC_FALSE;
-    return rc;
+    if (rc < 0)
+        return is_no ? rc
+                     : error_set (err, EINVAL, "%s: '%.64s' is not yes, no or expedite",
+                                  v->where, v->text);
+    if (option_wins (v)) {
+        v->so->js.requeue = on != is_no ? JOBSPEC_TRUE : JOBSPEC_FALSE;
+        v->so->js.expedite = expedite;
+    }
+    return 0;
 }

@@ -474,6 +474,15 @@ static const struct slurm_option *row_of_variable (const char *entry, const char
     return NULL;
 }
 
+/* As in sbatch, the variable of a flag sets it whatever its value is; so does that of
+ * --requeue, unless the value is the option's word. */
+static const char *value_of_variable (const struct slurm_option *o, const char *value)
+{
+    bool other = !strcmp (o->name, "requeue") && strcasecmp (value, "expedite") != 0;
+
+    return describe (o).arg && *value && !other ? value : NULL;
+}
+
 static int read_environ (struct submit_options *so, enum slurm_command command,
                          char *const environ_list[], struct error *err)
 {
@@ -492,9 +501,8 @@ static int read_environ (struct submit_options *so, enum slurm_command command,
         if (!o || (command == SLURM_SRUN && (o->commands & SLURM_SALLOC) == 0))
             continue;
         snprintf (where, sizeof (where), "%.*s", (int)len, *environ_list);
-        /* As in sbatch, the variable of a flag sets it whatever its value is. */
         if (slurm_option_set (so, SUBMIT_FROM_ENVIRONMENT, o,
-                              describe (o).arg && *value ? value : NULL, where, err)
+                              value_of_variable (o, value), where, err)
             < 0)
             return -err->code;
     }

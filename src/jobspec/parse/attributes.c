@@ -286,6 +286,22 @@ static int parse_array (struct jobspec *js, const json_t *own, struct error *err
     return rc == 1 ? array_spec_parse (&js->array, text, SYSTEM ".fluxq.array", err) : rc;
 }
 
+/* true, false or "expedite" */
+static int parse_requeue (struct jobspec *js, const json_t *own, const char *where,
+                          struct error *err)
+{
+    const char *word = json_string_value (json_object_get (own, "requeue"));
+    bool again = false;
+
+    js->expedite = word && !strcmp (word, "expedite");
+    int rc = js->expedite
+                 ? 1
+                 : json_get_bool (own, "requeue", &again, JSON_OPTIONAL_KEY, where, err);
+    if (rc == 1)
+        js->requeue = again || js->expedite ? JOBSPEC_TRUE : JOBSPEC_FALSE;
+    return rc;
+}
+
 static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *err)
 {
     static const char where[] = SYSTEM ".fluxq";
@@ -308,12 +324,8 @@ static int parse_fluxq (struct jobspec *js, const json_t *system, struct error *
     rc = placement_from_json (own, &js->placement, &js->switches, where, err);
     if (rc < 0)
         return rc;
-    bool again = false;
-    rc = json_get_bool (own, "requeue", &again, JSON_OPTIONAL_KEY, where, err);
-    if (rc < 0)
+    if ((rc = parse_requeue (js, own, where, err)) < 0)
         return rc;
-    if (rc == 1)
-        js->requeue = again ? JOBSPEC_TRUE : JOBSPEC_FALSE;
     int64_t signum = SIGWINCH; /* ignored by default, so it kills no program */
     rc = json_get_int (own, "resize-signal", 1, 64, &signum, JSON_OPTIONAL_KEY, where,
                        err);

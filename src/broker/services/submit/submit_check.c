@@ -9,6 +9,7 @@
 #include "broker/services/nodes/queuenodes.h"
 #include "broker/services/placing.h"
 #include "broker/services/priority.h"
+#include "broker/services/requeue.h"
 #include "broker/services/reserve/reserve_job.h"
 #include "broker/services/resize/resize.h"
 #include "broker/services/submit/submission.h"
@@ -123,6 +124,8 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
         *code = "not-operator";
         return -EPERM;
     }
+    if (requeue_check (b, entry_jobspec (e), err) < 0)
+        return -EINVAL;
     if ((rc = accounts_check (b, entry_jobspec (e), code, err)) < 0)
         return rc;
     if ((rc = licenses_check (b, entry_jobspec (e), err)) < 0) {

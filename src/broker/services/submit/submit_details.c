@@ -198,6 +198,7 @@ json_t *submit_details (const struct broker *b, const struct jobspec *js)
     set_text (o, "batch_script", jobspec_is_batch (js) ? "1" : NULL);
     add_program (o, js);
     set_text (o, "may_requeue", exec_job_may_run_again (b, js) ? "1" : NULL);
+    set_text (o, "expedited_requeue", js->expedite ? "1" : NULL);
     set_number (o, "switches", js->switches.count);
     set_number (o, "switches_wait",
                 isfinite (js->switches.wait) ? (int64_t)js->switches.wait : 0);

@@ -370,6 +370,11 @@ static void add_licenses_held (struct strbuf *sb, const json_t *job)
     record_add_text (sb, holds ? json_text (job, "licenses") : "(null)");
 }
 
+static void add_expedited (struct strbuf *sb, const json_t *job)
+{
+    strbuf_adds (sb, answer_number (job, "expedited_requeue") > 0 ? "Yes" : "");
+}
+
 /* Only of a job with mail. */
 static void add_mail_user (struct strbuf *sb, const json_t *job)
 {
@@ -535,6 +540,7 @@ static const struct row rows[] = {
     { .key = "StdErr", .add = add_error, .optional = true, .ends = true },
     { .key = "StdIn", .add = add_input, .optional = true, .ends = true },
     { .key = "StdOut", .add = add_output, .optional = true, .ends = true },
+    { .key = "ExpeditedRequeue", .add = add_expedited, .optional = true, .ends = true },
     { .key = "MailUser", .add = add_mail_user, .optional = true },
     { .key = "MailType", .from = "mail_type", .optional = true, .ends = true },
     { 0 },

@@ -12,97 +12,128 @@ CLUSTER_ID=t4310
 
 with()
 {
-    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "grace: 2s" "  pods: $1" &&
+    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "grace: 2s" "  gres: {hca: example.org/hca}" "  pods: $1" &&
         { [ -z "$BROKER_PID" ] || stop_broker; } && again
 }
 
 again()
 {
-    start_broker --kube --config "$HERE/kube.yaml" &&
-        wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 3\""
+    start_broker --kube --config "$HERE/kube.yaml" && wait_until 30 sees_nodes
 }
 
-# send ARGUMENTS...: submits a job with two components: two nodes with 1 CPU each, and one node with 3 CPUs and
-# 64 MiB. Prints the id.
-send()
+sees_nodes()
 {
-    fluxq-submit --dry-run -N 1 -n 1 -c 3 --mem=64M -- true |
-        jq '{version, resources, tasks, attributes: {system: {duration: 0, job: {name: "second"}}}}' \
-            >second.json &&
-        fluxq-submit --dry-run -N 2 -n 2 -c 1 -t 5 "$@" |
-        jq --slurpfile c second.json '.attributes.system.fluxq.components = $c' >job.json &&
-        curl -s --fail-with-body --unix-socket "$FLUXQ_RUN/fluxqd.sock" -d @job.json http://fluxqd/v1/jobs >answer.json || { cat answer.json && return 1; }
-    jq .id answer.json
+    fluxq-info --json | jq -e '([.nodes[] | select(.state == "up")] | length == 3) and .nodes[2].gres["example.org/hca"]' >got
 }
 
-# pods ID: prints "COMPONENT INDEX CPUS MEMORY NODE" of each pod, by rank.
-pods()
+# about ID: prints "COMPONENT INDEX CPUS MEMORY DEVICES" of each pod, by rank.
+about()
 {
-    k get pods -l "fluxq.io/job-id=$1" -o json | jq -r '[.items[] | .metadata.labels as $l | .spec as $s |
-        [$l["fluxq.io/component"], $l["batch.kubernetes.io/job-completion-index"],
-         $s.containers[0].resources.requests.cpu, $s.containers[0].resources.requests.memory // "-", $s.nodeName]] |
-        sort | .[] | join(" ")'
+    k get pods -l "fluxq.io/job-id=$1" -o json | jq -r '[.items[] | .metadata.labels as $l | .spec.containers[0].resources.requests as $r |
+        [$l["fluxq.io/component"], $l["batch.kubernetes.io/job-completion-index"], $r.cpu, $r.memory // "-",
+         $r["example.org/hca"] // "-"]] | sort | .[] | join(" ")'
 }
 
-rank0()
+# jobs_are ID ATTEMPT: there are two Jobs, and all pods run.
+jobs_are()
 {
-    k get pods -l "fluxq.io/job-id=$1,fluxq.io/component=0,batch.kubernetes.io/job-completion-index=0" -o name
+    { echo "fluxq-t4310-$1-$2 2 2" && echo "fluxq-t4310-$1-$2-c1 1 1"; } >expected &&
+        k get jobs -l "fluxq.io/job-id=$1" -o json |
+        jq -r '[.items[] | "\(.metadata.name) \(.spec.completions) \(.status.active)"] | sort | .[]' >got && cmp -s expected got
 }
 
-jobs_of()
+pods_of() # ID
 {
-    k get jobs -l "fluxq.io/job-id=$1" -o json |
-        jq -r '[.items[] | "\(.metadata.name) \(.spec.completions) \(.status.active)"] | sort | .[]'
+    k get pods -l "fluxq.io/job-id=$1" -o name
 }
 
-# all_names ID: all names of ranks resolve in each pod.
-all_names()
+pod_of() # ID COMPONENT INDEX
 {
-    name=fluxq-$CLUSTER_ID-$1-0
-    k get pods -l "fluxq.io/job-id=$1" -o name >pods &&
-        while read -r pod; do
-            for rank in 0 1 2; do
-                k exec "$pod" -- nslookup "$name-$rank.$name.fluxq.svc.cluster.local." </dev/null >lookup ||
-                    { echo "$pod: rank $rank" && cat lookup && return 1; }
-            done
-        done <pods
+    k get pods -l "fluxq.io/job-id=$1,fluxq.io/component=$2,batch.kubernetes.io/job-completion-index=$3" -o name
 }
 
-clean()
+# names_resolve FILE: the names in the file resolve in all pods of the file pods, to the addresses of these pods.
+names_resolve()
+{
+    while read -r pod; do
+        while read -r name; do
+            k exec "$pod" -- nslookup "$name." </dev/null >lookup || { echo "$pod: $name" && cat lookup && return 1; }
+            sed -n '/^Name:/,$ s/^Address: *//p' lookup
+        done <"$1" >addresses
+        k get $(cat pods) -o json | jq -r '.items[].status.podIP' | sort >expected && sort addresses | test_cmp expected - || return 1
+    done <pods
+}
+
+clean() # ID: nothing of the job is left
 {
     wait_until 60 eval "our_objects >objects && ! grep -e \"-t4310-$1-\" objects"
 }
 
-write_script wait.sh <<\END
+write_script het.sh <<\END
 #!/bin/sh
-echo begun
+#SBATCH -t 5 -N 2 -n 2 -c 1
+#SBATCH hetjob
+#SBATCH -N 1 -n 1 -c 3 --mem=64M --gres=hca
+echo "$SLURM_HET_SIZE components: $SLURM_JOB_NUM_NODES_HET_GROUP_0 and $SLURM_JOB_NUM_NODES_HET_GROUP_1 nodes," \
+    "$SLURM_JOB_CPUS_PER_NODE_HET_GROUP_0 and $SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1"
+scontrol show hostnames "$SLURM_JOB_NODELIST_HET_GROUP_0"
+scontrol show hostnames "$SLURM_JOB_NODELIST_HET_GROUP_1"
 until [ -e /tmp/stop ]; do sleep 0.2; done
 echo ended
 END
 
 own_cluster --nodes 3
 
+test_expect_success 'a node has devices' '
+    amounts="{\"example.org/hca\": \"2\"}" &&
+    k patch node node3 --subresource=status --type=merge -p "{\"status\": {\"capacity\": $amounts, \"allocatable\": $amounts}}"
+'
+
 for way in broker controller; do
-    test_expect_success "$way: each component has a Job and pods with its own resources" '
-        with $way && id=$(send -o wait.out wait.sh) && wait_job_state $id RUNNING 60 &&
-        { echo "fluxq-t4310-$id-0 2 2" && echo "fluxq-t4310-$id-0-c1 1 1"; } >expected &&
-        wait_until 20 eval "jobs_of $id >jobs && test_cmp expected jobs >diff" &&
-        pods $id >got && cat got &&
-        { echo "0 0 1 -" && echo "0 1 1 -" && echo "1 0 3 64Mi"; } >expected &&
-        cut -d " " -f 1-4 got >amounts && test_cmp expected amounts &&
-        [ "$(cut -d " " -f 5 got | sort -u | wc -l)" = 3 ]
+    test_expect_success "$way: each component has a Job, and pods with its own resources" '
+        with $way && id=$(sbatch --parsable -o out.$way het.sh) && wait_job_state $id RUNNING 60 && wait_until 20 jobs_are $id 0 &&
+        { echo "0 0 1 - -" && echo "0 1 1 - -" && echo "1 0 3 64Mi 1"; } >expected && about $id >got && test_cmp expected got
     '
 
-    test_expect_success "$way: the names of all ranks resolve in every pod" '
-        all_names $id
+    test_expect_success "$way: the script has the variables of all components, and each name resolves in each pod" '
+        wait_until 20 has_lines out.$way 4 && head -n 1 out.$way >got &&
+        echo "2 components: 2 and 1 nodes, 1(x2) and 3" >expected && test_cmp expected got &&
+        sed 1d out.$way >names && pods_of $id >pods && names_resolve names
     '
 
-    test_expect_success "$way: a broker that is killed finds the job again, and nothing is left at its end" '
-        k get pods -l fluxq.io/job-id=$id -o name >before && kill_broker && again && wait_job_state $id RUNNING 30 &&
-        k get pods -l fluxq.io/job-id=$id -o name >after && test_cmp before after &&
-        k exec "$(rank0 $id)" -- touch /tmp/stop &&
-        wait_job_state $id COMPLETED 60 && clean $id
+    test_expect_success "$way: a broker that is killed finds all of the job again, and nothing is left at its end" '
+        kill_broker && again && wait_job_state $id RUNNING 30 && pods_of $id >got && test_cmp pods got &&
+        k exec "$(pod_of $id 0 0)" -- touch /tmp/stop && wait_job_state $id COMPLETED 60 && clean $id &&
+        tail -n 1 out.$way | grep ended
+    '
+
+    test_expect_success "$way: the loss of a pod of a component is the loss of the job" '
+        id=$(sbatch --parsable --no-requeue -o out het.sh) && wait_job_state $id RUNNING 60 &&
+        k delete "$(pod_of $id 1 0)" --wait=false && wait_job_state $id NODE_FAIL 60 && said $id "pod of rank 2" && clean $id
+    '
+
+    test_expect_success "$way: the deletion of the Job of a component cancels the job" '
+        id=$(sbatch --parsable --no-requeue -o out het.sh) && wait_job_state $id RUNNING 60 &&
+        k delete job fluxq-t4310-$id-0-c1 --wait=false && wait_job_state $id CANCELLED 60 &&
+        said $id "its Job fluxq-t4310-$id-0-c1 was deleted" && clean $id
     '
 done
+
+test_expect_success 'a broker that is killed during the start starts the job once' '
+    id=$(sbatch --parsable -o out het.sh) && kill_broker && again && wait_job_state $id RUNNING 60 &&
+    wait_until 20 jobs_are $id 0 && pods_of $id >pods && [ "$(wc -l <pods)" = 3 ] && [ "$(count_events $id start)" = 1 ] &&
+    fluxq-cancel $id && clean $id
+'
+
+test_expect_success 'a job whose second Job is refused does not start, and leaves nothing' '
+    k create quota one --hard=count/jobs.batch=1 && id=$(sbatch --parsable -o out het.sh) &&
+    wait_until 30 said $id "exceeded quota: one" && [ "$(count_events $id start)" = 0 ] && k delete quota one &&
+    wait_job_state $id RUNNING 60 && our_objects >objects && ! grep -e "-$id-0" objects
+'
+
+test_expect_success 'the sweep removes the Jobs of all components of a job that the broker does not know' '
+    kill_broker && job=$(k get jobs -o name | grep -v -e -c1) && k delete "$job" --cascade=orphan --wait=false && rm -r "$BROKER_STATE" &&
+    again && wait_until 60 no_jobs_of_ours
+'
 
 test_done

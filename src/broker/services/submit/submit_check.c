@@ -76,9 +76,9 @@ static const char *name_of_resource (const char *type, void *arg)
     return broker_ops (b)->resource (broker_exec (b), type);
 }
 
-/* Renames the job's resources to the names that nodes use. */
-static int apply_names (struct broker *b, struct jobspec *js, struct submit_terms *terms,
-                        struct error *err)
+/* Renames the resources of a component to the names that nodes use. */
+static int name_component (struct broker *b, struct jobspec *js,
+                           struct submit_terms *terms, struct error *err)
 {
     int rc = broker_ops (b)->resource ? jobspec_rename (js, name_of_resource, b) : 0;
     if (rc < 0)
@@ -87,6 +87,16 @@ static int apply_names (struct broker *b, struct jobspec *js, struct submit_term
     rc = jobspec_type_gpus (js, err);
     terms->completed |= rc > 0;
     return MIN (rc, 0);
+}
+
+static int apply_names (struct broker *b, struct jobspec *js, struct submit_terms *terms,
+                        struct error *err)
+{
+    int rc = name_component (b, js, terms, err);
+
+    for (size_t i = 0; rc == 0 && i < js->ncomponents; i++)
+        rc = name_component (b, js->components[i], terms, err);
+    return rc;
 }
 
 /* Attributes that only operators may set. */

@@ -8,6 +8,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/probe.c \
 	src/broker/core/parts.c \
 	src/broker/api/columns.c \
+	src/broker/api/components.c \
 	src/broker/config/config.c \
 	src/broker/config/queue.c \
 	src/broker/config/value.c \

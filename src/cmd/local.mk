@@ -55,6 +55,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/control/scontrol_token.c \
 	src/cmd/slurm/control/scontrol_show_step.c \
 	src/cmd/slurm/control/scontrol_update.c \
+	src/cmd/slurm/jobs/job_components.c \
 	src/cmd/slurm/jobs/job_fields.c \
 	src/cmd/slurm/jobs/job_filter.c \
 	src/cmd/slurm/jobs/job_json.c \
@@ -62,6 +63,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/jobs/job_sort.c \
 	src/cmd/slurm/jobs/job_values.c \
 	src/cmd/slurm/jobs/jobview.c \
+	src/cmd/slurm/jobs/jobview_components.c \
 	src/cmd/slurm/jobs/jobview_details.c \
 	src/cmd/slurm/jobs/known_users.c \
 	src/cmd/slurm/jobs/sprio_fields.c \

@@ -7,6 +7,7 @@
 
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
+#include "broker/api/components.h"
 #include "broker/api/privacy.h"
 #include "broker/core/service.h"
 #include "common/clock.h"
@@ -192,6 +193,15 @@ COLUMN (result_text)
     strbuf_adds (c->sb, text);
 }
 
+/* JSON, see components.h. */
+COLUMN (components)
+{
+    autojson json_t *list = components_json (c->job);
+    autofree char *text = list ? json_dumps (list, JSON_COMPACT) : NULL;
+
+    strbuf_adds (c->sb, text ? text : "");
+}
+
 static const struct column columns[] = {
     { "id", COLUMN_NUMBER, col_id, 0 },
     { "job", COLUMN_TEXT, col_job, 0 },
@@ -226,6 +236,7 @@ static const struct column columns[] = {
     { "begin_time", COLUMN_NUMBER, col_begin_time, 0 },
     { "deadline", COLUMN_NUMBER, col_deadline, 0 },
     { "array_tasks", COLUMN_TEXT, col_array_tasks, 0 },
+    { "components", COLUMN_TEXT, col_components, 0 },
     /* of the submit event's details (services/submit_details.c) */
     { "cwd", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },
     { "program", COLUMN_TEXT, NULL, PRIVATE_ARGUMENTS },

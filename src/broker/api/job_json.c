@@ -4,6 +4,7 @@
 
 #include "broker/api/api.h"
 #include "broker/api/columns.h"
+#include "broker/api/components.h"
 #include "broker/api/privacy.h"
 #include "broker/core/exec_job.h"
 #include "broker/core/jobs.h"
@@ -24,11 +25,12 @@ static json_t *describe_rset (const struct job *job)
         autofree char *gpus = idset_encode (r->ranks[i].gpus);
         json_array_append_new (
             list,
-            json_pack ("{s:i s:s s:s* s:s* s:I s:o s:i s:b}", "rank", (int)i, "node",
+            json_pack ("{s:i s:s s:s* s:s* s:I s:o s:i s:b s:i}", "rank", (int)i, "node",
                        r->ranks[i].node, "cores", cores, "gpus", gpus, "memory_mib",
                        (json_int_t)r->ranks[i].memory_mib, "gres",
                        gres_to_json (&r->ranks[i].gres), "slots", (int)r->ranks[i].slots,
-                       "exclusive", (int)r->ranks[i].exclusive));
+                       "exclusive", (int)r->ranks[i].exclusive, "component",
+                       (int)r->ranks[i].component));
     }
     rset_destroy (r);
     return list;
@@ -72,12 +74,17 @@ static bool is_exclusive (const struct jobspec *js)
     return false;
 }
 
-/* Adds members of the request that are not sizes. */
-static void add_terms (json_t *o, const struct broker *b, const struct jobspec *js,
-                       const struct jobspec_sizes *s)
+/* The request of a job, or of a component. */
+static json_t *describe_request (const struct jobspec *js, const struct jobspec_sizes *s)
 {
     autostrbuf struct strbuf nodes = STRBUF_INIT (4096), slots = STRBUF_INIT (4096);
-    json_t *request = json_object_get (o, "request");
+    json_t *request = json_pack (
+        "{s:I s:I s:I s:I s:I s:I s:I s:I}", "nodes_min", (json_int_t)s->min_nodes,
+        "nodes_max", (json_int_t)s->max_nodes, "slots_min", (json_int_t)s->min_slots,
+        "slots_max", (json_int_t)s->max_slots, "cores", (json_int_t)s->min_cores, "gpus",
+        (json_int_t)s->min_gpus, "memory_per_node_mib",
+        (json_int_t)memory_a_node (js, js->resources, js->nresources, false),
+        "tmp_disk_per_node_mib", (json_int_t)disk_a_node (js->resources, js->nresources));
 
     if (jobspec_add_nodes (js, &nodes))
         jobspec_add_slots (js, &slots);
@@ -87,9 +94,24 @@ static void add_terms (json_t *o, const struct broker *b, const struct jobspec *
     json_object_set_new (request, "exclusive", json_boolean (is_exclusive (js)));
     json_object_set_new (request, "constraints",
                          js->constraints ? json_incref (js->constraints) : json_null ());
-    json_object_set_new (o, "requeue", json_boolean (exec_job_may_run_again (b, js)));
-    json_object_set_new (o, "time_min",
-                         js->time_min > 0 ? json_real (js->time_min) : json_null ());
+    return request;
+}
+
+/* Adds the components of a heterogeneous job, null for others. */
+static void add_components (json_t *o, const struct jobspec *js, const struct job *job)
+{
+    json_t *list = js ? components_json (job) : NULL, *c;
+    struct jobspec_sizes s;
+    size_t i;
+
+    json_array_foreach (list, i, c) {
+        if (i > js->ncomponents)
+            break;
+        jobspec_get_component_sizes (jobspec_component (js, i), &s);
+        json_object_set_new (c, "request",
+                             describe_request (jobspec_component (js, i), &s));
+    }
+    json_object_set_new (o, "components", list ? list : json_null ());
 }
 
 static json_t *describe_jobspec (const struct broker *b, const struct jobspec *js)
@@ -100,21 +122,16 @@ static json_t *describe_jobspec (const struct broker *b, const struct jobspec *j
     jobspec_get_sizes (js, &s);
     for (size_t i = 0; i < js->ncommand; i++)
         json_array_append_new (command, json_string (js->command[i]));
-    json_t *o = json_pack (
-        "{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s s:{s:I s:I s:I s:I s:I s:I "
-        "s:I s:I}}",
-        "command", command, "batch", (int)jobspec_is_batch (js), "cwd", js->cwd, "output",
-        js->output, "error", js->error, "input", js->input, "stage_in",
-        stage_list_to_json (&js->stage_in), "stage_out",
-        stage_list_to_json (&js->stage_out), "open_mode",
-        js->append ? "append" : "truncate", "output_on_full",
-        jobspec_on_full_word (js->on_full), "request", "nodes_min",
-        (json_int_t)s.min_nodes, "nodes_max", (json_int_t)s.max_nodes, "slots_min",
-        (json_int_t)s.min_slots, "slots_max", (json_int_t)s.max_slots, "cores",
-        (json_int_t)s.min_cores, "gpus", (json_int_t)s.min_gpus, "memory_per_node_mib",
-        (json_int_t)memory_a_node (js, js->resources, js->nresources, false),
-        "tmp_disk_per_node_mib", (json_int_t)disk_a_node (js->resources, js->nresources));
-    add_terms (o, b, js, &s);
+    json_t *o = json_pack ("{s:o s:b s:s? s:s? s:s? s:s? s:o s:o s:s s:s s:o s:b s:o}",
+                           "command", command, "batch", (int)jobspec_is_batch (js), "cwd",
+                           js->cwd, "output", js->output, "error", js->error, "input",
+                           js->input, "stage_in", stage_list_to_json (&js->stage_in),
+                           "stage_out", stage_list_to_json (&js->stage_out), "open_mode",
+                           js->append ? "append" : "truncate", "output_on_full",
+                           jobspec_on_full_word (js->on_full), "request",
+                           describe_request (js, &s), "requeue",
+                           (int)exec_job_may_run_again (b, js), "time_min",
+                           js->time_min > 0 ? json_real (js->time_min) : json_null ());
     attributes_show (o, js);
     return o;
 }
@@ -243,6 +260,7 @@ json_t *job_json (struct broker *b, uid_t viewer, struct entry *e,
         return NULL;
     if (js)
         json_object_update_new (o, describe_jobspec (b, js));
+    add_components (o, js, entry_job (e));
     add_sizes (o, js, entry_job (e));
     add_resize (o, js, entry_job (e));
     add_record (o, entry_job (e), rec);

@@ -233,6 +233,36 @@ static void print_resize (const json_t *o)
         print_field ("Malleable", "yes, its number of nodes may change");
 }
 
+/* "lead: 1 node, 2 tasks, 2 cores, on node0" */
+static void print_component (const json_t *component, size_t n)
+{
+    static const char *const sizes[] = { "nodes", "ntasks", "ncores", "gpus" };
+    static const char *const units[] = { "node", "task", "core", "GPU" };
+    autostrbuf struct strbuf sb = STRBUF_INIT (64 * 1024);
+    char label[32];
+
+    strbuf_addf (&sb, "%s: ", json_text (component, "name"));
+    for (size_t i = 0; i < ARRAY_SIZE (sizes); i++) {
+        const char *count = json_text (component, sizes[i]);
+        if (*count && strcmp (count, "0") != 0)
+            strbuf_addf (&sb, "%s%s %s%s", i ? ", " : "", count, units[i],
+                         strcmp (count, "1") == 0 ? "" : "s");
+    }
+    if (*json_text (component, "nodelist"))
+        strbuf_addf (&sb, ", on %s", json_text (component, "nodelist"));
+    snprintf (label, sizeof (label), "Component %zu", n);
+    print_field (label, "%s", sb.buf);
+}
+
+static void print_components (const json_t *o)
+{
+    const json_t *list = json_object_get (o, "components"), *component;
+    size_t i;
+
+    json_array_foreach (list, i, component)
+        print_component (component, i);
+}
+
 void show_job (const json_t *o)
 {
     const json_t *ranks = json_object_get (o, "ranks");
@@ -254,6 +284,7 @@ void show_job (const json_t *o)
     print_times (o);
     print_field ("Asked", "%s", json_text (o, "asked"));
     print_field ("Granted", "%s", json_text (o, "granted"));
+    print_components (o);
     print_field ("Size", "%s", json_text (o, "size_text"));
     print_resize (o);
     print_field ("Placement", "%s", json_text (o, "placement"));

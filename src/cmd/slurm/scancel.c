@@ -126,6 +126,12 @@ static int add_operand (struct cmd *c, struct scancel *x, char *text)
 {
     struct strbuf *ids = &x->ids;
 
+    size_t digits = strspn (text, "0123456789");
+    if (digits > 0 && text[digits] == '+')
+        return cmd_usage (c,
+                          "%s: a component of a heterogeneous job cannot be cancelled "
+                          "alone: name the job, %.*s",
+                          text, (int)digits, text);
     if (text[strspn (text, "0123456789_[],-.batchexnr")] != '\0' || text[0] < '0'
         || text[0] > '9')
         return cmd_usage (c, "Invalid job id %s", text);

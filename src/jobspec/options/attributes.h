@@ -30,7 +30,7 @@
 #include "common/option.h"
 #include "jobspec/jobspec.h"
 
-#define ATTRIBUTES_MAX 80 /* rows, as source_of in struct submit_options */
+#define ATTRIBUTES_MAX 96 /* rows, as source_of in struct submit_options */
 
 struct option_value;
 

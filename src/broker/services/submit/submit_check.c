@@ -76,9 +76,9 @@ static const char *name_of_resource (const char *type, void *arg)
     return broker_ops (b)->resource (broker_exec (b), type);
 }
 
-/* Renames the resources of a component to the names that nodes use. */
-static int name_component (struct broker *b, struct jobspec *js,
-                           struct submit_terms *terms, struct error *err)
+/* Renames the resources of a job, or of a component, to the names that nodes use. */
+static int rename_resources (struct broker *b, struct jobspec *js,
+                             struct submit_terms *terms, struct error *err)
 {
     int rc = broker_ops (b)->resource ? jobspec_rename (js, name_of_resource, b) : 0;
     if (rc < 0)
@@ -92,10 +92,13 @@ static int name_component (struct broker *b, struct jobspec *js,
 static int apply_names (struct broker *b, struct jobspec *js, struct submit_terms *terms,
                         struct error *err)
 {
-    int rc = name_component (b, js, terms, err);
+    int rc = rename_resources (b, js, terms, err);
 
-    for (size_t i = 0; rc == 0 && i < js->ncomponents; i++)
-        rc = name_component (b, js->components[i], terms, err);
+    for (size_t i = 0; i < js->ncomponents && rc == 0; i++) {
+        rc = rename_resources (b, js->components[i], terms, err);
+        if (rc < 0)
+            error_prefix (err, "component %zu", i + 1);
+    }
     return rc;
 }
 

@@ -79,23 +79,22 @@ static void find_nodes (const struct jobspec_resource *list, size_t n,
     }
 }
 
-static void add_resources (json_t *o, const struct jobspec *js)
+static void add_resources (json_t *o, const struct jobspec *js,
+                           const struct jobspec_sizes *z)
 {
     struct per_node node = { 0 };
-    struct jobspec_sizes z;
     autostrbuf struct strbuf gres = STRBUF_INIT (TEXT_MAX);
 
     find_nodes (js->resources, js->nresources, &node);
-    jobspec_get_sizes (js, &z);
     strbuf_add_gres (&gres, &node.gres);
     gres_release (&node.gres);
     set_text (o, "gres_per_node", gres.buf);
     set_text (o, "exclusive", node.exclusive ? "1" : NULL);
     set_number (o, "memory_per_node", MAX (node.memory, js->memory_per_node));
     set_number (o, "tmp_disk_per_node", node.tmp_disk);
-    set_number (o, "gpus", z.min_gpus);
-    if (z.cores_per_slot > 1)
-        set_number (o, "cpus_per_task", z.cores_per_slot);
+    set_number (o, "gpus", z->min_gpus);
+    if (z->cores_per_slot > 1)
+        set_number (o, "cpus_per_task", z->cores_per_slot);
 }
 
 /* -- constraints (RFC 31), as far as they have the form that options give them -- */
@@ -183,13 +182,45 @@ static void add_program (json_t *o, const struct jobspec *js)
     set_text (o, "program", sb.err ? js->script_path : sb.buf);
 }
 
+/* -- components of a heterogeneous job -- */
+
+static json_t *component (const struct jobspec *js)
+{
+    json_t *o = json_object ();
+    struct jobspec_sizes z;
+
+    if (!o)
+        return NULL;
+    jobspec_get_component_sizes (js, &z);
+    set_text (o, "name", js->name);
+    set_number (o, "nodes", z.min_nodes);
+    set_number (o, "ntasks", jobspec_task_total (js, z.min_slots));
+    set_number (o, "ncores", z.min_cores);
+    add_resources (o, js, &z);
+    add_constraints (o, js);
+    return o;
+}
+
+/* A list of all components as text: what a listing shows of each. */
+static void add_components (json_t *o, const struct jobspec *js)
+{
+    autojson json_t *list = json_array ();
+
+    for (size_t i = 0; i <= js->ncomponents; i++)
+        json_array_append_new (list, component (jobspec_component (js, i)));
+    autofree char *text = list ? json_dumps (list, JSON_COMPACT) : NULL;
+    set_text (o, "components", text);
+}
+
 json_t *submit_details (const struct broker *b, const struct jobspec *js)
 {
     json_t *o = json_object ();
     autostrbuf struct strbuf depend = STRBUF_INIT (TEXT_MAX);
+    struct jobspec_sizes z;
 
     if (!o)
         return NULL;
+    jobspec_get_sizes (js, &z);
     set_text (o, "cwd", js->cwd);
     set_text (o, "output", js->output);
     set_text (o, "error", js->error);
@@ -205,7 +236,9 @@ json_t *submit_details (const struct broker *b, const struct jobspec *js)
     set_number (o, "time_min", (int64_t)js->time_min);
     dependencies_add_text (&depend, &js->depend);
     set_text (o, "dependency", depend.err ? NULL : depend.buf);
-    add_resources (o, js);
+    add_resources (o, js, &z);
     add_constraints (o, js);
+    if (js->ncomponents > 0)
+        add_components (o, js);
     return o;
 }

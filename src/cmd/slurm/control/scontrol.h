@@ -93,5 +93,5 @@ void scontrol_each_job (struct scontrol *s, const char *list, const char *named,
                         void (*fn) (struct scontrol *s, const char *id, void *arg),
                         void *arg);
 /* Prints the jobs in the shape of Slurm's data_parser v0.0.41. jobs: an array of answers
- * of GET /v1/jobs/ID. */
-void scontrol_print_json (struct scontrol *s, const json_t *jobs);
+ * of GET /v1/jobs/ID. component: of a heterogeneous job; < 0: all. */
+void scontrol_print_json (struct scontrol *s, const json_t *jobs, double component);

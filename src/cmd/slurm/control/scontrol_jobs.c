@@ -122,6 +122,11 @@ void scontrol_each_job (struct scontrol *s, const char *list, const char *named,
     autofree char *copy = strdup (ids ? ids : list);
     if (!copy)
         scontrol_error (s, "out of memory");
+    else if (copy[strspn (copy, "0123456789")] == '+')
+        scontrol_say (s,
+                      "%s: a component of a heterogeneous job cannot be changed alone: "
+                      "name the job, %.*s",
+                      copy, (int)strcspn (copy, "+"), copy);
     else if (strspn (copy, "0123456789_[],-% ") != strlen (copy) || !*copy)
         say_invalid (s, copy);
     else

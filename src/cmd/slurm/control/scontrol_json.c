@@ -29,7 +29,8 @@ static const json_t *find (const json_t *jobs, const char *id)
 }
 
 /* The columns of the jobs; their ranks are in `jobs` already. */
-static json_t *describe (struct cmd *c, const json_t *jobs, const char *target)
+static json_t *describe (struct cmd *c, const json_t *jobs, const char *target,
+                         double component)
 {
     struct job_rows rows;
     struct job_row row;
@@ -43,14 +44,17 @@ static json_t *describe (struct cmd *c, const json_t *jobs, const char *target)
     for (size_t i = 0; i < rows.n; i++) {
         job_rows_fill (&rows, i, &row);
         const json_t *job = find (jobs, row.values[JOB_ID]);
-        if (job)
+        if (job
+            && (component < 0
+                || (*row.values[JOB_COMPONENTS]
+                    && job_number (&row, JOB_COMPONENTS) == component)))
             json_array_append_new (list, job_json (&row, json_object_get (job, "ranks")));
     }
     job_rows_release (&rows);
     return list;
 }
 
-void scontrol_print_json (struct scontrol *s, const json_t *jobs)
+void scontrol_print_json (struct scontrol *s, const json_t *jobs, double component)
 {
     autostrbuf struct strbuf target = STRBUF_INIT (IDS_MAX);
     const json_t *job;
@@ -60,7 +64,8 @@ void scontrol_print_json (struct scontrol *s, const json_t *jobs)
     strbuf_adds (&target, "/v1/jobs?state=all&limit=1000000&ids=");
     json_array_foreach (jobs, i, job)
         strbuf_addf (&target, "%s%.0f", i ? "," : "", answer_number (job, "id"));
-    list = json_array_size (jobs) > 0 ? describe (s->c, jobs, target.buf) : json_array ();
+    list = json_array_size (jobs) > 0 ? describe (s->c, jobs, target.buf, component)
+                                      : json_array ();
     if (list)
         job_json_print (s->c, "jobs", list);
 }

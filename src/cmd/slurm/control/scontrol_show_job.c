@@ -36,22 +36,41 @@ static json_t *get_jobs (struct scontrol *s, const char *ids, struct refusal *wh
     return jobs;
 }
 
-static void print_jobs (struct scontrol *s, const json_t *jobs)
+static void print_job (const struct scontrol *s, const json_t *job)
 {
     int flags = (s->oneline ? RECORD_ONE_LINE : 0) | (s->details ? RECORD_DETAILS : 0);
-    const json_t *job;
-    size_t i;
+    autostrbuf struct strbuf sb = STRBUF_INIT (RECORD_MAX);
+
+    jobview_add (&sb, job, flags);
+    printf ("%s\n%s", sb.buf, s->oneline ? "" : "\n");
+}
+
+/* component: of "12+1", NULL: all of a job. */
+static void print_jobs (struct scontrol *s, const json_t *jobs, const char *component)
+{
+    json_t *job, *part;
+    bool found = !component;
+    size_t i, k;
 
     if (s->json) {
-        scontrol_print_json (s, jobs);
+        scontrol_print_json (s, jobs, component ? strtod (component, NULL) : -1);
         return;
     }
     json_array_foreach (jobs, i, job) {
-        struct strbuf sb = STRBUF_INIT (RECORD_MAX);
-        jobview_add (&sb, job, flags);
-        printf ("%s\n%s", sb.buf, s->oneline ? "" : "\n");
-        strbuf_release (&sb);
+        json_t *parts = jobview_components (job);
+        json_array_foreach (parts, k, part) {
+            if (component
+                && (!json_object_get (part, "component")
+                    || answer_number (part, "component") != strtod (component, NULL)))
+                continue;
+            print_job (s, part);
+            found = true;
+        }
+        json_decref (parts);
     }
+    if (!found)
+        scontrol_say (s, "Job %.0f+%s not found",
+                      answer_number (json_array_get (jobs, 0), "id"), component);
 }
 
 /* Narrows an array to one of its waiting tasks, as Slurm shows it. */
@@ -108,7 +127,7 @@ static void show_all (struct scontrol *s)
     else if (json_array_size (jobs) == 0 && !s->json)
         puts ("No jobs in the system");
     else
-        print_jobs (s, jobs);
+        print_jobs (s, jobs, NULL);
 }
 
 void scontrol_show_jobs (struct scontrol *s, const char *value)
@@ -123,13 +142,16 @@ void scontrol_show_jobs (struct scontrol *s, const char *value)
         scontrol_say (s, "scontrol_print_job error: Invalid job id specified");
         return;
     }
-    if (strchr (value, '+')) {
-        scontrol_say (s, "Job %s not found", value);
+    const char *plus = strchr (value, '+');
+    autofree char *id = strndup (value, strcspn (value, "+"));
+    if (!id
+        || (plus && (!plus[1] || strspn (plus + 1, "0123456789") != strlen (plus + 1)))) {
+        scontrol_say (s, "scontrol_print_job error: Invalid job id specified");
         return;
     }
-    autojson json_t *jobs = find_jobs (s, value, &why);
+    autojson json_t *jobs = find_jobs (s, id, &why);
     if (jobs)
-        print_jobs (s, jobs);
+        print_jobs (s, jobs, plus ? plus + 1 : NULL);
     else if (is_other_task (s, value, &why))
         scontrol_say (s, "Job %s not found", value);
     else

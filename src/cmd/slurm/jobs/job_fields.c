@@ -202,6 +202,14 @@ static void add_id (const void *p, struct strbuf *sb)
     strbuf_adds (sb, row->number ? row->number : row->values[JOB_ID]);
 }
 
+/* All components of a heterogeneous job have the id of the job. */
+static void add_het_job (const void *row, struct strbuf *sb)
+{
+    strbuf_adds (sb, job_has (row, JOB_COMPONENTS) ? job_value (row, JOB_ID) : "N/A");
+}
+
+TEXT (het_offset, JOB_COMPONENTS, "N/A")
+
 static void add_array_job (const void *row, struct strbuf *sb)
 {
     strbuf_adds (sb,
@@ -521,9 +529,9 @@ const struct slurm_field slurm_job_fields[] = {
     { 'b', "Gres", "TRES_PER_NODE", BIT (GRES_PER_NODE), add_gres, SLURM_FIELD_HIDDEN },
     { 'G', "GroupId", "GROUP", BIT (GROUPID), add_groupid, 0 },
     { 'g', "GroupName", "GROUP", BIT (GROUPID), add_group, 0 },
-    { 0, "HetJobId", "HET_JOB_ID", 0, add_not_available, 0 },
-    { 0, "HetJobIdSet", "HET_JOB_ID_SET", 0, add_not_available, 0 },
-    { 0, "HetJobOffset", "HET_JOB_OFFSET", 0, add_not_available, 0 },
+    { 0, "HetJobId", "HET_JOB_ID", BIT (ID), add_het_job, 0 },
+    { 0, "HetJobIdSet", "HET_JOB_ID_SET", BIT (ID), add_het_job, 0 },
+    { 0, "HetJobOffset", "HET_JOB_OFFSET", 0, add_het_offset, 0 },
     { 'i', "JobArrayId", "JOBID", TASKS, add_job, 0 },
     { 'A', "JobId", "JOBID", BIT (ID), add_id, 0 },
     { 0, "LastSchedEval", "LAST_SCHED_EVAL", 0, add_not_available, 0 },
@@ -552,9 +560,9 @@ const struct slurm_field slurm_job_fields[] = {
     { 0, "Origin", "ORIGIN", 0, add_na, 0 },
     { 0, "OriginRaw", "ORIGIN_RAW", 0, add_na, 0 },
     { 'h', "OverSubscribe", "OVER_SUBSCRIBE", BIT (EXCLUSIVE), add_over_subscribe, 0 },
-    { 0, "PackJobId", "HET_JOB_ID", 0, add_not_available, SLURM_FIELD_HIDDEN },
-    { 0, "PackJobIdSet", "HET_JOB_ID_SET", 0, add_not_available, SLURM_FIELD_HIDDEN },
-    { 0, "PackJobOffset", "HET_JOB_OFFSET", 0, add_not_available, SLURM_FIELD_HIDDEN },
+    { 0, "PackJobId", "HET_JOB_ID", BIT (ID), add_het_job, SLURM_FIELD_HIDDEN },
+    { 0, "PackJobIdSet", "HET_JOB_ID_SET", BIT (ID), add_het_job, SLURM_FIELD_HIDDEN },
+    { 0, "PackJobOffset", "HET_JOB_OFFSET", 0, add_het_offset, SLURM_FIELD_HIDDEN },
     { 'P', "Partition", "PARTITION", BIT (QUEUE), add_queue, 0 },
     { 0, "PendingTime", "PENDING_TIME", START | BIT (SUBMIT_TIME), add_pending_time, 0 },
     { 0, "PreemptTime", "PREEMPT_TIME", 0, add_not_available, 0 },

@@ -75,6 +75,8 @@ enum job_value {
     JOB_SWITCHES,
     JOB_SWITCHES_WAIT,
     JOB_BATCH_SCRIPT,
+    /* In a row of a heterogeneous job: the number of the component, see job_rows.h. */
+    JOB_COMPONENTS,
     JOB_VALUES,
 };
 _Static_assert(JOB_VALUES <= 64, "needs of struct slurm_field has 64 bits");

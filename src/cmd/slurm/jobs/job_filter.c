@@ -32,12 +32,14 @@ void job_filter_release (struct job_filter *f)
 
 static int read_job (const char *word, struct job_wanted *ret)
 {
-    const char *task = strchr (word, '_');
-    autofree char *job = strndup (word, task ? (size_t)(task - word) : strlen (word));
+    const char *task = strchr (word, '_'), *component = strchr (word, '+');
+    autofree char *job = strndup (word, strcspn (word, "_+"));
     int64_t id;
 
-    ret->task = -1;
+    ret->task = ret->component = -1;
     if (!job || parse_int (job, 1, INT64_MAX, &id, "", NULL) < 0
+        || (component
+            && parse_int (component + 1, 0, INT32_MAX, &ret->component, "", NULL) < 0)
         || (task && parse_int (task + 1, 0, INT32_MAX, &ret->task, "", NULL) < 0))
         return -EINVAL;
     ret->id = (uint64_t)id;
@@ -211,6 +213,10 @@ static bool is_wanted (struct job_filter *f, struct job_row *row)
     for (size_t i = 0; i < f->njobs; i++) {
         const struct job_wanted *w = &f->jobs[i];
         double wanted = (double)w->id;
+        if (w->component >= 0
+            && (!*row->values[JOB_COMPONENTS]
+                || (double)w->component != job_number (row, JOB_COMPONENTS)))
+            continue;
         if (w->task < 0 && (wanted == id || wanted == array)) {
             row->number = id == w->last ? row->values[JOB_ARRAY_JOB] : NULL;
             return true;

@@ -28,6 +28,7 @@ struct job_filter {
         uint64_t id;
         int64_t task; /* < 0: the job, or all tasks of the array */
         double last;  /* the job of the array's last task; 0: none */
+        int64_t component; /* of a heterogeneous job; < 0: all */
     } * jobs;         /* or NULL: any */
     size_t njobs;
     struct strbuf tasks; /* of the array that matched last */
@@ -35,7 +36,7 @@ struct job_filter {
 
 void job_filter_init (struct job_filter *f);
 void job_filter_release (struct job_filter *f);
-/* A list of jobs, and of tasks "12_3"; "" is an empty list. -EINVAL: err has the wrong
+/* A list of jobs, of tasks "12_3" and components "12+1"; "" is an empty list. -EINVAL: err has the wrong
  * id; -ENOMEM. */
 int job_filter_set_jobs (struct job_filter *f, const char *list, struct error *err);
 /* A list of states; "all": any. -EINVAL: err has the unknown state. */

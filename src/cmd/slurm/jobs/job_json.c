@@ -83,20 +83,31 @@ static json_t *exit_code (const struct job_row *row)
                           (int)job_number (row, JOB_WAIT_STATUS));
 }
 
-static json_t *allocation (const json_t *ranks)
+/* Whether the rank is one of the row, which can be that of a component. */
+static bool is_rank_of (const struct job_row *row, const json_t *rank)
+{
+    return !*row->values[JOB_COMPONENTS]
+           || json_integer_value (json_object_get (rank, "component"))
+                  == (json_int_t)job_number (row, JOB_COMPONENTS);
+}
+
+static json_t *allocation (const struct job_row *row, const json_t *ranks)
 {
     json_t *list = json_array ();
 
     for (size_t i = 0; i < json_array_size (ranks); i++) {
         const json_t *rank = json_array_get (ranks, i);
+        if (!is_rank_of (row, rank))
+            continue;
         struct idset *cores = idset_decode (json_text (rank, "cores"), CORES_MAX, NULL);
         json_int_t count = cores ? idset_count (cores) : 0;
         json_int_t memory = json_integer_value (json_object_get (rank, "memory_mib"));
-        json_array_append_new (
-            list, json_pack ("{s:I s:s s:{s:I s:I} s:{s:I s:I} s:[]}", "index",
-                             (json_int_t)i, "name", json_text (rank, "node"), "cpus",
-                             "count", count, "used", count, "memory", "used",
-                             (json_int_t)0, "allocated", memory, "sockets"));
+        json_array_append_new (list,
+                               json_pack ("{s:I s:s s:{s:I s:I} s:{s:I s:I} s:[]}",
+                                          "index", (json_int_t)json_array_size (list),
+                                          "name", json_text (rank, "node"), "cpus",
+                                          "count", count, "used", count, "memory", "used",
+                                          (json_int_t)0, "allocated", memory, "sockets"));
         idset_destroy (cores);
     }
     return list;
@@ -104,15 +115,18 @@ static json_t *allocation (const json_t *ranks)
 
 static json_t *resources (const struct job_row *row, const json_t *ranks)
 {
-    if (json_array_size (ranks) == 0)
+    json_t *nodes = allocation (row, ranks);
+    if (json_array_size (nodes) == 0) {
+        json_decref (nodes);
         return json_null ();
-    return json_pack (
-        "{s:[s,s,s] s:{s:I s:[s] s:s s:b s:o} s:I s:o}", "select_type", "CPU", "CORE",
-        "MEMORY", "nodes", "count", (json_int_t)json_array_size (ranks), "select_type",
-        "AVAILABLE", "list", row->values[JOB_NODELIST], "whole",
-        (int)(*row->values[JOB_EXCLUSIVE] != '\0'), "allocation", allocation (ranks),
-        "cpus", (json_int_t)job_number (row, JOB_NCORES), "threads_per_core",
-        job_json_number (false, 0));
+    }
+    return json_pack ("{s:[s,s,s] s:{s:I s:[s] s:s s:b s:o} s:I s:o}", "select_type",
+                      "CPU", "CORE", "MEMORY", "nodes", "count",
+                      (json_int_t)json_array_size (nodes), "select_type", "AVAILABLE",
+                      "list", row->values[JOB_NODELIST], "whole",
+                      (int)(*row->values[JOB_EXCLUSIVE] != '\0'), "allocation", nodes,
+                      "cpus", (json_int_t)job_number (row, JOB_NCORES),
+                      "threads_per_core", job_json_number (false, 0));
 }
 
 /* -- members by table -- */
@@ -154,8 +168,8 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "wckey", "WCKey" },
     };
     static const char *const none[] = {
-        "cluster", "container",         "het_job_id_set", "network",
-        "prefer",  "state_description", "system_comment", "tres_per_task",
+        "cluster",           "container",      "network",       "prefer",
+        "state_description", "system_comment", "tres_per_task",
     };
 
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
@@ -226,8 +240,10 @@ json_t *job_json (const struct job_row *row, const json_t *ranks)
     set (o, "end_time", job_json_number (true, job_end_time (row)));
     set (o, "start_time", job_json_number (true, job_start_time (row)));
     set (o, "exit_code", exit_code (row));
-    set (o, "het_job_id", job_json_number (true, 0));
-    set (o, "het_job_offset", job_json_number (true, 0));
+    bool parts = *row->values[JOB_COMPONENTS] != '\0';
+    set (o, "het_job_id", job_json_number (true, parts ? job_number (row, JOB_ID) : 0));
+    set (o, "het_job_offset", job_json_number (true, job_number (row, JOB_COMPONENTS)));
+    set (o, "het_job_id_set", json_string (parts ? row->values[JOB_ID] : ""));
     set (o, "hold", json_boolean (job_is_held (row)));
     set (o, "job_resources", resources (row, ranks));
     set (o, "job_state", states (row));

@@ -50,19 +50,23 @@ int job_rows_get (struct cmd *c, struct job_rows *ret, const char *target, uint6
 
     *ret = (struct job_rows){ .n = 0 };
     needs |= UINT64_C (1) << JOB_ID;
-    strbuf_addf (&sb, "%s%sformat=tsv&limit=10000000&fields=", target,
-                 strchr (target, '?') ? "&" : "?");
+    strbuf_addf (&sb, "%s%sformat=tsv&limit=10000000&fields=%s", target,
+                 strchr (target, '?') ? "&" : "?", slurm_job_columns[JOB_COMPONENTS]);
+    ret->columns[ret->ncolumns++] = JOB_COMPONENTS; /* the first: see job_rows_expand() */
     for (size_t v = 0; v < JOB_VALUES; v++) {
-        if (!(needs >> v & 1))
+        if (!(needs >> v & 1) || v == JOB_COMPONENTS)
             continue;
-        strbuf_addf (&sb, "%s%s", ret->ncolumns ? "," : "", slurm_job_columns[v]);
+        strbuf_addf (&sb, ",%s", slurm_job_columns[v]);
         ret->columns[ret->ncolumns++] = (enum job_value)v;
     }
     if (sb.err)
         return cmd_fail (c, "the list of jobs or users is too long");
     if (cmd_request (c, "GET", sb.buf, NULL, 0, &ret->answer) != CMD_OK)
         return c->status;
-    if (read_rows (ret, &err) < 0) {
+    int rc = read_rows (ret, &err);
+    if (rc == 0 && job_rows_expand (ret) < 0)
+        rc = error_no_memory (&err, NULL);
+    if (rc < 0) {
         job_rows_release (ret);
         return cmd_fail (c, "%s", err.text);
     }
@@ -72,6 +76,9 @@ int job_rows_get (struct cmd *c, struct job_rows *ret, const char *target, uint6
 void job_rows_release (struct job_rows *rows)
 {
     free (rows->order);
+    for (size_t i = 0; i < rows->nmade; i++)
+        free (rows->made[i]);
+    free (rows->made);
     http_response_release (&rows->answer);
     *rows = (struct job_rows){ .n = 0 };
 }

@@ -12,7 +12,9 @@
  *     }
  *     job_rows_release (&rows);
  *
- * Only the columns in `needs` are requested; the other values of a row are "".
+ * Only the columns in `needs` are requested; the other values of a row are "". A
+ * heterogeneous job has a row for each of its components: JOB_JOB is "12+1" there,
+ * JOB_COMPONENTS "1", and sizes and nodes are those of the component.
  */
 #pragma once
 
@@ -27,6 +29,8 @@ struct job_rows {
     size_t ncolumns;
     enum job_value columns[JOB_VALUES];
     struct http_response answer;
+    char **made; /* rows of components, owned */
+    size_t nmade, amade;
 };
 
 /* target: with its filters. CMD_OK, or the status after a message; then there is nothing to
@@ -37,6 +41,10 @@ void job_rows_release (struct job_rows *rows);
 /* Sets the requested values of the i-th row in the order. job_row_init() must have been
  * called once for the row. */
 void job_rows_fill (const struct job_rows *rows, size_t i, struct job_row *row);
+
+/* Replaces the row of each heterogeneous job by the rows of its components
+ * (job_components.c). -ENOMEM. */
+int job_rows_expand (struct job_rows *rows);
 
 /* -- order (job_sort.c) -- */
 

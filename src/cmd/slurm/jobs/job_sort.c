@@ -91,11 +91,12 @@ struct sort {
     size_t ngroups;
 };
 
-#define VALUES_MAX (KEYS_MAX + 2) /* of a row: the keys, the start, the id */
+#define VALUES_MAX (KEYS_MAX + OTHERS)
+#define OTHERS 3 /* values of a row beside the keys: start, id, component */
 
 struct sorted {
     const char *row;
-    const struct sort_value *values; /* sort->n + 2 */
+    const struct sort_value *values; /* sort->n + OTHERS */
 };
 
 static const struct letter *find_letter (char c)
@@ -241,6 +242,8 @@ static int compare_rows (const struct sort *sort, const struct sort_value *a,
     bool oldest_first =
         a[i].number > 0 || (sort->n && sort->keys[0].letter->kind == BEGIN);
     int diff = compare_numbers (a[i + 1].number, b[i + 1].number);
+    if (diff == 0)
+        return compare_numbers (a[i + 2].number, b[i + 2].number);
     return oldest_first ? diff : -diff;
 }
 
@@ -261,6 +264,7 @@ static void read_values (struct sort *sort, const struct job_row *row,
     }
     ret[sort->n].number = floor (job_start_time (row)); /* as Slurm has it */
     ret[sort->n + 1].number = job_number (row, JOB_ID);
+    ret[sort->n + 2].number = job_number (row, JOB_COMPONENTS);
 }
 
 /* 1: the rows are in order, -1: in the opposite order, 0: neither. */
@@ -293,7 +297,7 @@ static void reverse (struct job_rows *rows)
 
 static int sort_rows (struct job_rows *rows, struct sort *sort)
 {
-    size_t nvalues = sort->n + 2;
+    size_t nvalues = sort->n + OTHERS;
     autofree struct sorted *list = calloc (rows->n, sizeof (*list));
     autofree struct sort_value *values = calloc (rows->n * nvalues, sizeof (*values));
     struct job_row row;

@@ -68,6 +68,7 @@ const char *const slurm_job_columns[JOB_VALUES] = {
     [JOB_SWITCHES] = "switches",
     [JOB_SWITCHES_WAIT] = "switches_wait",
     [JOB_BATCH_SCRIPT] = "batch_script",
+    [JOB_COMPONENTS] = "components",
 };
 
 /* -- values -- */

@@ -23,6 +23,12 @@ bool jobview_is_spent (const json_t *job);
 /* Appends the tasks of an array that wait, "3-4%2", else those that were cancelled before
  * they ran; of a task its number; nothing for other jobs. */
 void jobview_add_tasks (struct strbuf *sb, const json_t *job);
+/* A new list with a description of each component of a heterogeneous job, which has its
+ * number as "component"; with the job alone if it is none. */
+json_t *jobview_components (json_t *job);
+/* Append the number of the component, and the job's id; nothing for other jobs. */
+void jobview_add_component (struct strbuf *sb, const json_t *job);
+void jobview_add_het_job (struct strbuf *sb, const json_t *job);
 /* Unix time, 0: unknown. A waiting job's are the planned ones. */
 double jobview_start (const json_t *job);
 double jobview_end (const json_t *job);

@@ -155,8 +155,8 @@ test_expect_success 'wrong options are named as Slurm names them, and what fluxq
     done <<-\END
 	-j abc
 	sacct: fatal: Bad job/step specified: abc
-	-j 12+0
-	sacct: fatal: 12+0: there are no heterogeneous jobs
+	-j 12+x
+	sacct: fatal: Bad job/step specified: 12+x
 	-s foo
 	sacct: fatal: unrecognized job state value '"'foo'"'
 	-s CF

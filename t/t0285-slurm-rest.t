@@ -218,6 +218,20 @@ test_expect_success 'nodes, partitions, reservations, licenses, ping and diag' '
     test "$(call GET ping "$token")" = 200 && test "$(jq -r ".pings[0].pinged" answer)" = UP &&
     test "$(call GET diag "$token")" = 200 && test "$(jq ".statistics.jobs_running" answer)" = 0
 '
+test_expect_success 'several jobs in a submit are the components of one heterogeneous job' '
+    printf "%s" "{\"script\": \"#!/bin/sh\ntrue\n\", \"jobs\": [
+        {\"name\": \"lead\", \"hold\": true, \"environment\": [\"A=b\"], \"current_working_directory\": \"/tmp\"},
+        {\"name\": \"work\", \"hold\": true, \"nodes\": \"2\", \"current_working_directory\": \"/tmp\"}]}" >het.json &&
+    test "$(call POST job/submit "$token" @het.json)" = 200 && cat answer && id=$(jq .job_id answer) &&
+    test "$(call GET job/$id "$token")" = 200 &&
+    jq -e "[.jobs[] | [.name, .node_count.number, .het_job_id.number, .het_job_offset.number]]
+        == [[\"lead\", 1, $id, 0], [\"work\", 2, $id, 1]]" answer &&
+    sed "s/.hold.: true, .nodes.: .2./\"time_limit\": 5/" het.json >wrong.json &&
+    refused 500 POST job/submit "$token" @wrong.json && grep -F "component 1: --time" answer &&
+    sed "s/.nodes.: .2./\"environment\": [\"A=c\"]/" het.json >wrong.json &&
+    refused 400 POST job/submit "$token" @wrong.json && grep -F "the environment is that of the first job" answer
+'
+
 test_expect_success 'wrong requests are refused with a reason' '
     refused 404 GET nothing "$token" && refused 405 PUT jobs "$token" && refused 422 GET "jobs?x=1" "$token" &&
     refused 404 GET job/999999 "$token" && test "$(jq ".errors[0].error_number" answer)" = 2017 &&

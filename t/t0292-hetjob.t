@@ -18,12 +18,18 @@ write_script het.sh <<'END'
 true
 END
 het=$(sbatch --parsable het.sh)
+ended=$(sbatch --parsable het.sh)
+
+in_history()
+{
+    fluxq-ctl status --json | jq -e ".history.waiting == 0" >/dev/null
+}
 
 test_expect_success 'squeue has a row for each component, in their order' '
     squeue >out && cat out &&
     grep -xE " +$het\+0 +batch +lead +$me PD +0:00 +1 \(JobHeldUser\)" out &&
     grep -xE " +$het\+1 +batch +work +$me PD +0:00 +2 \(JobHeldUser\)" out &&
-    test "$(sed -n 2p out | grep -c "+0 ")" -eq 1 && test "$(wc -l <out)" -eq 3
+    test "$(sed -n 2p out | grep -c "+0 ")" -eq 1 && test "$(wc -l <out)" -eq 5
 '
 
 test_expect_success 'each row has the sizes of its component, and its number in the job' '
@@ -74,10 +80,28 @@ test_expect_success 'GET /v1/jobs/ID has the request of each component' '
     grep -E "^ *Component 1: +work: 2 nodes, 2 tasks, 4 cores$" out
 '
 
+test_expect_success 'sacct has a row for each component, of a waiting job and of one that has ended' '
+    sacct -X -n -P -j $het -o JobID,JobName,State,ReqCPUS,ReqNodes,ReqMem >out && cat out &&
+    printf "$het+0|lead|PENDING|2|1|100M\n$het+1|work|PENDING|4|2|200M\n" | test_cmp - out &&
+    scancel $ended && wait_job_state $ended CANCELLED && wait_until 20 in_history &&
+    sacct -X -n -P -j $ended -o JobID,JobIDRaw,JobName,ReqCPUS,ReqNodes >out && cat out &&
+    printf "$ended+0|$ended|lead|2|1\n$ended+1|$ended|work|4|2\n" | test_cmp - out &&
+    sacct -X -n -P -o JobID | grep -xF $ended+1
+'
+
+test_expect_success 'sacct -j ID+N and --whole-hetjob choose components' '
+    test "$(sacct -X -n -P -j $ended+1 -o JobID)" = $ended+1 &&
+    test "$(sacct -X -n -P -j $ended+1 --whole-hetjob=yes -o JobID | xargs)" = "$ended+0 $ended+1" &&
+    test "$(sacct -X -n -P -j $ended --whole-hetjob=no -o JobID)" = $ended+0 &&
+    test_must_fail sacct -j $ended --whole-hetjob=x && test_must_fail sacct -j $ended+x &&
+    sacct --json -j $ended+1 >out &&
+    jq -e ".jobs | length == 1 and .[0].het.job_id == $ended and .[0].het.job_offset.number == 1" out
+'
+
 test_expect_success 'options on the command line are those of their component, and the last ones hold for later ones' '
     id=$(sbatch --parsable -H -N 2 -J a : -J b het.sh) &&
     test "$(squeue -h -j $id -o "%D %j" | xargs)" = "2 a 2 b" &&
-    id=$(sbatch --parsable -N 2 -J c het.sh) &&
+    id=$(sbatch --parsable -H -N 2 -J c het.sh) &&
     test "$(squeue -h -j $id -o "%D %j" | xargs)" = "2 c 2 c" &&
     id=$(SBATCH_MEM_PER_NODE=30 sbatch --parsable -H -n1 : -n1 : -n1 --wrap true) &&
     test "$(squeue -h -j $id -o "%i %m" | xargs)" = "$id+0 30M $id+1 30M $id+2 30M" &&

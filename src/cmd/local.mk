@@ -35,6 +35,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/slurm/accounts/entity.c \
 	src/cmd/slurm/accounts/entity_fields.c \
 	src/cmd/slurm/accounts/entity_lists.c \
+	src/cmd/slurm/acct/acct_components.c \
 	src/cmd/slurm/acct/acct_fields.c \
 	src/cmd/slurm/acct/acct_json.c \
 	src/cmd/slurm/acct/acct_rows.c \

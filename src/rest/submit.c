@@ -5,6 +5,8 @@
  * reason; members that no row has are refused here. The environment goes through a file in
  * memory (--export-file), so that variables such as SBATCH_TIMELIMIT in it are the job's
  * and no options.
+ * The descriptions in "jobs", more than one for a heterogeneous job, have a ":" between
+ * them on the command line.
  * Directives in the script are not read, as in Slurm: options such as --export-file in
  * them would read files as the user of slurmrestd.
  */
@@ -385,35 +387,66 @@ static bool add_members (struct rest_call *call, struct rest_argv *a, json_t *jo
             return false;
     }
     return add_nodes (call, a, job) && add_signal (call, a, job)
-           && add_shared (call, a, job) && add_environment (call, a, job);
+           && add_shared (call, a, job);
 }
 
-/* The description and the script in the body; false: after an error. */
-static bool find_job (struct rest_call *call, json_t *body, json_t **ret_job,
-                      const char **ret_script)
+/* The descriptions of the components, a list of one for a job without any, and the script;
+ * false: after an error. */
+static bool find_jobs (struct rest_call *call, json_t *body, json_t **ret_jobs,
+                       const char **ret_script)
 {
     static const char *const known[] = { "script", "job", "jobs", NULL };
-    json_t *jobs = json_object_get (body, "jobs");
+    json_t *job = json_object_get (body, "job"), *jobs = json_object_get (body, "jobs");
     struct error err = { 0 };
 
-    *ret_job = json_object_get (body, "job");
-    if (!*ret_job && json_array_size (jobs) == 1)
-        *ret_job = json_array_get (jobs, 0);
-    *ret_script = json_string_value (json_object_get (*ret_job, "script"));
+    *ret_jobs = job                          ? json_pack ("[O]", job)
+                : json_array_size (jobs) > 0 ? json_incref (jobs)
+                                             : json_array ();
+    *ret_script =
+        json_string_value (json_object_get (json_array_get (*ret_jobs, 0), "script"));
     if (!*ret_script)
         *ret_script = json_string_value (json_object_get (body, "script"));
     if (json_only_keys (body, known, "the request", &err) < 0)
         rest_error (call, REST_PARSING, "%s", err.text);
-    else if (json_array_size (jobs) > 1)
-        rest_error (call, REST_INVALID_JOBS,
-                    "jobs: a heterogeneous job is not supported here: submit one job");
-    else if (!json_is_object (*ret_job))
+    else if (!json_is_object (json_array_get (*ret_jobs, 0)))
         rest_error (call, REST_INVALID_JOBS, "the request has no job");
     else if (!*ret_script || !**ret_script)
         rest_error (call, REST_INVALID_JOBS, "the job has no script");
     else
         return true;
     return false;
+}
+
+/* A later component: it has the environment and the script of the first one. */
+static bool add_component (struct rest_call *call, struct rest_argv *a,
+                           const json_t *first, json_t *job)
+{
+    static const char *const common[] = { "environment", "script" };
+
+    for (size_t i = 0; i < ARRAY_SIZE (common); i++) {
+        const json_t *value = json_object_get (job, common[i]);
+        if (!json_is_object (job) || !value || is_empty (value)
+            || json_equal (value, json_object_get (first, common[i])))
+            continue;
+        rest_error (call, REST_INVALID_JOBS,
+                    "jobs: the %s is that of the first job: leave it out in others",
+                    common[i]);
+        return false;
+    }
+    rest_argv_add (a, ":");
+    return json_is_object (job)
+               ? add_members (call, a, job)
+               : wrong (call, "jobs", "a list of descriptions of components");
+}
+
+static bool add_jobs (struct rest_call *call, struct rest_argv *a, const json_t *jobs)
+{
+    json_t *first = json_array_get (jobs, 0);
+    bool ok = add_members (call, a, first) && add_environment (call, a, first);
+
+    for (size_t i = 1; ok && i < json_array_size (jobs); i++)
+        ok = add_component (call, a, first, json_array_get (jobs, i));
+    return ok;
 }
 
 static json_t *submitted (struct rest_call *call, const char *text)
@@ -435,10 +468,11 @@ json_t *rest_submit (struct rest_call *call)
     autojson json_t *body = rest_body (call);
     autostrbuf struct strbuf out = STRBUF_INIT (TEXT_MAX);
     struct rest_argv a = { .v = NULL };
-    json_t *job, *answer = NULL;
+    autojson json_t *jobs = NULL;
+    json_t *answer = NULL;
     const char *script;
 
-    if (!body || !find_job (call, body, &job, &script))
+    if (!body || !find_jobs (call, body, &jobs, &script))
         return NULL;
     rest_argv_add (&a, "sbatch");
     rest_argv_add (&a, "--parsable");
@@ -446,7 +480,7 @@ json_t *rest_submit (struct rest_call *call)
     if (strstr (script, "\n#SBATCH") || strstr (script, "\n#FLUXQ"))
         rest_warn (call, "the script's directives (#SBATCH) are not read, as in Slurm: "
                          "write options into the job's description");
-    if (add_members (call, &a, job)) {
+    if (add_jobs (call, &a, jobs)) {
         if (a.failed)
             rest_error (call, REST_UNKNOWN, "out of memory");
         else if (rest_run (call, (const char *const *)a.v, script, &out) == 0)

@@ -69,6 +69,7 @@ struct history_job {
         asked_memory_mib;
     const char *nodelist, *cwd, *comment, *extra, *mcs_label, *admin_comment,
         *result_text;
+    const char *components; /* of a heterogeneous job: JSON, broker/api/components.h */
     const char *exception; /* type of the exception that ended the job */
     int64_t restarts, urgency, priority;
     int64_t cancelled_by; /* uid of the user who ended the job */
@@ -87,7 +88,7 @@ struct history_column {
 };
 
 extern const struct history_column history_columns[];
-#define HISTORY_COLUMNS_MAX 48
+#define HISTORY_COLUMNS_MAX 64
 
 /* path: data base file (created, mode 0600; its folder must exist). wake (arg) is called
  * on a storage thread when the first completion is due, never after history_close() has

@@ -62,6 +62,7 @@ const struct history_column history_columns[] = {
     { TEXT (extra) },
     { TEXT (mcs_label) },
     { TEXT (admin_comment) },
+    { TEXT (components) },
     { 0 },
 };
 _Static_assert(ARRAY_SIZE (history_columns) <= HISTORY_COLUMNS_MAX, "room for all");
@@ -82,7 +83,8 @@ static const char schema[] =
     " asked_ntasks INTEGER, asked_ncores INTEGER, asked_cpu_milli INTEGER,"
     " asked_gpus INTEGER, asked_memory_mib INTEGER, nodelist TEXT, cwd TEXT,"
     " comment TEXT, exception TEXT, result_text TEXT, restarts INTEGER, urgency INTEGER, priority INTEGER,"
-    " cancelled_by INTEGER, licenses TEXT, extra TEXT, mcs_label TEXT, admin_comment TEXT);"
+    " cancelled_by INTEGER, licenses TEXT, extra TEXT, mcs_label TEXT, admin_comment TEXT,"
+    " components TEXT);"
     "CREATE INDEX job_by_time ON job (ended_time);"
     "CREATE INDEX job_by_userid ON job (userid, ended_time);"
     "CREATE INDEX job_by_user ON job (user, ended_time);"
@@ -110,6 +112,7 @@ static const char *const upgrades[] = { "BEGIN;"
                                         "ALTER TABLE job ADD COLUMN extra TEXT;"
                                         "ALTER TABLE job ADD COLUMN mcs_label TEXT;"
                                         "ALTER TABLE job ADD COLUMN admin_comment TEXT;"
+                                        "ALTER TABLE job ADD COLUMN components TEXT;"
                                         "PRAGMA user_version = 3;"
                                         "COMMIT;" };
 _Static_assert(ARRAY_SIZE (upgrades) == SCHEMA_VERSION_NUMBER - 1, "one a version");

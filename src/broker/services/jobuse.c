@@ -70,6 +70,38 @@ static json_t *ranks_json (const struct entry *e, const struct stepuse *s)
     return list;
 }
 
+static void note_component (const struct entry *e, uint32_t rank, bool *seen)
+{
+    if (rank < entry_alloc (e)->nranks)
+        seen[entry_alloc (e)->ranks[rank].component] = true;
+}
+
+/* The components of a heterogeneous job in which the step ran. Of a large step only the
+ * ranks with the extreme figures are known. */
+static json_t *components_json (const struct entry *e, const struct stepuse *s)
+{
+    bool seen[JOBSPEC_COMPONENTS_MAX] = { false };
+    json_t *list = json_array ();
+
+    for (uint32_t i = 0; s->ranks && i < s->nreported; i++)
+        note_component (e, s->ranks[i].rank, seen);
+    for (unsigned f = 0; !s->ranks && f < USE_FIGURES; f++) {
+        if (s->spread[f].n == 0)
+            continue;
+        note_component (e, s->spread[f].min_rank, seen);
+        note_component (e, s->spread[f].max_rank, seen);
+    }
+    for (int i = 0; i < JOBSPEC_COMPONENTS_MAX; i++)
+        if (seen[i])
+            json_array_append_new (list, json_integer (i));
+    return list;
+}
+
+static bool is_heterogeneous (const struct rset *r)
+{
+    return r && r->nranks > 0 && r->ranks[r->nranks - 1].component > 0;
+}
+
 json_t *jobuse_step_json (const struct entry *e, const struct stepuse *s, bool detailed)
 {
     json_t *o = json_pack ("{s:s s:o s:f s:f s:I s:I s:i s:I}", "step", s->step, "name",
@@ -81,6 +113,8 @@ json_t *jobuse_step_json (const struct entry *e, const struct stepuse *s, bool d
     for (unsigned f = 0; o && f < USE_FIGURES; f++)
         if (s->spread[f].n > 0)
             json_object_set_new (o, use_names[f], spread_json (e, f, &s->spread[f]));
+    if (o && is_heterogeneous (entry_alloc (e)))
+        json_object_set_new (o, "components", components_json (e, s));
     if (o && detailed && s->ranks)
         json_object_set_new (o, "ranks", ranks_json (e, s));
     return o;

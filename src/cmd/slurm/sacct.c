@@ -98,13 +98,30 @@ static void add_json (struct listing *l)
 static void show_row (struct listing *l)
 {
     if (l->s->json) {
-        add_json (l);
+        if (!*l->row.component || sacct_wants_job (l->s, &l->row))
+            add_json (l);
         return;
     }
     if (sacct_wants_job (l->s, &l->row))
         add_job (l);
     for (int batch = 1; batch >= 0 && !l->s->no_steps; batch--)
         add_steps (l, batch);
+}
+
+/* A heterogeneous job has a row for each component. */
+static void show_components (struct listing *l, bool window)
+{
+    const struct acct_row all = l->row;
+    autojson json_t *components = acct_components (&all);
+
+    for (size_t i = 0; i < MAX (json_array_size (components), 1); i++) {
+        l->row = all;
+        if (components)
+            acct_row_narrow (&l->row, components, i);
+        if (sacct_match (l->s, &l->row, window))
+            show_row (l);
+    }
+    l->row = all;
 }
 
 /* The steps of a running job are asked from its agent, so only when jobs are named. */
@@ -115,11 +132,11 @@ static void show (void *arg, const struct acct_rows *rows, size_t i)
     json_t *running = NULL;
 
     acct_rows_fill (rows, i, &l->row);
-    if (is_empty_array (&l->row) || !sacct_match (l->s, &l->row, active))
+    if (is_empty_array (&l->row))
         return;
     if (active && l->s->ids.len > 0 && !l->s->no_steps && acct_is_state (&l->row, "R"))
         l->row.steps = running = acct_running_steps (l->c, acct_row_id (rows, i));
-    show_row (l);
+    show_components (l, active);
     if (running)
         l->row.steps = NULL;
     json_decref (running);

@@ -500,8 +500,10 @@ static void check_upgraded (const struct history_job *job)
         assert_true (!job->licenses && !job->extra && !job->admin_comment);
     else
         assert_string_equal (job->licenses, "matlab:2");
-    if (job->id == 2)
+    if (job->id == 2) {
         assert_string_equal (job->mcs_label, "m");
+        assert_string_equal (job->components, "[{}]");
+    }
     assert_string_equal (job->name, "kept");
 }
 
@@ -523,14 +525,17 @@ static void upgrade_from (struct fixture *x, const char *older)
                                 .licenses = "matlab:2",
                                 .extra = "x",
                                 .mcs_label = "m",
-                                .admin_comment = "a" };
+                                .admin_comment = "a",
+                                .components = "[{}]" };
     put (x, &job);
     reopen (x);
     assert_int_equal (scan_with (x, FILTER (.steps = true), check_upgraded).n, 2);
 }
 
 #define WITHOUT(column) "ALTER TABLE job DROP COLUMN " column ";"
-#define WITHOUT_TEXTS WITHOUT ("extra") WITHOUT ("mcs_label") WITHOUT ("admin_comment")
+#define WITHOUT_TEXTS                                                                    \
+    WITHOUT ("extra")                                                                    \
+    WITHOUT ("mcs_label") WITHOUT ("admin_comment") WITHOUT ("components")
 
 static void test_upgrade_from_1 (void **state)
 {

@@ -92,6 +92,7 @@ static const struct history_field fields[] = {
     { "asked_gpus", FIELD_NUMBER, NULL, 0 },
     { "asked_memory_mib", FIELD_NUMBER, NULL, 0 },
     { "nodelist", FIELD_TEXT, NULL, 0 },
+    { "components", FIELD_TEXT, NULL, 0 },
     { "cwd", FIELD_TEXT, NULL, PRIVATE_ARGUMENTS },
     { "comment", FIELD_TEXT, NULL, PRIVATE_ARGUMENTS },
     { "extra", FIELD_TEXT, NULL, PRIVATE_ARGUMENTS },

@@ -6,6 +6,7 @@
 #include "broker/services/history/history_row.h"
 
 #include "broker/api/api.h"
+#include "broker/api/components.h"
 #include "broker/core/jobs.h"
 
 #define TASKS_MAX 65536
@@ -19,6 +20,7 @@ struct making {
     json_t *usage; /* array: owns the steps' texts */
     char result[300];
     struct strbuf array_tasks;
+    char *components;
 };
 
 static int64_t or_none (int64_t n, bool is_known)
@@ -104,6 +106,14 @@ static void add_sizes (struct making *m)
     row->asked_cpu_milli = job->asked.cpu_milli;
     row->asked_gpus = sizes.min_gpus;
     row->asked_memory_mib = m->js ? m->js->memory_per_node * job->asked.nnodes : 0;
+}
+
+static void add_components (struct making *m)
+{
+    autojson json_t *list = components_json (m->job);
+
+    m->components = list ? json_dumps (list, JSON_COMPACT) : NULL;
+    m->row.components = m->components;
 }
 
 static json_t *context_of (const struct journal_record_event *e)
@@ -232,11 +242,13 @@ int history_row_put (struct history *h, const struct journal_record *rec,
     add_identity (&m);
     add_times (&m, rec);
     add_sizes (&m);
+    add_components (&m);
     add_end (&m, rec);
     int rc = err.code == ENOMEM ? -ENOMEM : add_steps (&m, rec);
     if (rc == 0)
         rc = history_put (h, &m.row, done, arg);
     strbuf_release (&m.array_tasks);
+    free (m.components);
     json_decref (m.usage);
     free (m.steps);
     jobspec_destroy (js);

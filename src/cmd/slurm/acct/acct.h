@@ -69,6 +69,7 @@ enum acct_value {
     ACCT_OUTPUT,
     ACCT_ERROR,
     ACCT_INPUT,
+    ACCT_COMPONENTS, /* JSON, see doc/openapi.yaml */
     ACCT_VALUES,
 };
 _Static_assert(ACCT_VALUES <= 62, "needs has 64 bits");
@@ -94,6 +95,8 @@ struct acct_row {
     const json_t *step;              /* NULL: the row is the job's */
     const char *step_id;             /* "batch", "0" */
     char task[16];                   /* one waiting task of the array, or "" */
+    char component[16];              /* of a heterogeneous job, or "" */
+    char asked_memory[24];           /* MiB of the component, the text of a value */
 };
 
 /* -- rows of the broker (acct_rows.c) -- */
@@ -119,6 +122,15 @@ void acct_row_init (struct acct_row *row, const struct acct_view *view);
 /* Sets all values; those that the source does not have are "". */
 void acct_rows_fill (const struct acct_rows *rows, size_t i, struct acct_row *row);
 uint64_t acct_row_id (const struct acct_rows *rows, size_t i);
+
+/* -- components of heterogeneous jobs (acct_components.c) -- */
+
+/* The components of the row's job, a new list; NULL: it has none. */
+json_t *acct_components (const struct acct_row *row);
+/* Makes the row that of component n of the list, which must outlive it. */
+void acct_row_narrow (struct acct_row *row, const json_t *components, size_t n);
+/* Whether the step ran in the row's component. */
+bool acct_step_is_here (const struct acct_row *row, const json_t *step);
 
 /* -- all jobs by id (acct_walk.c) -- */
 

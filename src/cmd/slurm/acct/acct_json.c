@@ -156,8 +156,7 @@ static void add_empty (json_t *o)
         "block",  "comment/system", "container", "failed_node",
         "script", "submit_line",    "used_gres",
     };
-    static const char *const numbers[] = { "het/job_id", "reservation/id",
-                                           "time/suspended" };
+    static const char *const numbers[] = { "reservation/id", "time/suspended" };
 
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         set (o, texts[i], json_string (""));
@@ -165,7 +164,6 @@ static void add_empty (json_t *o)
         set (o, numbers[i], json_integer (0));
     set (o, "flags", json_array ());
     set (o, "wckey/flags", json_array ());
-    set (o, "het/job_offset", job_json_number (false, 0));
 }
 
 static void add_job_times (json_t *o, const struct acct_row *row)
@@ -246,6 +244,10 @@ json_t *acct_json (struct acct_row *row)
     add_array (o, row);
     set (o, "derived_exit_code", job_json_exit (true, acct_derived_status (row)));
     set (o, "exit_code", job_json_exit (true, acct_status (row)));
+    set (o, "het/job_id",
+         json_integer (*row->component ? (json_int_t)acct_number (row, ACCT_ID) : 0));
+    set (o, "het/job_offset",
+         job_json_number (*row->component, strtod (row->component, NULL)));
     set (o, "hold", json_boolean (!strncmp (row->values[ACCT_REASON], "JobHeld", 7)));
     set (o, "kill_request_user", canceller (row));
     set (o, "priority",

@@ -65,6 +65,7 @@ static const char *const columns[ACCT_VALUES][2] = {
     [ACCT_OUTPUT] = { "output", NULL },
     [ACCT_ERROR] = { "error", NULL },
     [ACCT_INPUT] = { "input", NULL },
+    [ACCT_COMPONENTS] = { "components", "components" },
 };
 
 /* -- requests -- */
@@ -81,7 +82,7 @@ static enum acct_value first_with (enum acct_value v, enum acct_source source)
 
 static void add_fields (struct acct_rows *rows, uint64_t needs, struct strbuf *target)
 {
-    uint64_t wanted = ACCT_BIT (ID);
+    uint64_t wanted = ACCT_BIT (ID) | ACCT_BIT (COMPONENTS);
 
     for (enum acct_value v = 0; v < ACCT_VALUES; v++)
         if (needs >> v & 1 && columns[v][rows->source])

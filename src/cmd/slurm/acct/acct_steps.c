@@ -43,7 +43,8 @@ bool acct_step_is_shown (const struct acct_row *row, const json_t *step,
     *ret_id = name;
     if (!strcmp (name, "tasks"))
         *ret_id = find (row, "0") ? "batch" : "0";
-    return strcmp (name, "all") != 0 && (row->view->all_attempts || is_last (row, step));
+    return strcmp (name, "all") != 0 && (row->view->all_attempts || is_last (row, step))
+           && acct_step_is_here (row, step);
 }
 
 json_t *acct_running_steps (struct cmd *c, uint64_t id)
@@ -88,7 +89,8 @@ double acct_cpu_time (const struct acct_row *row, const char *figure)
     if (row->step || all)
         return cpu_time_of (row->step ? row->step : all, figure);
     json_array_foreach (row->steps, i, step) {
-        sum += is_last (row, step) ? cpu_time_of (step, figure) : 0;
+        if (is_last (row, step) && acct_step_is_here (row, step))
+            sum += cpu_time_of (step, figure);
     }
     return sum;
 }

@@ -248,6 +248,8 @@ void acct_add_id (const struct acct_row *row, bool raw, struct strbuf *sb)
         strbuf_addf (sb, "%s_[%s]", row->values[ACCT_ID], row->values[ACCT_ARRAY_TASKS]);
     else
         strbuf_adds (sb, row->values[ACCT_ID]);
+    if (*row->component && !raw)
+        strbuf_addf (sb, "+%s", row->component);
     if (row->step)
         strbuf_addf (sb, ".%s", row->step_id);
 }

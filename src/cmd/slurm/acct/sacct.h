@@ -20,11 +20,15 @@ struct sacct {
         json;
     const char *delimiter, *since, *until;
     bool since_given;
+    /* --whole-hetjob: all components of a job that is named ("yes"), or that one, the
+     * first ("no"); NULL: all, or the one that is named. */
+    const char *whole_hetjob;
     struct sacct_range nodes, cpus, limit; /* limit: minutes */
     struct sacct_wanted {
         uint64_t id;
         struct idset *tasks; /* NULL: the job, all tasks */
         const char *step;    /* in jobs; NULL: all */
+        int64_t component;   /* of a heterogeneous job; < 0: see whole_hetjob */
     } * wanted;
     size_t nwanted;
     struct strbuf ids; /* the same for the broker */

@@ -17,19 +17,22 @@
 
 /* -- jobs of -j -- */
 
-/* "12", "12_3", "12_[1-3]", each with ".batch" behind it. */
+/* "12", "12+1", "12_3", "12_[1-3]", each with ".batch" behind it. */
 static int read_job (struct sacct *s, char *word, struct error *err)
 {
     struct sacct_wanted *w = &s->wanted[s->nwanted];
     char *tasks = strchr (word, '_'), *bracket = tasks ? strchr (tasks, ']') : NULL;
-    char *dot = strchr (bracket ? bracket : word, '.');
+    char *dot = strchr (bracket ? bracket : word, '.'), *plus = strchr (word, '+');
     int64_t id;
 
     *w = (struct sacct_wanted){ .step = dot ? dot + 1 : NULL };
-    if (strchr (word, '+'))
-        return error_set (err, EINVAL, "%s: there are no heterogeneous jobs", word);
     if (dot)
         *dot = '\0';
+    if (plus)
+        *plus++ = '\0';
+    w->component = -1;
+    if (plus && parse_int (plus, 0, INT32_MAX, &w->component, "", NULL) < 0)
+        return error_set (err, EINVAL, "Bad job/step specified: %s+%s", word, plus);
     strbuf_addf (&s->ids, "%s%s", s->ids.len ? "," : "", word);
     if (tasks)
         *tasks++ = '\0';
@@ -82,11 +85,28 @@ int sacct_read_jobs (struct sacct *s, struct error *err)
     return rc;
 }
 
-static bool is_of (const struct sacct_wanted *w, const struct acct_row *row)
+/* Whether the row's component is wanted, if it is one. */
+static bool has_component (const struct sacct *s, const struct sacct_wanted *w,
+                           const struct acct_row *row)
+{
+    bool whole = s->whole_hetjob && !strcasecmp (s->whole_hetjob, "yes");
+    int64_t component = w->component;
+
+    if (!*row->component)
+        return component < 0;
+    if (component < 0 && s->whole_hetjob && !whole)
+        component = 0;
+    return whole || component < 0 || component == strtoll (row->component, NULL, 10);
+}
+
+static bool is_of (const struct sacct *s, const struct sacct_wanted *w,
+                   const struct acct_row *row)
 {
     uint64_t id = strtoull (row->values[ACCT_ID], NULL, 10);
     uint64_t array = strtoull (row->values[ACCT_ARRAY_JOB], NULL, 10);
 
+    if (!has_component (s, w, row))
+        return false;
     if (!w->tasks)
         return w->id == id || w->id == array;
     if (w->id != array)
@@ -101,7 +121,7 @@ bool sacct_wants_job (const struct sacct *s, const struct acct_row *row)
     bool wanted = s->nwanted == 0;
 
     for (size_t i = 0; i < s->nwanted && !wanted; i++)
-        wanted = (!s->wanted[i].step || s->no_steps) && is_of (&s->wanted[i], row);
+        wanted = (!s->wanted[i].step || s->no_steps) && is_of (s, &s->wanted[i], row);
     return wanted;
 }
 
@@ -109,7 +129,7 @@ bool sacct_wants_step (const struct sacct *s, const struct acct_row *row)
 {
     for (size_t i = 0; i < s->nwanted; i++) {
         const char *step = s->wanted[i].step;
-        if (is_of (&s->wanted[i], row) && (!step || !strcmp (step, row->step_id)))
+        if (is_of (s, &s->wanted[i], row) && (!step || !strcmp (step, row->step_id)))
             return true;
     }
     return s->nwanted == 0;

@@ -66,7 +66,8 @@ enum {
     USAGE,
     USERS,
     WCKEYS,
-    NO_DIFFERENCE, /* fluxq has one cluster and no heterogeneous jobs */
+    WHOLE_HETJOB,
+    NO_DIFFERENCE, /* fluxq has one cluster */
     REFUSED,
 };
 
@@ -116,7 +117,7 @@ const struct option_desc sacct_options[] = {
     { "user", 'u', "LIST", "jobs of these users", USERS, false, NULL },
     { "uid", 0, "LIST", NULL, USERS, false, NULL },
     { "wckeys", 'W', "LIST", "jobs with these workload keys", WCKEYS, false, NULL },
-    { "whole-hetjob", 0, "yes|no", "all parts of heterogeneous jobs (there are none)", NO_DIFFERENCE, true, NULL },
+    { "whole-hetjob", 0, "yes|no", "of the components of heterogeneous jobs: all (yes), or those of -j and the first ones (no) [12: all, 12+1: that one]", WHOLE_HETJOB, true, NULL },
     { "associations", 'x', "LIST", NULL, REFUSED, false, NULL },
     { "batch-script", 'B', NULL, NULL, REFUSED, false, NULL },
     { "completion", 'c', NULL, NULL, REFUSED, false, NULL },
@@ -366,6 +367,12 @@ static int set_option (struct cmd *c, struct sacct *s, const struct option_match
         return set_units (c, s, m->value);
     case USERS:
         set_users (s, m->value);
+        return CMD_OK;
+    case WHOLE_HETJOB:
+        s->whole_hetjob = m->value ? m->value : "yes";
+        if (strcasecmp (s->whole_hetjob, "yes") && strcasecmp (s->whole_hetjob, "no"))
+            return cmd_usage (c, "--whole-hetjob: '%s' is not yes or no",
+                              s->whole_hetjob);
         return CMD_OK;
     case NO_DIFFERENCE:
         return CMD_OK;

@@ -253,7 +253,7 @@ static int read_jobs (struct sacct *s, const char *text)
 
 static void jobs (void **state)
 {
-    static const char *const wrong[] = { "x", "0", "12+0", "12_x", "12_", "-1" };
+    static const char *const wrong[] = { "x", "0", "12+x", "12_x", "12_", "-1" };
     struct acct_row row;
     struct sacct s;
 
@@ -276,6 +276,21 @@ static void jobs (void **state)
     assert_true (sacct_wants_step (&s, &row));
     s.no_steps = true;
     assert_true (sacct_wants_job (&s, &row));
+    sacct_release (&s);
+    assert_int_equal (read_jobs (&s, "12+1,13"), 0);
+    assert_string_equal (s.ids.buf, "12,13");
+    row.values[ACCT_ID] = "12";
+    row.component[0] = '1'; /* the rest is 0 */
+    assert_true (sacct_wants_job (&s, &row));
+    row.component[0] = '0';
+    assert_false (sacct_wants_job (&s, &row));
+    s.whole_hetjob = "yes";
+    assert_true (sacct_wants_job (&s, &row));
+    row.values[ACCT_ID] = "13";
+    s.whole_hetjob = "no";
+    assert_true (sacct_wants_job (&s, &row));
+    row.component[0] = '1';
+    assert_false (sacct_wants_job (&s, &row));
     sacct_release (&s);
     for (size_t i = 0; i < ARRAY_SIZE (wrong); i++) {
         assert_int_equal (read_jobs (&s, wrong[i]), -EINVAL);

@@ -12,10 +12,16 @@ END
 start_broker --config fluxq.yaml
 PATH=$FLUXQ_BUILD_DIR/src/cmd/slurm:$PATH
 
+# Waits until no job has a GPU any more.
+is_idle()
+{
+    test "$(sinfo -h -o %t)" = idle
+}
+
 # runs OPTION...: a job with the options runs, and prints its GPUs.
 runs()
 {
-    fluxq-submit --wait -o gpus.out "$@" -- sh -c 'echo "$CUDA_VISIBLE_DEVICES"' >id && cat gpus.out
+    wait_until 20 is_idle && fluxq-submit --wait -o gpus.out "$@" -- sh -c 'echo "$CUDA_VISIBLE_DEVICES"' >id && cat gpus.out
 }
 
 refused()
@@ -39,6 +45,25 @@ test_expect_success 'the job has GPUs and a constraint; its variables have the n
     printf "%s\n" "#!/bin/sh" "#SBATCH --gpus=a100:2 -o number.out" "env | grep ^SLURM_GPUS=; srun --gpus=a100:1 sh -c \"echo step \\\$CUDA_VISIBLE_DEVICES\"" >job.sh &&
     id=$(sbatch --parsable job.sh) && wait_job_state $id COMPLETED && printf "SLURM_GPUS=2\nstep 0\n" >expected && test_cmp expected number.out &&
     fluxq-show job --json $id >job.json && grep -o "\"gpu:a100\"" job.json && test "$(squeue --states=all -h -j $id -o %f)" = gpu:a100
+'
+
+test_expect_success 'a step has GPUs of the type of the job only' '
+    write_script steps.sh <<-\END &&
+	#!/bin/sh
+	for option in --gpus=a100:1 --gpus-per-node=SXM4:1 --gpus-per-task=nvidia-a100:1 --gres=gpu:a100:1 --gres=gpu:a100 --gres=gpu:1; do
+	    srun -n1 $option sh -c "echo $option \$CUDA_VISIBLE_DEVICES"
+	done
+	for option in --gpus=h100:1 --gpus-per-node=h100:1 --gpus-per-task=h100:1 --gres=gpu:h100:1 --gres=gpu:h100; do
+	    srun -n1 $option echo ran 2>&1; echo "$option $?"
+	done
+	for option in --gres=gpu:a100:1,gpu:h100:1 --gpus=a100:1,h100:1 --gpus=:1; do srun -n1 $option echo ran 2>&1; echo "$option $?"; done
+	END
+    for request in --gpus-per-node=2 --gpus-per-node=a100:2; do
+        id=$(sbatch --parsable -N1 $request steps.sh) && wait_job_state "$id" "COMPLETED|FAILED" && out=slurm-$id.out && cat "$out" &&
+        test "$(grep -c "^--[^ ]* [0-3]$" "$out")" = 14 && ! grep -x ran "$out" &&
+        test "$(grep -c "Requested node configuration is not available (no GPUs of the type h100 on node0: the job has GPUs of nvidia-a100-sxm4-80gb there)" "$out")" = 5 &&
+        test "$(grep -c "one type" "$out")" = 3 || return 1
+    done
 '
 
 test_expect_success 'a type that no node has is refused, and so are several types' '

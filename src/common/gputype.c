@@ -3,7 +3,6 @@
 
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -71,4 +70,16 @@ char **gpu_type_names (const char *type)
         from++;
     }
     return all->list;
+}
+
+bool gpu_type_has_name (const char *type, const char *name)
+{
+    char **names = gpu_type_names (type);
+    size_t skip = sizeof (GPU_TYPE_PREFIX) - 1;
+    bool found = false;
+
+    for (char **n = names; n && *n && !found; n++)
+        found = !strcmp (*n + skip, name);
+    free (names);
+    return found;
 }

@@ -10,6 +10,8 @@
  */
 #pragma once
 
+#include <stdbool.h>
+
 #define GPU_TYPE_MAX 63
 /* The type of a resource, and the property of nodes, of GPUs of a type begin with this. */
 #define GPU_TYPE_PREFIX "gpu:"
@@ -22,3 +24,5 @@ int gpu_type_read (const char *text, char ret[GPU_TYPE_MAX + 1]);
  * words, of the first six, and the whole. NULL-terminated; the caller frees it with
  * free(), alone. NULL: no memory. */
 char **gpu_type_names (const char *type);
+/* Whether the type has that name, which gpu_type_read() has written. */
+bool gpu_type_has_name (const char *type, const char *name);

@@ -4,6 +4,7 @@
 SHELL_COMMON_SOURCES = \
 	src/common/clock.c \
 	src/common/error.c \
+	src/common/gputype.c \
 	src/common/hostlist.c \
 	src/common/idset.c \
 	src/common/io.c \
@@ -19,7 +20,6 @@ SHELL_COMMON_SOURCES = \
 
 noinst_LIBRARIES += src/common/libcommon.a
 src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
-	src/common/gputype.c \
 	src/common/gres.c \
 	src/common/json.c \
 	src/common/thousandths.c \

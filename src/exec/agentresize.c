@@ -46,6 +46,7 @@ static void add_node (struct strbuf *sb, const struct agentresize *x, uint32_t r
     add_word (sb, "cores", node->cores);
     add_word (sb, "gpus", node->gpus);
     add_word (sb, "gres", node->gres);
+    add_word (sb, "gpu_type", node->gpu_type);
 }
 
 /* Sends the next new node, or the change after the last; then x->next is past the

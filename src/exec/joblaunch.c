@@ -33,7 +33,8 @@ static int fill_node (const struct rset_rank *rank, struct launch_node *node)
     node->name = strdup (rank->node);
     node->cores = idset_encode (rank->cores);
     node->gpus = rank->gpus ? idset_encode (rank->gpus) : strdup ("");
-    if (!node->name || !node->cores || !node->gpus)
+    if (!node->name || !node->cores || !node->gpus
+        || (rank->gpu_type && !(node->gpu_type = strdup (rank->gpu_type))))
         return -ENOMEM;
     return rank->gres.n > 0 && !(node->gres = gres_text (&rank->gres)) ? -ENOMEM : 0;
 }

@@ -133,15 +133,23 @@ static int read_node (struct launch *l, struct value v, struct error *err)
     return 0;
 }
 
-/* "license:2,rdma/hca:1", for the last node read. */
-static int read_gres (struct launch *l, const struct record *r, struct error *err)
+/* "license:2,rdma/hca:1", or the type of the GPUs, for the last node read. */
+static int read_of_node (struct launch *l, const struct record *r, struct error *err)
 {
     struct launch_node *node = l->nnodes > 0 ? &l->nodes[l->nnodes - 1] : NULL;
+    char **text = !node                       ? NULL
+                  : !strcmp (r->name, "gres") ? &node->gres
+                                              : &node->gpu_type;
 
-    if (!node || node->gres || r->len == 0)
-        return bad (err, "gres", "not after its node");
-    node->gres = strndup (r->data, r->len);
-    return node->gres ? 0 : error_no_memory (err, "launch file");
+    if (!text || *text || r->len == 0)
+        return bad (err, r->name, "not after its node");
+    *text = strndup (r->data, r->len);
+    return *text ? 0 : error_no_memory (err, "launch file");
+}
+
+static bool is_of_node (const struct record *r)
+{
+    return !strcmp (r->name, "gres") || !strcmp (r->name, "gpu-type");
 }
 
 int launch_add_stage (struct launch_stage **list, size_t *n,
@@ -208,8 +216,8 @@ static int read_record (struct launch *l, const struct record *r, uint64_t *seen
         return read_stage (l, r, !strcmp (r->name, "stage_in"), err);
     if (!strcmp (r->name, "node"))
         return read_node (l, (struct value){ r->data, r->len }, err);
-    if (!strcmp (r->name, "gres"))
-        return read_gres (l, r, err);
+    if (is_of_node (r))
+        return read_of_node (l, r, err);
     if (!strcmp (r->name, "component"))
         return launch_component_read (l, r, err);
     return record_read (fields, ARRAY_SIZE (fields), l, seen, r, err);
@@ -284,6 +292,8 @@ int launch_write_node (const struct launch_node *node, struct strbuf *sb)
         record_add_one (sb, "node", text.buf, text.len);
     if (rc == 0 && node->gres && node->gres[0])
         record_add_one (sb, "gres", node->gres, strlen (node->gres));
+    if (rc == 0 && node->gpu_type && node->gpu_type[0])
+        record_add_one (sb, "gpu-type", node->gpu_type, strlen (node->gpu_type));
     strbuf_release (&text);
     return rc;
 }
@@ -360,6 +370,7 @@ void launch_node_release (struct launch_node *node)
     free (node->name);
     free (node->cores);
     free (node->gpus);
+    free (node->gpu_type);
     free (node->gres);
     *node = (struct launch_node){ 0 };
 }
@@ -396,8 +407,8 @@ int launch_read_node (const char *text, size_t len, struct launch_node *ret,
     while ((rc = record_take (&rest, &r, err)) > 0) {
         if (!strcmp (r.name, "node") && l.nnodes == 0)
             rc = read_node (&l, (struct value){ r.data, r.len }, err);
-        else if (!strcmp (r.name, "gres"))
-            rc = read_gres (&l, &r, err);
+        else if (is_of_node (&r))
+            rc = read_of_node (&l, &r, err);
         else
             rc = bad (err, r.name, "not of a node");
         if (rc < 0)

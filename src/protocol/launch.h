@@ -33,6 +33,7 @@ struct launch_node {
     char *cores;     /* idset of the granted cores, can be "" */
     char *gpus;      /* idset, can be "" */
     char *gres;      /* generic resources, as "license:2,rdma/hca:1"; NULL: none */
+    char *gpu_type;  /* of the GPUs (gputype.h); NULL: not known */
     uint32_t component; /* of a heterogeneous job, else 0; not in the text of a node */
 };
 

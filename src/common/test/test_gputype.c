@@ -79,11 +79,23 @@ static void test_names (void **state)
     free (names);
 }
 
+static void test_has_name (void **state)
+{
+    (void)state;
+    assert_true (gpu_type_has_name ("nvidia-a100-sxm4-80gb", "a100"));
+    assert_true (gpu_type_has_name ("nvidia-a100-sxm4-80gb", "nvidia-a100"));
+    assert_true (gpu_type_has_name ("nvidia-a100-sxm4-80gb", "nvidia-a100-sxm4-80gb"));
+    assert_false (gpu_type_has_name ("nvidia-a100-sxm4-80gb", "a10"));
+    assert_false (gpu_type_has_name ("nvidia-a100-sxm4-80gb", "h100"));
+    assert_false (gpu_type_has_name ("nvidia-a100-sxm4-80gb", ""));
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_form),
         cmocka_unit_test (test_names),
+        cmocka_unit_test (test_has_name),
     };
     return cmocka_run_group_tests_name ("gputype", tests, NULL, NULL);
 }

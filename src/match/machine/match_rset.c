@@ -122,6 +122,9 @@ static int fill_rank (const struct machine *g, const struct selection *s, size_t
             rc = fill_units (g, &s->picks[*i], rank, &milli);
     if (rc == 0 && milli > 0 && idset_count (rank->cores) == 0)
         rc = gres_set (&rank->gres, GRES_CPU_MILLI, milli);
+    if (rc == 0 && n->gpu_type && idset_count (rank->gpus) > 0
+        && !(rank->gpu_type = strdup (n->gpu_type)))
+        rc = -ENOMEM;
     return rc;
 }
 

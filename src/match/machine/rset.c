@@ -1,6 +1,7 @@
 /* rset.c - R version 1: encodes, decodes and checks it */
 #include <math.h>
 
+#include "common/gputype.h"
 #include "common/hostlist.h"
 #include "common/thousandths.h"
 #include "jobspec/jobspec.h"
@@ -38,6 +39,7 @@ void rset_destroy (struct rset *r)
         free (r->ranks[i].node);
         idset_destroy (r->ranks[i].cores);
         idset_destroy (r->ranks[i].gpus);
+        free (r->ranks[i].gpu_type);
         gres_release (&r->ranks[i].gres);
     }
     free (r->ranks);
@@ -151,9 +153,21 @@ static json_t *lite_to_json (const struct rset_rank *const *sorted, size_t n)
     return lite;
 }
 
-enum field { FIELD_MEMORY, FIELD_SLOTS, FIELD_EXCLUSIVE, FIELD_COMPONENT, FIELD_GRES };
-static const char *const field_keys[] = { "memory", "slots", "exclusive", "component",
-                                          "gres" };
+enum field {
+    FIELD_MEMORY,
+    FIELD_SLOTS,
+    FIELD_EXCLUSIVE,
+    FIELD_COMPONENT,
+    FIELD_GRES,
+    FIELD_GPU_TYPE
+};
+static const char *const field_keys[] = { "memory",    "slots", "exclusive",
+                                          "component", "gres",  "gpu_type" };
+
+static const char *gpu_type_of (const struct rset_rank *rank)
+{
+    return rank->gpu_type ? rank->gpu_type : "";
+}
 
 static int64_t field_get (const struct rset_rank *rank, enum field f)
 {
@@ -166,14 +180,16 @@ static int64_t field_get (const struct rset_rank *rank, enum field f)
 static bool field_equal (const struct rset_rank *a, const struct rset_rank *b,
                          enum field f)
 {
-    return f == FIELD_GRES ? gres_equal (&a->gres, &b->gres)
-                           : field_get (a, f) == field_get (b, f);
+    return f == FIELD_GRES       ? gres_equal (&a->gres, &b->gres)
+           : f == FIELD_GPU_TYPE ? !strcmp (gpu_type_of (a), gpu_type_of (b))
+                                 : field_get (a, f) == field_get (b, f);
 }
 
 static json_t *value_to_json (const struct rset_rank *rank, enum field f)
 {
-    return f == FIELD_GRES ? gres_to_json (&rank->gres)
-                           : json_integer (field_get (rank, f));
+    return f == FIELD_GRES       ? gres_to_json (&rank->gres)
+           : f == FIELD_GPU_TYPE ? json_string (gpu_type_of (rank))
+                                 : json_integer (field_get (rank, f));
 }
 
 /* One value if all ranks agree, else an array in job order. */
@@ -194,13 +210,15 @@ static json_t *field_to_json (const struct rset *r, enum field f)
     return list;
 }
 
-/* Generic resources and components are left out if no rank has any. */
+/* Generic resources, components and types of GPUs are left out if no rank has any. */
 static bool has_field (const struct rset *r, enum field f)
 {
-    bool any = f != FIELD_GRES && f != FIELD_COMPONENT;
+    bool any = f < FIELD_COMPONENT;
 
     for (size_t i = 0; i < r->nranks && !any; i++)
-        any = f == FIELD_GRES ? r->ranks[i].gres.n > 0 : r->ranks[i].component > 0;
+        any = f == FIELD_GRES        ? r->ranks[i].gres.n > 0
+              : f == FIELD_COMPONENT ? r->ranks[i].component > 0
+                                     : r->ranks[i].gpu_type != NULL;
     return any;
 }
 
@@ -476,9 +494,26 @@ static int order_decode (struct rset *r, const char *text, struct error *err)
     return rc;
 }
 
+/* "": not known */
+static int gpu_type_set (struct rset_rank *rank, const json_t *v, struct error *err)
+{
+    const char *text = json_string_value (v);
+    char type[GPU_TYPE_MAX + 1];
+
+    if (text && !*text)
+        return 0;
+    if (!text || gpu_type_read (text, type) < 0)
+        return error_set (err, EINVAL, "R.scheduling.fluxq.gpu_type: not a type of GPUs");
+    free (rank->gpu_type);
+    rank->gpu_type = strdup (type);
+    return rank->gpu_type ? 0 : error_no_memory (err, NULL);
+}
+
 static int field_set (struct rset_rank *rank, enum field f, const json_t *v,
                       struct error *err)
 {
+    if (f == FIELD_GPU_TYPE)
+        return gpu_type_set (rank, v, err);
     if (f == FIELD_GRES)
         return gres_from_json (v, &rank->gres, "R.scheduling.fluxq.gres", err);
     int64_t n = json_is_integer (v) ? json_integer_value (v) : -1;

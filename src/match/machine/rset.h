@@ -10,7 +10,8 @@
  * node's index in the graph) and the core and gpu idsets; nodelist has the names in the
  * order of ranks. The free-form "scheduling" key has, under "fluxq", what RFC 20 has no
  * place for: memory, generic resources (with parts of CPUs as GRES_CPU_MILLI), slots,
- * exclusive, components, and the job's order if it differs. decode(encode(r)) equals r (times to a
+ * exclusive, components, the type of the GPUs, and the job's order if it differs.
+ * decode(encode(r)) equals r (times to a
  * microsecond).
  */
 #pragma once
@@ -23,6 +24,8 @@ struct rset_rank {
     int node_index;      /* in the graph when matched */
     struct idset *cores; /* never NULL, may be empty */
     struct idset *gpus;
+    char
+        *gpu_type; /* of the gpus (gputype.h); NULL: there are none, or it is not known */
     int64_t memory_mib;
     struct gres_list gres;
     uint32_t slots; /* task slots on this node */

@@ -14,7 +14,9 @@ static int copy_rank (struct rset_rank *to, const struct rset_rank *from)
     to->exclusive = from->exclusive;
     to->component = from->component;
     to->node = strdup (from->node);
-    if (!to->node || idset_add_all (to->cores, from->cores) < 0
+    to->gpu_type = from->gpu_type ? strdup (from->gpu_type) : NULL;
+    if (!to->node || (from->gpu_type && !to->gpu_type)
+        || idset_add_all (to->cores, from->cores) < 0
         || idset_add_all (to->gpus, from->gpus) < 0
         || gres_copy (&to->gres, &from->gres) < 0)
         return -1;

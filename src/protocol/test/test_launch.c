@@ -11,9 +11,9 @@ static char *args[] = { "one", "", "two\nlines", "\xff\x01", NULL };
 static char *env[] = { "A=1", "B=", "C=x=y\nz", NULL };
 static char *rlimits[] = { "nofile=1024", "core=unlimited", NULL };
 static struct launch_node nodes[] = {
-    { "n1", 2, "0-3", "", NULL, 0 },
-    { "n2", 3, "", "0,1", "license:2,rdma/hca:1", 0 },
-    { "n3", 0, NULL, NULL, NULL, 0 },
+    { "n1", 2, "0-3", "", NULL, NULL, 0 },
+    { "n2", 3, "", "0,1", "license:2,rdma/hca:1", "nvidia-a100", 0 },
+    { "n3", 0, NULL, NULL, NULL, NULL, 0 },
 };
 
 static struct launch_stage stage_in[] = {
@@ -118,6 +118,9 @@ static void test_round_trip (void **state)
     assert_null (l.nodes[0].gres);
     assert_string_equal (l.nodes[1].gres, "license:2,rdma/hca:1");
     assert_null (l.nodes[2].gres);
+    assert_null (l.nodes[0].gpu_type);
+    assert_string_equal (l.nodes[1].gpu_type, "nvidia-a100");
+    assert_null (l.nodes[2].gpu_type);
     assert_string_equal (l.nodes_requested, "2-4:2");
     assert_int_equal (l.cores_per_task, 2);
     assert_int_equal (l.cpu_milli_per_task, 1500);
@@ -299,9 +302,9 @@ static void test_large (void **state)
 
 static void test_write_refuses (void **state)
 {
-    struct launch_node bad_nodes[] = { nodes[0],
-                                       nodes[1],
-                                       { "n", 1, "0 1", "", NULL, 0 } };
+    struct launch_node bad_nodes[] = {
+        nodes[0], nodes[1], { "n", 1, "0 1", "", NULL, NULL, 0 }, 0
+    };
     char *bad_limits[] = { "nofile=1", "files=1", NULL };
     char *bad_env[] = { "A=1", "B=2", "NOVALUE", NULL };
     struct strbuf sb;
@@ -343,7 +346,8 @@ static void test_nodes_come (void **state)
                                 .ntasks = 3,
                                 .cores = strdup ("0-2"),
                                 .gpus = strdup (""),
-                                .gres = strdup ("hca:1") };
+                                .gres = strdup ("hca:1"),
+                                .gpu_type = strdup ("a100") };
     struct launch_node again;
     struct launch l = { 0 };
     struct error err = { 0 };
@@ -356,6 +360,7 @@ static void test_nodes_come (void **state)
     assert_string_equal (again.name, "n7");
     assert_string_equal (again.cores, "0-2");
     assert_string_equal (again.gres, "hca:1");
+    assert_string_equal (again.gpu_type, "a100");
     assert_int_equal (again.ntasks, 3);
     assert_true (launch_read_node (sb.buf, sb.len - 1, &(struct launch_node){ 0 }, &err)
                  < 0);

@@ -207,7 +207,8 @@ static void do_node (struct root *root, struct conn *conn, const struct http_req
     struct launch_node node = { .name = query_copy (req, "name"),
                                 .cores = query_copy (req, "cores"),
                                 .gpus = query_copy (req, "gpus"),
-                                .gres = query_copy (req, "gres") };
+                                .gres = query_copy (req, "gres"),
+                                .gpu_type = query_copy (req, "gpu_type") };
     int rc = get_int (req, "rank", 1, INT32_MAX, &rank, &err);
     if (rc == 1)
         rc = get_int (req, "ntasks", 0, INT32_MAX, &ntasks, &err);

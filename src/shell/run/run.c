@@ -63,6 +63,18 @@ static void put_piece (void *ctx, const struct frame *msg)
     run_link_put_frame (&((struct run *)ctx)->link, msg);
 }
 
+static int send_request (struct run *r, struct error *err)
+{
+    autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
+    int rc = step_spec_write (&r->options.spec, &sb);
+    if (rc < 0)
+        return error_set (err, -rc,
+                          "command, environment and files are larger than %d bytes",
+                          STEP_SPEC_MAX);
+    wire_pieces (&(struct frame){ .type = WIRE_RUN }, sb.buf, sb.len, put_piece, r);
+    return 0;
+}
+
 static void put_signal (struct run *r, int sig)
 {
     uint8_t data[4];
@@ -386,8 +398,6 @@ static void forget_step (struct run *r)
     r->nnodes = r->ntasks = r->nended = 0;
 }
 
-static int send_request (struct run *r, struct error *err);
-
 /* The program is on the nodes: starts the step that runs it. False: an error was printed. */
 static bool start_later (struct run *r)
 {
@@ -511,18 +521,6 @@ static int connect_agent (struct run *r, struct error *err)
         return rc;
     r->holds = getenv (STEP_CLIENT_HOLD) != NULL;
     unsetenv (STEP_CLIENT_HOLD);
-    return 0;
-}
-
-static int send_request (struct run *r, struct error *err)
-{
-    autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
-    int rc = step_spec_write (&r->options.spec, &sb);
-    if (rc < 0)
-        return error_set (err, -rc,
-                          "command, environment and files are larger than %d bytes",
-                          STEP_SPEC_MAX);
-    wire_pieces (&(struct frame){ .type = WIRE_RUN }, sb.buf, sb.len, put_piece, r);
     return 0;
 }
 

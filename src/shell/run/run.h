@@ -57,8 +57,9 @@ struct run_options {
 
 /* 0; 1: --help or --version has been answered; -EINVAL. */
 int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err);
-/* The number in "4" or "a100:4": a job has GPUs of one type. */
-const char *run_gpu_count (const char *value);
+/* The number in "4" or "a100:4", the type of which goes into s: a step has GPUs of one
+ * type. NULL with the reason. */
+const char *run_gpu_count (struct step_spec *s, const char *value, struct error *err);
 /* srun's own options (srun_options.c): one option, and what follows from all of them. */
 int srun_take_option (struct run_options *o, const struct option_match *m,
                       struct error *err);

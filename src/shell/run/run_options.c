@@ -5,6 +5,7 @@
 #endif
 #include <sys/stat.h>
 
+#include "common/gputype.h"
 #include "common/io.h"
 #include "common/option.h"
 #include "common/parse.h"
@@ -75,11 +76,19 @@ static int set_number (uint32_t *field, const char *value, const char *what,
     return rc;
 }
 
-const char *run_gpu_count (const char *value)
+const char *run_gpu_count (struct step_spec *s, const char *value, struct error *err)
 {
     const char *colon = strrchr (value, ':');
+    char type[GPU_TYPE_MAX + 1];
+    autofree char *text = colon ? strndup (value, (size_t)(colon - value)) : NULL;
 
-    return colon ? colon + 1 : value;
+    if (!colon)
+        return value;
+    if (!text || strchr (text, ',') || gpu_type_read (text, type) < 0) {
+        error_set (err, EINVAL, "'%.80s': not [TYPE:]N with one type of GPUs", value);
+        return NULL;
+    }
+    return set_text (&s->gpu_type, type, err) == 0 ? colon + 1 : NULL;
 }
 
 static int read_text (char **field, const char *path, struct error *err)
@@ -223,10 +232,12 @@ static int take_option (struct run_options *o, const struct option_match *m,
                               m->value);
         return set_number (&s->cores_per_task, m->value, "--cpus-per-task", err);
     case STEP_OPT_GPUS:
-        return set_number (&s->gpus, run_gpu_count (m->value), "--gpus", err);
+        value = run_gpu_count (s, m->value, err);
+        return value ? set_number (&s->gpus, value, "--gpus", err) : -EINVAL;
     case STEP_OPT_GPUS_PER_TASK:
-        return set_number (&s->gpus_per_task, run_gpu_count (m->value), "--gpus-per-task",
-                           err);
+        value = run_gpu_count (s, m->value, err);
+        return value ? set_number (&s->gpus_per_task, value, "--gpus-per-task", err)
+                     : -EINVAL;
     case STEP_OPT_NTASKS_PER_GPU:
         return set_number (&o->ntasks_per_gpu, m->value, "--ntasks-per-gpu", err);
     case STEP_OPT_NODELIST:

@@ -1,6 +1,7 @@
 /* srun_options.c - the options that srun has besides those of fluxq-run, inside a job */
 #include <ctype.h>
 
+#include "common/gputype.h"
 #include "common/hostlist.h"
 #include "common/io.h"
 #include "common/parse.h"
@@ -21,11 +22,28 @@ static int set_count (uint32_t *field, const char *value, const char *what,
     return rc;
 }
 
+/* "2", "a100", "a100:2" */
+static int set_gpus (struct step_spec *s, const char *text, struct error *err)
+{
+    const char *last = strrchr (text, ':');
+    char with_count[2 * GPU_TYPE_MAX + 32];
+    bool number;
+
+    last = last ? last + 1 : text;
+    number = *last && last[strspn (last, "0123456789")] == '\0';
+    snprintf (with_count, sizeof (with_count), "%s%s", text, number ? "" : ":1");
+    const char *count = run_gpu_count (s, with_count, err);
+    int rc = count ? set_count (&s->gpus_per_node, count, "--gres=gpu", err) : -EINVAL;
+    s->no_gpus = s->gpus_per_node == 0;
+    return rc;
+}
+
 /* "gpu:2", "gres/gpu:a100:2", "none"; other resources are those of the job. */
 static int set_gres (struct step_spec *s, const char *value, struct error *err)
 {
     autofree char *copy = strdup (value);
     int rc = copy ? 0 : error_no_memory (err, NULL);
+    bool seen = false;
 
     s->no_gpus = !strcasecmp (value, "none");
     for (char *rest = copy, *item; rc == 0 && (item = strsep (&rest, ","));) {
@@ -33,11 +51,11 @@ static int set_gres (struct step_spec *s, const char *value, struct error *err)
             item += 5;
         if (strncmp (item, "gpu", 3) != 0 || (item[3] && item[3] != ':'))
             continue;
-        const char *last = strrchr (item, ':');
-        bool number =
-            last && last[1] && last[1 + strspn (last + 1, "0123456789")] == '\0';
-        rc = set_count (&s->gpus_per_node, number ? last + 1 : "1", "--gres=gpu", err);
-        s->no_gpus = s->gpus_per_node == 0;
+        if (seen)
+            return error_set (err, EINVAL, "--gres=%.80s: a step has GPUs of one type",
+                              value);
+        seen = true;
+        rc = set_gpus (s, item[3] ? item + 4 : "1", err);
     }
     return rc;
 }
@@ -149,6 +167,7 @@ static int set_bcast (struct run_options *o, const char *value, struct error *er
 int srun_take_option (struct run_options *o, const struct option_match *m,
                       struct error *err)
 {
+    const char *value;
     int64_t n;
     int rc;
 
@@ -164,8 +183,9 @@ int srun_take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_GRES:
         return set_gres (&o->spec, m->value, err);
     case STEP_OPT_GPUS_PER_NODE:
-        return set_count (&o->spec.gpus_per_node, run_gpu_count (m->value),
-                          "--gpus-per-node", err);
+        value = run_gpu_count (&o->spec, m->value, err);
+        return value ? set_count (&o->spec.gpus_per_node, value, "--gpus-per-node", err)
+                     : -EINVAL;
     case STEP_OPT_BCAST:
         return set_bcast (o, m->value, err);
     case STEP_OPT_SEND_LIBS:

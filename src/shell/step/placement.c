@@ -9,6 +9,7 @@
  * step starts when all have room.
  */
 
+#include "common/gputype.h"
 #include "common/hostlist.h"
 #include "shell/io/rankhost.h"
 #include "shell/step/steps_private.h"
@@ -426,6 +427,25 @@ static int write_gpu_ids (const struct choice *c, uint32_t nparts, struct step_s
     return rc == 0 && !spec->gpu_ids ? error_no_memory (err, NULL) : rc;
 }
 
+/* Whether the GPUs of all nodes of the step are of the type that it asks for. */
+static int check_gpu_type (const struct choice *c, struct error *err)
+{
+    const char *asked = c->spec->gpu_type;
+
+    for (uint32_t i = 0; i < c->n && asked; i++) {
+        const struct launch_node *node = &c->steps->launch->nodes[c->ranks[i]];
+        if (!node->gpus || !node->gpus[0]
+            || (node->gpu_type && gpu_type_has_name (node->gpu_type, asked)))
+            continue;
+        return error_set (err, ENOSPC,
+                          "Requested node configuration is not available (no GPUs of the "
+                          "type %.64s on %s: the job has GPUs of %s there)",
+                          asked, node->name,
+                          node->gpu_type ? node->gpu_type : "an unknown type");
+    }
+    return 0;
+}
+
 static int write_places (struct step *step, struct error *err)
 {
     struct strbuf ranks = STRBUF_INIT (STEP_SPEC_MAX);
@@ -498,6 +518,9 @@ static int take (struct choice *c, uint32_t nparts, struct step *step, struct er
         step->nbusy += step->nodes[i].left > 0;
     step->spec.ntasks = step->left = step->layout.ntasks;
     step->spec.nnodes = step->nnodes;
+    for (uint32_t i = 0; i < nparts; i++)
+        if ((rc = check_gpu_type (&c[i], err)) < 0)
+            return rc;
     rc = write_places (step, err);
     return rc == 0 ? write_gpu_ids (c, nparts, &step->spec, err) : rc;
 }

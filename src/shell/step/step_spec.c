@@ -21,6 +21,7 @@ static const struct record_field fields[] = {
     FIELD (cores_per_task, U32, 0, STEP_TASKS_MAX),
     FIELD (gpus, U32, 0, STEP_TASKS_MAX),
     FIELD (gpus_per_node, U32, 0, LAUNCH_IDS_MAX),
+    FIELD (gpu_type, STRING, 0, 0),
     FIELD (no_gpus, BOOLEAN, 0, 1),
     FIELD (gpus_per_task, U32, 0, LAUNCH_IDS_MAX),
     FIELD (exact, BOOLEAN, 0, 1),

@@ -41,6 +41,7 @@ struct step_spec {
     uint32_t cores_per_task;           /* 0: not given */
     uint32_t gpus;                     /* in all; 0: not given */
     uint32_t gpus_per_node;            /* 0: not given */
+    char *gpu_type; /* the GPUs must be of it, as gpu_type_read() writes it; or NULL */
     bool no_gpus;                      /* the step gets none */
     uint32_t gpus_per_task;            /* each task sees its own; 0: not given */
     bool exact, overlap, overcommit, immediate;

@@ -88,6 +88,37 @@ static void test_gres (void **state)
     rset_destroy (r);
 }
 
+/* The type of GPUs: for all ranks, for some, and no type at all. */
+static void test_gpu_type (void **state)
+{
+    static const char *const texts[] = {
+        ",\"gpu_type\":\"a100\"",
+        ",\"gpu_type\":[\"a100\",\"\",\"a100\"]",
+    };
+    struct rset *r = example ();
+
+    (void)state;
+    for (size_t i = 0; i < 3; i++)
+        assert_non_null (r->ranks[i].gpu_type = strdup ("a100"));
+    for (size_t i = 0; i < ARRAY_SIZE (texts); i++) {
+        if (i == 1) {
+            free (r->ranks[1].gpu_type);
+            r->ranks[1].gpu_type = NULL;
+        }
+        autofree char *text = rset_encode (r);
+        if (!strstr (text, texts[i]))
+            fail_msg ("%s has no %s", text, texts[i]);
+        struct rset *again = rset_decode (text, strlen (text), NULL);
+        assert_non_null (again);
+        struct rset *copy = rset_join (again, NULL);
+        assert_string_equal (copy->ranks[2].gpu_type, "a100");
+        assert_int_equal (copy->ranks[1].gpu_type != NULL, i == 0);
+        rset_destroy (copy);
+        rset_destroy (again);
+    }
+    rset_destroy (r);
+}
+
 /* RFC 20's own example. */
 static void test_foreign (void **state)
 {
@@ -133,6 +164,8 @@ static void test_refused (void **state)
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":{\"x\":0}}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":{\"core\":1}}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":\"x\"}}"),
+        R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gpu_type\":\"-\"}}"),
+        R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gpu_type\":1}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"gres\":[{},{}]}}"),
         R (RANK ("0"), "\"a\"", ",\"scheduling\":{\"fluxq\":{\"nodelist\":\"b\"}}"),
         R (RANK ("0-1"), "\"a\",\"b\"",
@@ -197,7 +230,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_parts_of_it), cmocka_unit_test (test_parts),
         cmocka_unit_test (test_text),        cmocka_unit_test (test_gres),
-        cmocka_unit_test (test_foreign),     cmocka_unit_test (test_refused),
+        cmocka_unit_test (test_gpu_type),    cmocka_unit_test (test_foreign),
+        cmocka_unit_test (test_refused),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -11,9 +11,9 @@
 #include "shell/step/step_spec.h"
 
 static struct launch_node nodes[] = {
-    { (char *)"n1", 4, (char *)"0-3", (char *)"", NULL, 0 },
-    { (char *)"n2", 4, (char *)"4-7", (char *)"0,2-3", (char *)"license:2", 0 },
-    { (char *)"n4", 3, (char *)"", (char *)"", NULL, 0 },
+    { (char *)"n1", 4, (char *)"0-3", (char *)"", NULL, NULL, 0 },
+    { (char *)"n2", 4, (char *)"4-7", (char *)"0,2-3", (char *)"license:2", NULL, 0 },
+    { (char *)"n4", 3, (char *)"", (char *)"", NULL, NULL, 0 },
 };
 
 static struct env_context make_context (char **env)

@@ -224,7 +224,9 @@ static const char *per_node_option (const struct submit_options *so,
            : so->gpus_per_node ? "--gpus-per-node"
            : so->tmp_mib       ? "--tmp"
            : so->gres.n > 0    ? "--gres"
-                               : NULL;
+           /* a component has no memory on each node without a number of nodes */
+           : so->mem_mib && (so->first || so->nfurther) ? "--mem"
+                                                        : NULL;
 }
 
 static int shape_anywhere (const struct submit_options *so, struct submit_shape *s,

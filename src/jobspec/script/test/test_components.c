@@ -90,6 +90,13 @@ static void test_shapes (void **state)
     assert_int_equal (c->memory_per_node, 0);
     jobspec_destroy (js);
     submit_options_release (&so);
+    /* a task alone with memory has a node vertex */
+    js = good (&so, SH "#SBATCH -n1 --mem=10\n#SBATCH hetjob\n#SBATCH -n1\n");
+    assert_string_equal (js->resources[0].type, "node");
+    c = jobspec_component (js, 1);
+    assert_string_equal (c->resources[0].type, "node");
+    jobspec_destroy (js);
+    submit_options_release (&so);
 }
 
 /* The last component of the command line holds for those that only the script has. */

@@ -10,9 +10,12 @@ resolve, a half-started job, or an object that is left over would fail this.
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4310
 
+# with PODS [LINE...]: the broker starts with this value of kube.pods, and these lines of the configuration.
 with()
 {
-    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "grace: 2s" "  gres: {hca: example.org/hca}" "  pods: $1" &&
+    pods="  pods: $1"
+    shift
+    write_config "$configs/fluxq.kubeconfig" "start-backoff: 1s" "grace: 2s" "  gres: {hca: example.org/hca}" "$pods" "$@" &&
         { [ -z "$BROKER_PID" ] || stop_broker; } && again
 }
 
@@ -129,6 +132,17 @@ test_expect_success 'a job whose second Job is refused does not start, and leave
     k create quota one --hard=count/jobs.batch=1 && id=$(sbatch --parsable -o out het.sh) &&
     wait_until 30 said $id "exceeded quota: one" && [ "$(count_events $id start)" = 0 ] && k delete quota one &&
     wait_job_state $id RUNNING 60 && our_objects >objects && ! grep -e "-$id-0" objects
+'
+
+write_script prolog <<\END
+#!/bin/sh
+echo "rank $FLUXQ_NODEID of $FLUXQ_NNODES" >&2
+END
+
+test_expect_success 'the prolog on a node knows the rank of the node' '
+    fluxq-cancel $id && clean $id && with broker "prolog: $HERE/prolog" && id=$(sbatch --parsable -o out het.sh) &&
+    wait_job_state $id RUNNING 60 && for pod in "0 0" "0 1" "1 0"; do k logs "$(pod_of $id $pod)" -c prolog || return 1; done >got &&
+    printf "rank %s of 3\n" 0 1 2 >expected && test_cmp expected got
 '
 
 test_expect_success 'the sweep removes the Jobs of all components of a job that the broker does not know' '

@@ -16,7 +16,7 @@ cat >step.list <<-END
 	--ntasks=1 --ntasks-per-core=1 --ntasks-per-gpu=1 --ntasks-per-node=1 --open-mode=append --output=all --overcommit
 	--overlap --preserve-env --quiet --quit-on-interrupt --relative=0 --send-libs=no --slurmd-debug=info
 	--tasks-per-node=1 --threads=4 --threads-per-core=1 --time=5 --treewidth=16 --tres-bind=gres/gpu:none --unbuffered
-	--verbose --wait=10
+	--verbose --wait=10 --het-group=0 --pack-group=0
 END
 cat >ignored.list <<-END
 	--account=x --bb=x --bbf=x --begin=now --cluster-constraint=x --clusters=x --comment=x --consolidate-segments
@@ -28,8 +28,8 @@ cat >ignored.list <<-END
 END
 cat >refused.list <<-END
 	--acctg-freq=30 --constraint=x --container=/x --container-id=x --cores-per-socket=1 --cpu-freq=low --cpus-per-gpu=1
-	--epilog=x --external-launcher --extra-node-info=1 --gpu-freq=low --gres-flags=x --het-group=0 --mem-bind=local
-	--msg-timeout=10 --network=x --no-allocate --ntasks-per-tres=1 --oom-kill-step --pack-group=0 --profile=task
+	--epilog=x --external-launcher --extra-node-info=1 --gpu-freq=low --gres-flags=x --mem-bind=local
+	--msg-timeout=10 --network=x --no-allocate --ntasks-per-tres=1 --oom-kill-step --profile=task
 	--prolog=x --resources=x --resv-ports --task-epilog=x --task-prolog=x --test-only --tres-per-task=gres/gpu:1
 	--wait-for-children --x11
 END
@@ -92,7 +92,7 @@ test_expect_success 'a value that a step cannot have is refused' '
 '
 
 test_expect_success 'outside, an option of steps that is refused makes no job' '
-    test_must_fail srun -N1 --het-group=0 true 2>err && grep "het-group: not supported in a step" err &&
+    test_must_fail srun -N1 --epilog=x true 2>err && grep "epilog: not supported in a step" err &&
     test_must_fail srun -N1 --task-prolog=x true 2>err && grep "task-prolog: not supported in a step: run it in a script" err &&
     test -z "$(squeue -h -t all -n true)"
 '

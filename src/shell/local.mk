@@ -80,6 +80,7 @@ SHELL_PARTS = \
 	src/shell/run/run_options.c \
 	src/shell/run/srun_environ.c \
 	src/shell/run/srun_options.c \
+	src/shell/run/srun_parts.c \
 	src/shell/run/run_output.c \
 	src/shell/run/run_pty.c \
 	src/shell/run/tasklabel.c \

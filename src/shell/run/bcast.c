@@ -164,6 +164,7 @@ int bcast_fill (struct run_options *o, const struct bcast_copy *c, struct error 
     o->size = (uint64_t)st.st_size;
     o->quiet = true;
     s->input = STEP_INPUT_ALL;
+    s->any_component = true;
     s->per_node = 1;
     s->cores_per_task = 1;
     s->overlap = true;

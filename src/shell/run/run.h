@@ -7,6 +7,7 @@
  *
  *     main ("fluxq-run")  -->  run_main (argc, argv)
  *         run_options.c   command line and environment --> struct run_options
+ *         srun_parts.c    the parts of a step on several components of a job
  *         run.c           messages with the agent (wire.h), signals, exit status
  *         run_input.c     input of the tasks: standard input, files
  *         run_output.c    destinations of output: labels, files
@@ -52,7 +53,10 @@ struct run_options {
     bool send_libs;    /* refused with bcast; else it has no effect, as in Slurm */
     bool quit;         /* one ctrl-C ends the tasks */
     double time_limit; /* of srun: seconds; 0: none */
-    uint32_t relative; /* of srun: number of the first node */
+    uint32_t gpus_asked;   /* gpus_per_task of the options */
+    const char *het_group; /* of srun: components of the job, as an idset; NULL: none */
+    const char *export;    /* --export, or NULL */
+    char **command;        /* words of the command line; NULL: none */
 };
 
 /* 0; 1: --help or --version has been answered; -EINVAL. */
@@ -60,15 +64,27 @@ int run_options_parse (struct run_options *o, int argc, char **argv, struct erro
 /* The number in "4" or "a100:4", the type of which goes into s: a step has GPUs of one
  * type. NULL with the reason. */
 const char *run_gpu_count (struct step_spec *s, const char *value, struct error *err);
-/* srun's own options (srun_options.c): one option, and what follows from all of them. */
+/* The two halves of run_options_parse(): the options of one command line, which begin as
+ * those of `before` as far as srun passes them on (NULL: of none); and the request that
+ * they describe. */
+int run_options_read (struct run_options *o, const struct run_options *before, int argc,
+                      char **argv, struct error *err);
+int run_options_finish (struct run_options *o, struct error *err);
+/* Without an option for GPUs, the tasks of a part get as many as the component's. */
+int run_default_gpus (struct step_spec *part, struct error *err);
+/* srun's own options (srun_options.c). */
 int srun_take_option (struct run_options *o, const struct option_match *m,
                       struct error *err);
-int srun_finish_options (struct run_options *o, struct error *err);
+/* srun's command line, with the parts between the words ":" (srun_parts.c). */
+int srun_parse (struct run_options *o, int argc, char **argv, struct error *err);
+/* Passes the options of a part on to the next one. */
+int srun_inherit (struct run_options *o, const struct run_options *before,
+                  struct error *err);
 /* Reads the variables that stand for srun's options (srun_environ.c); all: the options. */
 typedef int (*run_take_option) (struct run_options *o, const struct option_match *m,
-                                const char **ret_export, struct error *err);
+                                struct error *err);
 int srun_read_environ (struct run_options *o, const struct option_desc *all,
-                       run_take_option take, const char **ret_export, struct error *err);
+                       run_take_option take, struct error *err);
 /* The address of this machine for the tasks of a step, as text: 127.0.0.1 on virtual nodes
  * of one machine. The caller frees it; NULL: no memory. */
 char *client_address (void);

@@ -112,5 +112,11 @@ int run_bcast_copied (struct run_options *o, uint32_t step, struct error *err)
     free (o->spec.args[0]);
     o->spec.args[0] = path;
     o->bcast = false;
+    for (size_t i = 0; i < o->spec.nparts; i++) { /* they run the same program */
+        struct step_spec *part = &o->spec.parts[i];
+        free (part->args[0]);
+        if (!(part->args[0] = strdup (path)))
+            return error_no_memory (err, NULL);
+    }
     return 0;
 }

@@ -213,7 +213,7 @@ static int set_wait (struct run_options *o, const char *value, struct error *err
 
 /* 0; 1: --help or --version was answered; or -EINVAL. */
 static int take_option (struct run_options *o, const struct option_match *m,
-                        const char **ret_export, struct error *err)
+                        struct error *err)
 {
     struct step_spec *s = &o->spec;
     const char *value;
@@ -289,7 +289,7 @@ static int take_option (struct run_options *o, const struct option_match *m,
     case STEP_OPT_CHDIR:
         return set_text (&s->cwd, m->value, err);
     case STEP_OPT_EXPORT:
-        *ret_export = m->value;
+        o->export = m->value;
         return 0;
     case STEP_OPT_NAME:
         return set_text (&s->name, m->value, err);
@@ -434,7 +434,7 @@ static int set_remote (struct step_spec *s, char **argv, struct error *err)
         s->args[s->nargs++] = strbuf_detach (&line);
     if (!s->args || !s->args[0] || !s->args[1] || !s->args[2])
         return error_no_memory (err, NULL);
-    s->overlap = s->remote_shell = true;
+    s->overlap = s->remote_shell = s->any_component = true;
     s->ntasks = s->nnodes = 1;
     int rc = set_text (&s->hosts, argv[0], err);
     if (rc == 0)
@@ -464,15 +464,20 @@ static int set_command (struct step_spec *s, char **argv, struct error *err)
     return s->args ? 0 : error_no_memory (err, NULL);
 }
 
-/* As in srun, the tasks of a step get as many GPUs as the job's options say. */
-static int default_gpus (struct step_spec *s, struct error *err)
+int run_default_gpus (struct step_spec *s, struct error *err)
 {
-    const char *of_job = getenv ("SLURM_GPUS_PER_TASK");
+    char name[64];
+    const char *of_job;
 
+    if (s->component == 0)
+        snprintf (name, sizeof (name), "SLURM_GPUS_PER_TASK");
+    else
+        snprintf (name, sizeof (name), "SLURM_GPUS_PER_TASK_HET_GROUP_%u", s->component);
+    of_job = getenv (name);
     if (!of_job || !*of_job || s->gpus || s->gpus_per_task || s->gpus_per_node
-        || s->no_gpus || getenv (STEP_CLIENT_FD))
+        || s->no_gpus || s->remote_shell || getenv (STEP_CLIENT_FD))
         return 0;
-    return set_number (&s->gpus_per_task, of_job, "SLURM_GPUS_PER_TASK", err);
+    return set_number (&s->gpus_per_task, of_job, name, err);
 }
 
 /* --ntasks-per-gpu: the number of tasks, and the GPU of each. */
@@ -530,48 +535,63 @@ static mode_t own_umask (void)
     return mask;
 }
 
-int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err)
+int run_options_read (struct run_options *o, const struct run_options *before, int argc,
+                      char **argv, struct error *err)
 {
     struct option_desc all[OPTIONS_MAX];
     struct option_parser parser;
     struct option_match m;
-    const char *list = NULL;
-    char **command = NULL;
     int rc;
 
     *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
     join_options (all);
     if (!strcmp (run_name, SRUN_CLIENT)
-        && (rc = srun_read_environ (o, all, take_option, &list, err)) < 0)
+        && (rc = srun_read_environ (o, all, take_option, err)) < 0)
+        return rc;
+    if (before && (rc = srun_inherit (o, before, err)) < 0)
         return rc;
     option_parser_init (&parser, run_name, all, OPTION_STOP_AT_OPERAND, argc, argv);
-    while (!command && (rc = option_next (&parser, &m, err)) > 0) {
+    while (!o->command && (rc = option_next (&parser, &m, err)) > 0) {
         if (!m.desc)
-            command = argv + m.index;
-        else if ((rc = take_option (o, &m, &list, err)) != 0)
+            o->command = argv + m.index;
+        else if ((rc = take_option (o, &m, err)) != 0)
             return rc;
     }
-    if (!command && rc < 0)
-        return rc;
+    return o->command ? 0 : rc;
+}
+
+int run_options_finish (struct run_options *o, struct error *err)
+{
+    const char *hosts = getenv ("SLURM_HOSTFILE");
+    int rc;
+
     o->spec.umask = own_umask ();
     if (!(o->spec.client_address = client_address ()))
         return error_no_memory (err, NULL);
-    const char *hosts = getenv ("SLURM_HOSTFILE");
-    rc = o->rsh ? set_remote (&o->spec, command, err)
-                : set_command (&o->spec, command, err);
+    rc = o->rsh ? set_remote (&o->spec, o->command, err)
+                : set_command (&o->spec, o->command, err);
+    o->gpus_asked = o->spec.gpus_per_task;
     if (rc == 0)
-        rc = srun_finish_options (o, err);
-    if (rc == 0 && !o->rsh)
-        rc = default_gpus (&o->spec, err);
+        rc = run_default_gpus (&o->spec, err);
     if (rc == 0)
         rc = share_gpus (o, err);
     if (rc < 0 || (rc = check (o, err)) < 0 || (rc = set_cwd (&o->spec, err)) < 0
-        || (rc = set_environment (&o->spec, list, err)) < 0
+        || (rc = set_environment (&o->spec, o->export, err)) < 0
         || (rc = run_bcast_find (o, err)) < 0)
         return rc;
     if (o->spec.pty)
         set_terminal (o);
     return hosts && o->arbitrary ? read_text (&o->spec.hostfile, hosts, err) : 0;
+}
+
+int run_options_parse (struct run_options *o, int argc, char **argv, struct error *err)
+{
+    int rc;
+
+    if (!strcmp (run_name, SRUN_CLIENT))
+        return srun_parse (o, argc, argv, err);
+    rc = run_options_read (o, NULL, argc, argv, err);
+    return rc == 0 ? run_options_finish (o, err) : rc;
 }
 
 void run_options_release (struct run_options *o)

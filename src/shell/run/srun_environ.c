@@ -40,7 +40,7 @@ static const struct option_desc *find (const struct option_desc *all, const char
 }
 
 int srun_read_environ (struct run_options *o, const struct option_desc *all,
-                       run_take_option take, const char **ret_export, struct error *err)
+                       run_take_option take, struct error *err)
 {
     for (size_t i = 0; i < ARRAY_SIZE (variables); i++) {
         const char *value = getenv (variables[i].name);
@@ -49,7 +49,7 @@ int srun_read_environ (struct run_options *o, const struct option_desc *all,
         if (!value || !m.desc || (m.desc->arg && !*value))
             continue;
         m.value = m.desc->arg ? value : NULL;
-        if (take (o, &m, ret_export, err) < 0)
+        if (take (o, &m, err) < 0)
             return error_prefix (err, "%s", variables[i].name);
     }
     return 0;

@@ -2,13 +2,11 @@
 #include <ctype.h>
 
 #include "common/gputype.h"
-#include "common/hostlist.h"
 #include "common/io.h"
 #include "common/parse.h"
 #include "protocol/launch.h"
 #include "shell/run/run.h"
 
-#define HOSTS_MAX 1000000
 #define NODEFILE_MAX (1024 * 1024)
 
 static int set_count (uint32_t *field, const char *value, const char *what,
@@ -58,29 +56,6 @@ static int set_gres (struct step_spec *s, const char *value, struct error *err)
         rc = set_gpus (s, item[3] ? item + 4 : "1", err);
     }
     return rc;
-}
-
-/* The names of the job's nodes from number `from` on; at most n, 0: all. */
-static int set_hosts (struct step_spec *s, uint32_t from, uint32_t n, struct error *err)
-{
-    const char *names = getenv ("FLUXQ_NODELIST");
-    autohostlist struct hostlist *job =
-        hostlist_decode (names ? names : "", HOSTS_MAX, err);
-    autohostlist struct hostlist *own = hostlist_create ();
-
-    if (!job || !own)
-        return -EINVAL;
-    size_t most = hostlist_count (job);
-    if (from >= most || (n > 0 && from + n > most))
-        return error_set (err, EINVAL,
-                          "--relative=%u: the job has %zu nodes, numbered from 0", from,
-                          most);
-    for (size_t i = from; i < (n > 0 ? from + n : most); i++)
-        if (hostlist_append (own, hostlist_nth (job, i)) < 0)
-            return error_no_memory (err, NULL);
-    free (s->hosts);
-    s->hosts = hostlist_encode (own);
-    return s->hosts ? 0 : error_no_memory (err, NULL);
 }
 
 static int check_job (const char *value, struct error *err)
@@ -176,7 +151,7 @@ int srun_take_option (struct run_options *o, const struct option_match *m,
         return parse_timelimit (m->value, &o->time_limit, "--time", err);
     case STEP_OPT_RELATIVE:
         rc = parse_int (m->value, 0, STEP_TASKS_MAX, &n, "--relative", err);
-        o->relative = rc == 0 ? (uint32_t)n : 0;
+        o->spec.relative = rc == 0 ? (uint32_t)n : 0;
         return rc;
     case STEP_OPT_JOBID:
         return check_job (m->value, err);
@@ -186,6 +161,9 @@ int srun_take_option (struct run_options *o, const struct option_match *m,
         value = run_gpu_count (&o->spec, m->value, err);
         return value ? set_count (&o->spec.gpus_per_node, value, "--gpus-per-node", err)
                      : -EINVAL;
+    case STEP_OPT_HET_GROUP:
+        o->het_group = m->value;
+        return 0;
     case STEP_OPT_BCAST:
         return set_bcast (o, m->value, err);
     case STEP_OPT_SEND_LIBS:
@@ -207,9 +185,4 @@ int srun_take_option (struct run_options *o, const struct option_match *m,
     default: /* STEP_OPT_OF_JOB, STEP_OPT_NOTHING */
         return 0;
     }
-}
-
-int srun_finish_options (struct run_options *o, struct error *err)
-{
-    return o->relative > 0 ? set_hosts (&o->spec, o->relative, o->spec.nnodes, err) : 0;
 }

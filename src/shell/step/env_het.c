@@ -28,8 +28,7 @@ static const char *const submitted[] = {
 };
 
 /* ... and for the job. */
-static const char *const of_job[] = { "SLURM_JOB_ACCOUNT", "SLURM_JOB_QOS",
-                                      "SLURM_JOB_RESERVATION" };
+static const char *const of_job[] = { "SLURM_JOB_ACCOUNT", "SLURM_JOB_QOS" };
 
 struct adder {
     uint32_t component;

@@ -108,15 +108,14 @@ static int read_programs (struct rank_step *s, struct error *err)
 /* Adds the node's name to that of the program, if the request says so. */
 static int name_program (struct rank_step *s, struct error *err)
 {
-    char *text;
+    char *text, **args = s->part->args;
 
-    if (!s->spec.node_program || s->spec.nargs == 0)
+    if (!s->spec.node_program || s->part->nargs == 0)
         return 0;
-    if (asprintf (&text, "%s%s", s->spec.args[0], s->d->launch->nodes[s->d->rank].name)
-        < 0)
+    if (asprintf (&text, "%s%s", args[0], s->d->launch->nodes[s->d->rank].name) < 0)
         return error_no_memory (err, NULL);
-    free (s->spec.args[0]);
-    s->spec.args[0] = text;
+    free (args[0]);
+    args[0] = text;
     return 0;
 }
 

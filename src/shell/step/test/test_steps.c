@@ -186,11 +186,99 @@ static void samples_are_those_of_the_round (void **state)
     assert_false (describes (f, "step 0"));
 }
 
+/* A job of three components: node0; node1 and node2; node3. */
+static struct step *step_of_parts (struct fixture *f, struct launch *l)
+{
+    static struct launch_node four[] = {
+        { .name = "node0", .cores = "0-1", .ntasks = 2 },
+        { .name = "node1", .cores = "0-3", .ntasks = 1, .component = 1 },
+        { .name = "node2", .cores = "0-3", .ntasks = 1, .component = 1 },
+        { .name = "node3", .cores = "0", .ntasks = 1, .component = 2 },
+    };
+    static struct launch_component further[] = { { .nnodes = 2, .cores_per_task = 2 },
+                                                 { .nnodes = 1, .cores_per_task = 1 } };
+    static char *args[] = { "true", NULL }, *env[] = { "A=1", NULL };
+    struct step_spec part = {
+        .component = 1, .args = args, .nargs = 1, .cwd = "/", .exact = true
+    };
+    struct step_spec spec = { .args = args,
+                              .nargs = 1,
+                              .env = env,
+                              .nenv = 1,
+                              .parts = &part,
+                              .nparts = 1,
+                              .cwd = "/" };
+    struct strbuf sb;
+    struct step *step = calloc (1, sizeof (*step));
+    struct error err;
+
+    *l = (struct launch){ .job_id = 1,
+                          .nodes = four,
+                          .nnodes = 4,
+                          .cores_per_task = 1,
+                          .components = further,
+                          .ncomponents = 2 };
+    strbuf_init (&sb, STEP_SPEC_MAX);
+    assert_int_equal (step_spec_write (&spec, &sb), 0);
+    assert_int_equal (step_spec_parse (sb.buf, sb.len, &step->spec, &err), 0);
+    strbuf_reset (&sb);
+    spec.component = 1; /* not before that of the part */
+    assert_int_equal (step_spec_write (&spec, &sb), 0);
+    assert_int_equal (step_spec_parse (sb.buf, sb.len, &spec, &err), -EINVAL);
+    strbuf_release (&sb);
+    steps_destroy (f->steps);
+    f->steps = steps_create (&f->loop, l, send_down, NULL, f);
+    return step;
+}
+
+static void free_step (struct fixture *f, struct step *step)
+{
+    for (uint32_t i = 0; i < step->nnodes; i++)
+        placement_give (f->steps, &step->nodes[i]);
+    free (step->nodes);
+    layout_release (&step->layout);
+    step_spec_release (&step->spec);
+    free (step);
+}
+
+static void each_part_is_placed_on_its_component (void **state)
+{
+    static const uint32_t rank_of[] = { 0, 0, 1, 2 };
+    struct fixture *f = *state;
+    struct launch l;
+    struct error err = { 0 };
+    struct step *step = step_of_parts (f, &l), *second = step_of_parts (f, &l);
+    size_t n;
+
+    assert_string_equal (step_spec_env (&step->spec, 1, &n)[0], "A=1");
+    assert_int_equal (placement_take (f->steps, step, &err), 1);
+    assert_int_equal (step->layout.ntasks, 4);
+    for (uint32_t t = 0; t < 4; t++)
+        assert_int_equal (step->layout.rank[t], rank_of[t]);
+    assert_string_equal (step->spec.ranks, "0-2");
+    /* The first part takes its whole node, the second one only the cores of its tasks. */
+    assert_string_equal (step->spec.cores, "0-1;0-1;0-1");
+    assert_int_equal (step->spec.parts[0].cores_per_task, 2);
+    /* node1 and node2 have room, node0 has none: nothing is taken. */
+    assert_int_equal (placement_take (f->steps, second, &err), 0);
+    assert_int_equal (f->steps->places[1].nfree, 2);
+    free_step (f, step);
+    assert_int_equal (placement_take (f->steps, second, &err), 1);
+    free_step (f, second);
+    step = step_of_parts (f, &l);
+    step->spec.parts[0].component = 3;
+    assert_int_equal (placement_take (f->steps, step, &err), -EINVAL);
+    assert_non_null (strstr (err.text, "components 0 to 2"));
+    free_step (f, step);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown (the_node_that_cannot_start_is_not_waited_for,
                                          set_up, tear_down),
+        cmocka_unit_test_setup_teardown (each_part_is_placed_on_its_component, set_up,
+                                         tear_down),
         cmocka_unit_test_setup_teardown (samples_are_those_of_the_round, set_up,
                                          tear_down),
         cmocka_unit_test_setup_teardown (the_last_node_may_be_the_one_that_cannot_start,

@@ -6,6 +6,7 @@ cat >fluxq.yaml <<-END
 	local:
 	  nodes: 4
 	  cores: 4
+	  gpus: 2
 	END
 start_broker --config fluxq.yaml
 PATH=$FLUXQ_BUILD_DIR/src/cmd/slurm:$PATH
@@ -14,19 +15,20 @@ PATH=$FLUXQ_BUILD_DIR/src/cmd/slurm:$PATH
 # with a task of two cores each, and one node with a task. Prints the id.
 cat >components.py <<-'END'
 	import json, sys
+	OWN = ["SLURM_NTASKS_PER_NODE", "SLURM_GPUS_PER_TASK"]
 	job, *further = [json.load(open(name)) for name in sys.argv[1:]]
 	for one in further:
 	    system = one["attributes"]["system"]
 	    system.pop("files", None)
 	    one["tasks"][0]["command"] = ["true"]
-	    system["environment"] = {k: v for k, v in system["environment"].items() if k == "SLURM_NTASKS_PER_NODE"}
+	    system["environment"] = {k: v for k, v in system["environment"].items() if k in OWN}
 	job["attributes"]["system"].setdefault("fluxq", {})["components"] = further
 	json.dump(job, sys.stdout)
 END
 submit_het()
 {
     fluxq-submit --dry-run -N1 -n2 -J first -o "$1.out" "./$1.sh" >0.json &&
-        fluxq-submit --dry-run -N2 --ntasks-per-node=1 -c2 -J second "./$1.sh" >1.json &&
+        fluxq-submit --dry-run -N2 --ntasks-per-node=1 -c2 --gpus-per-task=2 -J second "./$1.sh" >1.json &&
         fluxq-submit --dry-run -N1 -n1 -J third "./$1.sh" >2.json &&
         python3 components.py 0.json 1.json 2.json >job.json &&
         curl -sS --unix-socket "$FLUXQ_RUN/fluxqd.sock" -X POST --data-binary @job.json http://x/v1/jobs >answer &&
@@ -50,6 +52,7 @@ test_expect_success 'a script runs on the first component, and has variables of 
 	SLURM_CPUS_PER_TASK_HET_GROUP_0=1
 	SLURM_CPUS_PER_TASK_HET_GROUP_1=2
 	SLURM_CPUS_PER_TASK_HET_GROUP_2=1
+	SLURM_GPUS_PER_TASK_HET_GROUP_1=2
 	SLURM_HET_SIZE=3
 	SLURM_JOB_CPUS_PER_NODE_HET_GROUP_0=2
 	SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1=2(x2)
@@ -117,7 +120,7 @@ test_expect_success 'srun with ":" has a program for each component, numbered by
 	echo "status $?"
 	srun -l echo a : -n1 echo b | sort
 	srun -l --het-group=2 echo c : --het-group=0 echo a | sort
-	srun -l -n1 : -N1 -n2 -O echo "same for both" | sort
+	srun -l -n1 : -n2 -O echo "same for both" | sort
 	echo "0 echo %t %o
 	1 echo other %t" >conf
 	srun -l --het-group=0-1 --multi-prog conf | sort
@@ -217,9 +220,45 @@ test_expect_success 'sbcast copies to the nodes of all components, and mpirun fi
 	#!/bin/sh
 	echo text >file && sbcast -f file copy && ls -l copy | wc -l && cat copy
 	cat "$FLUXQ_HOSTFILE"
+	mkdir copied && printf "#!/bin/sh\necho \${0##*_}\n" >say && chmod +x say
+	srun --bcast=copied/ --het-group=0-1 ./say | sort
+	srun --bcast ./say : ./say 2>&1
 	fluxq-run --rsh node3 echo "\$SLURMD_NODENAME"
 	END
-    run_het files && printf "%s\n" 1 text "node0 slots=2" node3 >expected && test_cmp expected files.out
+    run_het files && cat >expected <<-END &&
+	1
+	text
+	node0 slots=2
+	node0
+	node0
+	node1
+	node2
+	srun: --bcast copies one program: it cannot be combined with ":"
+	node3
+	END
+    test_cmp expected files.out
+'
+
+test_expect_success 'GPUs and cores of a task are those of its component' '
+    write_script gpus.sh <<-\END &&
+	#!/bin/sh
+	say="echo \${CUDA_VISIBLE_DEVICES:-none} \$FLUXQ_CORES"
+	srun -l --het-group=0-1 sh -c "$say" | sort
+	srun -l --exact -n1 sh -c "$say" : --gpus-per-task=1 -n1 -c1 --exact sh -c "$say" | sort
+	END
+    run_het gpus && printf "%s\n" "0: none 0-1" "1: none 0-1" "2: 0,1 0-1" "3: 0,1 0-1" "0: none 0" "1: 0 0" >expected &&
+    test_cmp expected gpus.out
+'
+
+test_expect_success 'srun --jobid from outside has components, too' '
+    write_script long.sh <<-\END &&
+	#!/bin/sh
+	exec sleep 600
+	END
+    id=$(submit_het long) && wait_job_state "$id" RUNNING 60 &&
+    srun --jobid=$id -l --het-group=2,1 sh -c "echo \$SLURMD_NODENAME \$SLURM_HET_SIZE" >outside && sort outside >got &&
+    srun --jobid=$id -l -n1 : -n2 sh -c "echo \$SLURMD_NODENAME" >outside && sort outside >>got && fluxq-cancel "$id" &&
+    printf "%s\n" "0: node1 3" "1: node2 3" "2: node3 3" "0: node0" "1: node1" "2: node2" >expected && test_cmp expected got
 '
 
 test_expect_success 'a command without a script runs as the tasks of the first component' '
@@ -251,6 +290,21 @@ test_expect_success MPICH 'the tasks of all components are one MPI world' '
 	allreduce: 2 tasks agree
 	END
     test_cmp expected mpi.out
+'
+
+if command -v mpicc.openmpi >/dev/null && [ -x "$FLUXQ_BUILD_DIR/src/pmix/fluxq-pmix" ]; then
+    test_set_prereq OPENMPI
+else
+    echo "# no mpicc.openmpi or no fluxq-pmix: apt-get install the packages in contrib/packages"
+fi
+test_expect_success OPENMPI 'the same with Open MPI and PMIx, also if only a later component has such a program' '
+    mpicc.openmpi -o ring.ompi "$FLUXQ_SOURCE_DIR/t/mpi/ring.c" && write_script pmix.sh <<-\END &&
+	#!/bin/sh
+	exec 2>&1
+	srun --mpi=pmix --het-group=0-2 ./ring.ompi 5
+	srun sh -c "exec ./ring.ompi 3" : -n1 ./ring.ompi 3
+	END
+    run_het pmix && printf "ring: came round through %s tasks\n" 5 3 >expected && test_cmp expected pmix.out
 '
 
 test_done

@@ -35,6 +35,7 @@ SHELL_PARTS = \
 	src/shell/step/env.c \
 	src/shell/step/env_gpus.c \
 	src/shell/step/env_het.c \
+	src/shell/step/env_hosts.c \
 	src/shell/step/env_mpi.c \
 	src/shell/step/env_slurm.c \
 	src/shell/step/env_table.c \

@@ -4,14 +4,11 @@
 #include <inttypes.h>
 #include <sys/auxv.h>
 
-#include "common/hostlist.h"
 #include "common/idset.h"
 #include "common/thousandths.h"
 #include "shell/io/agent_file.h"
 #include "shell/io/hostfile.h"
-#include "shell/io/rankhost.h"
 #include "shell/io/resizefile.h"
-#include "shell/io/sock.h"
 #include "shell/step/env_values.h"
 #include "shell/step/step_spec.h"
 
@@ -85,37 +82,6 @@ static int node_id (const struct env_context *ctx, struct strbuf *sb)
     return env_number (sb, ctx->step ? ctx->step->node : ctx->rank);
 }
 
-/* Pods do not know the names of nodes, so in pods the variables from which programs learn
- * their peers contain pod names. One variable (128 KiB) can hold this many; in larger
- * jobs the variables contain node names. */
-#define HOSTS_MAX 1024
-static bool has_hosts (const struct env_context *ctx)
-{
-    const struct launch *l = ctx->launch;
-    return l->listen && !sock_is_unix (l->listen) && l->nnodes <= HOSTS_MAX;
-}
-
-static int add_host (const struct env_context *ctx, struct strbuf *sb, uint32_t rank)
-{
-    autofree char *host = rank_host (ctx->launch, rank);
-    return host ? env_text (sb, host) : -ENOMEM;
-}
-
-static int host_name (const struct env_context *ctx, struct strbuf *sb)
-{
-    return has_hosts (ctx) ? add_host (ctx, sb, ctx->rank)
-                           : env_text (sb, own_node (ctx)->name);
-}
-
-/* Address of the first node of the step or job. Local nodes are all this machine. */
-static int master_address (const struct env_context *ctx, struct strbuf *sb)
-{
-    const char *listen = ctx->launch->listen;
-    if (!listen || sock_is_unix (listen))
-        return env_text (sb, "127.0.0.1");
-    return add_host (ctx, sb, ctx->step ? ctx->step->ranks[0] : 0);
-}
-
 static int node_name (const struct env_context *ctx, struct strbuf *sb)
 {
     return env_text (sb, own_node (ctx)->name);
@@ -148,58 +114,6 @@ static int cpu_milli_per_task (const struct env_context *ctx, struct strbuf *sb)
 static int end_time (const struct env_context *ctx, struct strbuf *sb)
 {
     return ctx->end_time ? env_number (sb, ctx->end_time) : 0;
-}
-
-static int add_names (const struct env_context *ctx, struct strbuf *sb,
-                      const uint32_t *ranks, size_t n)
-{
-    autohostlist struct hostlist *hl = hostlist_create ();
-    if (!hl)
-        return -ENOMEM;
-    int rc = 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = hostlist_append (hl, ctx->launch->nodes[ranks ? ranks[i] : i].name);
-    autofree char *text = rc == 0 ? hostlist_encode (hl) : NULL;
-    return text ? env_text (sb, text) : -ENOMEM;
-}
-
-/* All nodes of the job, by rank: clients of steps count on that. */
-static int nodelist (const struct env_context *ctx, struct strbuf *sb)
-{
-    return add_names (ctx, sb, NULL, ctx->launch->nnodes);
-}
-
-static int step_nodelist (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->step ? add_names (ctx, sb, ctx->step->ranks, ctx->step->nnodes) : 0;
-}
-
-/* Without brackets: some programs take the text before the first bracket for a name. */
-static int add_hosts (const struct env_context *ctx, struct strbuf *sb,
-                      const uint32_t *ranks, size_t n)
-{
-    int rc = has_hosts (ctx) ? 1 : add_names (ctx, sb, ranks, n);
-    for (size_t i = 0; has_hosts (ctx) && i < n && rc > 0; i++) {
-        if (i > 0)
-            strbuf_adds (sb, ",");
-        rc = add_host (ctx, sb, ranks[i]);
-    }
-    return rc;
-}
-
-static int hostlist (const struct env_context *ctx, struct strbuf *sb)
-{
-    autofree uint32_t *ranks = calloc (ctx->launch->nnodes, sizeof (*ranks));
-    size_t n = 0;
-    for (uint32_t rank = 0; ranks && rank < ctx->launch->nnodes; rank++)
-        if (env_has_rank (ctx, rank))
-            ranks[n++] = rank;
-    return ranks ? add_hosts (ctx, sb, ranks, n) : -ENOMEM;
-}
-
-static int step_hostlist (const struct env_context *ctx, struct strbuf *sb)
-{
-    return ctx->step ? add_hosts (ctx, sb, ctx->step->ranks, ctx->step->nnodes) : 0;
 }
 
 static int step_id (const struct env_context *ctx, struct strbuf *sb)
@@ -428,7 +342,7 @@ const struct env_variable env_variables[] = {
     { "FLUXQ_NNODES", .value = nnodes },
     { "FLUXQ_NODES_REQUESTED", .value = nodes_requested },
     { "FLUXQ_NTASKS", .value = ntasks },
-    { "FLUXQ_NODELIST", .value = nodelist },
+    { "FLUXQ_NODELIST", .value = env_nodelist },
     { "FLUXQ_NODEID", .value = node_id },
     { "FLUXQ_NODENAME", .value = node_name },
     { "FLUXQ_PROCID", .value = task_id },
@@ -440,7 +354,7 @@ const struct env_variable env_variables[] = {
     { "FLUXQ_CPU_MILLI_PER_TASK", .value = cpu_milli_per_task },
     { "FLUXQ_SUBMIT_DIR", .value = submit_dir },
     { "FLUXQ_STEP_ID", .value = step_id },
-    { "FLUXQ_STEP_NODELIST", .value = step_nodelist },
+    { "FLUXQ_STEP_NODELIST", .value = env_step_nodelist },
     { "FLUXQ_STEP_NNODES", .value = step_nnodes },
     { "FLUXQ_STEP_NTASKS", .value = step_ntasks },
     { "FLUXQ_STEP_TASKS_PER_NODE", .value = step_tasks_per_node },
@@ -469,10 +383,10 @@ const struct env_variable env_variables[] = {
     { "SLURM_JOB_NUM_NODES", .value = job_nnodes },
     { "SLURM_NTASKS", .value = ntasks },
     { "SLURM_NPROCS", .value = ntasks },
-    { "SLURM_JOB_NODELIST", .value = hostlist },
-    { "SLURM_NODELIST", .value = hostlist },
+    { "SLURM_JOB_NODELIST", .value = env_hostlist },
+    { "SLURM_NODELIST", .value = env_hostlist },
     { "SLURM_NODEID", .value = node_id },
-    { "SLURMD_NODENAME", .value = host_name },
+    { "SLURMD_NODENAME", .value = env_host_name },
     { "SLURM_PROCID", .value = task_id },
     { "SLURM_LOCALID", .value = local_id },
     { "SLURM_CPUS_PER_TASK", .value = cores_per_task },
@@ -495,13 +409,13 @@ const struct env_variable env_variables[] = {
     { "SLURM_CPU_BIND_LIST", .value = env_cpu_bind_list },
     { "SLURM_CPU_BIND_VERBOSE", .value = env_cpu_bind_verbose },
     { "SLURM_UMASK", .value = env_umask },
-    { "SLURM_TOPOLOGY_ADDR", .value = host_name },
+    { "SLURM_TOPOLOGY_ADDR", .value = env_host_name },
     { "SLURM_TOPOLOGY_ADDR_PATTERN", .value = env_node_pattern },
     { "SLURM_SUBMIT_DIR", .value = submit_dir },
     { "SLURM_STEP_ID", .value = step_id },
     { "SLURM_STEPID", .value = step_id },
     { "SLURM_NTASKS_PER_NODE", .value = step_ntasks_per_node },
-    { "SLURM_STEP_NODELIST", .value = step_hostlist },
+    { "SLURM_STEP_NODELIST", .value = env_step_hostlist },
     { "SLURM_STEP_NUM_NODES", .value = step_nnodes },
     { "SLURM_STEP_NUM_TASKS", .value = step_ntasks },
     { "SLURM_STEP_TASKS_PER_NODE", .value = step_tasks_per_node },
@@ -512,7 +426,7 @@ const struct env_variable env_variables[] = {
     { "FLUX_TASK_LOCAL_ID", .value = local_id },
     { "FLUXQ_RESIZE_FILE", .value = resize_file },
     { "FLUXQ_HOSTFILE", .value = host_file },
-    { "FLUXQ_MASTER_ADDR", .value = master_address },
+    { "FLUXQ_MASTER_ADDR", .value = env_master_address },
     { "OMPI_MCA_orte_default_hostfile", .value = env_mpi_hostfile },
     { "OMPI_MCA_plm", .on_root = "rsh" },
     { "OMPI_MCA_plm_rsh_agent", .on_root = ENV_RUN_NAME " --rsh" },

@@ -1,5 +1,5 @@
 /* env_values.h - functions of the table in env_table.c that compute the value of a
- * variable: env_mpi.c, env_slurm.c, env_gpus.c
+ * variable: env_gpus.c, env_het.c, env_hosts.c, env_mpi.c, env_slurm.c
  *
  * Each appends the value to sb and returns 1; 0: the variable does not apply to this job;
  * or negative errno. */
@@ -24,6 +24,15 @@ int env_single_copy (const struct env_context *ctx, struct strbuf *sb);
 int env_loopback (const struct env_context *ctx, struct strbuf *sb);
 int env_mpi_directory (const struct env_context *ctx, const char *name,
                        struct strbuf *sb);
+
+/* -- env_hosts.c -- */
+
+int env_host_name (const struct env_context *ctx, struct strbuf *sb);
+int env_master_address (const struct env_context *ctx, struct strbuf *sb);
+int env_nodelist (const struct env_context *ctx, struct strbuf *sb);
+int env_step_nodelist (const struct env_context *ctx, struct strbuf *sb);
+int env_hostlist (const struct env_context *ctx, struct strbuf *sb);
+int env_step_hostlist (const struct env_context *ctx, struct strbuf *sb);
 
 /* -- env_het.c -- */
 

@@ -13,26 +13,10 @@ PATH=$FLUXQ_BUILD_DIR/src/cmd/slurm:$PATH
 
 # submit_het SCRIPT: submits the script as a job of three components: one node with two tasks, two nodes
 # with a task of two cores each, and one node with a task. Prints the id.
-cat >components.py <<-'END'
-	import json, sys
-	OWN = ["SLURM_NTASKS_PER_NODE", "SLURM_GPUS_PER_TASK"]
-	job, *further = [json.load(open(name)) for name in sys.argv[1:]]
-	for one in further:
-	    system = one["attributes"]["system"]
-	    system.pop("files", None)
-	    one["tasks"][0]["command"] = ["true"]
-	    system["environment"] = {k: v for k, v in system["environment"].items() if k in OWN}
-	job["attributes"]["system"].setdefault("fluxq", {})["components"] = further
-	json.dump(job, sys.stdout)
-END
 submit_het()
 {
-    fluxq-submit --dry-run -N1 -n2 -J first -o "$1.out" "./$1.sh" >0.json &&
-        fluxq-submit --dry-run -N2 --ntasks-per-node=1 -c2 --gpus-per-task=2 -J second "./$1.sh" >1.json &&
-        fluxq-submit --dry-run -N1 -n1 -J third "./$1.sh" >2.json &&
-        python3 components.py 0.json 1.json 2.json >job.json &&
-        curl -sS --unix-socket "$FLUXQ_RUN/fluxqd.sock" -X POST --data-binary @job.json http://x/v1/jobs >answer &&
-        python3 -c 'import json; print(json.load(open("answer"))["id"])' || { cat answer >&2; return 1; }
+    sbatch --parsable -N1 -n2 -J first -o "$1.out" : -N2 --ntasks-per-node=1 -c2 --gpus-per-task=2 -J second : \
+        -N1 -n1 -J third "./$1.sh"
 }
 
 # run_het NAME: runs NAME.sh as such a job to its end, with its output in NAME.out.
@@ -262,8 +246,15 @@ test_expect_success 'srun --jobid from outside has components, too' '
 '
 
 test_expect_success 'a command without a script runs as the tasks of the first component' '
+    cat >components.py <<-\END &&
+	import json, sys
+	job, further = json.load(open("0.json")), json.load(open("1.json"))
+	further["attributes"]["system"]["environment"] = {}
+	job["attributes"]["system"].setdefault("fluxq", {})["components"] = [further]
+	json.dump(job, sys.stdout)
+	END
     fluxq-submit --dry-run -N1 -n2 -o command.out -- sh -c "echo \$SLURM_NTASKS \$SLURM_JOB_NODELIST \$SLURM_HET_SIZE" >0.json &&
-    fluxq-submit --dry-run -N2 -n4 -- true >1.json && python3 components.py 0.json 1.json >job.json &&
+    fluxq-submit --dry-run -N2 -n4 -- true >1.json && python3 components.py >job.json &&
     curl -sS --unix-socket "$FLUXQ_RUN/fluxqd.sock" -X POST --data-binary @job.json http://x/v1/jobs >answer &&
     id=$(python3 -c "import json; print(json.load(open(\"answer\"))[\"id\"])") && wait_job_state "$id" COMPLETED 60 &&
     printf "%s\n" "2 node0 2" "2 node0 2" >expected && test_cmp expected command.out

@@ -10,20 +10,19 @@
     "\"with\":[{\"type\":\"core\",\"count\":" #cores "}]}]}]"
 #define TASKS(command, count)                                                            \
     "\"tasks\":[{\"command\":[\"" command "\"],\"slot\":\"task\",\"count\":{" count "}}" \
-                                                                                    "]"
+    "]"
 #define ATTRIBUTES(name, more)                                                           \
     "\"attributes\":{\"system\":{\"cwd\":\"/\",\"job\":{\"name\":\"" name "\"}" more "}" \
-                                                                                     "}"
+    "}"
 
 static const char text[] =
     "{\"version\":1," RESOURCES (1, 2) "," TASKS ("prog", "\"total\":2") "," ATTRIBUTES (
         "first",
         ",\"environment\":{\"A\":\"1\"},\"fluxq\":{\"components\":["
         "{\"version\":1," RESOURCES (2, 3) "," TASKS (
-            "prog", "\"per_slot\":1") "," ATTRIBUTES ("second", ",\"environment\":{"
-                                                                "\"SLURM_B\":\"2\"},"
-                                                                "\"fluxq\":{\"memory-per-"
-                                                                "node\":300}") "}]}") "}";
+            "prog", "\"per_slot\":1") "," ATTRIBUTES ("second",
+                                                      ",\"environment\":{"
+                                                      "\"SLURM_B\":\"2\"}") "}]}") "}";
 
 static void each_component_has_its_own_tasks_and_values (void **state)
 {
@@ -32,8 +31,16 @@ static void each_component_has_its_own_tasks_and_values (void **state)
     autoidset struct idset *cores = idset_decode ("0-2", 64, NULL);
     struct rset_rank ranks[] = {
         { .node = (char *)"n0", .cores = cores, .slots = 1 },
-        { .node = (char *)"n1", .cores = cores, .slots = 1, .component = 1 },
-        { .node = (char *)"n2", .cores = cores, .slots = 1, .component = 1 },
+        { .node = (char *)"n1",
+          .cores = cores,
+          .slots = 1,
+          .component = 1,
+          .memory_mib = 300 },
+        { .node = (char *)"n2",
+          .cores = cores,
+          .slots = 1,
+          .component = 1,
+          .memory_mib = 300 },
     };
     struct rset r = { .ranks = ranks, .nranks = 3 };
     struct launch l;

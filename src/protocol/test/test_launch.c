@@ -302,9 +302,9 @@ static void test_large (void **state)
 
 static void test_write_refuses (void **state)
 {
-    struct launch_node bad_nodes[] = {
-        nodes[0], nodes[1], { "n", 1, "0 1", "", NULL, NULL, 0 }, 0
-    };
+    struct launch_node bad_nodes[] = { nodes[0],
+                                       nodes[1],
+                                       { "n", 1, "0 1", "", NULL, NULL, 0 } };
     char *bad_limits[] = { "nofile=1", "files=1", NULL };
     char *bad_env[] = { "A=1", "B=2", "NOVALUE", NULL };
     struct strbuf sb;

@@ -98,6 +98,30 @@ test_expect_success 'sacct -j ID+N and --whole-hetjob choose components' '
     jq -e ".jobs | length == 1 and .[0].het.job_id == $ended and .[0].het.job_offset.number == 1" out
 '
 
+test_expect_success 'a running job has the nodes of each component in its row, and sacct its steps' '
+    write_script run.sh <<-\END &&
+	#!/bin/sh
+	#SBATCH -J lead -n1 -t 10 -o /dev/null
+	#SBATCH hetjob
+	#SBATCH -J work -N2
+	srun true
+	srun --het-group=1 true
+	srun --het-group=0,1 true
+	touch done; exec sleep 1000
+	END
+    id=$(sbatch --parsable run.sh) && wait_job_state $id RUNNING && wait_until 30 test -e done &&
+    squeue -h -j $id -o "%i %D %N" >out && cat out &&
+    first=$(squeue -h -j $id+0 -o %N) && others=$(squeue -h -j $id+1 -o %N) &&
+    test "$(scontrol show hostnames $first | wc -l)" -eq 1 && test "$(scontrol show hostnames $others | wc -l)" -eq 2 &&
+    scontrol show job $id+1 | grep -F " NodeList=$others" &&
+    squeue --json -j $id+1 | jq -e ".jobs[0].job_resources.nodes.count == 2 and .jobs[0].nodes == \"$others\"" &&
+    scancel $id && wait_job_state $id CANCELLED && wait_until 20 in_history &&
+    sacct -n -P -j $id -o JobID,NodeList >out && cat out &&
+    grep -xF "$id+0|$first" out && grep -xF "$id+1|$others" out && grep -xF "$id+0.batch|$first" out &&
+    cut -d"|" -f1 out | xargs >ids &&
+    test "$(cat ids)" = "$id+0 $id+0.batch $id+0.0 $id+0.2 $id+1 $id+1.1 $id+1.2"
+'
+
 test_expect_success 'options on the command line are those of their component, and the last ones hold for later ones' '
     id=$(sbatch --parsable -H -N 2 -J a : -J b het.sh) &&
     test "$(squeue -h -j $id -o "%D %j" | xargs)" = "2 a 2 b" &&

@@ -389,8 +389,9 @@ static void test_tmp_disk (void **state)
         job.js = named ? &js : &none;
         json_t *o = object_job (&src);
         json_t *t = at (o, "spec|template|spec|containers|0|resources");
-        struct pod_request ask = object_rank_request (own, 1);
-        json_t *pod = podobject_make (o, "uid-1", 1, "node7", &ask, "nvidia.com/gpu");
+        struct pod_request ask = podrequest_of_rank (own, 1);
+        json_t *pod =
+            podobject_make (o, "uid-1", "pod-1", 1, "node7", &ask, "nvidia.com/gpu");
         json_t *c = at (pod, "spec|containers|0|resources");
 
         if (named) {

@@ -298,4 +298,18 @@ test_expect_success OPENMPI 'the same with Open MPI and PMIx, also if only a lat
     run_het pmix && printf "ring: came round through %s tasks\n" 5 3 >expected && test_cmp expected pmix.out
 '
 
+test_expect_success 'each component may have files of its own for its output' '
+    write_script files.sh <<-\END &&
+	#!/bin/sh
+	srun -o zero-%t.out sh -c "echo zero" : -o one.out -e one.err sh -c "echo one; echo err >&2" : -o one.out -e one.err -n1 echo two
+	srun -o both.out --het-group=0,1 -n1 echo both
+	srun -l -n1 echo here : -o /dev/null -n2 echo nowhere : -n1 -o none echo nothing
+	END
+    run_het files && grep -x "0: here" files.out && ! grep -E "nowhere|nothing" files.out &&
+    cat zero-0.out zero-1.out >all && printf "zero\nzero\n" >expected && test_cmp expected all &&
+    sort one.out >all && printf "one\none\ntwo\n" >expected && test_cmp expected all &&
+    sort one.err >all && printf "err\nerr\n" >expected && test_cmp expected all &&
+    sort both.out >all && printf "both\nboth\n" >expected && test_cmp expected all
+'
+
 test_done

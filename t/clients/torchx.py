@@ -1,4 +1,5 @@
-"""TorchX: an application with one role, its state, its log, the list of applications, a cancel."""
+"""TorchX: an application with one role, its state, its log, the list of applications, a cancel; one with two roles,
+which is a heterogeneous job."""
 
 import os
 import time
@@ -18,17 +19,20 @@ def wait(scheduler, app_id, wanted):
         time.sleep(0.5)
 
 
-def application(*args):
-    role = Role(
-        name="role",
+def role(name, replicas, *args):
+    return Role(
+        name=name,
         image=os.getcwd(),
         entrypoint="sh",
         args=["-c", *args],
-        num_replicas=1,
+        num_replicas=replicas,
         env={"WORD": "word"},
         resource=Resource(cpu=1, gpu=0, memMB=50),
     )
-    return AppDef(name="application", roles=[role])
+
+
+def application(*args):
+    return AppDef(name="application", roles=[role("role", 1, *args)])
 
 
 def submit(scheduler, app):
@@ -49,6 +53,13 @@ def main():
     log = list(scheduler.log_iter(app_id, "role", streams=Stream.STDOUT))
     print("log:", log)
     assert log == ["word 1\n"] or log == ["word 1"], log
+    roles = [role("first", 1, "echo one $WORD"), role("second", 2, "echo other $WORD")]
+    app_id = submit(scheduler, AppDef(name="application", roles=roles))
+    print("two roles:", wait(scheduler, app_id, (AppState.SUCCEEDED,)).name)
+    for name, k in (("first", 0), ("second", 0), ("second", 1)):
+        log = [line.strip() for line in scheduler.log_iter(app_id, name, k, streams=Stream.STDOUT)]
+        print("log:", name, k, log)
+        assert log == (["one word"] if name == "first" else ["other word"]), log
     app_id = submit(scheduler, application("sleep 100"))
     wait(scheduler, app_id, (AppState.RUNNING,))
     try:

@@ -295,7 +295,7 @@ static int open_files (struct run *r, struct error *err)
                           .node_of = r->node_of,
                           .ranks = r->ranks,
                           .hosts = r->names };
-    r->output = run_output_create (&r->options, &v, err);
+    r->output = run_output_create (&r->options, &r->step, &v, err);
     if (!r->output)
         return -EIO;
     if (r->step.pty)

@@ -35,11 +35,17 @@
  * SRUN_CLIENT. */
 extern const char *run_name;
 
+struct run_files {
+    const char *output, *error; /* as in struct run_options */
+};
+
 struct run_options {
     struct step_spec spec; /* the request for the agent */
     const char *output;    /* file pattern, "none" or a task's number; NULL: our stdout */
     const char *error;     /* in the same form; NULL: like output, or our stderr */
     const char *input;     /* file pattern; NULL: our stdin */
+    /* output and error of each further part of the step, owned; NULL: those of the first */
+    struct run_files *files;
     bool label, append, quiet;
     int input_fd; /* standard input; owned unless it is 0 */
     bool digest;  /* standard input is a file of `size` bytes; its SHA-256 follows it */
@@ -167,9 +173,11 @@ bool run_terminal_give_back (void);
 
 struct run_output;
 
-/* Opens the output file if all tasks share one. Copies vars; the data that vars point to
- * must outlive it. NULL with the reason. */
+/* Opens the output file if all tasks share one; each part of the step (as it was started)
+ * can have files of its own. Copies vars; the data that vars point to must outlive it. NULL
+ * with the reason. */
 struct run_output *run_output_create (const struct run_options *o,
+                                      const struct step_spec *step,
                                       const struct run_vars *vars, struct error *err);
 /* Writes at once and waits for a slow reader. stream: 1 or 2. -errno with the file. */
 int run_output_write (struct run_output *out, uint32_t task, int stream, const char *data,

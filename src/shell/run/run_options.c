@@ -598,5 +598,6 @@ void run_options_release (struct run_options *o)
 {
     free (o->bcast_dest);
     free (o->bcast_file);
+    free (o->files);
     step_spec_release (&o->spec);
 }

@@ -19,9 +19,16 @@ struct target { /* destination of one stream */
     bool by_node;
 };
 
+struct part {       /* of the step */
+    uint32_t first; /* its first task */
+    struct target targets[2];
+    bool shared; /* the targets are those of an earlier part */
+};
+
 struct run_output {
     struct run_vars vars;
-    struct target targets[2];
+    struct part *parts; /* [nparts] by their tasks */
+    size_t nparts;
     bool label, append;
     int width;            /* of a label */
     struct strbuf *lines; /* [2 * ntasks] with labels: incomplete lines */
@@ -57,8 +64,8 @@ static int open_file (const struct run_output *out, const struct target *t, uint
     return fd < 0 ? error_errno (err, errno, "cannot write %s", path.buf) : fd;
 }
 
-static int set_target (struct run_output *out, struct target *t, const char *pattern,
-                       int own_fd, struct error *err)
+static int set_target (struct run_output *out, struct target *t, uint32_t first,
+                       const char *pattern, int own_fd, struct error *err)
 {
     *t = (struct target){ .pattern = pattern, .only = -1, .fd = own_fd };
     if (!pattern || !strcmp (pattern, "all"))
@@ -72,7 +79,7 @@ static int set_target (struct run_output *out, struct target *t, const char *pat
     t->only = -1;
     t->by_node = !pattern_is_per_task (pattern) && pattern_is_per_node (pattern);
     if (!t->by_node && !pattern_is_per_task (pattern)) {
-        t->fd = open_file (out, t, 0, err);
+        t->fd = open_file (out, t, first, err);
         return t->fd < 0 ? t->fd : 0;
     }
     t->nfds = t->by_node ? out->vars.nnodes : out->vars.ntasks;
@@ -84,25 +91,76 @@ static int set_target (struct run_output *out, struct target *t, const char *pat
     return 0;
 }
 
-static int set_targets (struct run_output *out, const struct run_options *o,
-                        struct error *err)
+static int set_targets (struct run_output *out, struct part *p,
+                        const struct run_files *files, struct error *err)
 {
-    int rc = set_target (out, &out->targets[0], o->output, STDOUT_FILENO, err);
+    int rc =
+        set_target (out, &p->targets[0], p->first, files->output, STDOUT_FILENO, err);
     if (rc < 0)
         return rc;
-    if (!o->error && o->output) { /* the same target as output */
-        out->targets[1] = out->targets[0];
+    if (!files->error && files->output) { /* the same target as output */
+        p->targets[1] = p->targets[0];
         return 0;
     }
-    out->targets[1].fd = -1;
-    return set_target (out, &out->targets[1], o->error, STDERR_FILENO, err);
+    p->targets[1].fd = -1;
+    return set_target (out, &p->targets[1], p->first, files->error, STDERR_FILENO, err);
+}
+
+static bool same_text (const char *a, const char *b)
+{
+    return a && b ? !strcmp (a, b) : a == b;
+}
+
+/* The files of part i. */
+static struct run_files files_of (const struct run_options *o, size_t i)
+{
+    return i > 0 && o->files ? o->files[i - 1]
+                             : (struct run_files){ o->output, o->error };
+}
+
+/* Parts with the same files write to them together. */
+static int set_parts (struct run_output *out, const struct run_options *o,
+                      const struct step_spec *step, struct error *err)
+{
+    uint32_t first = out->vars.ntasks;
+
+    for (size_t i = out->nparts; i-- > 0;) {
+        first = i > 0 ? first - MIN (first, step->parts[i - 1].ntasks) : 0;
+        out->parts[i].first = first;
+    }
+    for (size_t i = 0; i < out->nparts; i++) {
+        struct part *p = &out->parts[i];
+        struct run_files files = files_of (o, i);
+        size_t k = 0;
+
+        while (k < i
+               && !(same_text (files_of (o, k).output, files.output)
+                    && same_text (files_of (o, k).error, files.error)))
+            k++;
+        p->shared = k < i;
+        if (p->shared)
+            memcpy (p->targets, out->parts[k].targets, sizeof (p->targets));
+        else if (set_targets (out, p, &files, err) < 0)
+            return -EIO;
+    }
+    return 0;
 }
 
 struct run_output *run_output_create (const struct run_options *o,
+                                      const struct step_spec *step,
                                       const struct run_vars *vars, struct error *err)
 {
     struct run_output *out = calloc (1, sizeof (*out));
-    if (!out || !(out->lines = calloc (2 * (size_t)vars->ntasks, sizeof (*out->lines)))) {
+    if (out) {
+        out->nparts = step->nparts + 1;
+        out->parts = calloc (out->nparts, sizeof (*out->parts));
+        out->lines = calloc (2 * (size_t)vars->ntasks, sizeof (*out->lines));
+    }
+    if (!out || !out->parts || !out->lines) {
+        if (out) {
+            free (out->parts);
+            free (out->lines);
+        }
         free (out);
         return error_null (error_no_memory (err, NULL));
     }
@@ -111,26 +169,24 @@ struct run_output *run_output_create (const struct run_options *o,
     out->append = o->append;
     for (uint32_t i = 0; i < 2 * vars->ntasks; i++)
         strbuf_init (&out->lines[i], LINE_MAX_BYTES + 1);
-    if (set_targets (out, o, err) < 0) {
+    if (set_parts (out, o, step, err) < 0) {
         run_output_destroy (out);
         return NULL;
     }
     return out;
 }
 
-static bool is_same (const struct run_output *out)
+static bool is_same (const struct part *p)
 {
-    return out->targets[0].fd == out->targets[1].fd
-           && out->targets[0].fds == out->targets[1].fds;
+    return p->targets[0].fd == p->targets[1].fd && p->targets[0].fds == p->targets[1].fds;
 }
 
-void run_output_destroy (struct run_output *out)
+static void release_targets (struct part *p)
 {
-    if (!out)
-        return;
-    bool same = is_same (out);
+    bool same = is_same (p);
+
     for (int s = 0; s < (same ? 1 : 2); s++) {
-        struct target *t = &out->targets[s];
+        struct target *t = &p->targets[s];
         for (uint32_t i = 0; t->fds && i < t->nfds; i++)
             if (t->fds[i] >= 0)
                 close (t->fds[i]);
@@ -138,10 +194,29 @@ void run_output_destroy (struct run_output *out)
         if (t->fd > STDERR_FILENO)
             close (t->fd);
     }
+}
+
+void run_output_destroy (struct run_output *out)
+{
+    if (!out)
+        return;
+    for (size_t i = 0; i < out->nparts; i++)
+        if (!out->parts[i].shared)
+            release_targets (&out->parts[i]);
+    free (out->parts);
     for (uint32_t i = 0; i < 2 * out->vars.ntasks; i++)
         strbuf_release (&out->lines[i]);
     free (out->lines);
     free (out);
+}
+
+static struct part *part_of (const struct run_output *out, uint32_t task)
+{
+    size_t i = out->nparts - 1;
+
+    while (i > 0 && task < out->parts[i].first)
+        i--;
+    return &out->parts[i];
 }
 
 static int target_fd (struct run_output *out, struct target *t, uint32_t task,
@@ -158,7 +233,7 @@ static int target_fd (struct run_output *out, struct target *t, uint32_t task,
 static int write_out (struct run_output *out, uint32_t task, int stream, const char *data,
                       size_t len, struct error *err)
 {
-    struct target *t = &out->targets[stream - 1];
+    struct target *t = &part_of (out, task)->targets[stream - 1];
     int fd = target_fd (out, t, task, err);
     if (fd < 0)
         return fd;
@@ -212,7 +287,7 @@ static int write_labelled (struct run_output *out, uint32_t task, int stream,
 int run_output_write (struct run_output *out, uint32_t task, int stream, const char *data,
                       size_t len, struct error *err)
 {
-    const struct target *t = &out->targets[stream - 1];
+    const struct target *t = &part_of (out, task)->targets[stream - 1];
     if (t->none || (t->only >= 0 && t->only != task))
         return 0;
     if (out->label)
@@ -229,8 +304,9 @@ int run_output_end (struct run_output *out, uint32_t task, struct error *err)
             rc = write_line (out, task, stream, line, err);
         strbuf_release (line);
     }
-    for (int s = 0; s < (is_same (out) ? 1 : 2); s++) {
-        struct target *t = &out->targets[s];
+    struct part *p = part_of (out, task);
+    for (int s = 0; s < (is_same (p) ? 1 : 2); s++) {
+        struct target *t = &p->targets[s];
         if (t->fds && !t->by_node && t->fds[task] >= 0) {
             close (t->fds[task]);
             t->fds[task] = -1;

@@ -26,8 +26,6 @@ static const struct {
     {                                                                                    \
         option, kind, offsetof (struct run_options, member)                              \
     }
-    OF ("--output", TEXT, output),
-    OF ("--error", TEXT, error),
     OF ("--input", TEXT, input),
     OF ("--input", NUMBER, spec.input),
     OF ("--input", NUMBER, spec.input_task),
@@ -72,6 +70,8 @@ int srun_inherit (struct run_options *o, const struct run_options *before,
         else
             *(double *)to = *(const double *)from;
     }
+    o->output = before->output;
+    o->error = before->error;
     o->export = before->export;
     o->arbitrary = before->arbitrary;
     if (rc == 0)
@@ -221,9 +221,10 @@ static int assign_line (struct lines *lines, size_t line, struct error *err)
 /* -- the request -- */
 
 /* The request: the part of the first component, with those of the others. The strings are
- * those of the lines. */
+ * those of the lines. *ret_first: the line of the first part; files: of each part. */
 static int fill_request (const struct lines *lines, struct step_spec list[LINES_MAX],
-                         struct error *err)
+                         struct run_files files[LINES_MAX],
+                         const struct run_options **ret_first, struct error *err)
 {
     const struct run_options *first = NULL;
     size_t n = 0;
@@ -244,8 +245,9 @@ static int fill_request (const struct lines *lines, struct step_spec list[LINES_
             first = own;
         else if (same_text (own->export, first->export))
             list[n].nenv = 0; /* that of the step */
-        n++;
+        files[n++] = (struct run_files){ own->output, own->error };
     }
+    *ret_first = first;
     list[0].parts = &list[1];
     list[0].nparts = n - 1;
     return 0;
@@ -255,11 +257,13 @@ static int join_lines (const struct lines *lines, struct run_options *o,
                        struct error *err)
 {
     autofree struct step_spec *list = calloc (LINES_MAX, sizeof (*list));
+    autofree struct run_files *files = calloc (LINES_MAX, sizeof (*files));
     autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
+    const struct run_options *first;
 
-    if (!list)
+    if (!list || !files)
         return error_no_memory (err, NULL);
-    int rc = fill_request (lines, list, err);
+    int rc = fill_request (lines, list, files, &first, err);
     if (rc < 0)
         return rc;
     if ((rc = step_spec_write (list, &sb)) < 0)
@@ -268,6 +272,13 @@ static int join_lines (const struct lines *lines, struct run_options *o,
                           STEP_SPEC_MAX);
     *o = lines->v[0];
     lines->v[0].bcast_dest = lines->v[0].bcast_file = NULL; /* o has them now */
+    o->output = first->output;
+    o->error = first->error;
+    if (!o->spec.pty) {
+        memmove (files, files + 1, (LINES_MAX - 1) * sizeof (*files));
+        o->files = files;
+        files = NULL;
+    }
     return step_spec_parse (sb.buf, sb.len, &o->spec, err);
 }
 

@@ -226,13 +226,28 @@ void steps_set_timer (struct steps *steps)
 
 /* -- the start -- */
 
-/* Sends the completed request to the client, without arg and env, which it knows. */
+/* Leaves out what the client knows. */
+static void shorten (struct step_spec *spec)
+{
+    spec->nenv = 0;
+    spec->nargs = spec->multi_prog ? 0 : 1;
+}
+
+/* Sends the completed request to the client, without arg and env. */
 static int tell_started (struct steps *steps, struct step *step)
 {
     struct step_spec spec = step->spec;
+    autofree struct step_spec *parts = calloc (spec.nparts + 1, sizeof (*parts));
     autostrbuf struct strbuf sb = STRBUF_INIT (STEP_SPEC_MAX);
-    spec.nenv = spec.nparts = 0;
-    spec.nargs = spec.multi_prog ? 0 : 1;
+
+    if (!parts)
+        return -ENOMEM;
+    for (size_t i = 0; i < spec.nparts; i++) {
+        parts[i] = spec.parts[i];
+        shorten (&parts[i]);
+    }
+    spec.parts = parts;
+    shorten (&spec);
     int rc = step_spec_write (&spec, &sb);
     if (rc == 0)
         wire_pieces (&(struct frame){ .type = WIRE_RUN_STARTED }, sb.buf, sb.len,

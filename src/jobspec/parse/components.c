@@ -45,6 +45,8 @@ static const char *unfit_further (const struct jobspec *js)
         || js->stage_out.n > 0 || js->licenses || js->malleable)
         return "has no array, dependencies, queue, files, licenses or resize: the job "
                "has them";
+    if (js->image || js->pods)
+        return "has no image and no choices for its pods: those of the job hold for all";
     return NULL;
 }
 

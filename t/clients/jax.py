@@ -8,11 +8,13 @@ import sys
 PROGRAM = """
 import os
 import socket
+import subprocess
 
 import jax
 
+names = subprocess.run(["scontrol", "show", "hostnames"], capture_output=True, text=True, check=True).stdout.split()
 try:
-    socket.gethostbyname(os.environ["SLURM_STEP_NODELIST"].split("[")[0].rstrip("-") + "0")
+    socket.gethostbyname(names[0])
 except OSError:
     os.environ["JAX_COORDINATOR_ADDRESS"] = "127.0.0.1:" + str(61000 + int(os.environ["SLURM_JOB_ID"]) % 4096)
 jax.distributed.initialize()

@@ -138,7 +138,8 @@ test_expect_success 'an error names the line and the component, and what to do' 
     test_must_fail sbatch -n1 : --foo --wrap true 2>err && grep -F -e "--foo" err &&
     test_must_fail sbatch -n1 : -N x --wrap true 2>err && grep -F "component 1: -N: " err &&
     test_must_fail sbatch -n1 : -N 2-4 --wrap true 2>err && grep -F "component 1: -N: a component of" err &&
-    test_must_fail sbatch -a 0-3 -n1 : -n1 --wrap true 2>err && grep -F "an array has no components" err
+    test_must_fail sbatch -a 0-3 -n1 : -n1 --wrap true 2>err && grep -F "an array has no components" err &&
+    test_must_fail sbatch -N2 --segment=2 : -n1 --wrap true 2>err && grep -F -e "--segment: it does not go with the components" err
 '
 
 test_expect_success 'fluxq-submit reads such a script, and --explain names the component of each line' '

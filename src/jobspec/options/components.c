@@ -183,6 +183,7 @@ static const struct {
     { "max-wait", "a component has fixed numbers of nodes and tasks" },
     { "nodes-per", "it does not go with the components of a heterogeneous job" },
     { "placement", "it does not go with the components of a heterogeneous job" },
+    { "segment", "it does not go with the components of a heterogeneous job" },
     { "switches", "it does not go with the components of a heterogeneous job" },
 };
 

@@ -29,8 +29,8 @@ static const char *unfit (const struct jobspec *js)
     if (js->memory_per_node > 0)
         return "has memory on each node only with a number of nodes: say -N too, or "
                "--mem-per-cpu";
-    if (js->placement.kind > PLACEMENT_ANY || js->switches.count > 0)
-        return "does not go with --placement and --switches";
+    if (js->placement.kind > PLACEMENT_ANY || js->switches.count > 0 || js->segment > 0)
+        return "does not go with --placement, --switches and --segment";
     return NULL;
 }
 

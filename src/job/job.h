@@ -182,6 +182,7 @@ struct job {
     char *namespace_;       /* its queue's at alloc, see exec/namespaces.h; or NULL */
     char *places;           /* "2 racks: r1, r2" if the job asked for places; or NULL */
     int urgency;            /* 0 (held) .. 31, default 16 */
+    bool heterogeneous;     /* has components, which details have */
     bool held_by_operator;  /* urgency 0 was set by an operator, not by the job's user */
     char *hold_note;        /* note of the user or operator who holds the job, or NULL */
     int64_t priority;       /* orders the queue: of the last priority event, or as the

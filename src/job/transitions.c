@@ -178,6 +178,7 @@ static int on_submit (struct job *job, const struct event *e, struct outcome *ou
     job->array = array;
     job->shown = shown;
     string_set (&job->details, details);
+    job->heterogeneous = details_get (details, "components") != NULL;
     job->array_job = (uint64_t)s.array_job;
     job->array_task = (uint32_t)s.array_index;
     job->userid = (uint32_t)s.userid;

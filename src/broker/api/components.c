@@ -37,7 +37,8 @@ static void add_allocation (json_t *o, const struct rset *r, size_t component)
 
 json_t *components_json (const struct job *job)
 {
-    const char *text = details_get (job->details, "components");
+    const char *text =
+        job->heterogeneous ? details_get (job->details, "components") : NULL;
     json_t *list = text ? json_loads (text, 0, NULL) : NULL, *o;
     struct rset *r = list && job->r ? rset_decode (job->r, strlen (job->r), NULL) : NULL;
     size_t i;

@@ -123,11 +123,15 @@ static struct group *group_get (struct sched *s, uint64_t shape)
 
 /* -- jobs in and out of the sets -- */
 
+/* Listings ask for jobs in the order of their submits, so the job after the last one that
+ * was found is tried first: it needs no look-up in the table. */
 struct pending *sched_find (const struct sched *s, uint64_t id)
 {
-    struct pending *p;
+    struct pending *p = s->found ? s->found->hh.next : NULL;
 
-    HASH_FIND (hh, s->by_id, &id, sizeof (id), p);
+    if (!p || p->job.id != id)
+        HASH_FIND (hh, s->by_id, &id, sizeof (id), p);
+    ((struct sched *)s)->found = p;
     return p;
 }
 
@@ -215,6 +219,7 @@ static void attach_waiting (struct sched *s, struct pending *p)
 void sched_forget (struct sched *s, struct pending *p)
 {
     detach (s, p);
+    s->found = s->found == p ? NULL : s->found;
     HASH_DEL (s->by_id, p);
     free (p->why);
     free (p);

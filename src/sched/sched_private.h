@@ -80,6 +80,7 @@ struct sched {
     const struct queue_policy *policy;
     unsigned depth;
     struct pending *by_id;
+    struct pending *found; /* the last one that sched_find() found, or NULL */
     struct order order; /* of all jobs that may start */
     struct order waiting;
     struct queue queues[QUEUES_MAX];

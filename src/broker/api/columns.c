@@ -143,7 +143,8 @@ COLUMN (time)
     const struct job *job = c->job;
     double end = job->t_finish > 0            ? job->t_finish
                  : job->state == JOB_INACTIVE ? job->t_inactive
-                                              : clock_wall ();
+                 : job->t_start > 0           ? clock_wall ()
+                                              : 0;
     column_add_number (c->sb,
                        job->t_start > 0 && end > job->t_start && !column_job_waits (c->e)
                            ? (int64_t)(end - job->t_start)
@@ -371,6 +372,16 @@ void column_add_escaped (struct strbuf *sb, const char *text, size_t len)
     }
 }
 
+/* Most texts are shorter than what strcspn() takes to begin. */
+static bool is_plain (const char *text, size_t len)
+{
+    size_t i = 0;
+
+    while (i < len && text[i] != '\t' && text[i] != '\n' && text[i] != '\\')
+        i++;
+    return i == len;
+}
+
 /* Most texts have nothing to hide or to escape: they are rendered in their place. */
 static void add_tsv_text (const struct cell *cell, uid_t viewer, const struct column *c)
 {
@@ -379,7 +390,7 @@ static void add_tsv_text (const struct cell *cell, uid_t viewer, const struct co
 
     if (c->private_part == 0) {
         render (cell, c);
-        if (begin + strcspn (sb->buf + begin, "\t\n\\") == sb->len)
+        if (is_plain (sb->buf + begin, sb->len - begin))
             return;
         sb->buf[sb->len = begin] = 0;
     }

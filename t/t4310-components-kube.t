@@ -82,6 +82,7 @@ echo "$SLURM_HET_SIZE components: $SLURM_JOB_NUM_NODES_HET_GROUP_0 and $SLURM_JO
 scontrol show hostnames "$SLURM_JOB_NODELIST_HET_GROUP_0"
 scontrol show hostnames "$SLURM_JOB_NODELIST_HET_GROUP_1"
 until [ -e /tmp/stop ]; do sleep 0.2; done
+srun --het-group=0,1 sh -c 'echo "task $SLURM_PROCID of $SLURM_NTASKS on $SLURMD_NODENAME"' | sort
 echo ended
 END
 
@@ -108,6 +109,10 @@ for way in broker controller; do
         kill_broker && again && wait_job_state $id RUNNING 30 && pods_of $id >got && test_cmp pods got &&
         k exec "$(pod_of $id 0 0)" -- touch /tmp/stop && wait_job_state $id COMPLETED 60 && clean $id &&
         tail -n 1 out.$way | grep ended
+    '
+
+    test_expect_success "$way: a step over both components has a task on each node" '
+        grep "^task" out.$way >got && awk "{ print \"task\", NR - 1, \"of 3 on\", \$1 }" names >expected && test_cmp expected got
     '
 
     test_expect_success "$way: the loss of a pod of a component is the loss of the job" '

@@ -298,6 +298,32 @@ test_expect_success OPENMPI 'the same with Open MPI and PMIx, also if only a lat
     run_het pmix && printf "ring: came round through %s tasks\n" 5 3 >expected && test_cmp expected pmix.out
 '
 
+test_expect_success 'the command of salloc has the variables of all components' '
+    salloc -N1 -n2 -J first : -N2 -c2 -J second sh -c "env >salloc.env" &&
+    grep -E "^SLURM_.*_HET_GROUP_|^SLURM_HET_SIZE|^SLURM_(JOB_NODELIST|NTASKS|NNODES|TASKS_PER_NODE)=" salloc.env | grep -v JOB_ID | sort >got && cat >expected <<-END &&
+	SLURM_HET_SIZE=2
+	SLURM_JOB_CPUS_PER_NODE_HET_GROUP_0=2
+	SLURM_JOB_CPUS_PER_NODE_HET_GROUP_1=2(x2)
+	SLURM_JOB_NAME_HET_GROUP_0=first
+	SLURM_JOB_NAME_HET_GROUP_1=second
+	SLURM_JOB_NODELIST=node0
+	SLURM_JOB_NODELIST_HET_GROUP_0=node0
+	SLURM_JOB_NODELIST_HET_GROUP_1=node[1-2]
+	SLURM_JOB_NUM_NODES_HET_GROUP_0=1
+	SLURM_JOB_NUM_NODES_HET_GROUP_1=2
+	SLURM_JOB_PARTITION_HET_GROUP_0=batch
+	SLURM_JOB_PARTITION_HET_GROUP_1=batch
+	SLURM_NNODES=1
+	SLURM_NTASKS=2
+	SLURM_NTASKS_HET_GROUP_0=2
+	SLURM_NTASKS_HET_GROUP_1=2
+	SLURM_TASKS_PER_NODE=2
+	SLURM_TASKS_PER_NODE_HET_GROUP_0=2
+	SLURM_TASKS_PER_NODE_HET_GROUP_1=1(x2)
+	END
+    test_cmp expected got
+'
+
 test_expect_success 'each component may have files of its own for its output' '
     write_script files.sh <<-\END &&
 	#!/bin/sh

@@ -17,6 +17,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/interactive/allocation.c \
 	src/cmd/interactive/follow.c \
 	src/cmd/interactive/hold.c \
+	src/cmd/interactive/hold_environ.c \
 	src/cmd/interactive/runstep.c \
 	src/cmd/interactive/stepclient.c \
 	src/cmd/print/columns.c \

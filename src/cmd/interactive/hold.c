@@ -18,20 +18,16 @@
 #include "cmd/interactive/allocation.h"
 #include "cmd/interactive/hold.h"
 #include "cmd/interactive/stepclient.h"
-#include "cmd/print/print.h"
 #include "cmd/client/job_option.h"
 #include "common/clock.h"
-#include "common/idset.h"
 #include "common/json.h"
 #include "common/parse.h"
-#include "common/strbuf.h"
 #include "jobspec/options/slurm_options.h"
 #include "protocol/keepalive.h"
 #include "protocol/session.h"
 #include "protocol/step_client.h"
 
 #define GRACE 30 /* seconds that the job outlives the connection, without a session */
-#define CORES_MAX 65536 /* of a node */
 #define BELL_AFTER 10   /* seconds of waiting, as in Slurm */
 #define LOST_LOOK 0.5 /* seconds */
 #define LAST_LOOKS 10 /* after the command has ended */
@@ -193,81 +189,9 @@ static void find_out (struct alloc *a)
 
 /* -- the command -- */
 
-/* Sets a variable to a number for each node, in Slurm's form "4(x2),3". */
-static int set_counts (const char *name, json_t *ranks, int64_t (*count) (json_t *rank))
-{
-    autostrbuf struct strbuf sb = STRBUF_INIT (128 * 1024);
-    size_t n = json_array_size (ranks), run;
-
-    for (size_t i = 0; i < n; i += run) {
-        int64_t each = count (json_array_get (ranks, i));
-        for (run = 1; i + run < n && count (json_array_get (ranks, i + run)) == each;)
-            run++;
-        strbuf_addf (&sb, "%s%jd", i ? "," : "", (intmax_t)each);
-        if (run > 1)
-            strbuf_addf (&sb, "(x%zu)", run);
-    }
-    return sb.err || n == 0 ? 0 : setenv (name, sb.buf, 1);
-}
-
-static int64_t tasks_of (json_t *rank)
-{
-    return json_integer_value (json_object_get (rank, "slots"));
-}
-
-static int64_t cores_of (json_t *rank)
-{
-    const char *text = json_string_value (json_object_get (rank, "cores"));
-    autoidset struct idset *ids = idset_decode (text ? text : "", CORES_MAX, NULL);
-
-    return ids ? idset_count (ids) : 0;
-}
-
-static int set_environment (const struct alloc *a)
-{
-    const struct {
-        const char *field;
-        const char *names[6];
-    } vars[] = {
-        { "id",
-          { "FLUXQ_JOB_ID", "SLURM_JOB_ID", "SLURM_JOBID", "FLUX_JOB_ID",
-            STEP_CLIENT_JOB } },
-        { "name", { "FLUXQ_JOB_NAME", "SLURM_JOB_NAME" } },
-        { "user", { "FLUXQ_JOB_USER", "SLURM_JOB_USER" } },
-        { "queue", { "FLUXQ_JOB_QUEUE", "SLURM_JOB_PARTITION" } },
-        { "nodelist", { "FLUXQ_NODELIST", "SLURM_JOB_NODELIST", "SLURM_NODELIST" } },
-        { "node_count", { "FLUXQ_NNODES", "SLURM_JOB_NUM_NODES", "SLURM_NNODES" } },
-        { "ntasks", { "FLUXQ_NTASKS", "SLURM_NTASKS", "SLURM_NPROCS" } },
-        { "cwd", { "FLUXQ_SUBMIT_DIR", "SLURM_SUBMIT_DIR" } },
-    };
-    int rc = 0;
-
-    for (size_t i = 0; i < ARRAY_SIZE (vars); i++) {
-        const char *text = json_text (a->job, vars[i].field);
-        char number[32];
-        snprintf (number, sizeof (number), "%.0f", answer_number (a->job, vars[i].field));
-        for (size_t j = 0; j < ARRAY_SIZE (vars[i].names) && vars[i].names[j]; j++)
-            rc |= setenv (vars[i].names[j], *text ? text : number, 1);
-    }
-    const char *variable;
-    json_t *value;
-    json_object_foreach (a->so.for_steps, variable, value)
-        rc |= setenv (variable, json_string_value (json_array_get (value, 1)), 1);
-    json_t *ranks = json_object_get (a->job, "ranks");
-    rc |= set_counts ("SLURM_TASKS_PER_NODE", ranks, tasks_of);
-    rc |= set_counts ("SLURM_JOB_CPUS_PER_NODE", ranks, cores_of);
-    if (a->so.submit_host[0])
-        rc |= setenv ("SLURM_SUBMIT_HOST", a->so.submit_host, 1);
-    char each[32];
-    snprintf (each, sizeof (each), "%jd", (intmax_t)a->so.ntasks_per_node);
-    return rc
-           | (a->so.ntasks_per_node > 0 ? setenv ("SLURM_NTASKS_PER_NODE", each, 1)
-                                        : unsetenv ("SLURM_NTASKS_PER_NODE"));
-}
-
 static _Noreturn void become_command (const struct alloc *a)
 {
-    int rc = set_environment (a);
+    int rc = hold_set_environment (a->job, &a->so);
 
     if (a->apart)
         setpgid (0, 0);

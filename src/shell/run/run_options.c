@@ -541,7 +541,7 @@ int run_options_read (struct run_options *o, const struct run_options *before, i
     struct option_desc all[OPTIONS_MAX];
     struct option_parser parser;
     struct option_match m;
-    int rc;
+    int rc = 0;
 
     *o = (struct run_options){ .spec = { .input = STEP_INPUT_ALL } };
     join_options (all);

@@ -558,3 +558,15 @@ const char *signal_name (int sig)
     }
     return NULL;
 }
+
+bool parse_is_word_of (const char *value, const char *words)
+{
+    size_t len = strlen (value);
+
+    for (const char *w = words; len > 0 && w; w = strchr (w, '|')) {
+        w += *w == '|';
+        if (strcspn (w, "|") == len && !strncmp (w, value, len))
+            return true;
+    }
+    return false;
+}

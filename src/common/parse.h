@@ -63,3 +63,5 @@ int parse_id_ranges (const char *text, int (*fn) (const struct id_range *r, void
 int parse_signal (const char *text, int *ret, const char *what, struct error *err);
 /* 15 -> "TERM"; NULL for a number without a name, such as a real-time signal. */
 const char *signal_name (int sig);
+/* Whether the value is one of the words, which have a '|' between them. */
+bool parse_is_word_of (const char *value, const char *words);

@@ -221,7 +221,7 @@ struct jobspec_sizes {
     int64_t cpu_milli_per_slot; /* parts of CPUs in a slot, in thousandths; 0: none */
     int64_t min_cpu_milli, max_cpu_milli; /* parts of CPUs in all, in thousandths */
 };
-/* Of a heterogeneous job: the sums over all components; those per slot are the first
+/* A heterogeneous job has the sums over all components; those per slot are the first
  * component's. */
 void jobspec_get_sizes (const struct jobspec *js, struct jobspec_sizes *ret);
 /* The same for one component: without the further ones. */

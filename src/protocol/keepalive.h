@@ -25,7 +25,7 @@
 #define KEEPALIVE_FIRST 60      /* seconds */
 #define KEEPALIVE_OPTION "--hold"
 #define KEEPALIVE_SCRIPT "#!/bin/sh\nexec fluxq-run " KEEPALIVE_OPTION "\n"
-/* Of an allocation that nobody keeps: the task waits until the job is cancelled or its time
+/* The task of an allocation that nobody keeps waits until the job is cancelled or its time
  * is over. */
 #define KEEPALIVE_STAY_OPTION "--stay"
 #define KEEPALIVE_STAY_SCRIPT "#!/bin/sh\nexec fluxq-run " KEEPALIVE_STAY_OPTION "\n"

@@ -208,7 +208,7 @@ const struct option_desc srun_options[] = {
     OPTION_END,
 };
 
-/* What to do instead of an option that a step refuses; the others are only to be
+/* The advice for an option that a step refuses; the others are only to be
  * removed. */
 static const struct {
     const char *name, *instead;

@@ -13,7 +13,7 @@ static void set_number (json_t *o, const char *key, uint64_t n)
     json_object_set_new (o, key, json_string (text));
 }
 
-/* What the component has got. */
+/* Adds the allocation of the component. */
 static void add_allocation (json_t *o, const struct rset *r, size_t component)
 {
     size_t first, n = rset_component (r, component, &first);

@@ -90,7 +90,7 @@ static int emit (struct broker *b, struct entry *e, const json_t *texts, uid_t u
     return broker_emit (b, e, "memo", context);
 }
 
-/* Of an array also the tasks that run. */
+/* The tasks of an array that run change with it. */
 static int change (struct broker *b, struct entry *e, const json_t *texts, uid_t uid)
 {
     struct entry *task;

@@ -376,19 +376,6 @@ static int set_command (struct submit_options *so, enum submit_source source,
     return 0;
 }
 
-/* Whether the value is one of the words, which have a '|' between them. */
-static bool is_word_of (const char *value, const char *words)
-{
-    size_t len = strlen (value);
-
-    for (const char *w = words; len > 0 && w; w = strchr (w, '|')) {
-        w += *w == '|';
-        if (strcspn (w, "|") == len && !strncmp (w, value, len))
-            return true;
-    }
-    return false;
-}
-
 /* An option that is done for every job. */
 static int set_always (const struct submit_options *so, const struct slurm_option *o,
                        const char *value, const char *where, struct error *err)
@@ -397,7 +384,7 @@ static int set_always (const struct submit_options *so, const struct slurm_optio
     int rc =
         !o->arg                 ? 0
         : !strcmp (o->arg, "N") ? parse_int (value, 0, INT32_MAX, &n, where, err)
-        : is_word_of (value, o->arg)
+        : parse_is_word_of (value, o->arg)
             ? 0
             : error_set (err, EINVAL, "%s: '%.32s' is not supported; the values are %s",
                          where, value, o->arg);

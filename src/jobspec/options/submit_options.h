@@ -167,7 +167,7 @@ struct submit_options {
     char submit_host[64]; /* name of this machine, see submit_options_set_host() */
     char *script_name; /* default job name; script_read_all() sets it if NULL */
     char *script_path; /* the file with the script, for people; or NULL */
-    /* Of a heterogeneous job, see components.h. */
+    /* The next fields are for heterogeneous jobs, see components.h. */
     struct submit_options **further; /* the further components, owned */
     size_t nfurther;
     struct submit_options *first; /* of a further component: the first one; else NULL */

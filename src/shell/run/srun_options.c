@@ -91,19 +91,6 @@ static int read_nodefile (struct step_spec *s, const char *path, struct error *e
     return n > 0 ? 0 : error_set (err, EINVAL, "--nodefile: %s: no node", path);
 }
 
-/* Whether the value is one of the words, which have a '|' between them. */
-static bool is_word_of (const char *value, const char *words)
-{
-    size_t len = strlen (value);
-
-    for (const char *w = words; len > 0 && w; w = strchr (w, '|')) {
-        w += *w == '|';
-        if (strcspn (w, "|") == len && !strncmp (w, value, len))
-            return true;
-    }
-    return false;
-}
-
 /* An option that says what holds for every step. */
 static int check_value (const struct option_match *m, struct error *err)
 {
@@ -115,7 +102,7 @@ static int check_value (const struct option_match *m, struct error *err)
         return parse_int (m->value, 0, INT32_MAX, &n, name, err);
     if (m->desc->id == STEP_OPT_SIZE)
         return parse_memory_mib (m->value, &n, name, err);
-    return is_word_of (m->value, m->desc->arg)
+    return parse_is_word_of (m->value, m->desc->arg)
                ? 0
                : error_set (err, EINVAL,
                             "%s: '%.32s' is not supported; the values are %s", name,
@@ -126,7 +113,7 @@ static int check_value (const struct option_match *m, struct error *err)
 static int set_libs (struct run_options *o, const char *value, struct error *err)
 {
     o->send_libs = !value || !strcasecmp (value, "yes");
-    return !value || is_word_of (value, "yes|no")
+    return !value || parse_is_word_of (value, "yes|no")
                ? 0
                : error_set (err, EINVAL, "--send-libs=%.32s: neither yes nor no", value);
 }

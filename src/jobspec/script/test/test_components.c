@@ -223,7 +223,7 @@ static void test_too_many (void **state)
     strbuf_release (&sb);
 }
 
-/* What sbatch shows of the options with --verbose. */
+/* The lines that sbatch --verbose shows of the options. */
 static void add_line (const char *text, void *arg)
 {
     strbuf_addf (arg, "%s\n", text);

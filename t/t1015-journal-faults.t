@@ -1,8 +1,12 @@
 #!/bin/sh
 test_description='the journal under faults: answers hold after a crash, and damage is reported
 
-The state directory is a file system of this script only: ext2 on a loop device, in a sparse file on a tmpfs.
+The state directory is a file system of this script only: ext4 on a loop device, in a sparse file on a tmpfs.
 When the tmpfs is full, writes go to the page cache and fdatasync really fails.
+
+The disk must fail as real disks do, also when the kernel drops cached pages at any moment:
+- The blocks of the file system itself have their place in the file, so a full tmpfs loses none of them.
+- A request has one block. The loop driver of some kernels reports success for a write that is cut short.
 '
 # shellcheck disable=SC2093
 if [ -z "${T1015_ALONE:-}" ]; then
@@ -18,7 +22,13 @@ BROKER_STATE=$disk/state
 mkdir "$under" "$disk" && mount -t tmpfs -o size=48m none "$under" || exit 1
 make_disk()
 {
-    truncate -s 256M "$under/image" && /sbin/mke2fs -q -t ext2 -N 4096 -E nodiscard "$under/image" && mount -o loop "$under/image" "$disk"
+    truncate -s 64M "$under/image" &&
+        /sbin/mke2fs -q -t ext4 -b 4096 -N 1024 -O ^has_journal,^resize_inode -E nodiscard,lazy_itable_init=0 "$under/image" &&
+        dd if="$under/image" of="$under/image" bs=4k count=73 conv=notrunc status=none &&
+        device=$(losetup --find --show "$under/image") &&
+        echo 4 >"/sys/block/${device#/dev/}/queue/max_sectors_kb" &&
+        mount "$device" "$disk" &&
+        losetup --detach "$device" # the end of the mount removes it
 }
 make_disk || exit 1
 trap 'status=$?; rm -f "$under"/filler*; umount -l "$disk"; umount -l "$under"; (exit $status); lib_finish' EXIT

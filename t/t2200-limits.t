@@ -70,7 +70,8 @@ test_expect_success 'all dialects store the signal in the jobspec in flux'\''s f
 '
 
 test_expect_success 'fluxq-cancel --signal with --batch reaches the shell only, with --full all, and a command has no batch script' '
-    id=$(fluxq-submit -o out.%j ./trap.sh) && wait_until 30 has_line "shell set" $id && wait_until 30 has_line "child set" $id &&
+    id=$(fluxq-submit -o out.%j ./trap.sh) && wait_job_state $id RUNNING &&
+    wait_until 30 has_line "shell set" $id && wait_until 30 has_line "child set" $id &&
     fluxq-cancel --signal=USR1 --batch $id && wait_until 30 has_line "shell USR1" $id && ! has_line "child USR1" $id &&
     fluxq-cancel --signal=USR1 --full $id && wait_until 30 has_line "child USR1" $id &&
     fluxq-cancel --signal=USR2 -b $id && wait_job_state $id FAILED && test "$(job_field $id exit_code)" = 3 &&
@@ -88,7 +89,7 @@ test_expect_success 'a signal to a job with steps does not reach the batch scrip
 	./fluxq-run -n 1 sleep 1000
 	echo second: $?
 	END
-    id=$(fluxq-submit -o out.%j ./waits.sh) && wait_until 30 has_line "task set" $id &&
+    id=$(fluxq-submit -o out.%j ./waits.sh) && wait_job_state $id RUNNING && wait_until 30 has_line "task set" $id &&
     fluxq-cancel --signal=USR1 $id && wait_until 30 has_line "task USR1" $id && ! has_line "shell USR1" $id &&
     ended() { fluxq-cancel $id.1 || : ; has_line "second: 143" $id; } &&
     wait_until 30 ended && wait_job_state $id COMPLETED &&

@@ -46,6 +46,7 @@ src_exec_libexec_a_SOURCES += \
 	src/exec/kube/make/podmaker.c \
 	src/exec/kube/make/podobject.c \
 	src/exec/kube/make/podrequest.c \
+	src/exec/kube/make/rankname.c \
 	src/exec/kube/make/podrights.c \
 	src/exec/kube/make/pods_broker.c \
 	src/exec/kube/make/pods_controller.c \

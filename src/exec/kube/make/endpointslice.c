@@ -1,6 +1,8 @@
 /* endpointslice.c - see endpointslice.h */
 #include "exec/kube/make/endpointslice.h"
 
+#include "exec/kube/make/rankname.h"
+
 uint32_t endpointslice_parts (uint32_t nranks)
 {
     return nranks < 2 ? 0 : (nranks - 1) / ENDPOINTSLICE_MAX + 1;
@@ -20,9 +22,9 @@ void endpointslice_name (char ret[ENDPOINTSLICE_NAME_MAX], const char *name,
 static json_t *endpoint_json (const struct object_source *src, const struct endpoint *e,
                               uint32_t rank)
 {
-    char host[ENDPOINTSLICE_NAME_MAX];
+    char host[RANKNAME_LABEL_MAX];
 
-    snprintf (host, sizeof (host), "%s-%u", src->name, rank);
+    rankname_label (src, rank, host);
     return json_pack ("{s:[s] s:s s:s s:{s:b} s:{s:s s:s s:s}}", "addresses", e->address,
                       "hostname", host, "nodeName", e->node, "conditions", "ready", 1,
                       "targetRef", "kind", "Pod", "namespace", src->namespace_, "name",

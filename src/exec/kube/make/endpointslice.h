@@ -4,7 +4,7 @@
  *         object = endpointslice_make (&src, uid, part, all, n);
  *
  * The Service has no selector, so only these slices give its names addresses. A rank's
- * name is its pod's hostname, see object_rank_host(). Pure.
+ * name is its pod's hostname, see rankname_label(). Pure.
  * Source: discovery.k8s.io/v1.
  */
 #pragma once

@@ -9,6 +9,7 @@
 #include "exec/kube/core/kjob.h"
 #include "exec/kube/files/userfiles.h"
 #include "exec/kube/make/podspec.h"
+#include "exec/kube/make/rankname.h"
 #include "exec/mounts.h"
 #include "protocol/inside.h"
 
@@ -20,17 +21,6 @@ const struct object_owner object_owner_job = { .api = "batch/v1",
                                                .plural = "jobs",
                                                .size = "parallelism" };
 #define TERMINATION_GRACE 5
-
-char *object_rank_host (const struct object_source *src)
-{
-    char *host = NULL;
-
-    if (asprintf (&host, "%s-%%r.%s.%s.svc.%s.", src->name, src->name, src->namespace_,
-                  src->cfg->cluster_domain)
-        < 0)
-        return NULL;
-    return host;
-}
 
 /* A label value: at most 63 of [A-Za-z0-9_.-], first and last alphanumeric. */
 static void label_value (const char *text, char ret[64])
@@ -432,18 +422,16 @@ static json_t *pod_spec (const struct object_source *src)
     if (json_array_size (init) > 0)
         json_object_set (spec, "initContainers", init);
     json_decref (init);
-    if (object_has_names (src->job))
+    if (rankname_wanted (src->job))
         json_object_set_new (spec, "subdomain", json_string (src->name));
     if (podspec_apply (src->pods, spec, json_array_get (containers, 0)) < 0) {
         json_decref (spec);
         return NULL;
     }
+    /* A pod with the node's network has the node's host name. */
+    if (rankname_fits (src) && !json_is_true (json_object_get (spec, "hostNetwork")))
+        json_object_set_new (spec, "setHostnameAsFQDN", json_true ());
     return spec;
-}
-
-bool object_has_names (const struct exec_job *job)
-{
-    return job->r->nranks > 1 || job->js->malleable;
 }
 
 /* In a malleable job the failure of one pod does not end the others, which may not need

@@ -53,12 +53,6 @@ struct object_source {
  * there. */
 const char *object_programs (const struct kube_config *cfg);
 
-/* A rank's name in the cluster's DNS, with %r for its number (protocol/launch.h):
- * "fluxq-c-1-0-%r.fluxq-c-1-0.ns.svc.cluster.local.". The final dot makes a resolver ask
- * once, not once for each search domain: a query without an answer costs 5 s. Caller
- * frees. */
-char *object_rank_host (const struct object_source *src);
-
 json_t *object_labels (const struct object_source *src);
 /* Metadata of an object that belongs to the owner with this uid; NULL: of the owner
  * itself. */
@@ -67,8 +61,6 @@ json_t *object_metadata (const struct object_source *src, const char *uid);
 json_t *object_owner_of (const json_t *object);
 /* Metadata and spec of the pods of the job's Job. */
 json_t *object_template (const struct object_source *src);
-/* Whether the ranks have names: the job has several ranks, or may have. */
-bool object_has_names (const struct exec_job *job);
 /* The Job of the component. */
 json_t *object_job (const struct object_source *src);
 /* uid: the owner's, whose deletion deletes these. Text and script may hold any bytes

@@ -142,7 +142,7 @@ static int add_index (json_t *containers, const char *index)
     return rc;
 }
 
-static json_t *spec (const json_t *job, const char *name, const char *index,
+static json_t *spec (const json_t *job, const char *host, const char *index,
                      const char *node, const struct pod_request *ask, const char *gpu)
 {
     const json_t *template = json_object_get (json_object_get (job, "spec"), "template");
@@ -153,7 +153,7 @@ static json_t *spec (const json_t *job, const char *name, const char *index,
     if (!all)
         return NULL;
     rc |= json_object_set_new (all, "nodeName", json_string (node));
-    rc |= json_object_set_new (all, "hostname", json_string (name));
+    rc |= json_object_set_new (all, "hostname", json_string (host));
     rc |= add_index (containers, index);
     rc |= add_index (json_object_get (all, "initContainers"), index);
     rc |= set_amounts (json_array_get (containers, 0), ask, gpu);
@@ -164,13 +164,13 @@ static json_t *spec (const json_t *job, const char *name, const char *index,
 }
 
 json_t *podobject_make (const json_t *job, const char *uid, const char *name,
-                        uint32_t index, const char *node, const struct pod_request *ask,
-                        const char *gpu_resource)
+                        const char *host, uint32_t index, const char *node,
+                        const struct pod_request *ask, const char *gpu_resource)
 {
     char number[16];
 
     snprintf (number, sizeof (number), "%u", (unsigned)index);
     return json_pack ("{s:s s:s s:o s:o}", "apiVersion", "v1", "kind", "Pod", "metadata",
                       metadata (job, uid, name, number), "spec",
-                      spec (job, name, number, node, ask, gpu_resource));
+                      spec (job, host, number, node, ask, gpu_resource));
 }

@@ -16,19 +16,21 @@
 #include "exec/kube/core/kspace.h"
 #include "exec/kube/make/jobstatus.h"
 #include "exec/kube/make/podobject.h"
+#include "exec/kube/make/rankname.h"
 
 /* -- pods -- */
 
 enum { NOT_ASKED, ASKED, SEEN }; /* k->place_asked */
 
-static bool make_pod (struct kjob *k, const struct kpart *part, const json_t *job,
-                      uint32_t rank)
+static bool make_pod (struct kjob *k, const struct object_source *src,
+                      const struct kpart *part, const json_t *job, uint32_t rank)
 {
     struct pod_request ask = podrequest_of_rank (k->job->r, rank);
-    char path[512], name[OBJECT_NAME_MAX + 16];
+    char path[512], name[OBJECT_NAME_MAX + 16], host[RANKNAME_LABEL_MAX];
 
     snprintf (name, sizeof (name), "%s-%u", k->name, (unsigned)rank);
-    json_t *pod = podobject_make (job, part->uid, name, rank - part->first,
+    rankname_label (src, rank, host);
+    json_t *pod = podobject_make (job, part->uid, name, host, rank - part->first,
                                   job_node_name (k, rank), &ask, k->x->cfg.gpu_resource);
     snprintf (path, sizeof (path), PATH_CORE "%s/pods", k->space->name);
     k->place_asked[rank] = ASKED;
@@ -45,7 +47,7 @@ static bool make_part (struct kjob *k, uint32_t part)
     bool fine = job != NULL;
     for (uint32_t r = k->parts[part].first; fine && r < k->nplaces; r++)
         if (job_part_of (k, r) == part && k->place_asked[r] == NOT_ASKED)
-            fine = make_pod (k, &k->parts[part], job, r);
+            fine = make_pod (k, &src, &k->parts[part], job, r);
     return fine;
 }
 

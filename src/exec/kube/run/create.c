@@ -5,6 +5,7 @@
 #include "exec/kube/make/miniclusters.h"
 #include "exec/kube/make/podmaker.h"
 #include "exec/kube/make/podrights.h"
+#include "exec/kube/make/rankname.h"
 #include "exec/kube/namespaces/spaces.h"
 #include "exec/kube/needs/needs.h"
 #include "exec/kube/run/run.h"
@@ -198,6 +199,23 @@ static const char *uid_of (const json_t *object)
     return json_string_value (json_object_get (from, "uid"));
 }
 
+/* The names of the ranks depend on the maker of the pods. */
+static void name_ranks (struct kjob *k)
+{
+    struct object_source src = calls_source (k);
+    char *all = NULL;
+
+    if (!rankname_wanted (k->job))
+        return;
+    autofree char *host = rankname_pattern (&src);
+    if (!host || asprintf (&all, "tcp:%s:%d", host, AGENT_PORT) < 0) {
+        job_start_short (k, ENOMEM, "out of memory");
+        return;
+    }
+    free (k->launch.rendezvous);
+    k->launch.rendezvous = all;
+}
+
 /* Takes the existing Job or MiniCluster. The first one names the maker of all pods,
  * whatever the configuration is now. */
 static void take_job (struct kjob *k, uint32_t part, const json_t *object)
@@ -217,8 +235,10 @@ static void take_job (struct kjob *k, uint32_t part, const json_t *object)
         job_start_failed (k, true, "the %s %s has another maker of pods than %s", kind,
                           p->name, k->name);
     else {
-        if (part == 0)
+        if (part == 0) {
             k->maker = podmaker_of (object);
+            name_ranks (k);
+        }
         p->status_written = active_in (object) == (json_int_t)job_part_ranks (k, part);
         snprintf (p->made_at, sizeof (p->made_at), "%s",
                   json_text (meta, "creationTimestamp"));

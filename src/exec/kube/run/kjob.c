@@ -24,12 +24,6 @@
 /* Fills the executor's part of the launch file. */
 static int fill_launch (struct kjob *k, struct error *err)
 {
-    struct object_source src = { .cfg = &k->x->cfg,
-                                 .job = k->job,
-                                 .cluster = k->x->host.cluster_id,
-                                 .namespace_ = k->space->name,
-                                 .name = k->name };
-    autofree char *host = object_rank_host (&src);
     int rc = joblaunch_fill (k->job, &k->launch, err);
 
     if (rc == 0)
@@ -46,10 +40,8 @@ static int fill_launch (struct kjob *k, struct error *err)
     k->launch.serve_until_released = true;
     if (asprintf (&k->launch.listen, "tcp:0.0.0.0:%d", AGENT_PORT) < 0)
         k->launch.listen = NULL;
-    if (asprintf (&k->launch.rendezvous, "tcp:%s:%d",
-                  object_has_names (k->job) && host ? host : "127.0.0.1", AGENT_PORT)
-        < 0)
-        k->launch.rendezvous = NULL;
+    if (asprintf (&k->launch.rendezvous, "tcp:127.0.0.1:%d", AGENT_PORT) < 0)
+        k->launch.rendezvous = NULL; /* names of ranks: see name_ranks() in create.c */
     const char *input = k->job->js->input;
     bool wanted = inputfiles_wanted (input);
     if (wanted)

@@ -150,13 +150,13 @@ static void test_pod (void **state)
     (void)state;
     src.component = 1;
     json_t *o = object_job (&src);
-    json_t *pod = podobject_make (o, "uid-1", NAME "-3", 1, "node4", &ask, "gpu");
+    json_t *pod = podobject_make (o, "uid-1", NAME "-3", "n3", 1, "node4", &ask, "gpu");
     const json_t *meta = json_object_get (pod, "metadata");
     const json_t *spec = json_object_get (pod, "spec");
     const json_t *volumes = json_object_get (spec, "volumes");
 
     assert_string_equal (json_text (meta, "name"), NAME "-3");
-    assert_string_equal (json_text (spec, "hostname"), NAME "-3");
+    assert_string_equal (json_text (spec, "hostname"), "n3");
     assert_string_equal (json_text (spec, "subdomain"), NAME);
     assert_string_equal (label (meta, "fluxq.io/component"), "1");
     assert_string_equal (label (meta, "batch.kubernetes.io/job-completion-index"), "1");

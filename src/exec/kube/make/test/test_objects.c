@@ -5,6 +5,7 @@
 
 #include "exec/kube/make/jobstatus.h"
 #include "exec/kube/make/podobject.h"
+#include "exec/kube/make/rankname.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,11 +192,6 @@ static void test_job (void **state)
     assert_null (at (o, "spec|activeDeadlineSeconds"));
     assert_string_equal (text_at (pod, "schedulerName"), "fluxq");
     assert_string_equal (text_at (pod, "subdomain"), "fluxq-c1-12-1");
-    /* A pod of an Indexed Job is named after the Job and its index: the broker finds
-     * the agent by this name. */
-    char *host = object_rank_host (&src);
-    assert_string_equal (host, "fluxq-c1-12-1-%r.fluxq-c1-12-1.ns.svc.cluster.local.");
-    free (host);
     assert_true (json_is_false (at (pod, "automountServiceAccountToken")));
     assert_int_equal (json_integer_value (at (pod, "securityContext|runAsUser")), 1000);
     assert_int_equal (
@@ -351,7 +347,7 @@ static void test_parts (void **state)
     json_t *o = object_job (&src);
     json_t *t = at (o, "spec|template|spec|containers|0|resources");
     struct pod_request ask = podrequest_of_rank (own, 1);
-    json_t *pod = podobject_make (o, "uid-1", "fluxq-c1-12-1-1", 1, "node7", &ask,
+    json_t *pod = podobject_make (o, "uid-1", "fluxq-c1-12-1-1", "n1", 1, "node7", &ask,
                                   "nvidia.com/gpu");
     json_t *c = at (pod, "spec|containers|0|resources");
 
@@ -390,8 +386,8 @@ static void test_tmp_disk (void **state)
         json_t *o = object_job (&src);
         json_t *t = at (o, "spec|template|spec|containers|0|resources");
         struct pod_request ask = podrequest_of_rank (own, 1);
-        json_t *pod =
-            podobject_make (o, "uid-1", "pod-1", 1, "node7", &ask, "nvidia.com/gpu");
+        json_t *pod = podobject_make (o, "uid-1", "pod-1", "n1", 1, "node7", &ask,
+                                      "nvidia.com/gpu");
         json_t *c = at (pod, "spec|containers|0|resources");
 
         if (named) {
@@ -426,14 +422,14 @@ static void test_pod (void **state)
     src.managed_by = "fluxq.io/broker";
     json_t *o = object_job (&src);
     struct pod_request ask = podrequest_of_rank (own, 1);
-    json_t *pod = podobject_make (o, "uid-1", "fluxq-c1-12-1-1", 1, "node7", &ask,
+    json_t *pod = podobject_make (o, "uid-1", "fluxq-c1-12-1-1", "n1", 1, "node7", &ask,
                                   "nvidia.com/gpu");
     json_t *c = at (pod, "spec|containers|0");
 
     assert_string_equal (text_at (o, "spec|managedBy"), "fluxq.io/broker");
     assert_string_equal (text_at (pod, "metadata|name"), "fluxq-c1-12-1-1");
     assert_string_equal (text_at (pod, "metadata|namespace"), "ns");
-    assert_string_equal (text_at (pod, "spec|hostname"), "fluxq-c1-12-1-1");
+    assert_string_equal (text_at (pod, "spec|hostname"), "n1");
     assert_string_equal (text_at (pod, "spec|subdomain"), "fluxq-c1-12-1");
     assert_string_equal (text_at (pod, "spec|nodeName"), "node7");
     assert_string_equal (text_at (pod, "spec|restartPolicy"), "Never");
@@ -577,6 +573,67 @@ static void test_endpointslice (void **state)
     json_decref (o);
 }
 
+/* The maker of the pods chooses the label. The whole name is the host name where the
+ * kernel takes it, for each rank. */
+static void test_rank_names (void **state)
+{
+    struct exec_job own = job;
+    struct object_source s = src;
+    char label[RANKNAME_LABEL_MAX], space[64];
+
+    (void)state;
+    s.job = &own;
+    assert_true (rankname_wanted (&own));
+    autofree char *controllers = rankname_pattern (&s);
+    assert_string_equal (controllers,
+                         "fluxq-c1-12-1-%r.fluxq-c1-12-1.ns.svc.cluster.local.");
+    rankname_label (&s, 7, label);
+    assert_string_equal (label, "fluxq-c1-12-1-7");
+    assert_true (rankname_fits (&s));
+    s.component = 1;
+    assert_false (rankname_fits (&s));
+    s.managed_by = "fluxq.io/broker";
+    assert_true (rankname_fits (&s));
+    autofree char *brokers = rankname_pattern (&s);
+    assert_string_equal (brokers, "n%r.fluxq-c1-12-1.ns.svc.cluster.local.");
+    rankname_label (&s, 7, label);
+    assert_string_equal (label, "n7");
+    /* "n1.fluxq-c1-12-1." and ".svc.cluster.local" have 35 characters. */
+    snprintf (space, sizeof (space), "%029d", 0);
+    s.namespace_ = space;
+    assert_true (rankname_fits (&s));
+    snprintf (space, sizeof (space), "%030d", 0);
+    assert_false (rankname_fits (&s));
+    own.r = make_rset (1, (uint32_t[]){ 4 }, 512);
+    assert_false (rankname_wanted (&own));
+    assert_false (rankname_fits (&s));
+    rankname_label (&s, 0, label);
+    assert_string_equal (label, "fluxq-c1-12-1-0");
+    rset_destroy ((struct rset *)own.r);
+}
+
+static void test_host_name (void **state)
+{
+    struct object_source s = src;
+    autojson json_t *pods = json_pack ("{s:b}", "host-network", 1);
+
+    (void)state;
+    s.managed_by = "fluxq.io/broker";
+    json_t *o = object_template (&s);
+    assert_true (json_is_true (at (o, "spec|setHostnameAsFQDN")));
+    json_decref (o);
+    s.namespace_ = "a-namespace-with-a-name-of-many-characters";
+    o = object_template (&s);
+    assert_null (at (o, "spec|setHostnameAsFQDN"));
+    json_decref (o);
+    s.namespace_ = "ns";
+    s.pods = pods;
+    o = object_template (&s);
+    assert_true (json_is_true (at (o, "spec|hostNetwork")));
+    assert_null (at (o, "spec|setHostnameAsFQDN"));
+    json_decref (o);
+}
+
 /* -- settings -- */
 
 static int read_config (const char *text, struct error *err)
@@ -643,7 +700,8 @@ int main (void)
         cmocka_unit_test (test_request),       cmocka_unit_test (test_parts),
         cmocka_unit_test (test_tmp_disk),      cmocka_unit_test (test_pod),
         cmocka_unit_test (test_status),        cmocka_unit_test (test_owned),
-        cmocka_unit_test (test_endpointslice), cmocka_unit_test (test_config_refused),
+        cmocka_unit_test (test_endpointslice), cmocka_unit_test (test_rank_names),
+        cmocka_unit_test (test_host_name),     cmocka_unit_test (test_config_refused),
     };
 
     return cmocka_run_group_tests (tests, setup, teardown);

@@ -1,0 +1,56 @@
+/* rankname.c - see rankname.h */
+#include "exec/kube/make/rankname.h"
+
+#define HOST_NAME_LEN 64 /* as kubelet checks it: the kernel's __NEW_UTS_LEN */
+
+bool rankname_wanted (const struct exec_job *job)
+{
+    return job->r->nranks > 1 || job->js->malleable;
+}
+
+static bool is_short (const struct object_source *src)
+{
+    return src->managed_by && rankname_wanted (src->job);
+}
+
+/* rank: a number or %r. False: no memory. */
+static bool whole_name (const struct object_source *src, const char *rank, char **ret)
+{
+    bool brief = is_short (src);
+
+    return asprintf (ret, "%s%s%s.%s.%s.svc.%s.", brief ? "n" : src->name,
+                     brief ? "" : "-", rank, src->name, src->namespace_,
+                     src->cfg->cluster_domain)
+           >= 0;
+}
+
+void rankname_label (const struct object_source *src, uint32_t rank,
+                     char ret[RANKNAME_LABEL_MAX])
+{
+    if (is_short (src))
+        snprintf (ret, RANKNAME_LABEL_MAX, "n%u", rank);
+    else
+        snprintf (ret, RANKNAME_LABEL_MAX, "%s-%u", src->name, rank);
+}
+
+char *rankname_pattern (const struct object_source *src)
+{
+    char *all = NULL;
+
+    return whole_name (src, "%r", &all) ? all : NULL;
+}
+
+bool rankname_fits (const struct object_source *src)
+{
+    const struct jobspec_resource *nodes = jobspec_malleable (src->job->js);
+    uint64_t most = src->job->r->nranks;
+    char last[24];
+
+    if (!rankname_wanted (src->job) || (src->component > 0 && !is_short (src)))
+        return false;
+    if (nodes)
+        most = MAX (most, (uint64_t)nodes->count.max);
+    snprintf (last, sizeof (last), "%ju", (uintmax_t)most - 1);
+    autofree char *all = NULL;
+    return whole_name (src, last, &all) && strlen (all) - 1 <= HOST_NAME_LEN;
+}

@@ -124,7 +124,7 @@ on_our_nodes()
 agent_pids()
 {
     for lib_pid in $(on_our_nodes "fluxq-shell --launch /fluxq/job/launch .*--rank $2\$"); do
-        { tr '\0' '\n' <"/proc/$lib_pid/environ"; } 2>/dev/null | grep -q "^HOSTNAME=fluxq-$CLUSTER_ID-$1-[0-9]*-$2" &&
+        { tr '\0' '\n' <"/proc/$lib_pid/environ"; } 2>/dev/null | grep -q "^HOSTNAME=\(n$2[.]\)*fluxq-$CLUSTER_ID-$1-[0-9]*\(-$2\)*\([.].*\)*\$" &&
             echo "$lib_pid"
     done
 }

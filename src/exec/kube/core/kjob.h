@@ -97,6 +97,7 @@ struct kjob {
     uint32_t nparts;
     unsigned objects_asked, objects_there; /* bits of 1 << enum call_kind */
     const struct podmaker *maker;          /* makes the Jobs' pods; NULL: not known yet */
+    bool short_names;                      /* of the ranks (make/rankname.h) */
     bool place0_done;
     uint8_t *place_asked;  /* by rank; used by maker */
     struct kslice *slices; /* endpoints.c */

@@ -18,6 +18,10 @@
 #define LABEL_USER "fluxq.io/user"
 #define LABEL_UID "fluxq.io/uid" /* on pods, with kube.user-policies */
 #define LABEL_COMPONENT "fluxq.io/component" /* on Jobs and pods of a heterogeneous job */
+/* Annotation of a Job whose ranks have the short names of rankname.h. Jobs of older
+ * brokers do not have it, and keep their names. */
+#define ANNOTATION_NAMES "fluxq.io/rank-names"
+#define ANNOTATION_NAMES_SHORT "short"
 /* Time of submission. Distinguishes the job from another one of the same id in an earlier
  * state of the broker (if the state directory was restored or made again). */
 #define LABEL_SUBMITTED "fluxq.io/submitted"

@@ -120,6 +120,7 @@ struct object_source calls_source (const struct kjob *k)
                                    .agent_digest = k->x->agent_digest,
                                    .managed_by = k->maker ? k->maker->managed_by : NULL,
                                    .owner = calls_owner (k),
+                                   .short_names = k->short_names,
                                    .first_uid = k->parts[0].uid,
                                    .script = k->script,
                                    .inputs = &k->out->inputs,

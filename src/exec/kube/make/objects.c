@@ -465,6 +465,10 @@ static json_t *job_metadata (const struct object_source *src)
     char name[OBJECT_NAME_MAX];
 
     object_part_name (name, src->name, src->component);
+    if (src->short_names)
+        json_object_set_new (
+            meta, "annotations",
+            json_pack ("{s:s}", ANNOTATION_NAMES, ANNOTATION_NAMES_SHORT));
     if (json_object_set_new (meta, "name", json_string (name)) == 0
         && json_object_set_new (meta, "labels", part_labels (src)) == 0)
         return meta;

@@ -43,6 +43,7 @@ struct object_source {
     /* the maker of the Job's pods; NULL: the Job controller */
     const char *managed_by;
     const struct object_owner *owner; /* NULL: a Job */
+    bool short_names;                 /* of the ranks, see rankname.h */
     uint32_t component;               /* whose Job and pods are made */
     const char *first_uid; /* of the first Job, which owns the others; or NULL */
     const char *script;               /* replaces the job's own; or NULL */

@@ -10,7 +10,16 @@ bool rankname_wanted (const struct exec_job *job)
 
 static bool is_short (const struct object_source *src)
 {
-    return src->managed_by && rankname_wanted (src->job);
+    return src->short_names && rankname_wanted (src->job);
+}
+
+bool rankname_is_short (const json_t *job)
+{
+    const json_t *annotations =
+        json_object_get (json_object_get (job, "metadata"), "annotations");
+
+    return strcmp (json_text (annotations, ANNOTATION_NAMES), ANNOTATION_NAMES_SHORT)
+           == 0;
 }
 
 /* rank: a number or %r. False: no memory. */

@@ -1,7 +1,9 @@
 /* rankname.h - the names of a job's ranks in the cluster's DNS
  *
- *     n3.fluxq-main-12-0.ns.svc.cluster.local                   the broker makes the pods
- *     fluxq-main-12-0-3.fluxq-main-12-0.ns.svc.cluster.local    another makes the pods
+ *     n3.fluxq-main-12-0.ns.svc.cluster.local                   short names: the broker makes
+ *                                                               the pods
+ *     fluxq-main-12-0-3.fluxq-main-12-0.ns.svc.cluster.local    another makes the pods, or an
+ *                                                               older broker made them
  *
  * SLURM_JOB_NODELIST has these names, and `hostname` in the pod prints the same name. The
  * Job controller and the Flux operator choose the host names of their pods. Those of the
@@ -16,6 +18,9 @@
 
 /* Whether the ranks have names: the job has several ranks, or may have. */
 bool rankname_wanted (const struct exec_job *job);
+
+/* Whether the ranks of this Job have short names. */
+bool rankname_is_short (const json_t *job);
 
 /* The host name of the rank's pod: the first label of its name. The pod of a rank without
  * a name has its own. */

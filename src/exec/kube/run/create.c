@@ -57,6 +57,7 @@ static void make_job (struct kjob *k, enum call_kind kind, uint32_t part)
 void create_job (struct kjob *k)
 {
     k->maker = podmaker_choose (k);
+    k->short_names = k->maker && k->maker->managed_by;
     if (k->maker)
         make_job (k, CALL_MAKE_JOB, 0);
     else
@@ -237,6 +238,7 @@ static void take_job (struct kjob *k, uint32_t part, const json_t *object)
     else {
         if (part == 0) {
             k->maker = podmaker_of (object);
+            k->short_names = k->maker->managed_by && rankname_is_short (object);
             name_ranks (k);
         }
         p->status_written = active_in (object) == (json_int_t)job_part_ranks (k, part);

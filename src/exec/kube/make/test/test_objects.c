@@ -592,7 +592,11 @@ static void test_rank_names (void **state)
     assert_true (rankname_fits (&s));
     s.component = 1;
     assert_false (rankname_fits (&s));
-    s.managed_by = "fluxq.io/broker";
+    autojson json_t *old = object_job (&s);
+    assert_false (rankname_is_short (old));
+    s.short_names = true;
+    autojson json_t *new = object_job (&s);
+    assert_true (rankname_is_short (new));
     assert_true (rankname_fits (&s));
     autofree char *brokers = rankname_pattern (&s);
     assert_string_equal (brokers, "n%r.fluxq-c1-12-1.ns.svc.cluster.local.");
@@ -618,7 +622,7 @@ static void test_host_name (void **state)
     autojson json_t *pods = json_pack ("{s:b}", "host-network", 1);
 
     (void)state;
-    s.managed_by = "fluxq.io/broker";
+    s.short_names = true;
     json_t *o = object_template (&s);
     assert_true (json_is_true (at (o, "spec|setHostnameAsFQDN")));
     json_decref (o);

@@ -62,7 +62,7 @@ relay() { RELAY_CWD=/ timeout 120 python3 "$FLUXQ_SOURCE_DIR/t/helper/relay.py" 
 test_expect_success 'a program outside the cluster can be a client of the job, through the API server and its pod proxy' '
     id=$(fluxq-submit -N 2 -o none.out -- sleep 97811) && wait_job_state "$id" RUNNING 60 &&
     test_expect_code 3 relay run "$id" sh -c "hostname; exit 3" >out &&
-    grep "^fluxq-$CLUSTER_ID-$id-0-[01]$" out &&
+    grep -x "n[01][.]fluxq-$CLUSTER_ID-$id-0[.].*" out &&
     seq 1 200000 >in && relay input "$id" cat <in >out && test_cmp in out &&
     relay run "$id" head -c 20000000 /dev/zero >out && [ "$(wc -c <out)" = 20000000 ] &&
     test_expect_code 5 relay signal "$id" 10 sh -c "trap \"exit 5\" USR1; echo ready; while :; do sleep 0.1; done" >out &&

@@ -10,6 +10,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "store/checkpoint.h"
 #include "store/history_private.h"
 
 #define BATCH_MAX 1024  /* jobs in one commit */
@@ -353,8 +354,7 @@ static void give_back (struct history *h, struct work *w)
         w->giving_back =
             rc == SQLITE_OK && history_number (h->db, "PRAGMA freelist_count") > 0;
         if (!w->giving_back) /* a checkpoint shrinks the file */
-            sqlite3_wal_checkpoint_v2 (h->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL,
-                                       NULL);
+            checkpoint_run (h->db, SQLITE_CHECKPOINT_PASSIVE);
     }
 }
 
@@ -410,6 +410,7 @@ void *history_writer (void *arg)
     struct history *h = arg;
     struct work w = { 0 };
 
+    checkpoint_automatically (h->db);
     while (take_work (h, &w)) {
         commit_batch (h, &w);
         if (w.backoff == 0) {

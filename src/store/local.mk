@@ -2,6 +2,7 @@
 noinst_LIBRARIES += src/store/libstore.a
 src_store_libstore_a_SOURCES = \
 	src/store/check.c \
+	src/store/checkpoint.c \
 	src/store/head.c \
 	src/store/history.c \
 	src/store/history_query.c \
@@ -18,10 +19,12 @@ src_store_libstore_a_SOURCES = \
 	src/store/writer.c
 
 if HAVE_CMOCKA
-STORE_TESTS = src/store/test/test_history src/store/test/test_journal \
-	src/store/test/test_journal_faults
+STORE_TESTS = src/store/test/test_checkpoint src/store/test/test_history \
+	src/store/test/test_journal src/store/test/test_journal_faults
 check_PROGRAMS += $(STORE_TESTS)
 UNIT_TESTS += $(STORE_TESTS)
+src_store_test_test_checkpoint_SOURCES = src/store/test/test_checkpoint.c
+src_store_test_test_checkpoint_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 src_store_test_test_history_SOURCES = src/store/test/test_history.c
 src_store_test_test_history_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 src_store_test_test_journal_SOURCES = src/store/test/test_journal.c

@@ -18,6 +18,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "store/checkpoint.h"
 #include "store/journal_private.h"
 
 #define BACKOFF_MIN 0.1 /* seconds */
@@ -221,14 +222,14 @@ static int sync_log (struct journal *j)
 /* Resolves may_be_in_log(). After a failed fdatasync the kernel may call pages clean that
  * never reached the disk, so nothing written since the last commit is used again:
  * committed frames go to the data base, and the log begins again, empty. Until that has
- * succeeded, nothing else is written. */
+ * succeeded, nothing else is written. A checkpoint that fails begins again from the first
+ * frame (checkpoint.h). */
 static int settle (struct journal *j, struct error *err)
 {
     if (!j->unsettled)
         return 0;
     errno = 0;
-    int rc =
-        sqlite3_wal_checkpoint_v2 (j->db, NULL, SQLITE_CHECKPOINT_TRUNCATE, NULL, NULL);
+    int rc = checkpoint_run (j->db, SQLITE_CHECKPOINT_TRUNCATE);
     if (rc == SQLITE_OK)
         rc = sync_log (j);
     if (rc != SQLITE_OK)
@@ -463,8 +464,7 @@ static void maybe_checkpoint (struct journal *j)
     pthread_mutex_unlock (&j->lock);
     if (!idle && j->wal_pages < CHECKPOINT_PAGES_BUSY)
         return;
-    int rc =
-        sqlite3_wal_checkpoint_v2 (j->db, NULL, SQLITE_CHECKPOINT_PASSIVE, NULL, NULL);
+    int rc = checkpoint_run (j->db, SQLITE_CHECKPOINT_PASSIVE);
     bool failed = rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED;
     if (failed && !j->checkpoint_failed) {
         struct error err = { 0 };

@@ -4,6 +4,7 @@
 
 #include "common/log.h"
 #include "store/history_private.h"
+#include "store/wal.h"
 
 #define SCHEMA_VERSION "3"
 #define SCHEMA_VERSION_NUMBER 3
@@ -292,10 +293,23 @@ static int prepare_all (struct history *h, struct error *err)
     return rc;
 }
 
+static int rewrite_log (const struct history *h, struct error *err)
+{
+    char *log = NULL;
+
+    if (asprintf (&log, "%s-wal", h->path) < 0)
+        return error_set (err, ENOMEM, "history: out of memory");
+    int rc = wal_rewrite (log, err);
+    free (log);
+    return rc;
+}
+
 int history_schema_open (struct history *h, struct error *err)
 {
     int rc = create_file (h, err);
 
+    if (rc == 0)
+        rc = rewrite_log (h, err);
     if (rc == 0)
         rc = open_db (h, SQLITE_OPEN_READWRITE, &h->db, err);
     if (rc == 0)

@@ -380,7 +380,9 @@ static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
 
     if (!log || !head)
         return error_set (err, ENOMEM, "journal: out of memory");
-    int rc = wal_scan (log, w, err);
+    int rc = wal_rewrite (log, err);
+    if (rc == 0)
+        rc = wal_scan (log, w, err);
     if (rc == 0)
         rc = j->head_fd = head_open (head, &j->head, &j->head_known, err);
     if (rc < 0)

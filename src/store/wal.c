@@ -50,6 +50,23 @@ static bool sum_is (const struct wal *w, const uint8_t *p)
     return word_at (p) == w->sum[0] && word_at (p + 4) == w->sum[1];
 }
 
+int wal_rewrite (const char *path, struct error *err)
+{
+    char piece[65536];
+    autoclose int fd = open (path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
+    ssize_t n, put = 0;
+
+    if (fd < 0)
+        return errno == ENOENT ? 0 : error_errno (err, errno, "%s", path);
+    for (off_t at = 0; (n = pread (fd, piece, sizeof (piece), at)) > 0; at += n)
+        if ((put = pwrite (fd, piece, (size_t)n, at)) != n)
+            break;
+    if (n == 0 && fdatasync (fd) == 0)
+        return 0;
+    int why = put >= 0 && put < n ? ENOSPC : errno;
+    return error_errno (err, why, "%s: it cannot be written to the disk", path);
+}
+
 static off_t place (const struct wal *w, uint32_t frame)
 {
     return HEAD + (off_t)frame * (FRAME_HEAD + (off_t)w->page);

@@ -152,4 +152,20 @@ test_expect_success 'steps of srun do --distribution; --hint and --threads-per-c
     test_expect_code 1 sbatch --threads-per-core=2 --wrap true 2>err && grep "threads-per-core: .2. is not supported" err
 '
 
+test_expect_success 'an empty value of an option that names something is as no option, as in Slurm' '
+    printf "%s\n" "#!/bin/sh" "#SBATCH --account=" "#SBATCH --comment=\"\" --dependency= -C \"\"" >blank.sh &&
+    id=$(sbatch --parsable -q "" -d "" -x "" -L "" -J "" -o "" -D "" --mail-user= --wckey= -a "" blank.sh) && wait_job_state $id COMPLETED &&
+    test "$(squeue --states=all -h -j $id -o "%j %a %q %k %E")" = "blank.sh (null) (null) (null) (null)" && test -e slurm-$id.out &&
+    id=$(SBATCH_ACCOUNT= SBATCH_QOS= sbatch --parsable -o /dev/null --wrap true) && wait_job_state $id COMPLETED &&
+    fluxq-submit --explain blank.sh >out && grep "^blank.sh:2: --account: not used: the value is empty$" out &&
+    for o in --time= --mem= --nodes= --ntasks= --gres=; do refused "^sbatch: error: ${o%=}: " sbatch $o job.sh || return 1; done
+'
+
+test_expect_success 'an empty variable of an option that needs a value is refused' '
+    for v in DISTRIBUTION HINT GPU_BIND TRES_BIND THREADS_PER_CORE WAIT_ALL_NODES TIMELIMIT OPEN_MODE; do
+        refused "^sbatch: error: SBATCH_$v: " env SBATCH_$v= sbatch job.sh || return 1
+    done &&
+    test_expect_code 1 env SALLOC_HINT= salloc true 2>err && grep "SALLOC_HINT: " err
+'
+
 test_done

@@ -38,6 +38,8 @@ static void add_treatment (struct strbuf *sb, const struct slurm_option *o)
             strbuf_addf (sb, ": %s", o->text);
         else if (strcmp (o->sets, o->name) != 0)
             strbuf_addf (sb, ", by `--%s` of fluxq", o->sets);
+        else if (o->text)
+            strbuf_addf (sb, "; %s", o->text);
         break;
     case SLURM_STORED:
         strbuf_adds (sb, "stored and shown");

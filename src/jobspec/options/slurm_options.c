@@ -130,11 +130,12 @@ const struct slurm_option slurm_option_table[] = {
     DONE ("error", 'e', SLURM_SBATCH | SLURM_SRUN, "ERROR"),
     DONE ("exclude", 'x', SLURM_ALL, NULL),
     { .name = "exclusive",
-      .arg = "user|mcs",
+      .arg = "user|mcs|topo",
       .arg_optional = true,
       .commands = SLURM_ALL,
       .sets = "exclusive",
-      .variable = "EXCLUSIVE" },
+      .variable = "EXCLUSIVE",
+      .text = "a value is refused; without one, no other job shares the nodes" },
     DONE ("export", 0, SLURM_SBATCH | SLURM_SRUN, "EXPORT"),
     DONE ("export-file", 0, SLURM_SBATCH, NULL),
     NO ("external", 0, SLURM_SBATCH, NULL, NULL, "remove it (the job runs its script)"),
@@ -416,6 +417,26 @@ static int set_for_steps (struct submit_options *so, enum submit_source source,
                : error_no_memory (err, where);
 }
 
+/* The options whose value may be empty, as in Slurm: "sbatch -d "$after" job.sh". The option
+ * is then as not given. */
+static bool is_left_empty (const struct slurm_option *o, const char *value)
+{
+    return value && !*value
+           && parse_is_word_of (o->name,
+                                "account|array|chdir|comment|constraint|dependency|error|"
+                                "exclude|extra|input|job-name|licenses|mail-user|"
+                                "mcs-label|output|qos|reservation|wckey");
+}
+
+static void explain_empty (const struct submit_options *so, const char *where)
+{
+    char line[1024];
+
+    snprintf (line, sizeof (line), "%s: not used: the value is empty", where);
+    if (so->explain)
+        so->explain (line, so->explain_arg);
+}
+
 int slurm_option_set (struct submit_options *so, enum submit_source source,
                       const struct slurm_option *o, const char *value, const char *where,
                       struct error *err)
@@ -430,10 +451,14 @@ int slurm_option_set (struct submit_options *so, enum submit_source source,
         return set_for_steps (so, source, o, value, where, err);
     if (!o->sets) /* done for every job */
         return set_always (so, o, value, where, err);
+    if (is_left_empty (o, value)) {
+        explain_empty (so, where);
+        return 0;
+    }
     if (!strcmp (o->name, "exclusive") && value)
         return error_set (err, EINVAL,
                           "%s=%.32s: fluxq does not support a value here; --exclusive "
-                          "alone shares the nodes with no other job",
+                          "without a value shares the nodes with no other job",
                           where, value);
     so->explain_as = o->treatment == SLURM_STORED ? "stored and shown" : NULL;
     int rc = submit_options_set (so, source, o->sets, value, where, err);
@@ -466,8 +491,9 @@ static const struct slurm_option *row_of_variable (const char *entry, const char
 static const char *value_of_variable (const struct slurm_option *o, const char *value)
 {
     bool other = !strcmp (o->name, "requeue") && strcasecmp (value, "expedite") != 0;
+    const struct option_desc d = describe (o);
 
-    return describe (o).arg && *value && !other ? value : NULL;
+    return d.arg && (*value || !d.arg_optional) && !other ? value : NULL;
 }
 
 static int read_environ (struct submit_options *so, enum slurm_command command,

@@ -46,7 +46,7 @@ struct slurm_option {
     /* SBATCH_, SALLOC_ and this name set the value, too; or NULL */
     const char *variable;
     /* Refused: what to do instead, NULL: remove it. Command: the help. Done without
-     * `sets`: what holds for every job. */
+     * `sets`: what holds for every job; with it: what differs, or NULL. */
     const char *text;
     /* command: offset of the flag (bool), or of the value (struct command_text) if there is
      * one, in struct submit_options; or 0 */

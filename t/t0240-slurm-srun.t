@@ -68,6 +68,15 @@ test_expect_success 'outside srun is a job of its own, with the options and word
     SLURM_ACCOUNT=env srun sh -c "echo \$SLURM_JOB_ACCOUNT" >out && grep -x env out
 '
 
+test_expect_success 'a job that --jobid cannot reach is an error with the words of Slurm' '
+    id=$(sbatch --parsable --wait -o /dev/null --wrap true) && invalid="Invalid job id specified" &&
+    test_expect_code 1 srun --jobid=99999 true 2>err && cat err &&
+    grep "^srun: error: Unable to confirm allocation for job 99999: $invalid (there is no job 99999)" err &&
+    test_expect_code 1 srun --jobid=$id true 2>err && cat err && grep "for job $id: $invalid (job $id: COMPLETED" err &&
+    test_expect_code 1 sbcast -j 99999 /dev/null /tmp/none 2>err && cat err && grep "^sbcast: error: Slurm job 99999 lookup error: $invalid (" err &&
+    test_expect_code 1 env FLUXQ_BROKER=unix:///nonexistent FLUXQ_BROKER_WAIT=0 srun --jobid=$id true 2>err && cat err && ! grep "$invalid" err
+'
+
 test_expect_success '--jobid runs a step in a running job' '
     id=$(sbatch --parsable --wrap "sleep 100") && wait_job_state $id RUNNING &&
     srun --jobid=$id --overlap -n1 sh -c "echo \$SLURM_JOB_ID" >out && grep -x $id out && scancel $id

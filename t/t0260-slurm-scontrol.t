@@ -31,6 +31,7 @@ test_expect_success 'hostnames and host lists; the default is the list of the jo
     test "$(scontrol show hostlistsorted a10,b1,a2,a1)" = "a[1-2,10],b1" &&
     printf "c1\nc2,c3\n" >hosts && test "$(scontrol show hostlist "$PWD/hosts")" = "c[1-3]" &&
     says "scontrol: error: host list is empty" scontrol show hostnames &&
+    scontrol show hostnames "" >out 2>&1 && test_must_be_empty out &&
     test_expect_code 1 scontrol show hostnames "a[1-"
 '
 

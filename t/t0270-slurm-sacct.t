@@ -145,6 +145,14 @@ test_expect_success 'times: without -S today, with -j all, with -s now; windows;
     test "$(sacct -nXP -T -j $running -S now -o Elapsed | cut -c1-7)" = 00:00:0
 '
 
+test_expect_success 'a script has the CPUs of the first node, a step those of its tasks' '
+    id=$(sbatch --parsable --wait -N2 --ntasks-per-node=1 -o /dev/null --wrap "srun true; srun -n1 -N1 true") &&
+    sacct -n -P -j $id -o JobID,AllocCPUS,AllocNodes,AllocTRES >out && cat out &&
+    printf "%s\n" "$id|2|2|cpu=2,node=2" "$id.batch|1|1|cpu=1,node=1" "$id.0|2|2|cpu=2,node=2" "$id.1|1|1|cpu=1,node=1" >wanted && test_cmp wanted out &&
+    id=$(sbatch --parsable -N2 --exclusive -o /dev/null --wrap "sleep 1000") && wait_job_state $id RUNNING &&
+    wait_until 10 sh -c "squeue -s -h -j $id -O StepID:20,NumCPUs | grep batch" && squeue -s -h -j $id -O StepID:20,NumCPUs | grep -E "^$id.batch +$(scontrol show node node0 | sed -n "s/.*CPUTot=\([0-9]*\).*/\1/p") *$" && scancel $id
+'
+
 test_expect_success 'a job that is gone is an empty list' '
     sacct -j 99999 >out 2>err && test "$(wc -l <out)" -eq 2 && test_must_be_empty err && sacct -n -j 99999 >out && test_must_be_empty out
 '

@@ -128,8 +128,9 @@ test_expect_success 'squeue --steps lists the steps that run, in the format of S
     test_cmp wanted head && test "$(wc -l <out)" -eq 5 && grep -E "^ +$job\.$pair +sh +batch .* 0:[0-9]+ node\[" out &&
     prints "$job.batch|batch|1|(null)\n" squeue -h -s $job.batch -o "%i|%j|%A|%b" && squeue -h -s $job -o %i >out &&
     printf "$job.0\n$job.1\n$job.batch\n" >wanted && test_cmp wanted out && prints "$command.0\n" squeue -h --steps=$command,999 -o %i &&
+    prints "$command.0\n" squeue -h -s -j 999,$command -o %i && prints "" squeue -h --steps=$job --jobs=$command &&
     squeue -h -s -O StepId:12,StepState,NumTasks:3 | grep "^$job.$pair *RUNNING *2 *$" && prints "" squeue -h -s -p nosuch &&
-    prints "" squeue -h -s -u daemon && says 1 "squeue: error: --steps only works with --user, --me, --partition and the options of the output" squeue -s -t R
+    prints "" squeue -h -s -u daemon && says 1 "squeue: error: --steps only works with --jobs, --user, --me, --partition and the options of the output" squeue -s -t R
 '
 
 test_expect_success 'a step that has ended is not listed' '

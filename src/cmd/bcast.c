@@ -62,7 +62,7 @@ static int run (struct cmd *c)
         return c->status;
     if (outer == 0)
         return cmd_fail (c, "this is neither inside a job nor in a shell of fluxq-alloc");
-    return step_run_in (c, outer, b.argv);
+    return step_run_in (c, outer, NULL, b.argv);
 }
 
 static const char *const usage[] = { "[OPTION]... FILE DEST", NULL };

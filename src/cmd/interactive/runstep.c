@@ -251,6 +251,16 @@ static int run_again (struct cmd *c, const char *socket)
     return rc < 0 ? CMD_FAILED : CMD_OK;
 }
 
+/* Runs the step in the job of --jobid, or of the shell of salloc. */
+static int run_in_outer (struct cmd *c, const struct run *r)
+{
+    char refused[64];
+
+    snprintf (refused, sizeof (refused), "Unable to confirm allocation for job %jd",
+              (intmax_t)r->outer);
+    return step_run_in (c, r->outer, c->command->slurm ? refused : NULL, r->argv);
+}
+
 static int run_inside (struct cmd *c)
 {
     char program[16];
@@ -288,7 +298,7 @@ int runstep (struct cmd *c)
     submit_options_init (&r.so);
     int status = read_options (c, &r);
     if (!c->ended && status == CMD_OK)
-        status = r.outer > 0 ? step_run_in (c, r.outer, r.argv) : run_new (c, &r);
+        status = r.outer > 0 ? run_in_outer (c, &r) : run_new (c, &r);
     allocation_release_signals ();
     release (&r);
     return status;

@@ -141,15 +141,28 @@ int step_run_inside (struct cmd *c, char *const *argv)
     return step_client_run (&call);
 }
 
-int step_run_in (struct cmd *c, int64_t id, char *const *argv)
+/* Fails with the reason why a job cannot be reached; in Slurm's commands, Slurm's sentence
+ * is before a reason that lies in the job. */
+static int not_reached (struct cmd *c, const char *refused, const struct error *err)
+{
+    if (!refused)
+        return cmd_fail (c, "the job of this shell: %s", err->text);
+    if (err->code == ENOENT || err->code == ESRCH)
+        return cmd_fail (c, "%s: Invalid job id specified (%s)", refused, err->text);
+    return cmd_fail (c, "%s: %s", refused, err->text);
+}
+
+int step_run_in (struct cmd *c, int64_t id, const char *refused, char *const *argv)
 {
     struct step_call call = { .c = c, .fd = -1, .argv = argv };
     struct error err = { 0 };
-    autojson json_t *job = job_ask (c, (uint64_t)id, &err);
 
+    if (cmd_open (c, &err) < 0)
+        return cmd_fail (c, "%s", err.text);
+    autojson json_t *job = job_ask (c, (uint64_t)id, &err);
     step_session (&call);
     if (!job || job_reach (c, (uint64_t)id, call.session, &call.fd, &err) < 0)
-        return cmd_fail (c, "the job of this shell: %s", err.text);
+        return not_reached (c, refused, &err);
     call.job = job;
     return step_client_run (&call);
 }

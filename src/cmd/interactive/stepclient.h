@@ -29,8 +29,9 @@ bool step_is_inside (void);
  * CMD_FAILED after a message. */
 int step_outer_job (struct cmd *c, int64_t *ret_id);
 /* Run a step of the job whose task this is, and of the job of fluxq-alloc. Return the
- * exit status, as below. */
+ * exit status, as below. refused: how Slurm's command begins the error if the job cannot
+ * be reached; NULL: in fluxq's commands. */
 int step_run_inside (struct cmd *c, char *const *argv);
-int step_run_in (struct cmd *c, int64_t job, char *const *argv);
+int step_run_in (struct cmd *c, int64_t job, const char *refused, char *const *argv);
 /* Returns the exit status of the step, or of a failure after a message. */
 int step_client_run (const struct step_call *call);

@@ -67,14 +67,16 @@ static int read_options (struct cmd *c, struct sbcast *s)
 static int run_in_job (struct cmd *c, const struct sbcast *s, char *const *argv)
 {
     struct error err = { 0 };
+    char refused[64];
     int64_t id;
 
     if (s->jobid && parse_int (s->jobid, 1, INT64_MAX, &id, "--jobid", &err) < 0)
         return cmd_usage (c, "%s", err.text);
     if (!s->jobid && step_outer_job (c, &id) != CMD_OK)
         return c->status;
+    snprintf (refused, sizeof (refused), "Slurm job %jd lookup error", (intmax_t)id);
     if (id > 0)
-        return step_run_in (c, id, argv);
+        return step_run_in (c, id, refused, argv);
     return cmd_fail (c,
                      "Need a job id to run this command. Run from within a Slurm job or "
                      "use the --jobid option.");

@@ -164,16 +164,21 @@ static double job_cpus (const struct acct_row *row, bool asked)
     return ceil (acct_number (row, asked ? ACCT_ASKED_NCORES : ACCT_NCORES));
 }
 
-/* A step has the CPUs of its tasks, as far as the job's can be divided among its own. */
+/* A step has the CPUs of its tasks, and the script those of one node, as far as the job's
+ * can be divided among its own. */
 double acct_cpus (const struct acct_row *row, bool asked)
 {
     double cpus = job_cpus (row, asked && !row->step);
-    double tasks = acct_number (row, ACCT_NTASKS), step = 0;
+    double parts = acct_number (row, ACCT_NTASKS), step = 0;
 
-    if (row->step && row->step_id[0] >= '0' && row->step_id[0] <= '9')
+    if (row->step && row->step_id[0] >= '0' && row->step_id[0] <= '9') {
         step = answer_number (row->step, "ntasks");
-    if (step > 0 && tasks > 0 && fmod (cpus, tasks) == 0)
-        return MIN (cpus, step * cpus / tasks);
+    } else if (row->step) {
+        parts = acct_number (row, ACCT_NODES);
+        step = answer_number (row->step, "nnodes");
+    }
+    if (step > 0 && parts > 0 && fmod (cpus, parts) == 0)
+        return MIN (cpus, step * cpus / parts);
     return cpus;
 }
 

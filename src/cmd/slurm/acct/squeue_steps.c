@@ -153,6 +153,21 @@ static bool is_wanted (const char *list, const struct acct_row *row)
     return slurm_list_has (list, id.buf);
 }
 
+/* Whether the list of --jobs has the job, "12_3", or its array, "12". */
+static bool is_of_jobs (const char *list, const struct acct_row *row)
+{
+    autostrbuf struct strbuf id = STRBUF_INIT (4096);
+
+    if (!list)
+        return true;
+    acct_add_id (row, false, &id);
+    id.buf[strcspn (id.buf, ".")] = '\0';
+    if (slurm_list_has (list, id.buf))
+        return true;
+    id.buf[strcspn (id.buf, "_")] = '\0';
+    return slurm_list_has (list, id.buf);
+}
+
 /* As in Slurm, the batch step comes last. */
 static void add_steps (const struct squeue *q, struct acct_row *row, bool batch,
                        struct strbuf *sb)
@@ -163,7 +178,8 @@ static void add_steps (const struct squeue *q, struct acct_row *row, bool batch,
     json_array_foreach (row->steps, i, step) {
         row->step = step;
         if (acct_step_is_shown (row, step, &row->step_id)
-            && batch == !strcmp (row->step_id, "batch") && is_wanted (q->step_list, row))
+            && batch == !strcmp (row->step_id, "batch") && is_wanted (q->step_list, row)
+            && is_of_jobs (q->jobs, row))
             slurm_format_add_row (&q->format, row, sb);
     }
     row->step = NULL;
@@ -195,7 +211,7 @@ int squeue_list_steps (struct cmd *c, const struct squeue *q)
     if (acct_rows_get (c, &rows, ACCT_JOBS, target.buf,
                        ACCT_BIT (ARRAY_JOB) | ACCT_BIT (ARRAY_TASK) | ACCT_BIT (USER)
                            | ACCT_BIT (USERID) | ACCT_BIT (QUEUE) | ACCT_BIT (NTASKS)
-                           | ACCT_BIT (NCORES) | ACCT_BIT (CPU_MILLI)
+                           | ACCT_BIT (NCORES) | ACCT_BIT (CPU_MILLI) | ACCT_BIT (NODES)
                            | ACCT_BIT (RESTARTS) | ACCT_BIT (ST) | ACCT_BIT (START),
                        false)
         != CMD_OK)

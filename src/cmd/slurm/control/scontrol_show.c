@@ -37,9 +37,11 @@ static const char *list_of_job (void)
     return list && *list ? list : getenv ("SLURM_NODELIST");
 }
 
+/* As in Slurm, an empty list has no names. */
 void scontrol_show_hostnames (struct scontrol *s, const char *value)
 {
-    struct hostlist *hl = decode (s, value ? value : list_of_job ());
+    struct hostlist *hl =
+        value && !*value ? NULL : decode (s, value ? value : list_of_job ());
 
     for (size_t i = 0; hl && i < hostlist_count (hl); i++)
         print_text (hostlist_nth (hl, i));
@@ -262,6 +264,12 @@ static bool has_json (const struct entity *e)
            || e->show == scontrol_show_licenses;
 }
 
+/* An empty name is as none; an empty list of hosts is a list. */
+static bool takes_list (size_t entity)
+{
+    return entities[entity].show == scontrol_show_hostnames;
+}
+
 void scontrol_show (struct scontrol *s, const char *tag, const struct words *w)
 {
     const char *name = w->word[0], *equals = strchr (name, '=');
@@ -284,5 +292,5 @@ void scontrol_show (struct scontrol *s, const char *tag, const struct words *w)
         scontrol_error (s, "--json is for show job, node, partition, reservation and "
                            "license");
     else
-        entities[i].show (s, value && *value ? value : NULL);
+        entities[i].show (s, value && (*value || takes_list (i)) ? value : NULL);
 }

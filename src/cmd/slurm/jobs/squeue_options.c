@@ -280,12 +280,12 @@ static int check_options (struct cmd *c, const struct squeue *q)
     if (q->letters && q->long_list)
         return cmd_usage (c, "-o (--format) is incompatible with -l (--long)");
     if (q->steps
-        && (q->jobs_given || q->states || q->hosts || q->start || q->long_list || q->json
-            || q->only_state || q->array || q->sort || f->accounts || f->names || f->qos
-            || f->reservations || f->licenses || f->not_me || f->running_over > 0
-            || f->running_under > 0))
-        return cmd_usage (c, "--steps only works with --user, --me, --partition and the "
-                             "options of the output");
+        && (q->states || q->hosts || q->start || q->long_list || q->json || q->only_state
+            || q->array || q->sort || f->accounts || f->names || f->qos || f->reservations
+            || f->licenses || f->not_me || f->running_over > 0 || f->running_under > 0))
+        return cmd_usage (
+            c, "--steps only works with --jobs, --user, --me, --partition and the "
+               "options of the output");
     if (q->only_state
         && (f->accounts || f->names || f->qos || f->reservations || f->licenses
             || f->not_me || f->running_over > 0 || f->running_under > 0 || q->users

@@ -107,6 +107,14 @@ test_expect_success 'a job whose dependency can never be met stays in the queue,
     after=$(sbatch --parsable -d afterok:$id --kill-on-invalid-dep=yes --wrap true) && wait_job_state $after CANCELLED
 '
 
+test_expect_success 'the file has standard output and standard error in the order in which the script writes them' '
+    printf "%s\n" "#!/bin/sh" "for i in 1 2 3 4 5 6 7 8 9; do echo \$i; echo \$i >&2; done" "exec 2>&-" "echo end" >order.sh &&
+    id=$(sbatch --parsable --wait -o order.out order.sh) && for i in 1 2 3 4 5 6 7 8 9; do printf "%s\n" $i $i; done >wanted &&
+    echo end >>wanted && test_cmp wanted order.out && fluxq-logs $id >out && test_cmp wanted out &&
+    test "$(squeue --states=all -h -j $id -O STDERR:200 | sed "s/ *$//")" = "$PWD/order.out" && ! fluxq-show job $id | grep ^Error: &&
+    sbatch --wait -o apart.out -e apart.err order.sh && test "$(cat apart.err | xargs)" = "1 2 3 4 5 6 7 8 9"
+'
+
 test_expect_success 'an array has the files of its tasks by default' '
     id=$(sbatch --parsable --array=0-1 --wrap "echo task \$SLURM_ARRAY_TASK_ID") &&
     wait_until 20 test -s slurm-${id}_1.out && wait_until 20 test -s slurm-${id}_0.out && grep -x "task 1" slurm-${id}_1.out

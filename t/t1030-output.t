@@ -48,6 +48,12 @@ test_expect_success '-o expands %j, %x and %u, and -e sets a file of its own' '
     wait_job_state $id COMPLETED &&
     test "$(cat o-$id-name-root-%.txt)" = "to stdout" && test "$(cat e-$id.txt)" = "to stderr"
 '
+test_expect_success '-e with the text of -o gives each task one stream, in order' '
+    id=$(fluxq-submit --wait -n2 -o one-%t.txt -e one-%t.txt -- sh -c "for i in 1 2 3 4 5; do echo \$i; echo \$i >&2; done") &&
+    for t in 0 1; do test "$(cat one-$t.txt | xargs)" = "1 1 2 2 3 3 4 4 5 5" || return 1; done &&
+    fluxq-logs --stderr $id >out 2>&1 && ! grep [1-5] out
+'
+
 test_expect_success '-o with %N and %t gives a file for each node and task' '
     id=$(fluxq-submit -N 2 -n 4 -o "t-%j-%N-%t.txt" -- sh -c "echo \$FLUXQ_PROCID") &&
     wait_job_state $id COMPLETED &&

@@ -252,6 +252,7 @@ int joblaunch_fill (const struct exec_job *job, struct launch *l, struct error *
     fill_process (job, l);
     fill_malleable (js, l);
     l->append = js->append;
+    l->one_stream = js->error && js->output && !strcmp (js->error, js->output);
     l->on_full = (uint32_t)js->on_full;
     l->job_name = strdup (job->name ? job->name : js->name);
     l->user = strdup (job->user.name);

@@ -8,10 +8,10 @@
  *
  * Filled: job_id, array_*, job_name, user, queue, cwd, batch, args, env, nodes,
  * nodes_requested, cores_per_task, max_nodes, resize_signal, mem_mib, time_limit, grace,
- * umask, nice, warn_*, rlimits, user_env, append. The args of a batch job are those after
- * the script (the executor places the script); otherwise they are the command. Tasks are
- * distributed over the ranks in blocks, in proportion to their slots (RFC 14: per_slot or
- * total).
+ * umask, nice, warn_*, rlimits, user_env, append, one_stream. The args of a batch job are
+ * those after the script (the executor places the script); otherwise they are the command.
+ * Tasks are distributed over the ranks in blocks, in proportion to their slots (RFC 14:
+ * per_slot or total).
  */
 #pragma once
 

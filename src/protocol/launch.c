@@ -59,6 +59,7 @@ static const struct record_field fields[] = {
     FIELD (output, STRING, 0, 0),
     FIELD (error, STRING, 0, 0),
     FIELD (append, BOOLEAN, 0, 1),
+    FIELD (one_stream, BOOLEAN, 0, 1),
     FIELD (on_full, U32, 0, LAUNCH_FULL_END),
     FIELD (input, STRING, 0, 0),
     FIELD (umask, U32, 0, 0777),

@@ -127,6 +127,9 @@ struct launch {
     char *output; /* pattern (pattern.h), "" means none */
     char *error;  /* NULL: same file as output */
     bool append;  /* else truncate */
+    /* Standard error of the tasks is their standard output: both are for one file, in the
+     * order in which they are written. */
+    bool one_stream;
     uint32_t on_full; /* enum launch_on_full: when their file system is full */
     char *input;  /* pattern: each task reads this file. NULL: /dev/null */
     struct launch_stage *stage_in, *stage_out;

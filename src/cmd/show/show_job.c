@@ -292,7 +292,8 @@ void show_job (const json_t *o)
     print_command (json_object_get (o, "command"));
     print_field ("Directory", "%s", json_text (o, "cwd"));
     print_file ("Output", o, json_text (o, "output"));
-    print_file ("Error", o, json_text (o, "error"));
+    if (strcmp (json_text (o, "error"), json_text (o, "output")) != 0)
+        print_file ("Error", o, json_text (o, "error"));
     print_file ("Input", o, json_text (o, "input"));
     print_stages ("Stage in", o, "stage_in");
     print_stages ("Stage out", o, "stage_out");

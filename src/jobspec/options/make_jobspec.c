@@ -237,13 +237,15 @@ static json_t *shell_options (const struct submit_options *so)
                                  ? (so->array ? "slurm-%A_%a.out" : "slurm-%j.out")
                              : so->array ? SUBMIT_DEFAULT_ARRAY_OUTPUT
                                          : SUBMIT_DEFAULT_OUTPUT;
-    json_t *out =
-        json_pack ("{s:o}", "stdout", stream (so->output ? so->output : by_default));
+    const char *output = so->output ? so->output : by_default;
+    /* Two streams with one name are one: a script's output is in order, as in Slurm. */
+    const char *error = so->error ? so->error : so->slurm_defaults ? output : NULL;
+    json_t *out = json_pack ("{s:o}", "stdout", stream (output));
     json_t *options = json_pack ("{s:o}", "output", out);
     int rc = 0;
 
-    if (so->error)
-        rc |= json_object_set_new (out, "stderr", stream (so->error));
+    if (error)
+        rc |= json_object_set_new (out, "stderr", stream (error));
     if (so->append)
         rc |= json_object_set_new (out, "mode", json_string ("append"));
     if (so->has_on_full)

@@ -56,6 +56,7 @@ static const struct launch full = {
     .flux = true,
     .output = "",
     .append = true,
+    .one_stream = true,
     .input = (char *)"in-%t",
     .stage_in = stage_in,
     .nstage_in = 2,
@@ -101,7 +102,7 @@ static void test_round_trip (void **state)
     assert_string_equal (l.queue, "");
     assert_string_equal (l.cwd, "/home/ann");
     assert_true (l.cwd_fallback && l.batch && l.serve_until_released && l.once && l.flux
-                 && l.append);
+                 && l.append && l.one_stream);
     assert_string_equal (l.script, "/tmp/script");
     assert_int_equal (l.nargs, 4);
     assert_int_equal (l.nenv, 3);

@@ -100,6 +100,7 @@ struct task_start {
     bool input;                 /* standard input comes from taskset_input() */
     int in_fd;                  /* else this descriptor of the caller; -1: /dev/null */
     const struct task_pty *pty; /* a terminal for all three (stream 1), or NULL */
+    bool one_stream;            /* standard error goes into the pipe of standard output */
     int pass_fd; /* another descriptor that the task inherits with its number; -1: none */
     void (*prepare) (void *ctx); /* runs in the child before the program, or NULL */
     void *prepare_ctx;

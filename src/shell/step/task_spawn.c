@@ -127,7 +127,9 @@ static int open_pipes (struct task_spawn *b, struct task_streams *ours)
     int rc = 0;
     if (b->how->pty)
         return open_terminal (b, ours);
-    if (pipe2 (out, O_CLOEXEC) < 0 || pipe2 (err, O_CLOEXEC) < 0
+    if (pipe2 (out, O_CLOEXEC) < 0
+        || (b->how->one_stream ? (err[1] = fcntl (out[1], F_DUPFD_CLOEXEC, 0)) < 0
+                               : pipe2 (err, O_CLOEXEC) < 0)
         || (b->how->input && pipe2 (in, O_CLOEXEC) < 0))
         rc = -errno;
     *ours = (struct task_streams){ in[1], out[0], err[0] };

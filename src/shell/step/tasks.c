@@ -279,6 +279,7 @@ static int start_own (struct tasks *tasks, char *const *argv, uint32_t id, uint3
                               .cwd = tasks->cwd,
                               .in_fd = -1,
                               .pass_fd = -1,
+                              .one_stream = tasks->launch->one_stream,
                               .prepare = bind_own,
                               .prepare_ctx = tasks };
     how.env = env_make (&ctx, err);

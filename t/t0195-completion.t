@@ -41,6 +41,9 @@ test_expect_success 'fluxq --complete prints the words that can follow, or that 
     prints batch -- fluxq --complete "sbatch -p b" && prints batch -- fluxq --complete "squeue --partition=other,b" &&
     prints node2 -- fluxq --complete "sbatch --nodelist=node0,node2" && prints $job -- fluxq --complete "scancel " &&
     prints :files -- fluxq --complete "sbatch -N 2 s" && prints :files -- fluxq --complete "fluxq-submit --output=s" &&
+    prints requeue requeuehold -- fluxq --complete "scontrol -o req" && prints node -- fluxq --complete "scontrol show no" &&
+    prints node3 -- fluxq --complete "scontrol show node node3" && prints $job -- fluxq --complete "scontrol hold " &&
+    prints tres -- fluxq --complete "sacctmgr -n show t" && prints TopUsage -- fluxq --complete "sreport user " && prints -- fluxq --complete "sreport foo " &&
     prints drain -- fluxq --complete "fluxq-ctl dr" && prints drain -- fluxq --complete "fluxq ctl dr" && prints submit -- fluxq --complete "fluxq su" &&
     prints -- fluxq --complete "nosuch --x" && prints -- fluxq --complete "sba"
 '

@@ -79,29 +79,47 @@ static enum completion kind_of_operand (const struct command *command, const cha
     return COMPLETE_NONE;
 }
 
-/* words[1] is the command. */
-static enum completion place_in_command (const struct command *command, int argc,
-                                         char **argv, bool glued, const char *word)
+/* The phrase that begins with the operands, separated by blanks; NULL: there is none. */
+static const struct phrase *phrase_of (const struct command *command,
+                                       const char *operands)
 {
+    for (const struct phrase *p = command->phrases; p && p->after; p++)
+        if (!strcasecmp (p->after, operands))
+            return p;
+    return NULL;
+}
+
+/* argv[1] is the command. */
+static void place_in_command (struct completion_place *ret, int argc, char **argv,
+                              bool glued, const char *word)
+{
+    autostrbuf struct strbuf operands = STRBUF_INIT (LIST_MAX);
     struct option_desc options[CMD_OPTIONS_MAX];
     const struct option_desc *d;
     const char *first = NULL;
 
-    command_options (command, options);
+    command_options (ret->command, options);
     d = argc > 2 ? awaits_value (options, argv[argc - 1], glued) : NULL;
     if (d)
-        return kind_of_value (d);
-    if (glued)
-        return COMPLETE_NONE;
-    if (word[0] == '-')
-        return COMPLETE_OPTIONS;
-    for (int i = 2; i < argc && !first; i++) {
-        if (argv[i][0] == '-')
+        ret->kind = kind_of_value (d);
+    else if (!glued && word[0] == '-')
+        ret->kind = COMPLETE_OPTIONS;
+    if (d || glued || word[0] == '-')
+        return;
+    strbuf_adds (&operands, "");
+    for (int i = 2; i < argc; i++) {
+        if (argv[i][0] == '-') {
             i += awaits_value (options, argv[i], false) != NULL;
-        else
-            first = argv[i];
+            continue;
+        }
+        strbuf_addf (&operands, "%s%s", first ? " " : "", argv[i]);
+        first = first ? first : argv[i];
     }
-    return kind_of_operand (command, first);
+    const struct phrase *p = phrase_of (ret->command, operands.buf ? operands.buf : "");
+    ret->words = p ? p->words : NULL;
+    ret->kind = !p         ? kind_of_operand (ret->command, first)
+                : p->words ? COMPLETE_PHRASES
+                           : p->operands;
 }
 
 void complete_place (struct completion_place *ret, const char *line, size_t len,
@@ -126,7 +144,7 @@ void complete_place (struct completion_place *ret, const char *line, size_t len,
         if (!ret->command)
             ret->command = command_find_slurm (w.argv[1]);
         if (ret->command)
-            ret->kind = place_in_command (ret->command, w.argc, w.argv, glued, word);
+            place_in_command (ret, w.argc, w.argv, glued, word);
     }
     words_release (&w);
 }
@@ -230,6 +248,18 @@ static void offer_commands (struct strbuf *list, const char *word)
         offer (list, word, "", *w);
 }
 
+/* words: "jobs|nodes" */
+static void offer_words (struct strbuf *list, const char *word, const char *words)
+{
+    char one[64];
+
+    for (const char *next; *words; words = next + (*next == '|')) {
+        next = words + strcspn (words, "|");
+        snprintf (one, sizeof (one), "%.*s", (int)(next - words), words);
+        offer (list, word, "", one);
+    }
+}
+
 void complete_list (const struct completion_place *place, const char *word,
                     const char *broker, struct strbuf *list)
 {
@@ -260,6 +290,9 @@ void complete_list (const struct completion_place *place, const char *word,
     case COMPLETE_SUBCOMMANDS:
         for (const struct subcommand *s = place->command->subcommands; s->name; s++)
             offer (list, word, "", s->name);
+        break;
+    case COMPLETE_PHRASES:
+        offer_words (list, word, place->words);
         break;
     default: /* files: readline completes them */
         break;

@@ -14,6 +14,7 @@
 struct completion_place {
     enum completion kind;
     const struct command *command; /* the line's command, or NULL */
+    const char *words;             /* COMPLETE_PHRASES: "jobs|nodes" */
 };
 
 /* line: the len bytes before the word to complete. */

@@ -56,6 +56,7 @@ enum completion {
     COMPLETE_COMMANDS,
     COMPLETE_OPTIONS,
     COMPLETE_SUBCOMMANDS,
+    COMPLETE_PHRASES, /* the words of the command's phrase */
 };
 
 /* A word that must follow the command's name: "fluxq-show job", "fluxq-ctl drain". */
@@ -64,6 +65,13 @@ struct subcommand {
     const char *usage; /* the operands after the word, "" for none */
     const char *summary;
     enum completion operands;
+};
+
+/* What follows the words of a line, for completion: "scontrol show" */
+struct phrase {
+    const char *after; /* the operands up to here, "" for none; NULL ends the table */
+    const char *words; /* "jobs|nodes", or NULL: */
+    enum completion operands; /* ... words of this kind */
 };
 
 struct cmd;
@@ -79,6 +87,7 @@ struct command {
     int option_flags;           /* enum option_flags */
     const struct subcommand *subcommands; /* or NULL */
     enum completion operands;
+    const struct phrase *phrases;    /* or NULL */
     const char *notes;               /* more paragraphs for the help, or NULL */
     void (*print_notes) (FILE *out); /* prints further notes made from a table, or NULL */
     int (*run) (struct cmd *c);

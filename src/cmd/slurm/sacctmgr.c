@@ -203,11 +203,22 @@ static const char *const usage[] = {
     "[OPTION]... show|list ENTITY [CONDITION=LIST]... [format=FIELD[%WIDTH],...]", NULL
 };
 
+#define ENTITIES                                                                         \
+    "account|association|cluster|configuration|event|qos|reservation|tres|user|wckey"
+
+static const struct phrase phrases[] = {
+    { "", "list|show", 0 },
+    { "list", ENTITIES, 0 },
+    { "show", ENTITIES, 0 },
+    { NULL, NULL, 0 },
+};
+
 const struct command slurm_sacctmgr = {
     .name = "sacctmgr",
     .summary = "List users, accounts, QOS, the cluster, its resources and events",
     .usage = usage,
     .options = options,
+    .phrases = phrases,
     .notes = "Entities: account, association, cluster, configuration, event, qos, "
              "reservation, tres, user,\nwckey. Nothing can be changed.\n",
     .run = run,

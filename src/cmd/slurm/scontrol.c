@@ -461,11 +461,38 @@ static int run (struct cmd *c)
 
 static const char *const usage[] = { "[OPTION]... [COMMAND [ARGUMENT]...]", NULL };
 
+static const struct phrase phrases[] = {
+    { "",
+      "completing|create|delete|help|hold|ping|release|requeue|requeuehold|show|token|"
+      "uhold|update|version|write",
+      0 },
+    { "show",
+      "config|hostlist|hostlistsorted|hostnames|job|licenses|node|partition|reservation|"
+      "steps",
+      0 },
+    { "show job", NULL, COMPLETE_JOBS },
+    { "show node", NULL, COMPLETE_NODES },
+    { "show partition", NULL, COMPLETE_QUEUES },
+    { "show reservation", NULL, COMPLETE_RESERVATIONS },
+    { "hold", NULL, COMPLETE_JOBS },
+    { "uhold", NULL, COMPLETE_JOBS },
+    { "release", NULL, COMPLETE_JOBS },
+    { "requeue", NULL, COMPLETE_JOBS },
+    { "requeuehold", NULL, COMPLETE_JOBS },
+    { "create", "reservation", 0 },
+    { "delete", "reservation", 0 },
+    { "delete reservation", NULL, COMPLETE_RESERVATIONS },
+    { "write", "batch_script", 0 },
+    { "write batch_script", NULL, COMPLETE_JOBS },
+    { NULL, NULL, 0 },
+};
+
 const struct command slurm_scontrol = {
     .name = "scontrol",
     .summary = "Show and change jobs, nodes, partitions and reservations",
     .usage = usage,
     .options = options,
+    .phrases = phrases,
     .notes = "COMMAND is one of these, in any case, and may be abbreviated:\n"
              "  show job [ID], node|partition|reservation|license [NAME], config [KEY],\n"
              "       hostnames|hostlist|hostlistsorted [LIST]\n"

@@ -441,11 +441,20 @@ static const char *const usage[] = {
     "[OPTION]... cluster|job|user REPORT [CONDITION=VALUE]...", NULL
 };
 
+static const struct phrase phrases[] = {
+    { "", "cluster|job|user", 0 },
+    { "cluster", "AccountUtilizationByUser|UserUtilizationByAccount|Utilization", 0 },
+    { "job", "SizesByAccount", 0 },
+    { "user", "TopUsage", 0 },
+    { NULL, NULL, 0 },
+};
+
 const struct command slurm_sreport = {
     .name = "sreport",
     .summary = "Report what jobs used, by account, user and size",
     .usage = usage,
     .options = options,
+    .phrases = phrases,
     .notes = "Reports: cluster Utilization, AccountUtilizationByUser, "
              "UserUtilizationByAccount; job\nSizesByAccount; user TopUsage. Conditions: "
              "start=, end=, users=, accounts=, format=.\n",

@@ -75,4 +75,13 @@ test_expect_success '-M names the one cluster' '
     wait_job_state $id PENDING && scancel -M fluxq $id && wait_job_state $id CANCELLED
 '
 
+test_expect_success 'a signal for a job reaches its steps, and a script without steps only with --batch or --full, as in Slurm' '
+    id=$(sbatch --parsable -o none.out --wrap "trap \"echo told\" USR1; echo up; while sleep 0.1; do :; done") &&
+    wait_until 10 grep up none.out && scancel -s USR1 $id && scancel -s USR2 --name wrap && sleep 0.3 &&
+    ! grep told none.out && test "$(squeue -h -j $id -o %T)" = RUNNING && scancel -b -s USR1 $id && wait_until 10 grep told none.out && scancel $id &&
+    id=$(sbatch --parsable -o step.out --wrap "srun sh -c \"trap \\\"echo told; exit 5\\\" USR1; echo up; while sleep 0.1; do :; done\"; echo step \$?") &&
+    wait_until 10 grep up step.out && scancel -s USR1 $id && wait_job_state $id COMPLETED && grep told step.out && grep "step 5" step.out &&
+    id=$(submit -- sleep 1000) && wait_job_state $id RUNNING && scancel -s USR1 $id && wait_job_state $id FAILED
+'
+
 test_done

@@ -228,4 +228,10 @@ test_expect_success ROOT 'only operators may use a negative --nice' '
     id=$(fluxq-submit --hold --nice=-5 -o /dev/null -- true) && fluxq-cancel $id
 '
 
+test_expect_success 'without B: --signal of sbatch reaches no script without a step, as in Slurm' '
+    printf "%s\n" "#!/bin/sh" "#SBATCH -t 0:06 --signal=USR2@5 -o alone.out" "sleep 2" "echo end" >alone.sh &&
+    sbatch --wait alone.sh && test "$(cat alone.out)" = end && sbatch --wait --signal=B:USR2@5 alone.sh; test $? -eq 140 &&
+    test_expect_code 140 fluxq-submit --wait --signal=USR2@5 -t 0:06 -- sleep 2
+'
+
 test_done

@@ -474,6 +474,7 @@ void agentlink_signal (struct agentlink *l, int signum, enum exec_whom whom, int
                        void (*done) (int rc, void *arg), void *arg)
 {
     static const char *const words[] = { [EXEC_WHOM_TASKS] = "tasks",
+                                         [EXEC_WHOM_STEPS] = "steps",
                                          [EXEC_WHOM_BATCH] = "batch",
                                          [EXEC_WHOM_FULL] = "full" };
     char target[TARGET_MAX];

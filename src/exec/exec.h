@@ -40,7 +40,7 @@ struct exec_user {
 };
 
 /* The processes that a signal is sent to; the words are those of agent_api.h. */
-enum exec_whom { EXEC_WHOM_TASKS, EXEC_WHOM_BATCH, EXEC_WHOM_FULL };
+enum exec_whom { EXEC_WHOM_TASKS, EXEC_WHOM_STEPS, EXEC_WHOM_BATCH, EXEC_WHOM_FULL };
 #define EXEC_NO_STEP (-1)
 
 /* Time limits of a start, from start() until all ranks are ready, in seconds, all > 0

@@ -211,6 +211,7 @@ static void fill_process (const struct exec_job *job, struct launch *l)
     l->warn_signal = (uint32_t)p->warn.signum;
     l->warn_before = p->warn.before;
     l->warn_batch = p->warn.batch && l->batch;
+    l->warn_steps = p->warn.steps && l->batch;
 }
 
 static int fill_rlimits (const struct rlimits *set, struct launch *l)

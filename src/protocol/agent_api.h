@@ -28,8 +28,8 @@
  *           without fresh until N is 0.
  *      POST /v1/signal?signal=15&whom=WORD
  *           sends a signal. whom=full (default): to all processes of the job; tasks: to
- *           the tasks of its steps, or to all processes if no step runs; batch: to the
- *           batch script's shell. step=N instead of whom: to the tasks of that step.
+ *           the tasks of its steps, or to all processes if no step runs; steps: to those of
+ *           its steps only, if it has a batch script; batch: to the script's shell. step=N instead of whom: to the tasks of that step.
  *      POST /v1/limit?seconds=N
  *           sets the time limit to N seconds from the start, 0: none.
  *      POST /v1/node?rank=N&name=NAME&ntasks=N&cores=LIST&gpus=LIST&gres=LIST

@@ -46,6 +46,7 @@ static const struct record_field fields[] = {
     FIELD (warn_signal, U32, 0, 64),
     FIELD (warn_before, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (warn_batch, BOOLEAN, 0, 1),
+    FIELD (warn_steps, BOOLEAN, 0, 1),
     FIELD (join_timeout, SECONDS, 0, MAX_MILLISECONDS),
     FIELD (rendezvous, STRING, 0, 0),
     FIELD (listen, STRING, 0, 0),

@@ -107,6 +107,7 @@ struct launch {
     uint32_t warn_signal;      /* signal before the time limit; 0: none */
     double warn_before;        /* ... seconds before it */
     bool warn_batch;           /* ... only to the batch script's shell */
+    bool warn_steps;           /* ... only to the steps of a batch job */
     double join_timeout;       /* seconds for all ranks to join */
     char *rendezvous;          /* rank's address: "unix:/path-%r", "tcp:HOST-%r:PORT" */
     char *listen;              /* where it listens: "unix:/path-%r", "tcp:0.0.0.0:PORT" */

@@ -61,6 +61,8 @@ static enum exec_whom whom_of (const struct action *a)
 {
     if (a->whom && !strcmp (a->whom, "batch"))
         return EXEC_WHOM_BATCH;
+    if (a->whom && !strcmp (a->whom, "steps"))
+        return EXEC_WHOM_STEPS;
     return a->whom && !strcmp (a->whom, "full") ? EXEC_WHOM_FULL
            : a->signum == SIGKILL               ? EXEC_WHOM_FULL
                                                 : EXEC_WHOM_TASKS;
@@ -321,7 +323,7 @@ static int read_filter (struct broker *b, struct http_request *req, json_t *body
 
 static int read_action (json_t *body, struct action *a, struct error *err)
 {
-    static const char *const whoms[] = { "tasks", "batch", "full" };
+    static const char *const whoms[] = { "tasks", "steps", "batch", "full" };
     const enum json_need opt = JSON_OPTIONAL_KEY;
     size_t i = 0;
 
@@ -334,7 +336,8 @@ static int read_action (json_t *body, struct action *a, struct error *err)
     while (a->whom && i < ARRAY_SIZE (whoms) && strcmp (whoms[i], a->whom) != 0)
         i++;
     if (a->whom && i == ARRAY_SIZE (whoms))
-        return error_set (err, EINVAL, "request.whom: is not tasks, batch or full");
+        return error_set (err, EINVAL,
+                          "request.whom: is not tasks, steps, batch or full");
     if (a->whom && (a->signum == 0 || a->step != EXEC_NO_STEP))
         return error_set (err, EINVAL, "request.whom: is for signals to whole jobs");
     return 0;

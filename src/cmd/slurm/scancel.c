@@ -339,8 +339,9 @@ static int send (struct cmd *c, const struct scancel *x, json_t *request)
 
     if (x->signum)
         json_object_set_new (request, "signal", json_integer (x->signum));
-    if (x->whom)
-        json_object_set_new (request, "whom", json_string (x->whom));
+    /* As in Slurm, the script does not get a signal that is for the job. */
+    if (x->whom || (x->signum && !json_object_get (request, "step")))
+        json_object_set_new (request, "whom", json_string (x->whom ? x->whom : "steps"));
     if (cmd_call (c, "POST", "/v1/cancel", request, &answer) == CMD_OK)
         report (c, x, answer);
     return c->status;

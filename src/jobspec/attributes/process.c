@@ -105,6 +105,8 @@ static int warning_to_json (const struct job_warning *w, json_t *options)
 
     if (o && w->batch)
         put (o, "batch", json_true ());
+    if (o && w->steps)
+        put (o, "steps", json_true ());
     return put (options, "signal", o);
 }
 
@@ -163,7 +165,8 @@ static int warning_from_json (struct job_warning *w, const json_t *options,
         || (rc = json_get_double (o, "timeleft", 0, JOB_WARNING_LONGEST, &w->before,
                                   JSON_OPTIONAL_KEY, where, err))
                < 0
-        || (rc = json_get_bool (o, "batch", &w->batch, JSON_OPTIONAL_KEY, where, err))
+        || (rc = json_get_bool (o, "batch", &w->batch, JSON_OPTIONAL_KEY, where, err)) < 0
+        || (rc = json_get_bool (o, "steps", &w->steps, JSON_OPTIONAL_KEY, where, err))
                < 0)
         return rc;
     w->signum = (int)signum;

@@ -31,6 +31,7 @@ struct job_warning {
     int signum;    /* 0: none */
     double before; /* seconds before the time limit */
     bool batch;    /* only the batch script's shell gets the signal */
+    bool steps;    /* only the steps of a batch job do; else all of it if no step runs */
 };
 
 struct job_user_env {

@@ -463,6 +463,8 @@ int slurm_option_set (struct submit_options *so, enum submit_source source,
     so->explain_as = o->treatment == SLURM_STORED ? "stored and shown" : NULL;
     int rc = submit_options_set (so, source, o->sets, value, where, err);
     so->explain_as = NULL;
+    if (!strcmp (o->name, "signal"))
+        so->process.warn.steps = !so->process.warn.batch;
     return rc;
 }
 

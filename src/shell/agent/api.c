@@ -142,7 +142,7 @@ static void do_steps (struct root *root, struct conn *conn,
         server_reply (conn, 200, TEXT, sb.buf);
 }
 
-/* "tasks", "batch" or "full"; absent: *ret stays. */
+/* "tasks", "steps", "batch" or "full"; absent: *ret stays. */
 static int get_whom (const struct http_request *req, enum tasks_whom *ret,
                      struct error *err)
 {
@@ -150,6 +150,7 @@ static int get_whom (const struct http_request *req, enum tasks_whom *ret,
         const char *word;
         enum tasks_whom whom;
     } words[] = { { "tasks", TASKS_STEPS },
+                  { "steps", TASKS_ONLY_STEPS },
                   { "batch", TASKS_BATCH },
                   { "full", TASKS_ALL } };
     char value[16];
@@ -160,7 +161,7 @@ static int get_whom (const struct http_request *req, enum tasks_whom *ret,
             return 0;
         }
     }
-    return rc == 0 ? 0 : error_set (err, EINVAL, "whom: not tasks, batch or full");
+    return rc == 0 ? 0 : error_set (err, EINVAL, "whom: not tasks, steps, batch or full");
 }
 
 static void reply_found (struct conn *conn, int rc, const char *what)

@@ -117,7 +117,8 @@ void api_nonces_destroy (struct api_nonces *nonces);
 
 /* Carries out the actions of jobstate.h, and those that are due. */
 void root_carry_out (struct root *root, unsigned todo);
-/* With TASKS_STEPS, signals the whole job if no step runs. -ENOENT: TASKS_BATCH, and the
+/* With TASKS_STEPS, signals the whole job if no step runs; with TASKS_ONLY_STEPS, only if
+ * the job has no batch script. -ENOENT: TASKS_BATCH, and the
  * job has no batch script. */
 int root_signal (struct root *root, int sig, enum tasks_whom whom);
 /* Sets a new time limit, see jobstate_limit(). */

@@ -177,7 +177,9 @@ void root_carry_out (struct root *root, unsigned todo)
     if (todo & JOB_DO_WARN) {
         const struct launch *l = &root->agent->launch;
         root_signal (root, (int)l->warn_signal,
-                     l->warn_batch ? TASKS_BATCH : TASKS_STEPS);
+                     l->warn_batch   ? TASKS_BATCH
+                     : l->warn_steps ? TASKS_ONLY_STEPS
+                                     : TASKS_STEPS);
     }
     root_set_timer (root);
 }
@@ -189,7 +191,10 @@ int root_signal (struct root *root, int sig, enum tasks_whom whom)
     bool batch = root->agent->launch.batch;
     if (whom == TASKS_BATCH && !batch)
         return -ENOENT;
-    if (whom == TASKS_STEPS && (!batch || !steps_run (root->steps)))
+    if (whom == TASKS_ONLY_STEPS && batch)
+        whom = TASKS_STEPS;
+    else if (whom == TASKS_ONLY_STEPS
+             || (whom == TASKS_STEPS && (!batch || !steps_run (root->steps))))
         whom = TASKS_ALL;
     signal_all (root, sig, whom);
     return 0;

@@ -80,6 +80,8 @@ enum tasks_whom {
     TASKS_ALL,   /* all descendants of the agent */
     TASKS_STEPS, /* the tasks of steps: all sets except the job's own */
     TASKS_BATCH, /* the job's own tasks only, not the processes that they started */
+    /* for root_signal(): TASKS_STEPS of a batch job, also if no step runs */
+    TASKS_ONLY_STEPS,
 };
 void tasks_signal (struct tasks *tasks, int sig, enum tasks_whom whom);
 void tasks_kill (struct tasks *tasks);

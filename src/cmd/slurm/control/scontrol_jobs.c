@@ -302,11 +302,12 @@ void scontrol_requeuehold (struct scontrol *s, const char *tag, const struct wor
 void scontrol_suspend (struct scontrol *s, const char *tag, const struct words *w)
 {
     (void)w;
-    scontrol_error (s,
-                    "%s is not supported: a job keeps its resources until it ends; stop "
-                    "its processes with scancel --signal=STOP, and continue them with "
-                    "--signal=CONT",
-                    tag);
+    scontrol_error (
+        s,
+        "%s is not supported: a job keeps its resources until it ends; stop "
+        "its processes with scancel --full --signal=STOP, and continue them with "
+        "--signal=CONT",
+        tag);
 }
 
 /* -- write batch_script -- */

@@ -87,7 +87,7 @@ static void test_round_trip (void **state)
 
     (void)state;
     job_process_init (&p);
-    p.warn = (struct job_warning){ SIGUSR2, 90, true };
+    p.warn = (struct job_warning){ SIGUSR2, 90, true, true };
     rlimits_add (&p.rlimits, "core=unlimited", NULL);
     rlimits_add (&p.rlimits, "stack=8192", NULL);
     p.umask = 027;

@@ -157,10 +157,15 @@ struct job_resize {
 };
 
 struct job {
+    /* what selects and orders the rows of a listing, together in memory */
     uint64_t id;
     enum job_state state;
-    /* submit (strings are never NULL) */
     uint32_t userid, groupid;
+    struct job_array *array; /* of a job array (array.h); or NULL */
+    int64_t priority; /* orders the queue: of the last priority event, or as the caller
+                       * has computed it since */
+    uint64_t turn;    /* of equal priorities the smaller goes first; 0: job's id */
+    /* submit (strings are never NULL) */
     char *user, *name, *queue; /* owned; "" when the submit event has none */
     json_t *shown; /* attributes that listings show, by their key in the submit event; or
                     * NULL: it has none (jobspec/options/attributes.h) */
@@ -185,8 +190,6 @@ struct job {
     bool heterogeneous;     /* has components, which details have */
     bool held_by_operator;  /* urgency 0 was set by an operator, not by the job's user */
     char *hold_note;        /* note of the user or operator who holds the job, or NULL */
-    int64_t priority;       /* orders the queue: of the last priority event, or as the
-                            * caller has computed it since */
     int64_t priority_told;  /* of the last priority event */
     bool reprioritize;      /* the urgency changed since the last priority event */
     unsigned restarts;      /* requeued attempts, in all */
@@ -194,7 +197,6 @@ struct job {
     unsigned reruns;        /* counted ones of the restarts whose tasks had started */
     /* nodes on which the job failed to start (RFC 29), until a good start; or NULL */
     char *avoid;
-    uint64_t turn;        /* of equal priorities the smaller goes first; 0: job's id */
     int64_t nice;         /* points by which the user lowered the job's priority */
     int64_t fixed;        /* priority in place of the computed one; 0: none */
     int64_t setback;      /* points of priority lost by a requeue to the end */
@@ -227,7 +229,6 @@ struct job {
     double t_age;      /* time from which the job's age counts: eligible and not held;
                      * 0: the age does not count. See job_age_since() */
     uint64_t nevents;
-    struct job_array *array; /* of a job array (array.h); or NULL */
     uint64_t array_job;      /* the job is a task of that array; 0: of none */
     uint32_t array_task;     /* ... number of the task */
     void *aux;               /* the caller's; neither used nor freed here */

@@ -124,7 +124,8 @@ static struct group *group_get (struct sched *s, uint64_t shape)
 /* -- jobs in and out of the sets -- */
 
 /* Listings ask for jobs in the order of their submits, so the job after the last one that
- * was found is tried first: it needs no look-up in the table. */
+ * was found is tried first: it needs no look-up in the table. The one after that is fetched
+ * into the cache meanwhile. */
 struct pending *sched_find (const struct sched *s, uint64_t id)
 {
     struct pending *p = s->found ? s->found->hh.next : NULL;
@@ -132,6 +133,8 @@ struct pending *sched_find (const struct sched *s, uint64_t id)
     if (!p || p->job.id != id)
         HASH_FIND (hh, s->by_id, &id, sizeof (id), p);
     ((struct sched *)s)->found = p;
+    if (p && p->hh.next)
+        __builtin_prefetch (&((struct pending *)p->hh.next)->where);
     return p;
 }
 

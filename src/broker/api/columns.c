@@ -10,7 +10,6 @@
 #include "broker/api/components.h"
 #include "broker/api/privacy.h"
 #include "broker/core/service.h"
-#include "common/clock.h"
 #include "common/thousandths.h"
 #include "job/details.h"
 #include "jobspec/options/attributes.h"
@@ -143,7 +142,7 @@ COLUMN (time)
     const struct job *job = c->job;
     double end = job->t_finish > 0            ? job->t_finish
                  : job->state == JOB_INACTIVE ? job->t_inactive
-                 : job->t_start > 0           ? clock_wall ()
+                 : job->t_start > 0           ? c->now
                                               : 0;
     column_add_number (c->sb,
                        job->t_start > 0 && end > job->t_start && !column_job_waits (c->e)
@@ -372,14 +371,18 @@ void column_add_escaped (struct strbuf *sb, const char *text, size_t len)
     }
 }
 
-/* Most texts are shorter than what strcspn() takes to begin. */
+/* Whether a text with a NUL at its end needs no escapes. Most texts are shorter than what
+ * strcspn() takes to begin. */
 static bool is_plain (const char *text, size_t len)
 {
-    size_t i = 0;
+    static const bool ends[256] = {
+        [0] = true, ['\t'] = true, ['\n'] = true, ['\\'] = true
+    };
+    const char *p = text;
 
-    while (i < len && text[i] != '\t' && text[i] != '\n' && text[i] != '\\')
-        i++;
-    return i == len;
+    while (!ends[(unsigned char)*p])
+        p++;
+    return p == text + len;
 }
 
 /* Most texts have nothing to hide or to escape: they are rendered in their place. */
@@ -398,10 +401,10 @@ static void add_tsv_text (const struct cell *cell, uid_t viewer, const struct co
     column_add_escaped (sb, text->buf, text->len);
 }
 
-void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
+void columns_add_json (struct broker *b, uid_t viewer, double now, struct entry *e,
                        const struct column *const list[], size_t n, struct strbuf *sb)
 {
-    const struct cell cell = { b, e, entry_job (e), sb };
+    const struct cell cell = { b, e, entry_job (e), now, sb };
 
     for (size_t i = 0; i < n; i++) {
         strbuf_adds (sb, i ? ",\"" : "{\"");
@@ -422,10 +425,10 @@ void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
     strbuf_addch (sb, '}');
 }
 
-void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
+void columns_add_tsv (struct broker *b, uid_t viewer, double now, struct entry *e,
                       const struct column *const list[], size_t n, struct strbuf *sb)
 {
-    const struct cell cell = { b, e, entry_job (e), sb };
+    const struct cell cell = { b, e, entry_job (e), now, sb };
 
     for (size_t i = 0; i < n; i++) {
         if (i)

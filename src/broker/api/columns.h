@@ -29,6 +29,7 @@ struct cell {
     struct broker *b;
     struct entry *e;
     const struct job *job; /* e's */
+    double now;            /* unix time */
     struct strbuf *sb;
 };
 
@@ -46,10 +47,11 @@ struct column {
 /* All columns: those of columns.c, of the services, and the attributes. */
 const struct column *columns_all (size_t *ret_n);
 const struct column *column_find (const char *name, size_t len);
-/* Adds {"id":1,...} with these columns, as far as the viewer may see them. */
-void columns_add_json (struct broker *b, uid_t viewer, struct entry *e,
+/* Adds {"id":1,...} with these columns, as far as the viewer may see them. now: unix time;
+ * long listings look at the clock only now and then. */
+void columns_add_json (struct broker *b, uid_t viewer, double now, struct entry *e,
                        const struct column *const list[], size_t n, struct strbuf *sb);
-void columns_add_tsv (struct broker *b, uid_t viewer, struct entry *e,
+void columns_add_tsv (struct broker *b, uid_t viewer, double now, struct entry *e,
                       const struct column *const list[], size_t n, struct strbuf *sb);
 
 /* -- for renderers -- */

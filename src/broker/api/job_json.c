@@ -245,7 +245,7 @@ static json_t *describe_columns (struct broker *b, uid_t viewer, struct entry *e
 
     for (size_t i = 0; i < n; i++)
         list[i] = &all[i];
-    columns_add_json (b, viewer, e, list, n, &sb);
+    columns_add_json (b, viewer, clock_wall (), e, list, n, &sb);
     return json_loadb (sb.buf, sb.len, 0, NULL);
 }
 

@@ -14,6 +14,7 @@
 #define PASS_SECONDS 0.005
 #define ROWS_A_LOOK 64 /* rows between two looks at the clock */
 #define AHEAD 4        /* rows, see fetch_ahead() */
+#define KEYS_AHEAD 16  /* jobs, see fetch_keys() */
 #define CACHE_LINE 64
 
 /* A row with its sort key, so that comparisons need no access to the job. */
@@ -127,28 +128,55 @@ static bool is_elsewhere (const struct entry *e)
            && (job->state < JOB_INACTIVE || idset_count (a->cancelled) == 0);
 }
 
+/* For functions that only prefetch: GCC takes them for functions without effect, and drops
+ * their calls unless they are inlined. */
+#define ALWAYS_INLINE inline __attribute__ ((always_inline))
+
+static ALWAYS_INLINE void fetch (const void *p, size_t len)
+{
+    for (size_t at = 0; at < len; at += CACHE_LINE)
+        __builtin_prefetch ((const char *)p + at);
+}
+
+/* Fetches what selects and orders the rows of later jobs: for the entry, then for its job. */
+static ALWAYS_INLINE void fetch_keys (struct entry *const *list, size_t left)
+{
+    if (left > 2 * KEYS_AHEAD)
+        fetch (list[2 * KEYS_AHEAD], sizeof (struct entry_head));
+    if (left > KEYS_AHEAD && list[KEYS_AHEAD])
+        fetch (entry_job (list[KEYS_AHEAD]), offsetof (struct job, shown));
+}
+
+static void set_key (struct row *row, struct entry *e)
+{
+    const struct job *job = entry_job (e);
+    enum job_group group = job_phase_group (api_row_phase (job));
+    bool waits = group == JOB_GROUP_PENDING;
+
+    row->group = waits ? 1 : group == JOB_GROUP_FINISHED ? 2 : 0;
+    row->priority = waits ? job->priority : 0;
+    row->turn = waits && job->turn ? job->turn : entry_id (e);
+    row->id = entry_id (e);
+    row->e = e;
+}
+
 /* The matching rows. Pages (after=, limit=) are ordered by id, whole listings by the
  * listing's order. */
 static struct row *collect (struct broker *b, const struct listing *l, size_t *ret_n)
 {
     struct row *rows = calloc (entries_count (b).all + 1, sizeof (*rows));
-    struct entry *e;
-    size_t n = 0;
+    size_t all, n = 0;
+    struct entry *const *list = entries_array (b, &all);
 
     if (!rows)
         return NULL;
-    entries_each (ENTRIES_ALL, b, e) {
-        const struct job *job = entry_job (e);
-        if (entry_id (e) <= (uint64_t)l->after || is_elsewhere (e)
+    for (size_t i = 0; i < all; i++) {
+        struct entry *e = list[i];
+        fetch_keys (list + i, all - i);
+        if (!e || entry_id (e) <= (uint64_t)l->after || is_elsewhere (e)
             || !api_filter_match (&l->filter, e))
             continue;
-        enum job_group group = job_phase_group (api_row_phase (job));
-        bool waits = group == JOB_GROUP_PENDING;
-        rows[n].group = waits ? 1 : group == JOB_GROUP_FINISHED ? 2 : 0;
-        rows[n].priority = waits ? job->priority : 0;
-        rows[n].turn = waits && job->turn ? job->turn : entry_id (e);
-        rows[n].e = e;
-        rows[n++].id = entry_id (e);
+        set_key (&rows[n++], e);
     }
     bool paged = l->after > 0 || n > (size_t)l->limit;
     sort (rows, n, paged ? by_id : by_order);
@@ -175,15 +203,9 @@ static struct entry *entry_of (const struct listing *l, const struct row *row)
     return l->removed == entries_removed (l->b) ? row->e : entry_find (l->b, row->id);
 }
 
-static void fetch (const void *p, size_t len)
-{
-    for (size_t at = 0; at < len; at += CACHE_LINE)
-        __builtin_prefetch ((const char *)p + at);
-}
-
 /* Most of a row's time is the wait for memory: for its entry, then the entry's job, then
  * the job's texts. Fetches them for later rows while this one is rendered. */
-static void fetch_ahead (const struct listing *l)
+static ALWAYS_INLINE void fetch_ahead (const struct listing *l)
 {
     const struct row *row = &l->rows[l->at];
     size_t left = l->shown - l->at;
@@ -206,7 +228,7 @@ static void fetch_ahead (const struct listing *l)
  * have gone meanwhile. */
 static bool render (struct listing *l, size_t max)
 {
-    double begin = clock_mono ();
+    double begin = clock_mono (), now = clock_wall ();
 
     if (l->at == 0 && !l->tsv)
         strbuf_adds (&l->sb, "{\"jobs\":[");
@@ -222,9 +244,9 @@ static bool render (struct listing *l, size_t max)
             strbuf_adds (&l->sb, ",\n");
         l->written = true;
         if (l->tsv)
-            columns_add_tsv (l->b, l->filter.me, e, l->list, l->n, &l->sb);
+            columns_add_tsv (l->b, l->filter.me, now, e, l->list, l->n, &l->sb);
         else
-            columns_add_json (l->b, l->filter.me, e, l->list, l->n, &l->sb);
+            columns_add_json (l->b, l->filter.me, now, e, l->list, l->n, &l->sb);
     }
     if (l->at < l->shown)
         return false;

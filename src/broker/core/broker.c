@@ -488,6 +488,7 @@ void broker_destroy (struct broker *b)
     exec_claim_release (b->host.claim);
     HASH_ITER (hh, b->table.all, e, next)
         entry_remove (b, e);
+    free (b->table.order);
     services_call (release, b);
     sched_destroy (b->sched);
     matcher_destroy (b->matcher);

@@ -20,6 +20,9 @@ struct entry_links {
 /* The table of jobs, and lists of some of them. */
 struct job_table {
     struct entry *all; /* by id */
+    /* in the order in which they came; NULL where a job has gone */
+    struct entry **order;
+    size_t norder, aorder;
     uint64_t next_id;
     uint64_t removed; /* entries so far */
     size_t npending, nrunning, nfinished;
@@ -31,6 +34,7 @@ struct job_table {
 struct entry {
     struct entry_head head;
     UT_hash_handle hh;
+    size_t place;                        /* index in the table's order */
     unsigned queue;                      /* index in config */
     struct match_request *req;           /* while the job may be scheduled */
     double max_wait, time_min;           /* seconds, from the jobspec; 0: none */

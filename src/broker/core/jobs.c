@@ -20,6 +20,12 @@ struct entry *entries_next (const struct entry *e, enum entries list)
     return list == ENTRIES_ALL ? e->hh.next : e->links[list].next;
 }
 
+struct entry *const *entries_array (const struct broker *b, size_t *ret_n)
+{
+    *ret_n = b->table.norder;
+    return b->table.order;
+}
+
 struct entries_count entries_count (const struct broker *b)
 {
     const struct job_table *t = &b->table;
@@ -105,7 +111,31 @@ int entry_number (struct broker *b, struct entry *e)
 
 void entry_insert (struct broker *b, struct entry *e)
 {
-    HASH_ADD (hh, b->table.all, head.id, sizeof (e->head.id), e);
+    struct job_table *t = &b->table;
+
+    if (array_reserve (&t->order, &t->aorder, t->norder + 1, sizeof (*t->order)) < 0)
+        broker_no_memory ("the table of jobs");
+    e->place = t->norder;
+    t->order[t->norder++] = e;
+    HASH_ADD (hh, t->all, head.id, sizeof (e->head.id), e);
+}
+
+/* Takes e out of the order, and closes the gaps when they are more than the jobs. */
+static void leave_order (struct job_table *t, struct entry *e)
+{
+    size_t n = 0;
+
+    t->order[e->place] = NULL;
+    if (t->norder < 2 * (size_t)HASH_COUNT (t->all))
+        return;
+    for (size_t i = 0; i < t->norder; i++) {
+        if (!t->order[i])
+            continue;
+        t->order[n] = t->order[i];
+        t->order[n]->place = n;
+        n++;
+    }
+    t->norder = n;
 }
 
 void entry_destroy (struct entry *e)
@@ -142,6 +172,7 @@ void entry_remove (struct broker *b, struct entry *e)
 {
     services_call (goes, b, e);
     HASH_DELETE (hh, b->table.all, e);
+    leave_order (&b->table, e);
     b->table.removed++;
     for (enum entries list = ENTRIES_ALL + 1; list < ENTRIES_LISTS; list++)
         set_listed (b, e, list, false);

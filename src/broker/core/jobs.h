@@ -98,6 +98,10 @@ struct entry *entries_next (const struct entry *e, enum entries list);
     for (struct entry *next_ = ((e) = entries_first (b, list), NULL);                    \
          (e) && (next_ = entries_next (e, list), true); (e) = next_)
 
+/* All jobs as an array, in the order in which they came; NULL where a job has gone. For
+ * loops that fetch memory ahead of the job they look at. Valid until a job comes or goes. */
+struct entry *const *entries_array (const struct broker *b, size_t *ret_n);
+
 struct entries_count {
     size_t all, pending, running, finished;
     size_t whole; /* of running: arrays, whose tasks are jobs themselves */

@@ -20,6 +20,7 @@
 #include "broker/core/turn.h"
 #include "broker/services/submit/submit.h"
 #include "broker/core/service.h"
+#include "common/clock.h"
 
 #define ADOPT_SECONDS 3
 #define TEXT_MAX 8192
@@ -109,7 +110,7 @@ static void render (struct broker *b, struct entry *e, const char *name,
 
     strbuf_init (sb, TEXT_MAX);
     strbuf_adds (sb, "");
-    c->render (&(struct cell){ b, e, job, sb });
+    c->render (&(struct cell){ b, e, job, clock_wall (), sb });
     if (c->private_part)
         privacy_scrub (b, job->userid, sb); /* the Job's owner sees some jobs only */
 }

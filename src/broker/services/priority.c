@@ -110,11 +110,10 @@ static int64_t setback (const struct broker *b, const struct entry *e)
     return own - last;
 }
 
-/* The present priority of a waiting job; ret may be NULL. */
-static int64_t priority_of (const struct broker *b, const struct entry *e,
+/* The priority of a waiting job at this time; ret may be NULL. */
+static int64_t priority_of (const struct broker *b, const struct entry *e, double now,
                             struct priority *ret)
 {
-    double now = clock_wall ();
     struct priority_job job = describe (b, e, now);
     struct priority p;
 
@@ -410,8 +409,9 @@ static void api_job_priority (struct broker *b, struct http_request *req,
 /* Waiting jobs: the present sum; others: the last one recorded. */
 static void col_priority (const struct cell *c)
 {
-    column_add_number (c->sb, column_job_waits (c->e) ? priority_of (c->b, c->e, NULL)
-                                                      : c->job->priority_told);
+    column_add_number (c->sb, column_job_waits (c->e)
+                                  ? priority_of (c->b, c->e, c->now, NULL)
+                                  : c->job->priority_told);
 }
 
 static void col_fixed (const struct cell *c)
@@ -428,7 +428,7 @@ static void col_fixed (const struct cell *c)
         struct priority p;                                                               \
         if (!column_job_waits (c->e))                                                    \
             return;                                                                      \
-        priority_of (c->b, c->e, &p);                                                    \
+        priority_of (c->b, c->e, c->now, &p);                                            \
         column_add_number (c->sb, p.term);                                               \
     }
 TERM (urgency)
@@ -450,9 +450,9 @@ static const struct column columns[] = {
 
 static void act_priority (struct broker *b, struct entry *e)
 {
-    broker_emit_or_stop (
-        b, e, "priority",
-        json_pack ("{s:I}", "priority", (json_int_t)priority_of (b, e, NULL)));
+    broker_emit_or_stop (b, e, "priority",
+                         json_pack ("{s:I}", "priority",
+                                    (json_int_t)priority_of (b, e, clock_wall (), NULL)));
 }
 
 static void on_requeue (struct broker *b, struct entry *e,

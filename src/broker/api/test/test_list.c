@@ -176,6 +176,27 @@ static void test_gone_meanwhile (void **unused)
     small_destroy (s);
 }
 
+/* Jobs that have gone leave no gap, and the others keep their order. */
+static void test_gone (void **unused)
+{
+    struct small *s = six_jobs ();
+    static const char *const left[] = {
+        "1\n2\n4\n5\n6\n", "1\n2\n4\n6\n", "2\n4\n6\n", "2\n4\n", "4\n", "",
+    };
+    static const uint64_t ids[] = { 3, 5, 1, 6, 2, 4 };
+
+    (void)unused;
+    for (size_t i = 0; i < ARRAY_SIZE (ids); i++) {
+        small_finish (s, ids[i], "ended");
+        entry_remove (s->b, entry_find (s->b, ids[i]));
+        assert_string_equal (list (s, USER, IDS "&state=all&after=0"), left[i]);
+    }
+    small_submit (s, "duration: 0");
+    small_turn (s);
+    assert_string_equal (list (s, USER, IDS), "7\n");
+    small_destroy (s);
+}
+
 static void scenario (struct small *s)
 {
     for (int i = 0; i < 5; i++)
@@ -206,7 +227,7 @@ int main (void)
         cmocka_unit_test (test_pages),          cmocka_unit_test (test_escapes),
         cmocka_unit_test (test_private),        cmocka_unit_test (test_refused),
         cmocka_unit_test (test_gone_meanwhile), cmocka_unit_test (test_jobs_vanish),
-        cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_no_memory),      cmocka_unit_test (test_gone),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

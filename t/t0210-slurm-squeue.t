@@ -218,6 +218,17 @@ test_expect_success '--json has the members that launchers read' '
     test_expect_code 1 squeue --json -j 99999
 '
 
+test_expect_success 'a listing that breaks off is read again, and no row is lost or there twice' '
+    for n in 1 2 3 4 5 6 7 8 9 10 11 12; do submit -J "row\\$n" --hold -- true || return 1; done &&
+    squeue -h -t all -o "%i %j %T" >expected && test $(wc -l <expected) -gt 12 &&
+    for bytes in 1 100 300 500 700; do
+        rm -f cut.sock && python3 "$FLUXQ_SOURCE_DIR/t/helper/cutter.py" cut.sock $bytes &
+        cutter=$! && wait_until 20 test -S cut.sock &&
+        FLUXQ_BROKER=unix://$PWD/cut.sock squeue -h -t all -o "%i %j %T" >out && test_cmp expected out &&
+        wait $cutter || return 1
+    done
+'
+
 test_expect_success '-i repeats the list until it is interrupted' '
     rm -f out
     env --default-signal=INT squeue -i 1 -t R >out 2>err &

@@ -24,6 +24,7 @@ src_cmd_libcmd_a_SOURCES = \
 	src/cmd/print/listing.c \
 	src/cmd/print/nodegroup.c \
 	src/cmd/print/print.c \
+	src/cmd/print/lines.c \
 	src/cmd/print/tsv.c \
 	src/cmd/print/width.c \
 	src/cmd/show/info_topology.c \
@@ -93,7 +94,8 @@ src_cmd_fluxq_SOURCES = src/cmd/main.c
 src_cmd_fluxq_LDADD = $(CMD_LIBS)
 
 if HAVE_CMOCKA
-CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_listing \
+CMD_TESTS = src/cmd/test/test_complete src/cmd/print/test/test_lines \
+	src/cmd/print/test/test_listing \
 	src/cmd/slurm/test/test_format src/cmd/slurm/test/test_sacct \
 	src/cmd/slurm/test/test_scontrol \
 	src/cmd/slurm/test/test_sinfo
@@ -107,6 +109,8 @@ src_cmd_slurm_test_test_sacct_SOURCES = src/cmd/slurm/test/test_sacct.c
 src_cmd_slurm_test_test_sacct_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_slurm_test_test_sinfo_SOURCES = src/cmd/slurm/test/test_sinfo.c
 src_cmd_slurm_test_test_sinfo_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
+src_cmd_print_test_test_lines_SOURCES = src/cmd/print/test/test_lines.c
+src_cmd_print_test_test_lines_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_print_test_test_listing_SOURCES = src/cmd/print/test/test_listing.c
 src_cmd_print_test_test_listing_LDADD = $(CMD_LIBS) $(CMOCKA_LIBS)
 src_cmd_slurm_test_test_format_SOURCES = src/cmd/slurm/test/test_format.c

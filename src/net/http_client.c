@@ -41,6 +41,7 @@ struct exchange {
     int timeout_ms; /* between bytes; -1: unlimited */
     int (*fn) (const char *data, size_t len, void *arg); /* for streams */
     void *arg;
+    const struct http_reader *reader; /* of a body that is read while it arrives */
     bool upgrade; /* data after 101 stays in the socket */
     bool reached; /* the request had a connection */
     struct http_wait wait;
@@ -344,6 +345,10 @@ static int on_body (const char *data, size_t len, void *arg)
 
     if (x->fn && x->parser.status < 400)
         return x->fn (data, len, x->arg);
+    if (x->reader && x->parser.status < 400) {
+        x->reader->piece (data, len, x->reader->arg);
+        return 0;
+    }
     return strbuf_add (&x->collected, data, len);
 }
 
@@ -455,9 +460,11 @@ static int explain (const struct exchange *x, int rc, struct error *err)
 
 static void begin (struct exchange *x)
 {
-    strbuf_init (&x->collected, x->fn ? ERROR_BODY_MAX : BODY_MAX);
+    strbuf_init (&x->collected, x->fn || x->reader ? ERROR_BODY_MAX : BODY_MAX);
     http_parser_init (&x->parser, !strcmp (x->method, "HEAD"), on_body, x);
     x->parser.upgrade = x->upgrade;
+    if (x->reader)
+        x->reader->begin (x->reader->arg);
 }
 
 static void release (struct exchange *x)
@@ -550,6 +557,21 @@ int http_client_stream (struct http_client *c, const char *method, const char *t
         .timeout_ms = -1,
         .fn = fn,
         .arg = arg,
+    };
+
+    return run (c, &x, ret, err);
+}
+
+int http_client_read (struct http_client *c, const char *target,
+                      const struct http_reader *reader, struct http_response *ret,
+                      struct error *err)
+{
+    struct exchange x = {
+        .method = "GET",
+        .target = target,
+        .body = "",
+        .timeout_ms = IDLE_MS,
+        .reader = reader,
     };
 
     return run (c, &x, ret, err);

@@ -83,6 +83,20 @@ void http_response_release (struct http_response *r);
 int http_client_stream (struct http_client *c, const char *method, const char *target,
                         int (*fn) (const char *data, size_t len, void *arg), void *arg,
                         struct http_response *ret, struct error *err);
+/* Reads a body while it arrives. */
+struct http_reader {
+    /* Comes before the first piece, and again when the request is repeated, because the
+     * connection broke: then the earlier pieces do not count. */
+    void (*begin) (void *arg);
+    void (*piece) (const char *data, size_t len, void *arg);
+    void *arg;
+};
+/* GET as http_client_request(), with the same repeats and time limit, but the reader gets
+ * the body. The pieces are the whole body only if the result is 0. Bodies of errors
+ * (status >= 400) go to ret. */
+int http_client_read (struct http_client *c, const char *target,
+                      const struct http_reader *reader, struct http_response *ret,
+                      struct error *err);
 /* Sends POST target with "Connection: Upgrade" and "Upgrade: fluxq", to speak with the
  * agents of a job (/v1/jobs/ID/connect). Returns 0 and a connected stream socket,
  * blocking and close-on-exec, which the caller closes; from its first byte on it carries

@@ -169,6 +169,22 @@ int cmd_broken (struct cmd *c, int rc, const struct error *err)
     return cmd_fail (c, "%s", err->text[0] ? err->text : strerror (-rc));
 }
 
+/* The end of a request that needs a 2xx answer; rc: of http_client.h. Another answer is
+ * released. */
+static int check_answer (struct cmd *c, int rc, struct http_response *answer,
+                         struct error *err)
+{
+    if (rc == 0 && answer->status >= 200 && answer->status < 300)
+        return CMD_OK;
+    if (rc == 0)
+        rc = http_response_error (answer, err);
+    if (rc < 0 && answer->status)
+        cmd_add_words (c, answer, err);
+    http_response_release (answer);
+    *answer = (struct http_response){ 0 };
+    return cmd_broken (c, rc, err);
+}
+
 int cmd_request (struct cmd *c, const char *method, const char *target, const char *body,
                  size_t len, struct http_response *ret)
 {
@@ -178,15 +194,20 @@ int cmd_request (struct cmd *c, const char *method, const char *target, const ch
     if (cmd_connect (c) != CMD_OK)
         return c->status;
     int rc = http_client_request (c->client, method, target, body, len, NULL, ret, &err);
-    if (rc == 0 && ret->status >= 200 && ret->status < 300)
-        return CMD_OK;
-    if (rc == 0)
-        rc = http_response_error (ret, &err);
-    if (rc < 0 && ret->status)
-        cmd_add_words (c, ret, &err);
-    http_response_release (ret);
-    *ret = (struct http_response){ 0 };
-    return cmd_broken (c, rc, &err);
+    return check_answer (c, rc, ret, &err);
+}
+
+int cmd_read (struct cmd *c, const char *target, const struct http_reader *reader)
+{
+    struct http_response answer = { 0 };
+    struct error err = { 0 };
+
+    if (cmd_connect (c) != CMD_OK)
+        return c->status;
+    int rc = http_client_read (c->client, target, reader, &answer, &err);
+    int status = check_answer (c, rc, &answer, &err);
+    http_response_release (&answer);
+    return status;
 }
 
 int cmd_call (struct cmd *c, const char *method, const char *target, json_t *body,

@@ -184,6 +184,9 @@ void cmd_disconnect (struct cmd *c);
  * status. body may be NULL; len: its bytes. */
 int cmd_request (struct cmd *c, const char *method, const char *target, const char *body,
                  size_t len, struct http_response *ret);
+/* GET: the reader gets a 2xx answer while it arrives, see http_client_read(). 0, or the exit
+ * status; then the pieces do not count. */
+int cmd_read (struct cmd *c, const char *target, const struct http_reader *reader);
 /* A request with a JSON answer; *ret is a new reference. body (taken over) may be
  * NULL. */
 int cmd_call (struct cmd *c, const char *method, const char *target, json_t *body,

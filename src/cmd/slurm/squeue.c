@@ -193,7 +193,7 @@ static int get (struct cmd *c, const struct squeue *q, struct job_rows *ret)
         target_add (&target, "user", q->known.len ? q->known.buf : NULL);
         target_add (&target, "queue", q->partitions);
     }
-    return job_rows_get (c, ret, target.buf, q->needs);
+    return job_rows_get (c, ret, target.buf, q->needs, q->json ? NULL : q->sort);
 }
 
 /* Prints the row, or a row for each task of an array that waits. */
@@ -239,8 +239,6 @@ static int print (struct cmd *c, struct squeue *q, struct job_rows *rows)
         slurm_add_date (&sb);
     if (q->header)
         slurm_format_add_heading (&q->format, &sb);
-    if (job_rows_sort (rows, q->sort) < 0)
-        return cmd_fail (c, "out of memory");
     for (size_t i = 0; i < rows->n; i++) {
         job_rows_fill (rows, i, &row);
         if (job_filter_match (&q->filter, &row))

@@ -235,6 +235,69 @@ static void test_cut_stream (void **state)
     end (&s, c);
 }
 
+struct read {
+    unsigned begun;
+    char text[64];
+};
+
+static void read_begin (void *arg)
+{
+    struct read *r = arg;
+
+    r->begun++;
+    r->text[0] = '\0';
+}
+
+static void read_piece (const char *data, size_t len, void *arg)
+{
+    struct read *r = arg;
+    size_t have = strlen (r->text);
+
+    snprintf (r->text + have, sizeof (r->text) - have, "%.*s", (int)len, data);
+}
+
+static int read_to (struct http_client *c, struct read *to, struct http_response *r,
+                    struct error *err)
+{
+    const struct http_reader reader = { read_begin, read_piece, to };
+
+    *to = (struct read){ .begun = 0 };
+    return http_client_read (c, "/x", &reader, r, err);
+}
+
+#define CHUNKED "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nhello\r\n"
+#define REFUSED "HTTP/1.1 404 Not Found\r\nContent-Length: 4\r\n\r\ngone"
+
+/* Fails if a reader takes pieces of a broken answer for pieces of the next one, or the
+ * body of an error for that of an answer. */
+static void test_read (void **state)
+{
+    struct script s = { .steps = {
+                            { OK, false },
+                            { CHUNKED, true },
+                            { CHUNKED "2\r\n, \r\n5\r\nworld\r\n0\r\n\r\n", false },
+                            { REFUSED, false } } };
+    struct http_response r = { 0 };
+    struct error err = { 0 };
+    struct read to;
+
+    (void)state;
+    struct http_client *c = begin (&s);
+    assert_int_equal (ask (c, "GET", &err), 200);
+    assert_int_equal (read_to (c, &to, &r, &err), 0);
+    assert_int_equal (r.status, 200);
+    assert_string_equal (to.text, "hello, world");
+    assert_int_equal (to.begun, 2);
+    http_response_release (&r);
+    assert_int_equal (read_to (c, &to, &r, &err), 0);
+    assert_int_equal (r.status, 404);
+    assert_string_equal (r.body, "gone");
+    assert_string_equal (to.text, "");
+    http_response_release (&r);
+    end (&s, c);
+    assert_int_equal (s.connections, 2);
+}
+
 static int error_of (int status, const char *type, const char *body, struct error *err)
 {
     struct http_response r = { .status = status,
@@ -402,6 +465,7 @@ int main (void)
         cmocka_unit_test (test_broken_answers),
         cmocka_unit_test (test_no_smuggling),
         cmocka_unit_test (test_cut_stream),
+        cmocka_unit_test (test_read),
         cmocka_unit_test (test_errors),
         cmocka_unit_test (test_urls),
         cmocka_unit_test (test_default_sockets),

@@ -36,7 +36,7 @@ static json_t *describe (struct cmd *c, const json_t *jobs, const char *target,
     struct job_row row;
     json_t *list = json_array ();
 
-    if (job_rows_get (c, &rows, target, JOB_JSON_NEEDS) != CMD_OK) {
+    if (job_rows_get (c, &rows, target, JOB_JSON_NEEDS, NULL) != CMD_OK) {
         json_decref (list);
         return NULL;
     }

@@ -67,19 +67,10 @@ static char *make_row (const struct job_rows *rows, const char *row, json_t *o, 
     return made;
 }
 
-/* Whether there is a heterogeneous job: its components are the first column. */
-static bool has_any (const struct job_rows *rows)
-{
-    for (size_t i = 0; i < rows->n; i++)
-        if (*rows->order[i])
-            return true;
-    return false;
-}
-
 /* Adds a row; made: memory that the rows own then. */
-static int append (struct job_rows *to, size_t *alloc, const char *row, char *made)
+static int append (struct job_rows *to, const char *row, char *made)
 {
-    if (array_reserve (&to->order, alloc, to->n + 1, sizeof (*to->order)) < 0
+    if (array_reserve (&to->order, &to->aorder, to->n + 1, sizeof (*to->order)) < 0
         || (made
             && array_reserve (&to->made, &to->amade, to->nmade + 1, sizeof (*to->made))
                    < 0)) {
@@ -92,7 +83,7 @@ static int append (struct job_rows *to, size_t *alloc, const char *row, char *ma
     return 0;
 }
 
-static int append_components (struct job_rows *to, size_t *alloc, const char *row)
+static int append_components (struct job_rows *to, const char *row)
 {
     autojson json_t *list = json_loads (row, 0, NULL);
     json_t *o;
@@ -100,25 +91,13 @@ static int append_components (struct job_rows *to, size_t *alloc, const char *ro
 
     json_array_foreach (list, i, o) {
         char *made = make_row (to, row, o, i);
-        if (!made || append (to, alloc, made, made) < 0)
+        if (!made || append (to, made, made) < 0)
             return -ENOMEM;
     }
-    return json_array_size (list) > 0 ? 0 : append (to, alloc, row, NULL);
+    return json_array_size (list) > 0 ? 0 : append (to, row, NULL);
 }
 
-int job_rows_expand (struct job_rows *rows)
+int job_rows_add (struct job_rows *rows, const char *row)
 {
-    const char **all = rows->order;
-    size_t n = rows->n, alloc = 0;
-    int rc = 0;
-
-    if (!has_any (rows))
-        return 0;
-    rows->order = NULL;
-    rows->n = 0;
-    for (size_t i = 0; i < n && rc == 0; i++)
-        rc = *all[i] ? append_components (rows, &alloc, all[i])
-                     : append (rows, &alloc, all[i], NULL);
-    free (all);
-    return rc;
+    return *row ? append_components (rows, row) : append (rows, row, NULL);
 }

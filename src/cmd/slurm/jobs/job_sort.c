@@ -84,15 +84,20 @@ struct group_name {
     char *name;
 };
 
-struct sort {
+#define VALUES_MAX (KEYS_MAX + OTHERS)
+#define OTHERS 3 /* values of a row beside the keys: start, id, component */
+
+/* Jobs often come in the wanted order, or in the opposite one: then the values of all rows
+ * need no memory. */
+struct job_sort {
     struct key keys[KEYS_MAX];
     size_t n;
     struct group_name *groups; /* that have been looked up */
     size_t ngroups;
+    size_t nrows;                            /* that have come */
+    bool up, down;                           /* ... in the order, in the opposite one */
+    struct sort_value values[2][VALUES_MAX]; /* of the last two rows */
 };
-
-#define VALUES_MAX (KEYS_MAX + OTHERS)
-#define OTHERS 3 /* values of a row beside the keys: start, id, component */
 
 struct sorted {
     const char *row;
@@ -108,11 +113,11 @@ static const struct letter *find_letter (char c)
 }
 
 /* The keys in the order of spec; the unknown letter, or 0. */
-static char parse (const char *spec, struct sort *ret)
+static char parse (const char *spec, struct job_sort *ret)
 {
     bool reverse = false;
 
-    *ret = (struct sort){ .n = 0 };
+    *ret = (struct job_sort){ .n = 0 };
     for (; *spec; spec++) {
         if (*spec == ',' || *spec == '+' || *spec == '-') {
             reverse = *spec == '-';
@@ -134,7 +139,7 @@ static char parse (const char *spec, struct sort *ret)
 
 bool job_sort_needs (const char *spec, uint64_t *ret_needs, char *ret_wrong)
 {
-    struct sort sort;
+    struct job_sort sort;
 
     *ret_wrong = parse (spec, &sort);
     *ret_needs = BIT (ID) | BIT (ST) | BIT (BEGIN_TIME) | BIT (START_TIME);
@@ -157,7 +162,7 @@ static double job_and_task (const struct job_row *row)
 }
 
 /* Looks up each group once: there are more jobs than groups. */
-static const char *group_name (struct sort *sort, const struct job_row *row)
+static const char *group_name (struct job_sort *sort, const struct job_row *row)
 {
     gid_t gid = (gid_t)job_number (row, JOB_GROUPID);
 
@@ -177,7 +182,7 @@ static const char *group_name (struct sort *sort, const struct job_row *row)
     return name;
 }
 
-static struct sort_value value_of (struct sort *sort, const struct job_row *row,
+static struct sort_value value_of (struct job_sort *sort, const struct job_row *row,
                                    const struct letter *l)
 {
     switch (l->kind) {
@@ -227,7 +232,7 @@ static int compare_key (const struct key *key, const struct sort_value *a,
     return key->reverse ? -diff : diff;
 }
 
-static int compare_rows (const struct sort *sort, const struct sort_value *a,
+static int compare_rows (const struct job_sort *sort, const struct sort_value *a,
                          const struct sort_value *b)
 {
     size_t i;
@@ -254,7 +259,7 @@ static int compare (const void *x, const void *y, void *arg)
 }
 
 /* last: the values of another row, or NULL. */
-static void read_values (struct sort *sort, const struct job_row *row,
+static void read_values (struct job_sort *sort, const struct job_row *row,
                          const struct sort_value *last, struct sort_value *ret)
 {
     for (size_t k = 0; k < sort->n; k++) {
@@ -267,25 +272,6 @@ static void read_values (struct sort *sort, const struct job_row *row,
     ret[sort->n + 2].number = job_number (row, JOB_COMPONENTS);
 }
 
-/* 1: the rows are in order, -1: in the opposite order, 0: neither. */
-static int direction_of (const struct job_rows *rows, struct sort *sort)
-{
-    struct sort_value values[2][VALUES_MAX];
-    struct job_row row;
-    bool up = true, down = true;
-
-    job_row_init (&row);
-    for (size_t i = 0; i < rows->n && (up || down); i++) {
-        struct sort_value *last = i > 0 ? values[1 - i % 2] : NULL;
-        job_rows_fill (rows, i, &row);
-        read_values (sort, &row, last, values[i % 2]);
-        int diff = last ? compare_rows (sort, last, values[i % 2]) : 0;
-        up = up && diff <= 0;
-        down = down && diff >= 0;
-    }
-    return up ? 1 : down ? -1 : 0;
-}
-
 static void reverse (struct job_rows *rows)
 {
     for (size_t i = 0, k = rows->n; i + 1 < k; i++) {
@@ -295,7 +281,7 @@ static void reverse (struct job_rows *rows)
     }
 }
 
-static int sort_rows (struct job_rows *rows, struct sort *sort)
+static int sort_rows (struct job_rows *rows, struct job_sort *sort)
 {
     size_t nvalues = sort->n + OTHERS;
     autofree struct sorted *list = calloc (rows->n, sizeof (*list));
@@ -317,20 +303,52 @@ static int sort_rows (struct job_rows *rows, struct sort *sort)
     return 0;
 }
 
-/* Jobs often come in the wanted order, or in the opposite one: then no memory is needed. */
-int job_rows_sort (struct job_rows *rows, const char *spec)
+struct job_sort *job_sort_create (const char *spec)
 {
-    struct sort sort;
-    int rc = 0;
+    struct job_sort *sort = malloc (sizeof (*sort));
 
-    parse (spec, &sort);
-    int direction = direction_of (rows, &sort);
-    if (direction < 0)
-        reverse (rows);
-    else if (direction == 0)
-        rc = sort_rows (rows, &sort);
-    for (size_t i = 0; i < sort.ngroups; i++)
-        free (sort.groups[i].name);
-    free (sort.groups);
-    return rc;
+    if (!sort)
+        return NULL;
+    parse (spec, sort);
+    job_sort_reset (sort);
+    return sort;
+}
+
+void job_sort_destroy (struct job_sort *sort)
+{
+    if (!sort)
+        return;
+    for (size_t i = 0; i < sort->ngroups; i++)
+        free (sort->groups[i].name);
+    free (sort->groups);
+    free (sort);
+}
+
+void job_sort_reset (struct job_sort *sort)
+{
+    sort->nrows = 0;
+    sort->up = sort->down = true;
+}
+
+void job_sort_note (struct job_sort *sort, const struct job_row *row)
+{
+    size_t n = sort->nrows++;
+    struct sort_value *own = sort->values[n % 2], *last = sort->values[1 - n % 2];
+
+    if (!sort->up && !sort->down)
+        return;
+    read_values (sort, row, n > 0 ? last : NULL, own);
+    int diff = n > 0 ? compare_rows (sort, last, own) : 0;
+    sort->up = sort->up && diff <= 0;
+    sort->down = sort->down && diff >= 0;
+}
+
+int job_sort_order (struct job_sort *sort, struct job_rows *rows)
+{
+    if (sort->up)
+        return 0;
+    if (!sort->down)
+        return sort_rows (rows, sort);
+    reverse (rows);
+    return 0;
 }

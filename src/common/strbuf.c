@@ -34,8 +34,7 @@ void strbuf_reset (struct strbuf *sb)
         sb->buf[0] = '\0';
 }
 
-/* Make room for len more bytes and the NUL. */
-static int grow (struct strbuf *sb, size_t len)
+int strbuf_grow (struct strbuf *sb, size_t len)
 {
     if (sb->err)
         return sb->err;
@@ -57,22 +56,9 @@ static int grow (struct strbuf *sb, size_t len)
     return 0;
 }
 
-int strbuf_reserve (struct strbuf *sb, size_t len)
-{
-    return grow (sb, len);
-}
-
-void strbuf_advance (struct strbuf *sb, size_t len)
-{
-    if (sb->err || len == 0)
-        return;
-    sb->len += len;
-    sb->buf[sb->len] = '\0';
-}
-
 int strbuf_add (struct strbuf *sb, const void *data, size_t len)
 {
-    if (len >= sb->alloc - sb->len && (len == 0 || grow (sb, len) < 0))
+    if (len >= sb->alloc - sb->len && (len == 0 || strbuf_grow (sb, len) < 0))
         return sb->err;
     if (sb->err)
         return sb->err;
@@ -84,14 +70,20 @@ int strbuf_add (struct strbuf *sb, const void *data, size_t len)
 
 int strbuf_adds (struct strbuf *sb, const char *s)
 {
-    return strbuf_add (sb, s, strlen (s));
+    size_t len = strlen (s);
+
+    if (sb->err || len >= sb->alloc - sb->len)
+        return strbuf_add (sb, s, len);
+    memcpy (sb->buf + sb->len, s, len + 1);
+    sb->len += len;
+    return 0;
 }
 
 int strbuf_vaddf (struct strbuf *sb, const char *fmt, va_list ap)
 {
     if (sb->err)
         return sb->err;
-    if (sb->alloc == 0 && grow (sb, MIN (sb->max, (size_t)FIRST_ALLOC - 1)) < 0)
+    if (sb->alloc == 0 && strbuf_grow (sb, MIN (sb->max, (size_t)FIRST_ALLOC - 1)) < 0)
         return sb->err;
 
     va_list again;
@@ -100,7 +92,7 @@ int strbuf_vaddf (struct strbuf *sb, const char *fmt, va_list ap)
     int n = vsnprintf (sb->buf + sb->len, room, fmt, ap);
     if (n >= 0 && (size_t)n >= room) {
         sb->buf[sb->len] = '\0';
-        if (grow (sb, (size_t)n) == 0)
+        if (strbuf_grow (sb, (size_t)n) == 0)
             n = vsnprintf (sb->buf + sb->len, (size_t)n + 1, fmt, again);
     }
     va_end (again);

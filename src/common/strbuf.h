@@ -47,10 +47,20 @@ static inline int strbuf_addch (struct strbuf *sb, char c)
 }
 int strbuf_addf (struct strbuf *sb, const char *fmt, ...) PRINTF_LIKE (2, 3);
 int strbuf_vaddf (struct strbuf *sb, const char *fmt, va_list ap);
+int strbuf_grow (struct strbuf *sb, size_t len); /* for strbuf_reserve() */
 /* Make room for len more bytes at buf + sb->len; commit them with sb->len += n and
  * buf[len] = 0 by strbuf_advance(). */
-int strbuf_reserve (struct strbuf *sb, size_t len);
-void strbuf_advance (struct strbuf *sb, size_t len);
+static inline int strbuf_reserve (struct strbuf *sb, size_t len)
+{
+    return len < sb->alloc - sb->len && !sb->err ? 0 : strbuf_grow (sb, len);
+}
+static inline void strbuf_advance (struct strbuf *sb, size_t len)
+{
+    if (sb->err || len == 0)
+        return;
+    sb->len += len;
+    sb->buf[sb->len] = '\0';
+}
 /* Remove the first len bytes (len <= sb->len); O(rest). */
 void strbuf_consume (struct strbuf *sb, size_t len);
 /* The text, for the caller to free; sb is empty afterwards. NULL when sb->err was set (or

@@ -19,10 +19,16 @@ void column_add_number (struct strbuf *sb, int64_t n)
     char digits[24], *p = digits + sizeof (digits);
     uint64_t u = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
 
-    do {
+    for (; u >= 100; u /= 100) { /* two digits a division */
+        unsigned two = (unsigned)(u % 100);
+        *--p = (char)('0' + two % 10);
+        *--p = (char)('0' + two / 10);
+    }
+    if (u >= 10) {
         *--p = (char)('0' + u % 10);
         u /= 10;
-    } while (u);
+    }
+    *--p = (char)('0' + u);
     if (n < 0)
         *--p = '-';
     strbuf_add (sb, p, (size_t)(digits + sizeof (digits) - p));

@@ -4,27 +4,13 @@
 #include "cmd/print/width.h"
 #include "common/printable.h"
 
-/* The end of the characters that stay as they are, and take a column each: ASCII without
- * control characters and the backslash. */
-static char *skip_plain (char *p)
-{
-    static const bool plain[256] = { [' ' ... '['] = true, [']' ... '~'] = true };
+const bool tsv_plain[256] = { [' ' ... '['] = true, [']' ... '~'] = true };
 
-    while (plain[(unsigned char)*p])
-        p++;
-    return p;
-}
-
-struct cell tsv_read (char **pp, char *end)
+struct cell tsv_read_other (char **pp, char *from, char *end)
 {
-    char *from = skip_plain (*pp), *to = from;
+    char *to = from;
     bool ascii = true;
 
-    if (*from == '\t' || *from == '\n') { /* most fields */
-        struct cell c = { *pp, (uint32_t)(from - *pp), (uint32_t)(from - *pp) };
-        *pp = from;
-        return c;
-    }
     while (from < end && *from != '\t' && *from != '\n') {
         bool escaped = *from == '\\' && from + 1 < end;
         unsigned hidden;

@@ -309,11 +309,10 @@ static void on_event (struct broker *b, struct entry *e, const struct job_change
 
 static const char *reason (struct broker *b, const struct entry *e, struct strbuf *text)
 {
-    char why[REASON_MAX] = "";
-
     if (entry_job (e)->state != JOB_DEPEND)
         return NULL;
     if (text) {
+        char why[REASON_MAX] = "";
         deps_reason (deps_of (b), entry_id (e), why, sizeof (why));
         strbuf_adds (text, *why ? why : "waits for other jobs");
     }

@@ -346,8 +346,8 @@ static void add_reason_list (const void *p, struct strbuf *sb)
     const struct job_row *row = p;
     bool reason = job_waits (row);
 
-    for (size_t i = 0; i < ARRAY_SIZE (with_reason); i++)
-        reason |= job_is_state (row, with_reason[i]);
+    for (size_t i = 0; !reason && i < ARRAY_SIZE (with_reason); i++)
+        reason = job_is_state (row, with_reason[i]);
     if (!reason) {
         strbuf_adds (sb, job_value (row, JOB_NODELIST));
         return;

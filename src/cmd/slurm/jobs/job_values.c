@@ -78,10 +78,12 @@ double job_number (const struct job_row *row, enum job_value v)
 {
     const char *p = row->values[v];
     bool minus = *p == '-';
-    double n = 0, unit = 1;
+    double n, unit = 1;
+    uint64_t whole = 0; /* integers are faster; no number of a job has 19 digits */
 
     for (p += minus; *p >= '0' && *p <= '9'; p++)
-        n = n * 10 + (*p - '0');
+        whole = whole * 10 + (uint64_t)(*p - '0');
+    n = (double)whole;
     for (p += *p == '.'; *p >= '0' && *p <= '9'; p++)
         n += (*p - '0') * (unit /= 10);
     return minus ? -n : n;

@@ -172,11 +172,15 @@ static void insert_spaces (struct strbuf *sb, size_t at, size_t n)
 
 static bool is_ascii (const char *text, size_t len)
 {
-    unsigned char all = 0;
+    uint64_t all = 0, some;
 
+    for (; len >= sizeof (some); text += sizeof (some), len -= sizeof (some)) {
+        memcpy (&some, text, sizeof (some));
+        all |= some;
+    }
     for (size_t i = 0; i < len; i++)
         all |= (unsigned char)text[i];
-    return all < 0x80;
+    return !(all & UINT64_C (0x8080808080808080));
 }
 
 /* Cuts and pads the text that was appended at `at`. uncut_flag: of the field, if it is not

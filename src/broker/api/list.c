@@ -10,7 +10,7 @@
 #define LIMIT_DEFAULT 100000
 #define BODY_MAX (64 << 20)
 #define DIRECT_MAX 5000 /* rows; up to this many are sent in one piece */
-#define CHUNK (128 * 1024)
+#define CHUNK (31 * 1024) /* bytes sent at a time: a little less than HTTP_POOL_SIZE */
 #define PASS_SECONDS 0.005
 #define ROWS_A_LOOK 64 /* rows between two looks at the clock */
 #define AHEAD 4        /* rows, see fetch_ahead() */

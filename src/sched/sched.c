@@ -133,8 +133,10 @@ struct pending *sched_find (const struct sched *s, uint64_t id)
     if (!p || p->job.id != id)
         HASH_FIND (hh, s->by_id, &id, sizeof (id), p);
     ((struct sched *)s)->found = p;
-    if (p && p->hh.next)
+    if (p && p->hh.next) {
         __builtin_prefetch (&((struct pending *)p->hh.next)->where);
+        __builtin_prefetch (&((struct pending *)p->hh.next)->planned);
+    }
     return p;
 }
 

@@ -183,17 +183,21 @@ static bool is_ascii (const char *text, size_t len)
     return !(all & UINT64_C (0x8080808080808080));
 }
 
-/* Cuts and pads the text that was appended at `at`. uncut_flag: of the field, if it is not
- * cut. */
-static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t at,
+static void pad (const struct slurm_format_item *item, struct strbuf *sb, size_t at,
+                 size_t missing)
+{
+    if (item->right)
+        insert_spaces (sb, at, missing);
+    else
+        add_spaces (sb, missing);
+}
+
+/* Cuts and pads the text at `at`, which is wider than the item or not ASCII. */
+static void cut (const struct slurm_format_item *item, struct strbuf *sb, size_t at,
                  int uncut_flag)
 {
-    size_t len = sb->len - at, width = (size_t)MAX (item->width, 0);
+    size_t len = sb->len - at, width = (size_t)item->width;
 
-    if (item->width < 0)
-        strbuf_addch (sb, ' ');
-    if (item->width <= 0 || sb->err)
-        return;
     if (!item->right && width < 6 && len == 6 && !memcmp (sb->buf + at, "(null)", 6))
         len = 0;
     unsigned columns = (unsigned)len;
@@ -209,11 +213,24 @@ static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t
             sb->buf[at + len - 1] = '*';
     }
     sb->buf[sb->len = at + len] = '\0';
-    size_t missing = columns < width ? width - columns : 0;
-    if (item->right)
-        insert_spaces (sb, at, missing);
+    pad (item, sb, at, columns < width ? width - columns : 0);
+}
+
+/* Fits the text that was appended at `at` into the item's width. uncut_flag: of the field,
+ * if it is not cut. */
+static void fit (const struct slurm_format_item *item, struct strbuf *sb, size_t at,
+                 int uncut_flag)
+{
+    size_t len = sb->len - at, width = (size_t)MAX (item->width, 0);
+
+    if (item->width < 0)
+        strbuf_addch (sb, ' ');
+    if (item->width <= 0 || sb->err)
+        return;
+    if (len <= width && is_ascii (sb->buf + at, len)) /* most texts */
+        pad (item, sb, at, width - len);
     else
-        add_spaces (sb, missing);
+        cut (item, sb, at, uncut_flag);
 }
 
 void slurm_format_add_heading (const struct slurm_format *f, struct strbuf *sb)
@@ -239,7 +256,10 @@ void slurm_format_add_row (const struct slurm_format *f, const void *row,
             item->field->add (row, sb);
             fit (item, sb, at, SLURM_FIELD_UNCUT);
         }
-        strbuf_add (sb, item->after, item->after_len);
+        if (item->after_len == 1) /* a blank, mostly */
+            strbuf_addch (sb, *item->after);
+        else
+            strbuf_add (sb, item->after, item->after_len);
     }
     strbuf_addch (sb, '\n');
 }

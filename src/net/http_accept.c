@@ -30,6 +30,7 @@ static void identify (struct http_conn *conn)
         || len != sizeof (cred))
         return;
     conn->uid = cred.uid;
+    conn->pid = cred.pid;
     http_peer_join (conn, conn->uid);
     if (conn->peer
         && conn->peer->connections
@@ -45,6 +46,8 @@ static void identify_guest (struct http_conn *conn)
 
     conn->uid = s->guest.uid;
     conn->guest = s->guest.number;
+    conn->from = s->guest.from;
+    s->guest.from = NULL;
     s->guest.fd = -1;
     http_peer_join (conn, conn->uid);
 }
@@ -69,6 +72,8 @@ static void connection_opened (struct http_listener *l, struct MHD_Connection *m
         identify_guest (conn);
     else if (l->path)
         identify (conn);
+    else
+        http_conn_note_address (conn, mhd);
 }
 
 void http_connection_event (void *cls, struct MHD_Connection *mhd, void **context,
@@ -86,6 +91,7 @@ void http_connection_event (void *cls, struct MHD_Connection *mhd, void **contex
     http_peer_leave (conn);
     DL_DELETE (l->server->conns, conn);
     l->server->nconns--;
+    free (conn->from);
     free (conn);
     *context = NULL;
 }
@@ -225,7 +231,8 @@ static struct http_listener *unix_listener (const struct http_server *s)
     return l;
 }
 
-int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest)
+int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest,
+                       const char *from)
 {
     const struct sockaddr addr = { .sa_family = AF_UNIX };
     struct http_listener *l = unix_listener (s);
@@ -237,9 +244,12 @@ int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest)
     s->guest.fd = fd;
     s->guest.uid = uid;
     s->guest.number = guest;
+    s->guest.from = strdup (from);
     bool added = MHD_add_connection (l->daemon, fd, &addr, sizeof (addr)) == MHD_YES;
     bool known = s->guest.fd < 0;
     s->guest.fd = -1;
+    free (s->guest.from);
+    s->guest.from = NULL;
     if (added && !known) /* must never count as a connection of the broker's own user */
         shutdown (fd, SHUT_RDWR);
     l->dirty = true;

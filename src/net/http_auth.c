@@ -201,6 +201,11 @@ void http_request_identify (struct http_request *req)
     const char *token = credential_of (req, "Bearer ");
     const char *credential = token ? token : credential_of (req, "MUNGE ");
 
+    req->by = req->guest            ? "guest"
+              : token               ? "token"
+              : req->listener->path ? "socket"
+              : credential          ? "munge"
+                                    : NULL;
     if (req->server->open)
         identify_local (req);
     else if (token && !key)

@@ -70,6 +70,7 @@ struct http_server {
     uv_loop_t *loop;
     http_handler_f handler;
     void *arg;
+    http_answered_f observer; /* or NULL */
     char *munge_socket;
     char *const *names; /* borrowed, or NULL */
     bool open;          /* the handler authenticates */
@@ -88,6 +89,7 @@ struct http_server {
         int fd;             /* -1: none */
         uid_t uid;
         uint64_t number;
+        char *from; /* until the connection has it */
     } guest;
     uint64_t turns, stalls; /* of MHD, for tests */
     struct http_listener *listeners;
@@ -105,6 +107,9 @@ struct http_conn { /* MHD's socket context */
     struct http_peer *peer; /* NULL: a TCP connection before its first request */
     uid_t uid;              /* unix, else -1 */
     uint64_t guest;         /* of http_server_admit(), else 0 */
+    char *from;             /* a guest's; may be NULL */
+    pid_t pid;              /* unix; 0: unknown */
+    struct sockaddr_storage address; /* TCP */
     bool refused; /* the account has too many connections */
 };
 
@@ -156,6 +161,11 @@ struct http_request {
     size_t discarded;
     uid_t uid;
     uint64_t guest; /* of the connection */
+    const char *by; /* NULL: the request says nothing */
+    char *from;     /* when the connection has gone */
+    http_answered_f observer; /* NULL: none, or it has been called */
+    void *observer_arg;
+    void *note; /* for the observer */
     void *aux;
     void (*aux_free) (void *);
 
@@ -212,6 +222,15 @@ void http_request_resume (struct http_request *req);
  * go. */
 void http_request_respond (struct http_request *req, int status, const char *content_type,
                            struct MHD_Response *response);
+/* http_observe.c */
+/* Takes the observer of the server. */
+void http_request_observe (struct http_request *req);
+/* The answer is decided: calls the observer, once. */
+void http_request_answered (struct http_request *req, int status, const char *code);
+/* The connection is about to go; the request remembers where it came from. */
+void http_request_keep_from (struct http_request *req);
+/* Notes where the connection comes from, apart from the process. */
+void http_conn_note_address (struct http_conn *conn, struct MHD_Connection *mhd);
 /* http_auth.c */
 /* The head has arrived: identifies the caller before the body is read. If that needs a
  * worker thread, req->working is set and the request is resumed later. Unknown callers

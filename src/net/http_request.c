@@ -28,6 +28,7 @@ void *http_request_create (void *cls, const char *uri, struct MHD_Connection *mh
     l->idle_turns = 0; /* requests that arrive together do not make idle turns */
     req->mhd = mhd;
     req->uid = (uid_t)-1;
+    http_request_observe (req);
     strbuf_init (&req->body, HTTP_BODY_MAX);
     DL_APPEND (l->server->requests, req);
     return req;
@@ -64,6 +65,8 @@ void http_request_release (struct http_request *req)
     if (req->streaming)
         strbuf_release (&req->out);
     http_auth_destroy (req->auth);
+    free (req->note);
+    free (req->from);
     free (req->params);
     free (req->query_text);
     free (req->path);
@@ -88,6 +91,7 @@ void http_request_completed (void *cls, struct MHD_Connection *mhd, void **conte
         req->conn->since = uv_now (req->server->loop);
     }
     http_stream_unwatch (req);
+    http_request_keep_from (req);
     unaccount_body (req);
     if (req->response)
         MHD_destroy_response (req->response);
@@ -360,11 +364,14 @@ void http_request_respond (struct http_request *req, int status, const char *con
     http_request_resume (req);
 }
 
-static void reply (struct http_request *req, int status, const char *content_type,
-                   char *body, size_t len, enum MHD_ResponseMemoryMode mode)
+/* code: of a problem, else NULL. */
+static void reply (struct http_request *req, int status, const char *code,
+                   const char *content_type, char *body, size_t len,
+                   enum MHD_ResponseMemoryMode mode)
 {
     struct MHD_Response *response = NULL;
 
+    http_request_answered (req, status, code);
     req->owned = false;
     if (req->mhd)
         response = MHD_create_response_from_buffer (len, body, mode);
@@ -379,14 +386,14 @@ static void reply (struct http_request *req, int status, const char *content_typ
 void http_reply (struct http_request *req, int status, const char *content_type,
                  const char *body, size_t len)
 {
-    reply (req, status, content_type, (char *)(uintptr_t)body, len,
+    reply (req, status, NULL, content_type, (char *)(uintptr_t)body, len,
            MHD_RESPMEM_MUST_COPY);
 }
 
 void http_reply_take (struct http_request *req, int status, const char *content_type,
                       char *body, size_t len)
 {
-    reply (req, status, content_type, body, len, MHD_RESPMEM_MUST_FREE);
+    reply (req, status, NULL, content_type, body, len, MHD_RESPMEM_MUST_FREE);
 }
 
 void http_reply_problem (struct http_request *req, int status, const char *code,
@@ -408,6 +415,6 @@ void http_reply_problem (struct http_request *req, int status, const char *code,
     strbuf_release (&detail);
     size_t len = body.len;
     char *text = strbuf_detach (&body);
-    reply (req, status, "application/problem+json", text, text ? len : 0,
+    reply (req, status, code, "application/problem+json", text, text ? len : 0,
            MHD_RESPMEM_MUST_FREE);
 }

@@ -102,6 +102,12 @@ struct http_tokens {
 /* May be called at any time; NULL: requests with tokens get 401, as before the first
  * call. */
 void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens);
+/* fn (NULL: none) is called once for each later request, when its answer is decided: before
+ * the answer is sent, and also when the client has gone. code: of a problem, else NULL.
+ * arg: the handler's. May be called at any time. */
+typedef void (*http_answered_f) (struct http_request *req, int status, const char *code,
+                                 void *arg);
+void http_server_set_observer (struct http_server *s, http_answered_f fn);
 /* For a server whose handler authenticates callers itself: requests need no credential,
  * and http_request_uid() is the peer's on the unix socket, (uid_t)-1 on TCP. Callers over
  * TCP share one account. Call before the first request. */
@@ -118,8 +124,10 @@ int http_server_listen_tcp (struct http_server *s, const char *host, uint16_t po
                             struct error *err);
 /* Adds a connection that the broker made itself (one end of a socket pair), for requests
  * of this user. Takes over fd in any case. guest: a number > 0, which marks the requests:
- * http_request_guest(). Needs a unix listener. 0, or negative errno. */
-int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest);
+ * http_request_guest(). from (copied): where they come from, see http_request_from().
+ * Needs a unix listener. 0, or negative errno. */
+int http_server_admit (struct http_server *s, int fd, uid_t uid, uint64_t guest,
+                       const char *from);
 /* The port of the last TCP listener; 0: none. */
 uint16_t http_server_port (const struct http_server *s);
 /* Closes listeners and connections, without waiting, and unlinks unix sockets. Runs
@@ -143,8 +151,21 @@ uid_t http_request_uid (const struct http_request *req);
 uint64_t http_request_guest (const struct http_request *req);
 /* Whether the caller was identified by a token. */
 bool http_request_has_token (const struct http_request *req);
+/* How the caller is known: "socket", "munge", "token" or "guest", also when the request was
+ * refused for that; NULL: the request says nothing. */
+const char *http_request_by (const struct http_request *req);
+#define HTTP_FROM_SIZE 320
+/* Where the request comes from: "10.0.0.5:51234", "[2001:db8::1]:51234", "pid 4711" or the
+ * text of http_server_admit(). Also known when the client has gone, while there is an
+ * observer. Returns buf. */
+const char *http_request_from (const struct http_request *req, char buf[HTTP_FROM_SIZE]);
 /* Attaches the handler's own state to the request; free_fn runs when the request ends. */
 void http_request_set_aux (struct http_request *req, void *aux, void (*free_fn) (void *));
+/* Whether an observer will be called for the request; and its note for the observer, which
+ * it frees with free() when the request ends. */
+bool http_request_is_observed (const struct http_request *req);
+void http_request_set_note (struct http_request *req, void *note);
+void *http_request_note (const struct http_request *req);
 
 /* Replies, once; copies body. content_type NULL: application/json. Closes the connection
  * when there is no memory for the reply. */

@@ -108,6 +108,7 @@ void http_stream_begin (struct http_request *req, const char *content_type,
 {
     struct MHD_Response *response = NULL;
 
+    http_request_answered (req, MHD_HTTP_OK, NULL);
     req->streaming = true;
     req->on_close = on_close;
     req->stream_arg = arg;

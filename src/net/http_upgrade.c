@@ -85,6 +85,7 @@ void http_upgrade (struct http_request *req, const char *protocol, http_upgraded
 {
     struct MHD_Response *response = NULL;
 
+    http_request_answered (req, MHD_HTTP_SWITCHING_PROTOCOLS, NULL);
     req->owned = false;
     req->on_upgraded = fn;
     req->upgrade_arg = arg;

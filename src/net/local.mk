@@ -7,6 +7,7 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/http_auth.c \
 	src/net/http_listen.c \
 	src/net/http_names.c \
+	src/net/http_observe.c \
 	src/net/http_parser.c \
 	src/net/http_peer.c \
 	src/net/http_request.c \

@@ -222,6 +222,18 @@ static char *program_path (const struct broker *b)
     return path;
 }
 
+/* Where its requests come from: rank 0 of the job passes them on. */
+static const char *print_from (const struct inside_server *s, char buf[HTTP_FROM_SIZE])
+{
+    struct entry *e = entry_find (s->b, s->id);
+    const struct rset *r = e ? entry_alloc (e) : NULL;
+
+    snprintf (buf, HTTP_FROM_SIZE, "job %ju%s%s", (uintmax_t)s->id,
+              r && r->nranks > 0 ? " on " : "",
+              r && r->nranks > 0 ? r->ranks[0].node : "");
+    return buf;
+}
+
 /* Starts the process with these descriptors. 0 or negative errno. */
 static int spawn (struct inside_server *s, int broker_fd, int fd)
 {
@@ -280,11 +292,14 @@ static int watch (struct inside_server *s, int fd)
 static int start_process (struct inside_server *s)
 {
     int http[2] = { -1, -1 }, pair[2] = { -1, -1 };
+    char from[HTTP_FROM_SIZE];
     int rc = -EMFILE;
 
     if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, http) == 0
         && socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0
-        && (rc = http_server_admit (broker_http (s->b), http[0], s->uid, s->number)) == 0)
+        && (rc = http_server_admit (broker_http (s->b), http[0], s->uid, s->number,
+                                    print_from (s, from)))
+               == 0)
         rc = spawn (s, http[1], pair[1]);
     else if (pair[0] < 0 && http[0] >= 0)
         close (http[0]);

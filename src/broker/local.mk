@@ -2,6 +2,7 @@
 noinst_LIBRARIES += src/broker/libbroker.a
 src_broker_libbroker_a_SOURCES = \
 	src/broker/api/api.c \
+	src/broker/api/audit_note.c \
 	src/broker/core/broker.c \
 	src/broker/core/entry.c \
 	src/broker/core/exec_job.c \
@@ -9,6 +10,8 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/parts.c \
 	src/broker/api/columns.c \
 	src/broker/api/components.c \
+	src/broker/services/audit/audit_file.c \
+	src/broker/services/audit/audit_line.c \
 	src/broker/config/config.c \
 	src/broker/config/queue.c \
 	src/broker/config/value.c \

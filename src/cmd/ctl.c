@@ -70,6 +70,10 @@ static void print_status (const json_t *o)
                  answer_number (nodes, "drained"), answer_number (nodes, "down"));
     print_store ("Journal", json_object_get (o, "journal"));
     print_store ("History", json_object_get (o, "history"));
+    const json_t *audit = json_object_get (o, "audit_log");
+    if (*json_text (audit, "trouble"))
+        print_field ("Audit log", "%.0f requests not recorded; %s",
+                     answer_number (audit, "lost"), json_text (audit, "trouble"));
     json_t *paused = json_object_get (o, "paused");
     if (*json_text (paused, "starts"))
         print_field ("Starts", "wait: %s", json_text (paused, "starts"));

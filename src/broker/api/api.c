@@ -3,6 +3,7 @@
 #include "broker/api/api.h"
 #include "broker/core/service.h"
 
+#include "broker/api/audit_note.h"
 #include "broker/api/privacy.h"
 #include "broker/core/jobs.h"
 #include "common/parse.h"
@@ -44,25 +45,47 @@ const struct api_route *api_find_route (const char *method, const char *path,
     return NULL;
 }
 
-void api_handle (struct http_request *req, void *arg)
+static void serve (struct broker *b, struct http_request *req, const struct api_route *r,
+                   const struct api_path *p)
 {
-    struct broker *b = arg;
     const char *method = http_request_method (req), *path = http_request_path (req);
-    struct api_path p;
-    const struct api_route *r = api_find_route (method, path, &p);
+    struct api_path other;
 
     if (r && r->operators_only && !api_is_operator (b, req))
         http_reply_problem (req, 403, "not-operator",
                             "only operators may do this (operators: in fluxq.yaml)");
     else if (r && !services_any (refuses, b, req, r))
-        r->fn (b, req, &p);
+        r->fn (b, req, p);
     else if (r)
         return;
-    else if (api_find_route (NULL, path, &p))
+    else if (api_find_route (NULL, path, &other))
         http_reply_problem (req, 405, "method-not-allowed", "%.20s is not for %s", method,
                             path);
     else
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
+}
+
+/* The audit log knows the caller. */
+static void serve_noted (struct broker *b, struct http_request *req)
+{
+    struct api_path p;
+    const struct api_route *r =
+        api_find_route (http_request_method (req), http_request_path (req), &p);
+
+    serve (b, req, r, &p);
+}
+
+void api_handle (struct http_request *req, void *arg)
+{
+    struct broker *b = arg;
+    struct api_path p;
+    const struct api_route *r =
+        api_find_route (http_request_method (req), http_request_path (req), &p);
+
+    if (r && r->action && http_request_is_observed (req))
+        audit_note_begin (b, req, r->action, serve_noted);
+    else
+        serve (b, req, r, &p);
 }
 
 /* The job if it is in memory and visible to the client. Hidden jobs look like jobs that
@@ -109,6 +132,8 @@ static struct entry *array_entry (struct broker *b, struct http_request *req,
     uint64_t own = waits ? entry_id (e) : job_array_task_id (a, entry_id (e), index);
     if (ret_id)
         *ret_id = own;
+    if ((e = entry_find (b, own)))
+        audit_note_job (req, e);
     e = find_seen (b, req, own);
     if (!e && !ret_id)
         http_reply_problem (req, 404, "unknown-job",
@@ -132,6 +157,8 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
     }
     if (ret_id)
         *ret_id = (uint64_t)id;
+    if ((e = entry_find (b, (uint64_t)id)))
+        audit_note_job (req, e);
     if (!(e = find_seen (b, req, (uint64_t)id)) && !ret_id)
         http_reply_problem (req, 404, "unknown-job", "there is no job %jd", (intmax_t)id);
     return e;
@@ -177,8 +204,11 @@ const char *api_action (struct http_request *req, json_t *body, const char *one,
         && strcmp (action, one) != 0 && (!other || strcmp (action, other) != 0))
         error_set (&err, EINVAL, "action: '%s' is not %s%s%s", action, one,
                    other ? ", nor " : "", other ? other : "");
-    if (!err.code)
-        return action;
+    if (!err.code) {
+        const char *word = strcmp (action, one) ? other : one;
+        audit_note_action (req, word);
+        return word;
+    }
     http_reply_problem (req, 400, "bad-request", "%s", err.text);
     return NULL;
 }

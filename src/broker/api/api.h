@@ -22,6 +22,7 @@ struct api_route {
     const char *pattern;
     api_f fn;
     bool operators_only;
+    const char *action; /* its word in the audit log; NULL: the route only reads */
 };
 
 /* The route of a request; method NULL: of any method. NULL: there is none. */
@@ -46,7 +47,8 @@ bool api_require (struct broker *b, struct http_request *req, const struct entry
 void api_commit_setting (struct broker *b, struct http_request *req,
                          struct journal_txn *t);
 /* {"action":WORD,...}: returns the word if it is one of the two (other may be NULL), or
- * NULL after a 400. */
+ * NULL after a 400. The word is the request's action in the audit log, so the two are
+ * static. */
 const char *api_action (struct http_request *req, json_t *body, const char *one,
                         const char *other);
 /* The body as an object with only these keys, or NULL after a 400. New reference. */

@@ -174,9 +174,9 @@ static void api_job_jobspec (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}", api_job, false },
-    { "GET", "/v1/jobs/{}/events", api_job_events, false },
-    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false },
+    { "GET", "/v1/jobs/{}", api_job, false, NULL },
+    { "GET", "/v1/jobs/{}/events", api_job_events, false, NULL },
+    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false, NULL },
     { 0 },
 };
 

@@ -21,6 +21,7 @@ struct known {
     uid_t uid;
     bool exists;
     double until; /* clock_mono() */
+    double refreshed; /* clock_mono() of the last users_recall() that found it too old */
     struct exec_user user;
 };
 
@@ -279,6 +280,29 @@ void users_find (struct users *u, uid_t uid, users_f done, void *arg)
         return;
     }
     begin (u, uid, NULL, done, arg);
+}
+
+/* The table has the result. */
+static void refreshed (int rc, const struct exec_user *user, void *arg)
+{
+    (void)rc;
+    (void)user;
+    (void)arg;
+}
+
+const char *users_recall (struct users *u, uid_t uid)
+{
+    double now = clock_mono ();
+    struct known *k;
+
+    HASH_FIND (hh, u->table, &uid, sizeof (uid), k);
+    if (!k)
+        return NULL;
+    if (k->until < now && k->refreshed < now - KEEP_ABSENT_SECONDS) {
+        k->refreshed = now;
+        begin (u, uid, NULL, refreshed, NULL);
+    }
+    return k->exists ? k->user.name : "";
 }
 
 void users_find_named (struct users *u, const char *name, users_f done, void *arg)

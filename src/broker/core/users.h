@@ -17,7 +17,11 @@ typedef void (*users_f) (int rc, const struct exec_user *user, void *arg);
 struct users *users_create (uv_loop_t *loop);
 void users_destroy (struct users *u);
 void users_find (struct users *u, uid_t uid, users_f done, void *arg);
-/* The same by name; numbers are not names. */
+/* The name that the last look-up of the uid has found, "" when it found no user; NULL:
+ * there was none. A look-up begins when the last one is too old. Valid until the loop
+ * goes on. */
+const char *users_recall (struct users *u, uid_t uid);
+/* users_find() by name; numbers are not names. */
 void users_find_named (struct users *u, const char *name, users_f done, void *arg);
 /* On a worker thread, as the look-up blocks. -ENOENT, and other errors as above. */
 int users_uid_of (const char *name, uid_t *ret);

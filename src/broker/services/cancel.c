@@ -8,6 +8,7 @@
 #include <utlist.h>
 
 #include "broker/api/api.h"
+#include "broker/api/audit_note.h"
 #include "broker/api/privacy.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
@@ -247,6 +248,10 @@ static void cancel_try (struct cancelling *c, const struct target *t)
     struct entry *e = entry_find (c->b, t->id);
     uintmax_t id = t->id;
 
+    if (e)
+        audit_note_job (c->req, e);
+    else if (t->named)
+        audit_note_id (c->req, t->id);
     if (!e || !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS)) {
         if (t->named)
             cancelling_failed (c, t->id, "unknown-job", "there is no job %ju", id);
@@ -361,6 +366,8 @@ static void api_cancel (struct broker *b, struct http_request *req,
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
+    if (a.signum != 0 || a.step != EXEC_NO_STEP)
+        audit_note_action (req, "signal");
     if (a.note && strlen (a.note) > NOTE_MAX) {
         http_reply_problem (req, 400, "bad-request", "note: at most %d bytes", NOTE_MAX);
     } else if (!(c = cancelling_create (b, req, &a)) || cancelling_collect (c, &f) < 0) {
@@ -374,7 +381,7 @@ static void api_cancel (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/cancel", api_cancel, false },
+    { "POST", "/v1/cancel", api_cancel, false, "cancel" },
     { 0 },
 };
 

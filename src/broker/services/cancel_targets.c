@@ -1,6 +1,7 @@
 /* cancel_targets.c - the jobs and tasks that a POST /v1/cancel selects
  */
 #include "broker/api/api.h"
+#include "broker/api/audit_note.h"
 #include "broker/api/privacy.h"
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
@@ -35,6 +36,7 @@ void cancelling_failed (struct cancelling *c, uint64_t id, const char *code,
     va_start (ap, fmt);
     vsnprintf (text, sizeof (text), fmt, ap);
     va_end (ap);
+    audit_note_failed (c->req, code);
     json_array_append_new (c->failed,
                            json_pack ("{s:I s:s s:o}", "id", (json_int_t)id, "code", code,
                                       "detail", broker_text (text)));
@@ -76,11 +78,13 @@ static int collect_part (struct cancelling *c, const struct id_part *part)
     const struct job_array *a = e ? entry_job (e)->array : NULL;
 
     if (!a) {
+        audit_note_id (c->req, part->array);
         cancelling_failed (c, part->array, "unknown-job",
                            e ? "job %ju is not an array" : "there is no array %ju",
                            (uintmax_t)part->array);
         return 0;
     }
+    audit_note_job (c->req, e);
     struct idset *waiting = idset_create ();
     int rc = waiting ? 0 : -ENOMEM;
     IDSET_FOREACH (part->tasks, task)

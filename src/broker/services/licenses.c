@@ -227,7 +227,7 @@ static void api_licenses (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/licenses", api_licenses, false },
+    { "GET", "/v1/licenses", api_licenses, false, NULL },
     { 0 },
 };
 

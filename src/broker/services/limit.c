@@ -9,6 +9,7 @@
  * agent does not know it.
  */
 #include "broker/api/api.h"
+#include "broker/api/audit_note.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -152,6 +153,7 @@ static void api_job_limit (struct broker *b, struct http_request *req,
     if (!body || state_is_refused (req, e, path)
         || read_limit (req, entry_job (e), body, &limit) < 0)
         return;
+    audit_note_action (req, is_raised (entry_job (e), limit) ? "extend" : "limit");
     if (is_raised (entry_job (e), limit) && !api_is_operator (b, req)) {
         http_reply_problem (req, 403, "not-operator",
                             "only operators may extend a time limit; users may lower it");
@@ -171,7 +173,7 @@ static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/limit", api_job_limit, false },
+    { "POST", "/v1/jobs/{}/limit", api_job_limit, false, "limit" },
     { 0 },
 };
 

@@ -124,7 +124,7 @@ static void api_memo (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/memo", api_memo, false },
+    { "POST", "/v1/jobs/{}/memo", api_memo, false, "update" },
     { 0 },
 };
 

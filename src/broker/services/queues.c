@@ -89,8 +89,8 @@ static void api_queue_set (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/queues", api_queues, false },
-    { "POST", "/v1/queues/{}", api_queue_set, true },
+    { "GET", "/v1/queues", api_queues, false, NULL },
+    { "POST", "/v1/queues/{}", api_queue_set, true, "queue" },
     { 0 },
 };
 

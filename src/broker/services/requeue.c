@@ -147,7 +147,7 @@ static void api_requeue (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/requeue", api_requeue, false },
+    { "POST", "/v1/jobs/{}/requeue", api_requeue, false, "requeue" },
     { 0 },
 };
 

@@ -171,7 +171,7 @@ static void api_steps (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}/steps", api_steps, false },
+    { "GET", "/v1/jobs/{}/steps", api_steps, false, NULL },
     { 0 },
 };
 

@@ -436,8 +436,8 @@ static void api_revoke (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/token", api_token, false },
-    { "POST", "/v1/token/revoke", api_revoke, false },
+    { "POST", "/v1/token", api_token, false, "token" },
+    { "POST", "/v1/token/revoke", api_revoke, false, "revoke" },
     { 0 },
 };
 

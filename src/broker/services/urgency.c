@@ -1,6 +1,7 @@
 /* urgency.c - POST /v1/jobs/ID/urgency: holds and releases jobs, moves them up and
  * down, fixes their priority */
 #include "broker/api/api.h"
+#include "broker/api/audit_note.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
@@ -111,6 +112,10 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
         return;
     }
+    if (r.fixed == 0 && r.urgency == 0)
+        audit_note_action (req, "hold");
+    else if (r.fixed == 0 && entry_job (e)->urgency == 0)
+        audit_note_action (req, "release");
     /* With a priority the urgency stays as it is, whoever has set it. */
     if (urgency_is_refused (b, req, e, r.fixed > 0 ? 0 : r.urgency))
         return;
@@ -145,7 +150,7 @@ static const char *reason (struct broker *b, const struct entry *e, struct strbu
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false },
+    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false, "urgency" },
     { 0 },
 };
 

@@ -27,6 +27,9 @@ struct http_request {
     size_t unsent;
     int fd;          /* the broker's end */
     void *aux, *arg; /* for the handler; for the functions below */
+    struct broker *b;
+    http_answered_f observer;
+    void *note;
     void (*free_aux) (void *);
     void (*on_close) (struct http_request *req, void *arg);
     void (*on_drain) (struct http_request *req, void *arg);
@@ -35,6 +38,7 @@ struct http_request {
 };
 
 static struct http_request *requests;
+static http_answered_f observer; /* of later requests; or NULL */
 
 static void expect (const struct http_request *r, enum phase phase, const char *call)
 {
@@ -88,6 +92,8 @@ struct client *client_ask (struct small *s, uid_t uid, const char *head, const c
     r->body = strdup (body ? body : "");
     free (copy);
     r->uid = uid;
+    r->b = s->b;
+    r->observer = observer;
     r->fd = r->client.fd = -1;
     strbuf_init (&r->answer, ANSWER_MAX);
     show_answer (r);
@@ -182,13 +188,22 @@ void fake_http_end (void)
         free (r->method);
         free (r->path);
         free (r->body);
+        free (r->note);
         free (r);
     }
     requests = NULL;
+    observer = NULL;
 }
 
 /* -- replacements of the server's functions for the linker -- */
 
+void __wrap_http_server_set_observer (struct http_server *s, http_answered_f fn);
+bool __wrap_http_request_is_observed (const struct http_request *r);
+void __wrap_http_request_set_note (struct http_request *r, void *note);
+void *__wrap_http_request_note (const struct http_request *r);
+const char *__wrap_http_request_by (const struct http_request *r);
+const char *__wrap_http_request_from (const struct http_request *r,
+                                      char buf[HTTP_FROM_SIZE]);
 const char *__wrap_http_request_method (const struct http_request *r);
 const char *__wrap_http_request_path (const struct http_request *r);
 const char *__wrap_http_request_query (const struct http_request *r, const char *name);
@@ -219,6 +234,49 @@ bool __wrap_http_request_wants_upgrade (const struct http_request *r,
 void __wrap_http_upgrade (struct http_request *r, const char *protocol,
                           http_upgraded_f fn, void *arg);
 void __wrap_http_upgraded_close (struct http_request *r);
+
+void __wrap_http_server_set_observer (struct http_server *s, http_answered_f fn)
+{
+    (void)s;
+    observer = fn;
+}
+
+bool __wrap_http_request_is_observed (const struct http_request *r)
+{
+    return r->observer;
+}
+
+void __wrap_http_request_set_note (struct http_request *r, void *note)
+{
+    free (r->note);
+    r->note = note;
+}
+
+void *__wrap_http_request_note (const struct http_request *r)
+{
+    return r->note;
+}
+
+const char *__wrap_http_request_by (const struct http_request *r)
+{
+    (void)r;
+    return "socket";
+}
+
+const char *__wrap_http_request_from (const struct http_request *r,
+                                      char buf[HTTP_FROM_SIZE])
+{
+    (void)r;
+    snprintf (buf, HTTP_FROM_SIZE, "pid 7");
+    return buf;
+}
+
+static void observe (struct http_request *r, int status, const char *code)
+{
+    if (r->observer)
+        r->observer (r, status, code, r->b);
+    r->observer = NULL;
+}
 
 const char *__wrap_http_request_method (const struct http_request *r)
 {
@@ -275,6 +333,7 @@ void __wrap_http_reply (struct http_request *r, int status, const char *content_
 {
     (void)content_type;
     expect (r, ASKED, __func__);
+    observe (r, status, NULL);
     add (r, body, len);
     answered (r, status);
 }
@@ -297,6 +356,7 @@ void __wrap_http_reply_problem (struct http_request *r, int status, const char *
     va_start (ap, fmt);
     vsnprintf (text + len, sizeof (text) - len, fmt, ap);
     va_end (ap);
+    observe (r, status, code);
     __wrap_http_reply (r, status, NULL, text, strlen (text));
 }
 
@@ -313,6 +373,7 @@ void __wrap_http_stream_begin (struct http_request *r, const char *content_type,
 {
     (void)content_type;
     expect (r, ASKED, __func__);
+    observe (r, 200, NULL);
     r->phase = STREAMING;
     r->client.status = 200;
     r->on_close = on_close;
@@ -358,6 +419,7 @@ void __wrap_http_upgrade (struct http_request *r, const char *protocol,
 {
     (void)protocol;
     expect (r, ASKED, __func__);
+    observe (r, 101, NULL);
     r->phase = SWITCHING;
     r->on_switched = fn;
     r->arg = arg;

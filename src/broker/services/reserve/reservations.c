@@ -347,9 +347,9 @@ static void api_reservation_set (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/reservations", api_reservations, false },
-    { "POST", "/v1/reservations", api_reservation_make, true },
-    { "POST", "/v1/reservations/{}", api_reservation_set, true },
+    { "GET", "/v1/reservations", api_reservations, false, NULL },
+    { "POST", "/v1/reservations", api_reservation_make, true, "reserve" },
+    { "POST", "/v1/reservations/{}", api_reservation_set, true, "reservation" },
     { 0 },
 };
 

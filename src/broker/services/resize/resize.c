@@ -417,7 +417,7 @@ static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/resize", api_job_resize, false },
+    { "POST", "/v1/jobs/{}/resize", api_job_resize, false, "resize" },
     { 0 },
 };
 

@@ -460,7 +460,7 @@ static void over (struct broker *b, struct entry *e)
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}/output", api_job_output, false },
+    { "GET", "/v1/jobs/{}/output", api_job_output, false, NULL },
     { 0 },
 };
 

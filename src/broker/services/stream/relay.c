@@ -538,7 +538,7 @@ static void stop (struct broker *b)
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/connect", api_job_connect, false },
+    { "POST", "/v1/jobs/{}/connect", api_job_connect, false, "connect" },
     { 0 },
 };
 

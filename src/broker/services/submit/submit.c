@@ -7,6 +7,7 @@
 #include <utlist.h>
 
 #include "broker/api/api.h"
+#include "broker/api/audit_note.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"
@@ -129,6 +130,7 @@ static bool repeated (struct broker *b, struct http_request *req, const char *ke
     uint64_t id = journal_find_key (broker_journal (b), http_request_uid (req), key);
     if (!id)
         return false;
+    audit_note_id (req, id);
     snprintf (text, sizeof (text), "{\"id\":%ju,\"repeated\":true}", (uintmax_t)id);
     http_reply (req, 200, NULL, text, strlen (text));
     return true;
@@ -164,6 +166,8 @@ static int read_query (struct submission *s, struct error *err)
     s->terms.by_operator = api_is_operator (s->b, s->req);
     s->terms.allow_infeasible = allow && strcmp (allow, "0") != 0;
     s->test_only = test && strcmp (test, "0") != 0;
+    if (s->test_only)
+        audit_note_reads (s->req);
     return 0;
 }
 
@@ -300,7 +304,7 @@ static void api_submit (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs", api_submit, false },
+    { "POST", "/v1/jobs", api_submit, false, "submit" },
     { 0 },
 };
 

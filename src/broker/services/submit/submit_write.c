@@ -4,6 +4,7 @@
  * nothing behind.
  */
 #include "broker/api/api.h"
+#include "broker/api/audit_note.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/core/sizes.h"
@@ -93,6 +94,7 @@ static void committed (int rc, const struct error *err, void *arg)
     if (!s->req) {
         s->foreign.done (entry_id (e), 201, "", s->foreign.arg);
     } else if (!s->gone) {
+        audit_note_job (s->req, e);
         snprintf (text, sizeof (text), "{\"id\":%ju}", (uintmax_t)entry_id (e));
         http_reply (s->req, 201, NULL, text, strlen (text));
     }

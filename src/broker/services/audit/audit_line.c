@@ -1,0 +1,114 @@
+/* audit_line.c - see audit_line.h
+ */
+#include "broker/services/audit/audit_line.h"
+
+#include <string.h>
+#include <time.h>
+
+#include "broker/api/audit_note.h"
+
+#define ELLIPSIS "\\u2026"
+
+/* Bytes of the texts when they are escaped. With AUDIT_JOBS_MAX ids of 20 digits, and 400
+ * bytes for the keys and numbers, they are less than AUDIT_LINE_MAX. */
+#define USER_MAX 128
+#define BY_MAX 16
+#define FROM_MAX 320
+#define METHOD_MAX 32
+#define PATH_TEXT_MAX 600
+#define ACTION_MAX 32
+#define OWNER_MAX 320
+#define CODE_MAX 64
+_Static_assert(USER_MAX + BY_MAX + FROM_MAX + METHOD_MAX + PATH_TEXT_MAX + ACTION_MAX
+                       + OWNER_MAX + CODE_MAX + AUDIT_JOBS_MAX * 21 + 400
+                   <= AUDIT_LINE_MAX,
+               "a line may be too long");
+
+static void shorten (struct strbuf *sb, size_t len)
+{
+    sb->len = len;
+    sb->buf[len] = '\0';
+}
+
+/* Whether the byte continues a character of UTF-8. */
+static bool continues (char c)
+{
+    return ((unsigned char)c & 0xc0) == 0x80;
+}
+
+static void add_text (struct strbuf *sb, const char *key, const char *text, size_t most)
+{
+    strbuf_addf (sb, ",\"%s\":", key);
+    if (!text) {
+        strbuf_adds (sb, "null");
+        return;
+    }
+    size_t begin = sb->len, all = strlen (text), len = all;
+
+    if (len <= most)
+        strbuf_add_json (sb, text, len);
+    if (sb->err || (len <= most && sb->len - begin <= most + 2))
+        return;
+    /* Each try has fewer bytes, as it is not known how many an escaped one takes. */
+    most -= sizeof (ELLIPSIS) - 1;
+    for (len = MIN (len, most);; len -= len / 8 + 1) {
+        while (len > 0 && len < all && continues (text[len]))
+            len--;
+        shorten (sb, begin);
+        strbuf_add_json (sb, text, len);
+        if (sb->err || sb->len - begin <= most + 2)
+            break;
+    }
+    if (!sb->err) {
+        shorten (sb, sb->len - 1);
+        strbuf_adds (sb, ELLIPSIS "\"");
+    }
+}
+
+static void add_time (struct strbuf *sb, double now)
+{
+    int64_t us = (int64_t)(now * 1e6);
+    time_t seconds = (time_t)(us / 1000000);
+    struct tm tm;
+    char text[40];
+
+    gmtime_r (&seconds, &tm);
+    strftime (text, sizeof (text), "%Y-%m-%dT%H:%M:%S", &tm);
+    strbuf_addf (sb, "{\"time\":\"%s.%06dZ\"", text, (int)(us % 1000000));
+}
+
+static void add_jobs (struct strbuf *sb, const struct audit_record *r)
+{
+    strbuf_adds (sb, ",\"jobs\":[");
+    for (size_t i = 0; i < MIN (r->njobs, (size_t)AUDIT_JOBS_MAX); i++)
+        strbuf_addf (sb, "%s%ju", i ? "," : "", (uintmax_t)r->jobs[i]);
+    strbuf_addf (sb, "],\"njobs\":%zu,\"failed\":%zu", r->njobs, r->nfailed);
+}
+
+void audit_line_request (struct strbuf *sb, const struct audit_record *r)
+{
+    strbuf_reset (sb);
+    add_time (sb, r->time);
+    add_text (sb, "user", r->user, USER_MAX);
+    if (r->uid >= 0)
+        strbuf_addf (sb, ",\"uid\":%jd", (intmax_t)r->uid);
+    else
+        strbuf_adds (sb, ",\"uid\":null");
+    add_text (sb, "by", r->by, BY_MAX);
+    add_text (sb, "from", r->from, FROM_MAX);
+    add_text (sb, "method", r->method, METHOD_MAX);
+    add_text (sb, "path", r->path, PATH_TEXT_MAX);
+    add_text (sb, "action", r->action, ACTION_MAX);
+    add_jobs (sb, r);
+    add_text (sb, "owner", r->owner, OWNER_MAX);
+    strbuf_addf (sb, ",\"status\":%d", r->status);
+    add_text (sb, "code", r->code, CODE_MAX);
+    strbuf_adds (sb, "}\n");
+}
+
+void audit_line_lost (struct strbuf *sb, double time, uint64_t lost)
+{
+    strbuf_reset (sb);
+    add_time (sb, time);
+    strbuf_addf (sb, ",\"lost\":%ju}\n", (uintmax_t)lost);
+}

@@ -5,7 +5,8 @@
  * without end; one piece for each /tick), /flood (writes until the client is too slow),
  * /drain?n=N (one piece for each drain), /upgrade (another protocol: returns every byte,
  * until the client or a "q" ends it), /counts (counts of events so far), /admit (the number
- * of a descriptor: a guest's connection), /guest (the caller's uid and guest).
+ * of a descriptor: a guest's connection), /guest (the caller's uid and guest), /answers (a
+ * line for each answer, as the server's observer has seen it).
  */
 #pragma once
 
@@ -45,6 +46,7 @@ struct test_server {
     struct http_server *http;
     struct http_request *held, *follower;
     size_t flooded;
+    struct strbuf answers;
     struct test_upgraded *upgraded;
     int requests, closes, drains, freed, slow, upgrades, lost; /* counts */
 };
@@ -73,7 +75,7 @@ static inline void test_admit (struct test_server *s, struct http_request *req)
     int fds[2];
 
     assert_int_equal (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds), 0);
-    assert_int_equal (http_server_admit (s->http, fds[0], 12345, 77), 0);
+    assert_int_equal (http_server_admit (s->http, fds[0], 12345, 77, "afar"), 0);
     snprintf (text, sizeof (text), "%d", fds[1]);
     http_reply (req, 200, "text/plain", text, strlen (text));
 }
@@ -266,11 +268,26 @@ static inline void test_counts (struct test_server *s, struct http_request *req)
     strbuf_init (&sb, 4096);
     strbuf_addf (&sb,
                  "requests=%d closes=%d drains=%d freed=%d slow=%d follower=%d "
-                 "upgrades=%d lost=%d open=%d",
+                 "upgrades=%d lost=%d open=%d held=%d",
                  s->requests, s->closes, s->drains, s->freed, s->slow,
-                 s->follower != NULL, s->upgrades, s->lost, s->upgraded != NULL);
+                 s->follower != NULL, s->upgrades, s->lost, s->upgraded != NULL,
+                 s->held != NULL);
     http_reply (req, 200, NULL, sb.buf, sb.len);
     strbuf_release (&sb);
+}
+
+/* Notes the answer and what is known of the request; also of one whose client has gone. */
+static inline void test_answered (struct http_request *req, int status, const char *code,
+                                  void *arg)
+{
+    struct test_server *s = arg;
+    char from[HTTP_FROM_SIZE];
+    const char *by = http_request_by (req), *note = http_request_note (req);
+
+    strbuf_addf (&s->answers, "%s %s %d %s by %s from %s note %s\n",
+                 http_request_method (req), http_request_path (req), status,
+                 code ? code : "-", by ? by : "-", http_request_from (req, from),
+                 note ? note : "-");
 }
 
 static inline void test_handler (struct http_request *req, void *arg)
@@ -279,6 +296,7 @@ static inline void test_handler (struct http_request *req, void *arg)
     const char *path = http_request_path (req);
 
     s->requests++;
+    assert_true (http_request_is_observed (req));
     if (strncmp (path, "/echo", 5) == 0) {
         test_echo (req);
     } else if (strcmp (path, "/later") == 0) {
@@ -299,6 +317,10 @@ static inline void test_handler (struct http_request *req, void *arg)
         test_counts (s, req);
     } else if (strcmp (path, "/hold") == 0) {
         s->held = req;
+        http_request_set_note (req, strdup ("first"));
+        http_request_set_note (req, strdup ("held"));
+    } else if (strcmp (path, "/answers") == 0) {
+        http_reply (req, 200, NULL, s->answers.buf, s->answers.len);
     } else if (strcmp (path, "/release") == 0) {
         if (s->held)
             test_echo (s->held);
@@ -354,6 +376,8 @@ static inline void test_server_start (struct test_server *s, const char *munge_s
     s->stop.data = s;
     s->http = http_server_create (&s->loop, test_handler, s, &err);
     assert_non_null (s->http);
+    strbuf_init (&s->answers, 16 * 1024 * 1024);
+    http_server_set_observer (s->http, test_answered);
     if (http_server_listen_unix (s->http, s->path, 0666, &err) < 0)
         fail_msg ("%s", err.text);
     if (munge_socket) {
@@ -372,6 +396,7 @@ static inline void test_server_stop (struct test_server *s)
 
     uv_async_send (&s->stop);
     pthread_join (s->thread, NULL);
+    strbuf_release (&s->answers);
     assert_int_equal (uv_loop_close (&s->loop), 0); /* no handle is left */
     assert_int_equal (stat (s->path, &st), -1);     /* the socket is unlinked */
     assert_int_equal (io_remove_tree (s->dir, NULL), 0);

@@ -758,6 +758,59 @@ static void test_guests (void **state)
     http_client_close (c);
 }
 
+static void expect_answer (const char *answers, const char *fmt, ...) PRINTF_LIKE (2, 3);
+static void expect_answer (const char *answers, const char *fmt, ...)
+{
+    char line[200];
+    va_list ap;
+
+    va_start (ap, fmt);
+    vsnprintf (line, sizeof (line), fmt, ap);
+    va_end (ap);
+    const char *found = strstr (answers, line);
+    if (!found || strstr (found + 1, line))
+        fail_msg ("wanted once: %sgot: %s", line, answers);
+}
+
+/* Fails if an answer passes the observer: a reply, a problem, a stream, an upgrade, a
+ * guest's, or the reply to a client who has gone; or if one is told twice. */
+static void test_observer (void **state)
+{
+    struct http_client *c = connect_client (), *guest;
+    struct error err = { 0 };
+    int fd, pid = (int)getpid ();
+    char url[32], *text;
+
+    (void)state;
+    free (request (c, "GET", "/echo", NULL, 200));
+    free (request (c, "POST", "/nowhere", "x", 404));
+    free (request (c, "GET", "/stream?n=2&size=3", NULL, 200));
+    assert_int_equal (http_client_upgrade (c, "/upgrade", &fd, &err), 0);
+    close (fd);
+    text = request (c, "GET", "/admit", NULL, 200);
+    snprintf (url, sizeof (url), "fd:%s", text);
+    free (text);
+    guest = http_client_open (url, &err);
+    assert_non_null (guest);
+    free (request (guest, "GET", "/guest", NULL, 200));
+    http_client_close (guest);
+    fd = raw_connect ();
+    raw_send (fd, "GET /hold?a=b HTTP/1.1\r\nHost: x\r\n\r\n");
+    wait_for_count ("held=1");
+    close (fd);
+    free (request (c, "GET", "/release", NULL, 204));
+    text = request (c, "GET", "/answers", NULL, 200);
+    expect_answer (text, "GET /echo 200 - by socket from pid %d note -\n", pid);
+    expect_answer (text, "POST /nowhere 404 no-such-path by socket from pid %d note -\n",
+                   pid);
+    expect_answer (text, "GET /stream 200 - by socket from pid %d note -\n", pid);
+    expect_answer (text, "/upgrade 101 - by socket from pid %d note -\n", pid);
+    expect_answer (text, "GET /guest 200 - by guest from afar note -\n");
+    expect_answer (text, "GET /hold 200 - by socket from pid %d note held\n", pid);
+    free (text);
+    http_client_close (c);
+}
+
 int main (void)
 {
     const struct CMUnitTest tests[] = {
@@ -779,6 +832,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_upgrade_refused, start, stop),
         cmocka_unit_test_setup_teardown (test_upgrade_early_bytes, start, stop),
         cmocka_unit_test_setup_teardown (test_guests, start, stop),
+        cmocka_unit_test_setup_teardown (test_observer, start, stop),
         cmocka_unit_test_setup_teardown (test_listening, start, stop),
     };
 

@@ -156,6 +156,13 @@ static void test_refused (void **state)
     cred[strlen (cred) / 2] ^= 1;
     assert_int_equal (raw_request ("GET", "/echo", "", cred, answer, 4096), 401);
     assert_int_equal (server.requests, 2); /* no other reached the handler */
+    make (cred, "GET", "/answers", "");
+    assert_int_equal (raw_request ("GET", "/answers", "", cred, answer, 4096), 200);
+    assert_non_null (strstr (answer, "POST /echo 200 - by munge from 127.0.0.1:"));
+    assert_non_null (
+        strstr (answer, "DELETE /echo 401 unauthenticated by munge from 127.0.0.1:"));
+    assert_non_null (
+        strstr (answer, "GET /echo 401 unauthenticated by - from 127.0.0.1:"));
 }
 
 /* The status for a head alone: 100 if the server asks for the body. */

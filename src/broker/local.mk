@@ -76,6 +76,8 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/core/test/test_service_example \
 	src/broker/core/test/test_small \
 	src/broker/core/test/test_start \
+	src/broker/services/audit/test/test_audit \
+	src/broker/services/audit/test/test_audit_file \
 	src/broker/services/depend/test/test_array \
 	src/broker/services/depend/test/test_correspond \
 	src/broker/services/depend/test/test_depend \
@@ -181,6 +183,9 @@ src_broker_services_mail_test_test_message_LDADD = $(SMALL_LIBS)
 src_broker_services_nodes_test_test_avoid_LDADD = $(SMALL_LIBS)
 src_broker_services_mail_test_test_message_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_nodes_test_test_avoid_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_audit_test_test_audit_LDADD = $(SMALL_LIBS)
+src_broker_services_audit_test_test_audit_LDFLAGS = $(SMALL_FLAGS)
+src_broker_services_audit_test_test_audit_file_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
 src_broker_services_depend_test_test_array_LDADD = $(SMALL_LIBS)
 src_broker_services_depend_test_test_array_LDFLAGS = $(SMALL_FLAGS)
 src_broker_services_depend_test_test_correspond_LDADD = $(SMALL_LIBS)

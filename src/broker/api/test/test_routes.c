@@ -157,6 +157,22 @@ static void test_changes_need_operators (void **unused)
     each_route (expect_operators, NULL);
 }
 
+/* The audit log has the requests of routes with an action: all that change something. */
+static void expect_action (const struct api_route *r, void *unused)
+{
+    (void)unused;
+    if (!r->action != !strcmp (r->method, "GET"))
+        fail_msg ("%s %s: %s", r->method, r->pattern,
+                  r->action ? "reads need no action" : "the audit log needs an action");
+}
+
+static void test_changes_have_actions (void **unused)
+{
+    (void)unused;
+    services_arrange ();
+    each_route (expect_action, NULL);
+}
+
 static void expect_405 (const struct api_route *r, void *arg)
 {
     struct small *s = arg;
@@ -214,6 +230,7 @@ int main (void)
         cmocka_unit_test (test_none_overlap),
         cmocka_unit_test (test_operators_only),
         cmocka_unit_test (test_changes_need_operators),
+        cmocka_unit_test (test_changes_have_actions),
         cmocka_unit_test (test_wrong_method),
         cmocka_unit_test (test_wrong_path),
     };

@@ -67,7 +67,7 @@ static void add_text (struct strbuf *sb, const char *key, const char *text, size
 
 static void add_time (struct strbuf *sb, double now)
 {
-    int64_t us = (int64_t)(now * 1e6);
+    int64_t us = (int64_t)(now * 1e6 + 0.5);
     time_t seconds = (time_t)(us / 1000000);
     struct tm tm;
     char text[40];

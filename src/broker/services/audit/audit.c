@@ -17,7 +17,8 @@
 #include "common/clock.h"
 #include "common/yaml.h"
 
-#define AGAIN 10.0 /* seconds until lost lines are counted in the log */
+#define AGAIN 10.0        /* seconds until lost lines are counted in the log */
+#define WARN_SECONDS 60.0 /* between two warnings */
 
 struct settings {
     char *path;    /* NULL: no log */
@@ -30,6 +31,8 @@ struct audit {
     struct audit_file *file; /* NULL: no log */
     struct audit_file *next; /* of the configuration that may replace the current one */
     struct strbuf line;
+    double warn_after;    /* clock_mono() of the next warning, at the earliest */
+    bool warned;          /* of lines that are still lost */
     uint64_t lost;        /* lines since the last one that was written, */
     uint64_t all_lost;    /* ... and since the broker's start */
     struct error trouble; /* why; code 0: none */
@@ -53,28 +56,38 @@ SERVICE_SETTINGS_OF (struct settings)
 
 static void lose (struct audit *a, const struct error *why)
 {
-    if (a->lost == 0) {
-        log_warning ("audit log: %s: requests are served, but not recorded", why->text);
+    double now = clock_mono ();
+
+    if (a->lost == 0)
         broker_timer_set (&a->timer, AGAIN);
+    if (a->lost == 0 && now >= a->warn_after) {
+        log_warning ("audit log: %s: requests are served, but not recorded", why->text);
+        a->warn_after = now + WARN_SECONDS;
+        a->warned = true;
     }
     a->lost++;
     a->all_lost++;
     a->trouble = *why;
 }
 
-/* Writes the number of lost lines, if any. 0, or negative errno with the error. */
-static int put_lost (struct audit *a, struct error *err)
+/* Writes the line, after the number of lines that are lost before it: both or neither. */
+static int put_all (struct audit *a, const struct strbuf *line, struct error *err)
 {
-    autostrbuf struct strbuf line = STRBUF_INIT (AUDIT_BUFFER);
+    autostrbuf struct strbuf both = STRBUF_INIT (AUDIT_BUFFER);
 
     if (a->lost == 0)
-        return 0;
-    audit_line_lost (&line, clock_wall (), a->lost);
-    int rc = line.err ? error_no_memory (err, NULL)
-                      : audit_file_write (a->file, line.buf, line.len, err);
+        return line->err ? error_no_memory (err, NULL)
+                         : audit_file_write (a->file, line->buf, line->len, err);
+    audit_line_lost (&both, clock_wall (), a->lost);
+    strbuf_add (&both, line->buf, line->len);
+    int rc = both.err || line->err ? error_no_memory (err, NULL)
+                                   : audit_file_write (a->file, both.buf, both.len, err);
     if (rc < 0)
         return rc;
-    log_info ("audit log: requests are recorded again, %ju were not", (uintmax_t)a->lost);
+    if (a->warned)
+        log_info ("audit log: requests are recorded again, %ju were not",
+                  (uintmax_t)a->lost);
+    a->warned = false;
     a->lost = 0;
     a->trouble = (struct error){ 0 };
     return 0;
@@ -83,11 +96,8 @@ static int put_lost (struct audit *a, struct error *err)
 static void put (struct audit *a)
 {
     struct error err = { 0 };
-    int rc = a->line.err ? error_no_memory (&err, NULL) : put_lost (a, &err);
 
-    if (rc == 0)
-        rc = audit_file_write (a->file, a->line.buf, a->line.len, &err);
-    if (rc < 0)
+    if (put_all (a, &a->line, &err) < 0)
         lose (a, &err);
 }
 
@@ -96,7 +106,8 @@ static void on_timer (struct broker *b)
     struct audit *a = state_of (b);
     struct error err = { 0 };
 
-    if (a->file && put_lost (a, &err) < 0)
+    strbuf_reset (&a->line);
+    if (a->file && a->lost > 0 && put_all (a, &a->line, &err) < 0)
         broker_timer_set (&a->timer, AGAIN);
 }
 
@@ -202,11 +213,24 @@ static int check_reload (struct broker *b, const struct config *c, struct error 
     return open_log (c, &a->next, err);
 }
 
+/* A log that ends says where it goes on. */
+static void say_next (struct broker *b)
+{
+    struct audit *a = state_of (b);
+    const char *path = a->next ? audit_file_path (a->next) : NULL;
+
+    if (!a->file || (path && !strcmp (path, audit_file_path (a->file))))
+        return;
+    audit_line_next (&a->line, clock_wall (), path);
+    put (a);
+}
+
 static void reloaded (struct broker *b, const struct config *old)
 {
     struct audit *a = state_of (b);
 
     (void)old;
+    say_next (b);
     audit_file_close (a->file);
     a->file = a->next;
     a->next = NULL;

@@ -96,6 +96,11 @@ void audit_file_close (struct audit_file *f)
     free (f);
 }
 
+const char *audit_file_path (const struct audit_file *f)
+{
+    return f->path;
+}
+
 const char *audit_file_trouble (const struct audit_file *f)
 {
     return f->stuck.code ? f->stuck.text : NULL;

@@ -26,5 +26,6 @@ void audit_file_close (struct audit_file *f); /* NULL is allowed */
 /* line: with its newline. 0, or negative errno: nothing of the line is in the file. */
 int audit_file_write (struct audit_file *f, const char *line, size_t len,
                       struct error *err);
+const char *audit_file_path (const struct audit_file *f);
 /* Why the file grows beyond its size, or NULL. */
 const char *audit_file_trouble (const struct audit_file *f);

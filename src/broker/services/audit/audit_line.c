@@ -106,6 +106,14 @@ void audit_line_request (struct strbuf *sb, const struct audit_record *r)
     strbuf_adds (sb, "}\n");
 }
 
+void audit_line_next (struct strbuf *sb, double time, const char *path)
+{
+    strbuf_reset (sb);
+    add_time (sb, time);
+    add_text (sb, "next", path, AUDIT_LINE_MAX / 2);
+    strbuf_adds (sb, "}\n");
+}
+
 void audit_line_lost (struct strbuf *sb, double time, uint64_t lost)
 {
     strbuf_reset (sb);

@@ -30,5 +30,7 @@ struct audit_record {
 
 /* Replaces the text of sb; sb->err: no memory. */
 void audit_line_request (struct strbuf *sb, const struct audit_record *r);
+/* The same, for a log that goes on in another file: {"time":...,"next":PATH}, or null. */
+void audit_line_next (struct strbuf *sb, double time, const char *path);
 /* The same, for lines that could not be written: {"time":...,"lost":N}. */
 void audit_line_lost (struct strbuf *sb, double time, uint64_t lost);

@@ -55,6 +55,9 @@ static void test_exact_line (void **state)
                 "\"by\":null,\"from\":null,\"method\":null,\"path\":null,\"action\":null,"
                 "\"jobs\":[],\"njobs\":0,\"failed\":0,\"owner\":null,\"status\":401,"
                 "\"code\":null}\n");
+    audit_line_next (&sb, 1769860800, "/a b");
+    assert_string_equal (
+        sb.buf, "{\"time\":\"2026-01-31T12:00:00.000000Z\",\"next\":\"/a b\"}\n");
     audit_line_lost (&sb, 1769860800, 12345);
     assert_string_equal (sb.buf,
                          "{\"time\":\"2026-01-31T12:00:00.000000Z\",\"lost\":12345}\n");

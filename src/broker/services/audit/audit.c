@@ -101,14 +101,19 @@ static void put (struct audit *a)
         lose (a, &err);
 }
 
-static void on_timer (struct broker *b)
+/* Tries to write the number of lost lines; false: there are still some. */
+static bool count_lost (struct audit *a)
 {
-    struct audit *a = state_of (b);
     struct error err = { 0 };
 
     strbuf_reset (&a->line);
-    if (a->file && a->lost > 0 && put_all (a, &a->line, &err) < 0)
-        broker_timer_set (&a->timer, AGAIN);
+    return !a->file || a->lost == 0 || put_all (a, &a->line, &err) == 0;
+}
+
+static void on_timer (struct broker *b)
+{
+    if (!count_lost (state_of (b)))
+        broker_timer_set (&state_of (b)->timer, AGAIN);
 }
 
 /* -- requests -- */
@@ -241,6 +246,9 @@ static void release (struct broker *b)
 {
     struct audit *a = state_of (b);
 
+    if (!count_lost (a))
+        log_warning ("audit log: the broker ends, and %ju requests are not recorded: %s",
+                     (uintmax_t)a->lost, a->trouble.text);
     audit_file_close (a->file);
     audit_file_close (a->next);
     strbuf_release (&a->line);

@@ -312,6 +312,23 @@ test_expect_success 'a broker that restarts answers the commands that wait' '
     start_broker --config fluxq.yaml && wait_job_state $id COMPLETED && grep -x "back $id" slurm-$id.out
 '
 
+test_expect_success 'the audit log has the job and the node that such a command comes from' '
+    echo "audit-log: $PWD/audit.log" >>fluxq.yaml && fluxq-ctl reload &&
+    in_pod audit.sh <<-\END &&
+	sbatch --parsable --hold --wrap true >made
+	scancel "$(cat made)"
+	scontrol hold "$(cat made)"
+	squeue >/dev/null
+	END
+    made=$(cat made) && me=$(id -un) && jq -c "select(.by == \"job\") | [.user, .uid, .from, .action, .jobs, .owner, .status, .code]" audit.log >got &&
+    from="\"$me\",$(id -u),\"job $id on node0\"" &&
+    cat >wanted <<-END && test_cmp wanted got
+	[$from,"submit",[$made],"$me",201,null]
+	[$from,"cancel",[$made],"$me",200,null]
+	[$from,"urgency",[],null,403,"inside-job"]
+	END
+'
+
 test_expect_success 'inside-jobs decides what the commands may do' '
     in_pod change.sh <<-\END &&
 	scontrol hold $SLURM_JOB_ID; echo "status $?"

@@ -259,8 +259,9 @@ void *__wrap_http_request_note (const struct http_request *r)
 
 const char *__wrap_http_request_by (const struct http_request *r)
 {
-    (void)r;
-    return "socket";
+    const char *by = json_string_value (json_object_get (r->headers, "By"));
+
+    return by ? by : "socket";
 }
 
 const char *__wrap_http_request_from (const struct http_request *r,

@@ -173,6 +173,17 @@ static void test_refusals (void **state)
         ",\"status\":403,\"code\":\"not-owner\"}\n");
 }
 
+/* A command inside a job is a guest of the server. */
+static void test_inside_job (void **state)
+{
+    struct world *w = *state;
+
+    client_call (w->s, USER, "POST /v1/cancel\nBy:guest", "{\"ids\":\"7\"}");
+    assert_non_null (strstr (new_lines (w), "\"by\":\"job\",\"from\":\"pid 7\""));
+    client_call (w->s, USER, "POST /v1/cancel\nBy:munge", "{\"ids\":\"7\"}");
+    assert_non_null (strstr (new_lines (w), "\"by\":\"munge\","));
+}
+
 static void test_reads (void **state)
 {
     static const char *const heads[] = { "GET /v1/jobs",         "GET /v1/jobs/1",
@@ -341,6 +352,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_submit, setup, teardown),
         cmocka_unit_test_setup_teardown (test_words, setup, teardown),
         cmocka_unit_test_setup_teardown (test_refusals, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_inside_job, setup, teardown),
         cmocka_unit_test_setup_teardown (test_reads, setup, teardown),
         cmocka_unit_test_setup_teardown (test_many_jobs, setup, teardown),
         cmocka_unit_test_setup_teardown (test_many_owners, setup, teardown),

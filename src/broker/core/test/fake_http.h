@@ -25,7 +25,7 @@ struct client {
 };
 
 /* Hands a request to the broker. head: its first line, and header lines; body may be
- * NULL. A line "By:munge" says how the caller is known, in place of the socket. */
+ * NULL. A line "By: munge" says how the caller is known, in place of the socket. */
 struct client *client_ask (struct small *s, uid_t uid, const char *head,
                            const char *body);
 /* client_ask(), and then a turn of the loop. */

@@ -178,9 +178,9 @@ static void test_inside_job (void **state)
 {
     struct world *w = *state;
 
-    client_call (w->s, USER, "POST /v1/cancel\nBy:guest", "{\"ids\":\"7\"}");
+    client_call (w->s, USER, "POST /v1/cancel\nBy: guest", "{\"ids\":\"7\"}");
     assert_non_null (strstr (new_lines (w), "\"by\":\"job\",\"from\":\"pid 7\""));
-    client_call (w->s, USER, "POST /v1/cancel\nBy:munge", "{\"ids\":\"7\"}");
+    client_call (w->s, USER, "POST /v1/cancel\nBy: munge", "{\"ids\":\"7\"}");
     assert_non_null (strstr (new_lines (w), "\"by\":\"munge\","));
 }
 

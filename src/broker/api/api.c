@@ -65,7 +65,7 @@ static void serve (struct broker *b, struct http_request *req, const struct api_
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
-/* The audit log knows the caller. */
+/* After the look-up of the caller for the audit log. */
 static void serve_noted (struct broker *b, struct http_request *req)
 {
     struct api_path p;
@@ -82,9 +82,8 @@ void api_handle (struct http_request *req, void *arg)
     const struct api_route *r =
         api_find_route (http_request_method (req), http_request_path (req), &p);
 
-    if (r && r->action && http_request_is_observed (req))
-        audit_note_begin (b, req, r->action, serve_noted);
-    else
+    if (!r || !r->action || !http_request_is_observed (req)
+        || audit_note_begin (b, req, r->action, serve_noted))
         serve (b, req, r, &p);
 }
 

@@ -20,7 +20,10 @@ struct wait {
 
 static void set_user (struct audit_note *n, const char *name)
 {
-    snprintf (n->user, sizeof (n->user), "%s", name);
+    size_t len = strnlen (name, sizeof (n->user) - 1);
+
+    memcpy (n->user, name, len);
+    n->user[len] = '\0';
 }
 
 static void found_user (int rc, const struct exec_user *user, void *arg)
@@ -38,7 +41,7 @@ static void found_user (int rc, const struct exec_user *user, void *arg)
     free (w);
 }
 
-void audit_note_begin (struct broker *b, struct http_request *req, const char *action,
+bool audit_note_begin (struct broker *b, struct http_request *req, const char *action,
                        void (*go_on) (struct broker *b, struct http_request *req))
 {
     struct audit_note *n = calloc (1, sizeof (*n));
@@ -54,12 +57,13 @@ void audit_note_begin (struct broker *b, struct http_request *req, const char *a
         http_reply_problem (req, 503, "busy", "out of memory");
     } else if (name) {
         set_user (n, name);
-        go_on (b, req);
+        return true;
     } else {
         *w = (struct wait){ .b = b, .req = req, .go_on = go_on };
         broker_work_begins (b);
         users_find (broker_users (b), uid, found_user, w);
     }
+    return false;
 }
 
 /* -- what it does -- */

@@ -26,9 +26,10 @@ struct audit_note {
         owners[AUDIT_OWNERS_SIZE]; /* "alice,bob"; ends with ",..." when there are more */
 };
 
-/* Gives the request a note with the caller's name, then calls go_on: at once when the name
- * is known, else after its look-up. */
-void audit_note_begin (struct broker *b, struct http_request *req, const char *action,
+/* Gives the request a note with the caller's name. true: go on with the request. false: the
+ * name is being looked up, and go_on will be called with the request; or there was no memory
+ * and the reply was sent. */
+bool audit_note_begin (struct broker *b, struct http_request *req, const char *action,
                        void (*go_on) (struct broker *b, struct http_request *req));
 
 /* word: static. */

@@ -153,7 +153,7 @@ static void answered (struct http_request *req, int status, const char *code, vo
         .njobs = n ? n->njobs : 0,
         .nfailed = n ? n->nfailed : 0,
         .owner = n && *n->owners ? n->owners : NULL,
-        .status = status,
+        .status = (unsigned)status,
         .code = code ? code
                 : n  ? n->code
                      : NULL,

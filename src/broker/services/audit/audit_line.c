@@ -36,9 +36,30 @@ static bool continues (char c)
     return ((unsigned char)c & 0xc0) == 0x80;
 }
 
+/* -- parts; without printf, which would be most of the cost of a line -- */
+
+static void add_number (struct strbuf *sb, uint64_t n)
+{
+    char text[20], *p = text + sizeof (text);
+
+    do {
+        *--p = (char)('0' + n % 10);
+    } while (n /= 10);
+    strbuf_add (sb, p, (size_t)(text + sizeof (text) - p));
+}
+
+/* With the zeros in front. */
+static char *put_digits (char *to, int n, int digits)
+{
+    for (int i = digits - 1; i >= 0; i--, n /= 10)
+        to[i] = (char)('0' + n % 10);
+    return to + digits;
+}
+
+/* key: ",\"name\":" */
 static void add_text (struct strbuf *sb, const char *key, const char *text, size_t most)
 {
-    strbuf_addf (sb, ",\"%s\":", key);
+    strbuf_adds (sb, key);
     if (!text) {
         strbuf_adds (sb, "null");
         return;
@@ -65,44 +86,65 @@ static void add_text (struct strbuf *sb, const char *key, const char *text, size
     }
 }
 
+/* Begins the line: {"time":"2026-01-31T12:00:00.000001Z" */
 static void add_time (struct strbuf *sb, double now)
 {
     int64_t us = (int64_t)(now * 1e6 + 0.5);
     time_t seconds = (time_t)(us / 1000000);
     struct tm tm;
-    char text[40];
+    char text[32], *p = text;
 
     gmtime_r (&seconds, &tm);
-    strftime (text, sizeof (text), "%Y-%m-%dT%H:%M:%S", &tm);
-    strbuf_addf (sb, "{\"time\":\"%s.%06dZ\"", text, (int)(us % 1000000));
+    const struct {
+        int n, digits;
+        char after;
+    } parts[] = { { tm.tm_year + 1900, 4, '-' },  { tm.tm_mon + 1, 2, '-' },
+                  { tm.tm_mday, 2, 'T' },         { tm.tm_hour, 2, ':' },
+                  { tm.tm_min, 2, ':' },          { tm.tm_sec, 2, '.' },
+                  { (int)(us % 1000000), 6, 'Z' } };
+    for (size_t i = 0; i < ARRAY_SIZE (parts); i++) {
+        p = put_digits (p, parts[i].n, parts[i].digits);
+        *p++ = parts[i].after;
+    }
+    strbuf_adds (sb, "{\"time\":\"");
+    strbuf_add (sb, text, (size_t)(p - text));
+    strbuf_addch (sb, '"');
 }
 
 static void add_jobs (struct strbuf *sb, const struct audit_record *r)
 {
     strbuf_adds (sb, ",\"jobs\":[");
-    for (size_t i = 0; i < MIN (r->njobs, (size_t)AUDIT_JOBS_MAX); i++)
-        strbuf_addf (sb, "%s%ju", i ? "," : "", (uintmax_t)r->jobs[i]);
-    strbuf_addf (sb, "],\"njobs\":%zu,\"failed\":%zu", r->njobs, r->nfailed);
+    for (size_t i = 0; i < MIN (r->njobs, (size_t)AUDIT_JOBS_MAX); i++) {
+        if (i)
+            strbuf_addch (sb, ',');
+        add_number (sb, r->jobs[i]);
+    }
+    strbuf_adds (sb, "],\"njobs\":");
+    add_number (sb, r->njobs);
+    strbuf_adds (sb, ",\"failed\":");
+    add_number (sb, r->nfailed);
 }
 
 void audit_line_request (struct strbuf *sb, const struct audit_record *r)
 {
     strbuf_reset (sb);
     add_time (sb, r->time);
-    add_text (sb, "user", r->user, USER_MAX);
+    add_text (sb, ",\"user\":", r->user, USER_MAX);
+    strbuf_adds (sb, ",\"uid\":");
     if (r->uid >= 0)
-        strbuf_addf (sb, ",\"uid\":%jd", (intmax_t)r->uid);
+        add_number (sb, (uint64_t)r->uid);
     else
-        strbuf_adds (sb, ",\"uid\":null");
-    add_text (sb, "by", r->by, BY_MAX);
-    add_text (sb, "from", r->from, FROM_MAX);
-    add_text (sb, "method", r->method, METHOD_MAX);
-    add_text (sb, "path", r->path, PATH_TEXT_MAX);
-    add_text (sb, "action", r->action, ACTION_MAX);
+        strbuf_adds (sb, "null");
+    add_text (sb, ",\"by\":", r->by, BY_MAX);
+    add_text (sb, ",\"from\":", r->from, FROM_MAX);
+    add_text (sb, ",\"method\":", r->method, METHOD_MAX);
+    add_text (sb, ",\"path\":", r->path, PATH_TEXT_MAX);
+    add_text (sb, ",\"action\":", r->action, ACTION_MAX);
     add_jobs (sb, r);
-    add_text (sb, "owner", r->owner, OWNER_MAX);
-    strbuf_addf (sb, ",\"status\":%d", r->status);
-    add_text (sb, "code", r->code, CODE_MAX);
+    add_text (sb, ",\"owner\":", r->owner, OWNER_MAX);
+    strbuf_adds (sb, ",\"status\":");
+    add_number (sb, (uint64_t)r->status);
+    add_text (sb, ",\"code\":", r->code, CODE_MAX);
     strbuf_adds (sb, "}\n");
 }
 
@@ -110,7 +152,7 @@ void audit_line_next (struct strbuf *sb, double time, const char *path)
 {
     strbuf_reset (sb);
     add_time (sb, time);
-    add_text (sb, "next", path, AUDIT_LINE_MAX / 2);
+    add_text (sb, ",\"next\":", path, AUDIT_LINE_MAX / 2);
     strbuf_adds (sb, "}\n");
 }
 

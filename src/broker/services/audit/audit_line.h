@@ -24,7 +24,7 @@ struct audit_record {
     const uint64_t *jobs; /* the first njobs, or AUDIT_JOBS_MAX of them */
     size_t njobs, nfailed;
     const char *owner;
-    int status;
+    unsigned status;
     const char *code;
 };
 

@@ -135,7 +135,7 @@ static void test_hostile_texts (void **state)
                                             .njobs = SIZE_MAX / 2,
                                             .nfailed = SIZE_MAX / 2,
                                             .owner = text,
-                                            .status = INT32_MIN,
+                                            .status = UINT32_MAX,
                                             .code = text };
             audit_line_request (&sb, &r);
             autojson json_t *o = parse_line (&sb);

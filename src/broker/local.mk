@@ -76,6 +76,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/core/test/test_service_example \
 	src/broker/core/test/test_small \
 	src/broker/core/test/test_start \
+	src/broker/core/test/test_users \
 	src/broker/services/audit/test/test_audit \
 	src/broker/services/audit/test/test_audit_file \
 	src/broker/services/depend/test/test_array \
@@ -198,6 +199,8 @@ src_broker_api_test_test_job_LDADD = $(SMALL_LIBS)
 src_broker_api_test_test_job_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_small_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_small_LDFLAGS = $(SMALL_FLAGS)
+src_broker_core_test_test_users_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
+src_broker_core_test_test_users_LDFLAGS = -Wl,--wrap=clock_mono -Wl,--wrap=uv_queue_work
 src_broker_core_test_test_start_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_start_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_columns_LDADD = $(SMALL_LIBS)

@@ -192,10 +192,15 @@ static int check_config (const struct config *c, struct error *err)
 
 static int init (struct broker *b, struct error *err)
 {
-    struct audit *a = state_of (b);
+    (void)err;
+    strbuf_init (&state_of (b)->line, AUDIT_BUFFER);
+    return 0;
+}
 
-    strbuf_init (&a->line, AUDIT_BUFFER);
-    return open_log (broker_config (b), &a->file, err);
+/* The journal is this broker's, so no other one writes the log. */
+static int load (struct broker *b, struct error *err)
+{
+    return open_log (broker_config (b), &state_of (b)->file, err);
 }
 
 static void observe (struct broker *b)
@@ -278,6 +283,7 @@ const struct broker_service service_audit = {
     .on_timer = on_timer,
     .settings = &settings,
     .init = init,
+    .load = load,
     .begin = begin,
     .check_config = check_config,
     .check_reload = check_reload,

@@ -35,7 +35,7 @@ static int setup (void **state)
     w->s = small_create (2);
     w->s->b->host.state_dir = "/state";
     small_set (w->s, "audit-log", json_string (w->path));
-    assert_int_equal (service_audit.init (w->s->b, &err), 0);
+    assert_int_equal (service_audit.load (w->s->b, &err), 0);
     assert_int_equal (service_audit.begin (w->s->b, &err), 0);
     *state = w;
     return 0;
@@ -313,7 +313,7 @@ static void scenario (struct small *s)
     long countdown = small_spare ();
     small_set (s, "audit-log", json_string (torture_path));
     small_resume (countdown);
-    if (service_audit.init (s->b, &err) < 0 || service_audit.begin (s->b, &err) < 0)
+    if (service_audit.load (s->b, &err) < 0 || service_audit.begin (s->b, &err) < 0)
         return;
     s->slots = 100;
     small_submit (s, "duration: 60");

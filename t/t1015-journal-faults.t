@@ -2,12 +2,11 @@
 test_description='the journal under faults: answers hold after a crash, and damage is reported
 
 The state directory is a file system of this script only: ext4 on a loop device, in a sparse file on a tmpfs.
-When the tmpfs is full, writes go to the page cache and fdatasync really fails.
+When the tmpfs is full, writes go to the page cache and fdatasync really fails. A block whose first write failed is then
+written again from the page cache, with success, and is empty after the next mount (unwritten extents): a new mount shows this.
 
 The disk must fail as real disks do, also when the kernel drops cached pages at any moment:
 - The blocks of the file system itself have their place in the file, so a full tmpfs loses none of them.
-- ext4 makes no unwritten extents (nodioread_nolock). With them, a block whose first write failed is written again,
-  fdatasync reports success, and the block is empty after the next mount.
 - A request has one block. The loop driver of some kernels reports success for a write that is cut short.
 '
 # shellcheck disable=SC2093
@@ -34,7 +33,7 @@ attach_disk()
 {
     device=$(losetup --find --show "$under/image") &&
         echo 4 >"/sys/block/${device#/dev/}/queue/max_sectors_kb" &&
-        mount -o nodioread_nolock "$device" "$disk" &&
+        mount "$device" "$disk" &&
         losetup --detach "$device" # the end of the mount removes it
 }
 make_disk || exit 1

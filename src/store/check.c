@@ -378,7 +378,9 @@ static int check (struct check *c, bool mend, struct error *err)
 int journal_check (const char *path, bool mend, struct journal_say lines,
                    struct error *err)
 {
-    struct journal j = { .path = (char *)path, .lock_fd = -1, .head_fd = -1 };
+    struct journal j = {
+        .path = (char *)path, .lock_fd = -1, .head_fd = -1, .data_fd = -1
+    };
     struct check c = { .j = &j, .say = lines };
     int rc = access (path, F_OK) < 0 ? error_errno (err, errno, "%s", path) : 0;
 

@@ -1,7 +1,9 @@
 /* checkpoint.c - see checkpoint.h */
 #include "store/checkpoint.h"
 
+#include <fcntl.h>
 #include <stdint.h>
+#include <unistd.h>
 
 #include "common/macros.h"
 
@@ -24,25 +26,32 @@ static void begin_again (sqlite3 *db)
                       __ATOMIC_SEQ_CST);
 }
 
-int checkpoint_run (sqlite3 *db, int mode)
+void checkpoint_drop_cache (int fd)
+{
+    (void)!fdatasync (fd); /* pages that are not written yet stay */
+    posix_fadvise (fd, 0, 0, POSIX_FADV_DONTNEED);
+}
+
+int checkpoint_run (sqlite3 *db, int fd, int mode)
 {
     int rc = sqlite3_wal_checkpoint_v2 (db, NULL, mode, NULL, NULL);
 
-    if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED)
+    if (rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED) {
         begin_again (db);
+        checkpoint_drop_cache (fd);
+    }
     return rc;
 }
 
 static int on_frames (void *arg, sqlite3 *db, const char *name, int frames)
 {
-    (void)arg;
     (void)name;
-    if (frames >= MANY_FRAMES)
-        checkpoint_run (db, SQLITE_CHECKPOINT_PASSIVE); /* after a failure: again later */
+    if (frames >= MANY_FRAMES) /* after a failure: again later */
+        checkpoint_run (db, (int)(intptr_t)arg, SQLITE_CHECKPOINT_PASSIVE);
     return SQLITE_OK;
 }
 
-void checkpoint_automatically (sqlite3 *db)
+void checkpoint_automatically (sqlite3 *db, int fd)
 {
-    sqlite3_wal_hook (db, on_frames, NULL);
+    sqlite3_wal_hook (db, on_frames, (void *)(intptr_t)fd);
 }

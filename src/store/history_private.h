@@ -40,6 +40,7 @@ struct history {
     char *path;
     dev_t dev; /* of the file at path, as it was opened */
     ino_t ino;
+    int data_fd; /* the file, see checkpoint.h; -1: not opened */
     void (*wake) (void *arg);
     void *wake_arg;
     char trouble_shown[ERROR_TEXT_MAX + 64]; /* loop thread */

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "common/log.h"
+#include "store/checkpoint.h"
 #include "store/history_private.h"
 #include "store/wal.h"
 
@@ -177,12 +178,12 @@ static int exec (const struct history *h, sqlite3 *db, const char *sql, struct e
  * main file. */
 static int create_file (struct history *h, struct error *err)
 {
-    autoclose int fd = open (h->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
     struct stat st;
 
-    if (fd < 0)
+    h->data_fd = open (h->path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (h->data_fd < 0)
         return error_errno (err, errno, "history: %s", h->path);
-    if (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))
+    if (fstat (h->data_fd, &st) < 0 || !S_ISREG (st.st_mode))
         return error_set (err, EINVAL, "history: %s is not a file", h->path);
     h->dev = st.st_dev;
     h->ino = st.st_ino;
@@ -300,6 +301,7 @@ static int rewrite_log (const struct history *h, struct error *err)
     if (asprintf (&log, "%s-wal", h->path) < 0)
         return error_set (err, ENOMEM, "history: out of memory");
     int rc = wal_rewrite (log, err);
+    checkpoint_drop_cache (h->data_fd);
     free (log);
     return rc;
 }
@@ -329,4 +331,6 @@ void history_schema_close (struct history *h)
         sqlite3_finalize (all[i]);
     sqlite3_close (h->rdb);
     sqlite3_close (h->db); /* the last connection: checkpoints */
+    if (h->data_fd >= 0)
+        close (h->data_fd);
 }

@@ -180,7 +180,10 @@ static int attempt (struct history *h, struct work *w, struct history_item **ret
     int rc = check_there (h, err);
     if (rc < 0)
         return rc;
-    rc = exec (h, "BEGIN IMMEDIATE");
+    rc = w->backoff > 0 ? checkpoint_run (h->db, h->data_fd, SQLITE_CHECKPOINT_TRUNCATE)
+                        : SQLITE_OK; /* a commit failed: the log begins again, empty */
+    if (rc == SQLITE_OK)
+        rc = exec (h, "BEGIN IMMEDIATE");
     DL_FOREACH (w->batch, item) {
         if (rc != SQLITE_OK)
             break;
@@ -354,7 +357,7 @@ static void give_back (struct history *h, struct work *w)
         w->giving_back =
             rc == SQLITE_OK && history_number (h->db, "PRAGMA freelist_count") > 0;
         if (!w->giving_back) /* a checkpoint shrinks the file */
-            checkpoint_run (h->db, SQLITE_CHECKPOINT_PASSIVE);
+            checkpoint_run (h->db, h->data_fd, SQLITE_CHECKPOINT_PASSIVE);
     }
 }
 
@@ -410,7 +413,7 @@ void *history_writer (void *arg)
     struct history *h = arg;
     struct work w = { 0 };
 
-    checkpoint_automatically (h->db);
+    checkpoint_automatically (h->db, h->data_fd);
     while (take_work (h, &w)) {
         commit_batch (h, &w);
         if (w.backoff == 0) {

@@ -386,7 +386,7 @@ struct journal *journal_open (const char *path, void (*wake) (void *arg), void *
         free (j);
         return NULL;
     }
-    j->lock_fd = j->head_fd = -1;
+    j->lock_fd = j->head_fd = j->data_fd = -1;
     j->pruned = true;
     j->wake = wake;
     j->wake_arg = arg;
@@ -428,6 +428,8 @@ void journal_close (struct journal *j)
     items_discard (j->done);
     while (j->keys)
         key_remove (j, j->keys);
+    if (j->data_fd >= 0)
+        close (j->data_fd);
     if (j->head_fd >= 0)
         close (j->head_fd);
     if (j->lock_fd >= 0)

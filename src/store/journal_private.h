@@ -147,6 +147,7 @@ struct journal {
     sqlite3 *db;
     sqlite3_stmt *stmts[STMT_WRITE_COUNT];
     int head_fd;
+    int data_fd;              /* the database file, see checkpoint.h */
     bool head_known;          /* read at the start, from an earlier broker */
     struct journal_head head; /* as of the last commit, or the one under way */
     int wal_pages;

@@ -5,6 +5,7 @@
 
 #include "common/clock.h"
 #include "common/log.h"
+#include "store/checkpoint.h"
 #include "store/journal_private.h"
 
 #define SCHEMA_VERSION 3
@@ -188,12 +189,12 @@ int schema_lock (struct journal *j, struct error *err)
  * main file. */
 static int create_file (struct journal *j, struct error *err)
 {
-    autoclose int fd = open (j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
     struct stat st;
 
-    if (fd < 0)
+    j->data_fd = open (j->path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (j->data_fd < 0)
         return error_errno (err, errno, "journal: %s", j->path);
-    if (fstat (fd, &st) < 0 || !S_ISREG (st.st_mode))
+    if (fstat (j->data_fd, &st) < 0 || !S_ISREG (st.st_mode))
         return error_set (err, EINVAL, "journal: %s is not a file", j->path);
     j->dev = st.st_dev;
     j->ino = st.st_ino;
@@ -383,6 +384,8 @@ static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
     int rc = wal_rewrite (log, err);
     if (rc == 0)
         rc = wal_scan (log, w, err);
+    if (rc == 0 && w->frames > 0)
+        checkpoint_drop_cache (j->data_fd);
     if (rc == 0)
         rc = j->head_fd = head_open (head, &j->head, &j->head_known, err);
     if (rc < 0)

@@ -1,6 +1,8 @@
 /* wal.c - see wal.h */
 #include "store/wal.h"
 
+#include "store/checkpoint.h"
+
 #include <endian.h>
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -58,6 +60,7 @@ int wal_rewrite (const char *path, struct error *err)
 
     if (fd < 0)
         return errno == ENOENT ? 0 : error_errno (err, errno, "%s", path);
+    checkpoint_drop_cache (fd);
     for (off_t at = 0; (n = pread (fd, piece, sizeof (piece), at)) > 0; at += n)
         if ((put = pwrite (fd, piece, (size_t)n, at)) != n)
             break;

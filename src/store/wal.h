@@ -20,9 +20,10 @@ struct wal_state {
     bool later;      /* ... which are more than the last transaction */
 };
 
-/* Writes the same content once more, and syncs it. A writer that died after a failed sync
- * has left frames that the kernel calls clean, but that never reached the disk. SQLite
- * would read them as committed, and they would be gone later. Without a file: 0. */
+/* Drops the kernel's copy of the file, writes the content once more, and syncs it. A writer
+ * that died after a failed sync has left frames that the kernel calls clean, but that
+ * never reached the disk. SQLite would read them as committed, and they would be gone
+ * later. Without a file: 0. */
 int wal_rewrite (const char *path, struct error *err);
 
 /* Without a file, or with an empty one: 0 and *ret is empty. */

@@ -229,7 +229,7 @@ static int settle (struct journal *j, struct error *err)
     if (!j->unsettled)
         return 0;
     errno = 0;
-    int rc = checkpoint_run (j->db, SQLITE_CHECKPOINT_TRUNCATE);
+    int rc = checkpoint_run (j->db, j->data_fd, SQLITE_CHECKPOINT_TRUNCATE);
     if (rc == SQLITE_OK)
         rc = sync_log (j);
     if (rc != SQLITE_OK)
@@ -464,7 +464,7 @@ static void maybe_checkpoint (struct journal *j)
     pthread_mutex_unlock (&j->lock);
     if (!idle && j->wal_pages < CHECKPOINT_PAGES_BUSY)
         return;
-    int rc = checkpoint_run (j->db, SQLITE_CHECKPOINT_PASSIVE);
+    int rc = checkpoint_run (j->db, j->data_fd, SQLITE_CHECKPOINT_PASSIVE);
     bool failed = rc != SQLITE_OK && rc != SQLITE_BUSY && rc != SQLITE_LOCKED;
     if (failed && !j->checkpoint_failed) {
         struct error err = { 0 };

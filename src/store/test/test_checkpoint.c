@@ -23,6 +23,7 @@ static struct {
     char *content;
     size_t len;
     int fail; /* number of syncs that fail */
+    int fd;
     const sqlite3_io_methods *real;
 } disk;
 
@@ -124,7 +125,8 @@ static int setup (void **state)
     if (!mkdtemp (dir))
         return -1;
     snprintf (disk.path, sizeof (disk.path), "%s/db", dir);
-    return 0;
+    disk.fd = open (disk.path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    return disk.fd < 0 ? -1 : 0;
 }
 
 static int teardown (void **state)
@@ -138,6 +140,7 @@ static int teardown (void **state)
         unlink (path);
     }
     free (disk.content);
+    close (disk.fd);
     return rmdir (dir);
 }
 
@@ -150,16 +153,19 @@ static void test_pages_of_an_early_end (void **state)
     (void)state;
     use_fake_sync (db);
     run (db, "CREATE TABLE t (id INTEGER PRIMARY KEY, text TEXT)");
-    assert_int_equal (checkpoint_run (db, SQLITE_CHECKPOINT_TRUNCATE), SQLITE_OK);
+    assert_int_equal (checkpoint_run (db, disk.fd, SQLITE_CHECKPOINT_TRUNCATE),
+                      SQLITE_OK);
     add_rows (db);
     run (reader, "BEGIN");
     assert_string_equal (text_of (reader, "SELECT count(*) FROM t"), ROWS);
     add_rows (db);
-    assert_int_equal (checkpoint_run (db, SQLITE_CHECKPOINT_PASSIVE), SQLITE_OK);
+    assert_int_equal (checkpoint_run (db, disk.fd, SQLITE_CHECKPOINT_PASSIVE), SQLITE_OK);
     run (reader, "COMMIT");
     disk.fail = 1;
-    assert_int_equal (checkpoint_run (db, SQLITE_CHECKPOINT_TRUNCATE), SQLITE_IOERR);
-    assert_int_equal (checkpoint_run (db, SQLITE_CHECKPOINT_TRUNCATE), SQLITE_OK);
+    assert_int_equal (checkpoint_run (db, disk.fd, SQLITE_CHECKPOINT_TRUNCATE),
+                      SQLITE_IOERR);
+    assert_int_equal (checkpoint_run (db, disk.fd, SQLITE_CHECKPOINT_TRUNCATE),
+                      SQLITE_OK);
     sqlite3_close (reader);
     sqlite3_close (db);
     db = open_db ();
@@ -176,7 +182,7 @@ static void test_after_a_commit (void **state)
     (void)state;
     use_fake_sync (db);
     remember ();
-    checkpoint_automatically (db);
+    checkpoint_automatically (db, disk.fd);
     run (db, "DELETE FROM t");
     run (reader, "BEGIN");
     assert_string_equal (text_of (reader, "SELECT count(*) FROM t"), "0");
@@ -187,7 +193,8 @@ static void test_after_a_commit (void **state)
     add_rows (db);
     assert_int_equal (disk.fail, 0);
     add_rows (db);
-    assert_int_equal (checkpoint_run (db, SQLITE_CHECKPOINT_TRUNCATE), SQLITE_OK);
+    assert_int_equal (checkpoint_run (db, disk.fd, SQLITE_CHECKPOINT_TRUNCATE),
+                      SQLITE_OK);
     sqlite3_close (reader);
     sqlite3_close (db);
     db = open_db ();

@@ -218,6 +218,30 @@ test_expect_success '--json has the members that launchers read' '
     test_expect_code 1 squeue --json -j 99999
 '
 
+test_expect_success '--json has each member of a job of data_parser v0.0.41' '
+    cat >members <<-\END &&
+	account accrue_time admin_comment allocating_node array_job_id array_task_id array_max_tasks array_task_string association_id
+	batch_features batch_flag batch_host flags burst_buffer burst_buffer_state cluster cluster_features command comment container
+	container_id contiguous core_spec thread_spec cores_per_socket billable_tres cpus_per_task cpu_frequency_minimum
+	cpu_frequency_maximum cpu_frequency_governor cpus_per_tres cron deadline delay_boot dependency derived_exit_code
+	eligible_time end_time excluded_nodes exit_code extra failed_node features federation_origin federation_siblings_active
+	federation_siblings_viable gres_detail group_id group_name het_job_id het_job_id_set het_job_offset job_id job_resources
+	job_size_str job_state last_sched_evaluation licenses mail_type mail_user max_cpus max_nodes mcs_label memory_per_tres name
+	network nodes nice tasks_per_core tasks_per_tres tasks_per_node tasks_per_socket tasks_per_board cpus node_count tasks
+	partition prefer memory_per_cpu memory_per_node minimum_cpus_per_node minimum_tmp_disk_per_node power preempt_time
+	preemptable_time pre_sus_time hold priority profile qos reboot required_nodes minimum_switches requeue resize_time
+	restart_cnt resv_name scheduled_nodes selinux_context shared exclusive oversubscribe show_flags sockets_per_board
+	sockets_per_node start_time state_description state_reason standard_error standard_input standard_output submit_time
+	suspend_time system_comment time_limit time_minimum threads_per_core tres_bind tres_freq tres_per_job tres_per_node
+	tres_per_socket tres_per_task tres_req_str tres_alloc_str user_id user_name maximum_switch_wait_time wckey
+	current_working_directory
+	END
+    squeue --json -j $running >out && tr "\t " "\n\n" <members | grep . | sort >expected &&
+    jq -r ".jobs[0] | keys[]" out | sort >members && comm -23 expected members >missing && test_cmp /dev/null missing &&
+    jq -e ".jobs[0] | .tasks_per_core == {set: false, infinite: true, number: 0} and .max_nodes.number == 0 and
+        .derived_exit_code.status == [\"SUCCESS\"] and .profile == [\"NOT_SET\"] and .oversubscribe and .exclusive == []" out
+'
+
 test_expect_success 'a listing that breaks off is read again, and no row is lost or there twice' '
     for n in 1 2 3 4 5 6 7 8 9 10 11 12; do submit -J "row\\$n" --hold -- true || return 1; done &&
     squeue -h -t all -o "%i %j %T" >expected && test $(wc -l <expected) -gt 12 &&

@@ -23,6 +23,12 @@ says()
     echo "$1" >wanted && shift && test_expect_code 1 "$@" 2>err && test_cmp wanted err
 }
 
+# prints TEXT COMMAND...: the command fails, and its output is this line.
+prints()
+{
+    echo "$1" >wanted && shift && test_expect_code 1 "$@" >out && test_cmp wanted out
+}
+
 test_expect_success 'hostnames and host lists; the default is the list of the job' '
     scontrol show hostnames "a[1-2],b" >out && printf "a1\na2\nb\n" >wanted && test_cmp wanted out &&
     SLURM_JOB_NODELIST="n[08-10]" scontrol show hostname >out && printf "n08\nn09\nn10\n" >wanted && test_cmp wanted out &&
@@ -102,7 +108,7 @@ test_expect_success 'an array has a record for its waiting tasks, and one for ea
     grep -qx "JobId=$array ArrayJobId=$array ArrayTaskId=2-4%1 ArrayTaskThrottle=1 JobName=wrap" out &&
     grep -qE "^JobId=[0-9]+ ArrayJobId=$array ArrayTaskId=1 JobName=wrap$" out &&
     scontrol show job ${array}_3 | grep "^JobId=$array ArrayJobId=$array ArrayTaskId=3 JobName=wrap$" &&
-    says "Job ${array}_9 not found" scontrol show job ${array}_9 &&
+    prints "Job ${array}_9 not found" scontrol show job ${array}_9 &&
     fluxq-cancel $array && wait_until 10 sh -c "scontrol show job $array | grep \"ArrayTaskId=2-4%1 \""
 '
 
@@ -156,7 +162,7 @@ test_expect_success 'nodes are shown, drained and resumed' '
     scontrol show node node0 >out && cat out && head -n 1 out | grep "^NodeName=node0 " &&
     grep -E " CPUTot=[0-9]+ " out && grep "NodeAddr=node0 " out && grep -E "^   State=(IDLE|MIXED|ALLOCATED) " out &&
     test "$(scontrol -o show nodes | grep -c "^NodeName=")" -eq 4 &&
-    says "Node nope not found" scontrol show node nope &&
+    prints "Node nope not found" scontrol show node nope &&
     says "You must specify a reason when DOWNING or DRAINING a node. Request denied" scontrol update nodename=node3 state=drain &&
     scontrol update nodename=node3 state=drain reason="new disk" && scontrol show node node3 >out &&
     grep "^   State=IDLE+DRAIN " out && grep "^   Reason=new disk" out &&
@@ -169,7 +175,7 @@ test_expect_success 'partitions' '
     scontrol show partition >out && cat out && head -n 1 out | grep -qx "PartitionName=batch" &&
     scontrol show part -o >out && test "$(wc -l <out)" -eq 1 &&
     grep -E "^PartitionName=batch .* Default=YES .* MaxNodes=UNLIMITED MaxTime=UNLIMITED .* Nodes=node\[0-3\] .* State=UP TotalCPUs=[0-9]+ TotalNodes=4 " out &&
-    says "Partition nope not found" scontrol show partition nope &&
+    prints "Partition nope not found" scontrol show partition nope &&
     scontrol update partitionname=batch state=down && scontrol show part | grep "State=DOWN" &&
     scontrol update partition=batch state=up && scontrol show part | grep "State=UP"
 '
@@ -181,7 +187,7 @@ test_expect_success 'reservations' '
     grep -E "^ReservationName=r1 StartTime=20.* Duration=00:10:00$" out && grep "^   Nodes=node3 NodeCnt=1 " out &&
     grep "Users=$(id -un) .* State=INACTIVE" out && grep "^   Comment=x$" out &&
     test_expect_code 1 scontrol update reservation=r1 duration=20 2>err && grep "not supported" err &&
-    scontrol delete reservation=r1 && says "Reservation r1 not found" scontrol show res r1 &&
+    scontrol delete reservation=r1 && prints "Reservation r1 not found" scontrol show res r1 &&
     says "delete_reservation reservation: Requested reservation is invalid" scontrol delete reservation nope &&
     test_expect_code 1 scontrol create reservation starttime=now duration=5 users=root corecnt=2 2>err && grep "CoreCnt is not supported" err &&
     test_expect_code 1 scontrol create reservation duration=5 users=root nodes=node3 2>err && grep "A start time must be given" err

@@ -119,7 +119,8 @@ test_expect_success 'scontrol show step has the record of Slurm' '
 	END
     scontrol -o show step $job >out && test "$(grep -c "^StepId=$job.[0-9b].* State=RUNNING .* CPUFreqReq=Default" out)" -eq 3 &&
     scontrol show steps >out && grep "^StepId=$command.0 " out && test "$(grep -c ^StepId= out)" -eq 4 &&
-    says 1 "Job step $job.7 not found" scontrol show step $job.7 && says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step 999 &&
+    test_expect_code 1 scontrol show step $job.7 >out && echo "Job step $job.7 not found" >wanted && test_cmp wanted out &&
+    says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step 999 &&
     says 1 "slurm_get_job_steps error: Invalid job id specified" scontrol show step x
 '
 

@@ -53,21 +53,36 @@ static const struct option_desc options[] = {
 
 /* -- messages and requests -- */
 
-void scontrol_say (struct scontrol *s, const char *fmt, ...)
+static void say (struct scontrol *s, FILE *to, const char *fmt, va_list ap)
 {
     struct error err = { 0 };
     char text[ERROR_TEXT_MAX];
-    va_list ap;
 
     s->status = CMD_FAILED;
     if (s->quiet)
         return;
-    va_start (ap, fmt);
     vsnprintf (text, sizeof (text), fmt, ap);
-    va_end (ap);
     error_set (&err, EINVAL, "%s", text); /* one line, no control characters */
     fflush (stdout);
-    fprintf (stderr, "%s\n", err.text);
+    fprintf (to, "%s\n", err.text);
+}
+
+void scontrol_say (struct scontrol *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start (ap, fmt);
+    say (s, stderr, fmt, ap);
+    va_end (ap);
+}
+
+void scontrol_print (struct scontrol *s, const char *fmt, ...)
+{
+    va_list ap;
+
+    va_start (ap, fmt);
+    say (s, stdout, fmt, ap);
+    va_end (ap);
 }
 
 void scontrol_error (struct scontrol *s, const char *fmt, ...)

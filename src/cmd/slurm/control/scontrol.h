@@ -27,7 +27,9 @@ struct words {
 
 /* Prints a line to stderr unless s->quiet, and sets s->status. */
 void scontrol_say (struct scontrol *s, const char *fmt, ...) PRINTF_LIKE (2, 3);
-/* The same with "scontrol: error: " in front, also when quiet. */
+/* The same on stdout: Slurm reports there what is not found. */
+void scontrol_print (struct scontrol *s, const char *fmt, ...) PRINTF_LIKE (2, 3);
+/* The same on stderr, with "scontrol: error: " in front, also when quiet. */
 void scontrol_error (struct scontrol *s, const char *fmt, ...) PRINTF_LIKE (2, 3);
 /* Whether text is name, or the beginning of it with at least min characters, in any case.
  * len: characters of text that count. */

@@ -69,8 +69,8 @@ static void print_jobs (struct scontrol *s, const json_t *jobs, const char *comp
         json_decref (parts);
     }
     if (!found)
-        scontrol_say (s, "Job %.0f+%s not found",
-                      answer_number (json_array_get (jobs, 0), "id"), component);
+        scontrol_print (s, "Job %.0f+%s not found",
+                        answer_number (json_array_get (jobs, 0), "id"), component);
 }
 
 /* Narrows an array to one of its waiting tasks, as Slurm shows it. */
@@ -153,7 +153,7 @@ void scontrol_show_jobs (struct scontrol *s, const char *value)
     if (jobs)
         print_jobs (s, jobs, plus ? plus + 1 : NULL);
     else if (is_other_task (s, value, &why))
-        scontrol_say (s, "Job %s not found", value);
+        scontrol_print (s, "Job %s not found", value);
     else
         scontrol_say (s, "slurm_load_jobs error: %s", why.words);
 }

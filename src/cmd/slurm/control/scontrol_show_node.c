@@ -196,7 +196,7 @@ void scontrol_show_nodes (struct scontrol *s, const char *value)
         if ((node = find_named (list, hostlist_nth (names, i))))
             print_record (&l, node);
         else
-            scontrol_say (s, "Node %s not found", hostlist_nth (names, i));
+            scontrol_print (s, "Node %s not found", hostlist_nth (names, i));
     hostlist_destroy (names);
     end (&l, NULL);
 }
@@ -309,7 +309,7 @@ void scontrol_show_partitions (struct scontrol *s, const char *value)
         return;
     begin (&l);
     if (value && !find_named (list, value))
-        scontrol_say (s, "Partition %s not found", value);
+        scontrol_print (s, "Partition %s not found", value);
     json_array_foreach (list, i, queue) {
         if (value && strcmp (json_text (queue, "name"), value) != 0)
             continue;
@@ -392,7 +392,7 @@ void scontrol_show_reservations (struct scontrol *s, const char *value)
         return;
     begin (&l);
     if (value && !find_named (list, value))
-        scontrol_say (s, "Reservation %s not found", value);
+        scontrol_print (s, "Reservation %s not found", value);
     json_array_foreach (list, i, one) {
         if (value && strcmp (json_text (one, "name"), value) != 0)
             continue;

@@ -161,5 +161,5 @@ void scontrol_show_steps (struct scontrol *s, const char *value)
     if (!show_job (s, job, value[id] ? value + id + 1 : NULL, &n))
         scontrol_say (s, "slurm_get_job_steps error: Invalid job id specified");
     else if (n == 0)
-        scontrol_say (s, "Job step %s not found", value);
+        scontrol_print (s, "Job step %s not found", value);
 }

@@ -11,6 +11,7 @@
 #define TEXT_MAX 65536
 #define CORES_MAX 65536
 #define VERSION "v0.0.41"
+#define NO_THREAD_SPEC 32766 /* Slurm's number for none */
 
 bool job_json_has_version (const char *version)
 {
@@ -167,10 +168,31 @@ static void add_texts (json_t *o, const struct job_row *row)
         { "user_name", "UserName" },
         { "wckey", "WCKey" },
     };
-    static const char *const none[] = {
-        "cluster",           "container",      "network",       "prefer",
-        "state_description", "system_comment", "tres_per_task",
-    };
+    static const char *const none[] = { "allocating_node",
+                                        "batch_features",
+                                        "burst_buffer",
+                                        "burst_buffer_state",
+                                        "cluster",
+                                        "cluster_features",
+                                        "container",
+                                        "container_id",
+                                        "cpus_per_tres",
+                                        "cron",
+                                        "failed_node",
+                                        "federation_origin",
+                                        "federation_siblings_active",
+                                        "federation_siblings_viable",
+                                        "mail_user",
+                                        "memory_per_tres",
+                                        "network",
+                                        "prefer",
+                                        "selinux_context",
+                                        "state_description",
+                                        "system_comment",
+                                        "tres_bind",
+                                        "tres_freq",
+                                        "tres_per_socket",
+                                        "tres_per_task" };
 
     for (size_t i = 0; i < ARRAY_SIZE (texts); i++)
         set (o, texts[i].key, text_of (row, texts[i].field));
@@ -189,6 +211,7 @@ static void add_numbers (json_t *o, const struct job_row *row)
         bool always; /* 0, not absent, if the job has no such value */
         bool plain;  /* a number, not an object */
     } numbers[] = {
+        { "accrue_time", JOB_ELIGIBLE_TIME, true, false },
         { "array_job_id", JOB_ARRAY_JOB, true, false },
         { "array_task_id", JOB_ARRAY_TASK, false, false },
         { "cpus", JOB_NCORES, true, false },
@@ -218,6 +241,54 @@ static void add_numbers (json_t *o, const struct job_row *row)
     }
 }
 
+/* What jobs do not have here, as Slurm shows it for a job that asked for no such thing. */
+static void add_absent (json_t *o)
+{
+    static const struct {
+        const char *key;
+        bool set;
+        double number;
+    } numbers[] = {
+        { "billable_tres", false, 0 },
+        { "cores_per_socket", false, 0 },
+        { "cpu_frequency_governor", false, 0 },
+        { "cpu_frequency_maximum", false, 0 },
+        { "cpu_frequency_minimum", false, 0 },
+        { "delay_boot", true, 0 },
+        { "last_sched_evaluation", true, 0 },
+        { "max_cpus", true, 0 },
+        { "memory_per_cpu", false, 0 },
+        { "minimum_cpus_per_node", true, 1 },
+        { "pre_sus_time", true, 0 },
+        { "preempt_time", true, 0 },
+        { "preemptable_time", true, 0 },
+        { "resize_time", true, 0 },
+        { "sockets_per_node", false, 0 },
+        { "suspend_time", true, 0 },
+        { "tasks_per_board", true, 0 },
+        { "tasks_per_core", true, HUGE_VAL },
+        { "tasks_per_node", true, 0 },
+        { "tasks_per_socket", true, HUGE_VAL },
+        { "tasks_per_tres", false, 0 },
+        { "threads_per_core", false, 0 },
+    };
+    static const char *const lists[] = { "flags", "gres_detail", "job_size_str",
+                                         "mail_type", "show_flags" };
+
+    for (size_t i = 0; i < ARRAY_SIZE (numbers); i++)
+        set (o, numbers[i].key, job_json_number (numbers[i].set, numbers[i].number));
+    for (size_t i = 0; i < ARRAY_SIZE (lists); i++)
+        set (o, lists[i], json_array ());
+    set (o, "association_id", json_integer (0));
+    set (o, "contiguous", json_false ());
+    set (o, "core_spec", json_integer (0));
+    set (o, "power", json_pack ("{s:[]}", "flags"));
+    set (o, "profile", json_pack ("[s]", "NOT_SET"));
+    set (o, "reboot", json_false ());
+    set (o, "sockets_per_board", json_integer (0));
+    set (o, "thread_spec", json_integer (NO_THREAD_SPEC));
+}
+
 json_t *job_json (const struct job_row *row, const json_t *ranks)
 {
     json_t *o = json_object ();
@@ -228,6 +299,7 @@ json_t *job_json (const struct job_row *row, const json_t *ranks)
         return NULL;
     add_texts (o, row);
     add_numbers (o, row);
+    add_absent (o);
     set (o, "job_id",
          json_integer (
              strtoll (row->number ? row->number : row->values[JOB_ID], NULL, 10)));
@@ -240,6 +312,10 @@ json_t *job_json (const struct job_row *row, const json_t *ranks)
     set (o, "end_time", job_json_number (true, job_end_time (row)));
     set (o, "start_time", job_json_number (true, job_start_time (row)));
     set (o, "exit_code", exit_code (row));
+    set (o, "derived_exit_code", job_json_exit (true, 0));
+    const char *most_nodes = strchr (row->values[JOB_NODE_COUNT], '-');
+    set (o, "max_nodes",
+         job_json_number (true, most_nodes ? strtod (most_nodes + 1, NULL) : 0));
     bool parts = *row->values[JOB_COMPONENTS] != '\0';
     set (o, "het_job_id", job_json_number (true, parts ? job_number (row, JOB_ID) : 0));
     set (o, "het_job_offset", job_json_number (true, job_number (row, JOB_COMPONENTS)));
@@ -248,8 +324,10 @@ json_t *job_json (const struct job_row *row, const json_t *ranks)
     set (o, "job_resources", resources (row, ranks));
     set (o, "job_state", states (row));
     set (o, "requeue", json_boolean (*row->values[JOB_MAY_REQUEUE]));
-    set (o, "shared",
-         *row->values[JOB_EXCLUSIVE] ? json_pack ("[s]", "none") : json_array ());
+    bool alone = *row->values[JOB_EXCLUSIVE] != '\0';
+    set (o, "shared", alone ? json_pack ("[s]", "none") : json_array ());
+    set (o, "exclusive", alone ? json_pack ("[s]", "true") : json_array ());
+    set (o, "oversubscribe", json_boolean (!alone));
     set (o, "time_limit",
          job_json_number (true, limit > 0 ? ceil (limit / 60) : HUGE_VAL));
     set (o, "time_minimum", job_json_number (true, job_number (row, JOB_TIME_MIN) / 60));

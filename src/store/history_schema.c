@@ -301,9 +301,10 @@ static int rewrite_log (const struct history *h, struct error *err)
     if (asprintf (&log, "%s-wal", h->path) < 0)
         return error_set (err, ENOMEM, "history: out of memory");
     int rc = wal_rewrite (log, err);
-    checkpoint_drop_cache (h->data_fd);
+    if (rc > 0)
+        checkpoint_drop_cache (h->data_fd);
     free (log);
-    return rc;
+    return rc < 0 ? rc : 0;
 }
 
 int history_schema_open (struct history *h, struct error *err)

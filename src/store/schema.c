@@ -382,10 +382,10 @@ static int scan_log (struct journal *j, struct wal_state *w, struct error *err)
     if (!log || !head)
         return error_set (err, ENOMEM, "journal: out of memory");
     int rc = wal_rewrite (log, err);
-    if (rc == 0)
-        rc = wal_scan (log, w, err);
-    if (rc == 0 && w->frames > 0)
+    if (rc > 0)
         checkpoint_drop_cache (j->data_fd);
+    if (rc >= 0)
+        rc = wal_scan (log, w, err);
     if (rc == 0)
         rc = j->head_fd = head_open (head, &j->head, &j->head_known, err);
     if (rc < 0)

@@ -57,15 +57,16 @@ int wal_rewrite (const char *path, struct error *err)
     char piece[65536];
     autoclose int fd = open (path, O_RDWR | O_CLOEXEC | O_NOFOLLOW);
     ssize_t n, put = 0;
+    off_t at;
 
     if (fd < 0)
         return errno == ENOENT ? 0 : error_errno (err, errno, "%s", path);
     checkpoint_drop_cache (fd);
-    for (off_t at = 0; (n = pread (fd, piece, sizeof (piece), at)) > 0; at += n)
+    for (at = 0; (n = pread (fd, piece, sizeof (piece), at)) > 0; at += n)
         if ((put = pwrite (fd, piece, (size_t)n, at)) != n)
             break;
     if (n == 0 && fdatasync (fd) == 0)
-        return 0;
+        return at > 0;
     int why = put >= 0 && put < n ? ENOSPC : errno;
     return error_errno (err, why, "%s: it cannot be written to the disk", path);
 }

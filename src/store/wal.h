@@ -23,7 +23,7 @@ struct wal_state {
 /* Drops the kernel's copy of the file, writes the content once more, and syncs it. A writer
  * that died after a failed sync has left frames that the kernel calls clean, but that
  * never reached the disk. SQLite would read them as committed, and they would be gone
- * later. Without a file: 0. */
+ * later. Returns 1; 0: there is no file, or an empty one. */
 int wal_rewrite (const char *path, struct error *err);
 
 /* Without a file, or with an empty one: 0 and *ret is empty. */

@@ -116,10 +116,10 @@ static void add_owner (struct audit_note *n, const char *name)
     size_t len = strlen (n->owners);
     const char *comma = len ? "," : "";
 
-    if (list_has (n->owners, name) || list_has (n->owners, MORE + 1))
+    if (list_has (n->owners, name) || list_has (n->owners, &MORE[1]))
         return;
     if (len + 1 + strlen (name) + sizeof (MORE) > sizeof (n->owners))
-        snprintf (n->owners + len, sizeof (n->owners) - len, "%s", len ? MORE : MORE + 1);
+        snprintf (n->owners + len, sizeof (n->owners) - len, "%s", len ? MORE : &MORE[1]);
     else
         snprintf (n->owners + len, sizeof (n->owners) - len, "%s%s", comma, name);
 }

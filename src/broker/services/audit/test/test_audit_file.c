@@ -248,7 +248,7 @@ static void test_rotation (void **state)
 {
     struct world *w = *state;
     struct audit_file *f = open_log (w, 12, 3);
-    char line[8];
+    char line[32];
     struct stat st;
 
     for (int i = 0; i < 9; i++) { /* two lines of six bytes fit */

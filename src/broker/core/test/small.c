@@ -192,6 +192,7 @@ void small_destroy (struct small *s)
     uv_run (&s->loop, UV_RUN_DEFAULT);
     HASH_ITER (hh, b->table.all, e, next)
         entry_remove (b, e);
+    free (b->table.order);
     fake_http_end ();
     fake_agent_end ();
     services_call (release, b);

@@ -70,7 +70,7 @@ static int exec_signal (struct exec *x, struct exec_job *job, int signum,
                         enum exec_whom whom, int64_t step,
                         void (*done) (int rc, void *arg), void *arg, struct error *err)
 {
-    static const char *const whoms[] = { "tasks", "batch", "full" };
+    static const char *const whoms[] = { "tasks", "steps", "batch", "full" };
     char text[64];
 
     if (x->small->agents_away)

@@ -1,6 +1,6 @@
 /* checkpoint.h - moves SQLite's log into the database, also on a disk whose syncs fail
  *
- *     int rc = checkpoint_run (db, SQLITE_CHECKPOINT_PASSIVE);
+ *     int rc = checkpoint_run (db, fd, SQLITE_CHECKPOINT_PASSIVE);
  *
  * After a failed sync the kernel calls pages clean that never reached the disk. SQLite
  * repeats the checkpoint from the frame that the last one reached. That one may have ended

@@ -67,7 +67,8 @@ struct subcommand {
     enum completion operands;
 };
 
-/* What follows the words of a line, for completion: "scontrol show" */
+/* A phrase of a command line, "scontrol show", and the words that may follow, for
+ * completion. */
 struct phrase {
     const char *after; /* the operands up to here, "" for none; NULL ends the table */
     const char *words; /* "jobs|nodes", or NULL: */

@@ -241,7 +241,8 @@ static void add_numbers (json_t *o, const struct job_row *row)
     }
 }
 
-/* What jobs do not have here, as Slurm shows it for a job that asked for no such thing. */
+/* Members of things that the broker does not keep have the value that Slurm shows for a
+ * job that asked for none. */
 static void add_absent (json_t *o)
 {
     static const struct {

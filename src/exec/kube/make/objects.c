@@ -465,7 +465,7 @@ static json_t *job_metadata (const struct object_source *src)
     char name[OBJECT_NAME_MAX];
 
     object_part_name (name, src->name, src->component);
-    if (src->short_names)
+    if (src->short_names && rankname_wanted (src->job))
         json_object_set_new (
             meta, "annotations",
             json_pack ("{s:s}", ANNOTATION_NAMES, ANNOTATION_NAMES_SHORT));

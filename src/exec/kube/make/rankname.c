@@ -22,13 +22,23 @@ bool rankname_is_short (const json_t *job)
            == 0;
 }
 
-/* rank: a number or %r. False: no memory. */
+/* rank: a number or %r. */
+static void put_label (const struct object_source *src, const char *rank,
+                       char ret[RANKNAME_LABEL_MAX])
+{
+    if (is_short (src))
+        snprintf (ret, RANKNAME_LABEL_MAX, "n%s", rank);
+    else
+        snprintf (ret, RANKNAME_LABEL_MAX, "%s-%s", src->name, rank);
+}
+
+/* False: no memory. */
 static bool whole_name (const struct object_source *src, const char *rank, char **ret)
 {
-    bool brief = is_short (src);
+    char label[RANKNAME_LABEL_MAX];
 
-    return asprintf (ret, "%s%s%s.%s.%s.svc.%s.", brief ? "n" : src->name,
-                     brief ? "" : "-", rank, src->name, src->namespace_,
+    put_label (src, rank, label);
+    return asprintf (ret, "%s.%s.%s.svc.%s.", label, src->name, src->namespace_,
                      src->cfg->cluster_domain)
            >= 0;
 }
@@ -36,10 +46,10 @@ static bool whole_name (const struct object_source *src, const char *rank, char 
 void rankname_label (const struct object_source *src, uint32_t rank,
                      char ret[RANKNAME_LABEL_MAX])
 {
-    if (is_short (src))
-        snprintf (ret, RANKNAME_LABEL_MAX, "n%u", rank);
-    else
-        snprintf (ret, RANKNAME_LABEL_MAX, "%s-%u", src->name, rank);
+    char number[12];
+
+    snprintf (number, sizeof (number), "%u", rank);
+    put_label (src, number, ret);
 }
 
 char *rankname_pattern (const struct object_source *src)

@@ -199,7 +199,7 @@ static void test_reads (void **state)
     assert_string_equal (new_lines (w), "");
 }
 
-/* Of a cancel of many jobs, the log has the first hundred, their number and their owners. */
+/* The log has the first hundred jobs of a long cancel, their number and their owners. */
 static void test_many_jobs (void **state)
 {
     struct world *w = *state;

@@ -359,7 +359,7 @@ static void test_bad_paths (void **state)
     expect_refused (path, "not a regular file");
 }
 
-/* What a process that was killed within a write may leave. */
+/* A process that was killed within a write may leave this. */
 static void test_part_of_a_line (void **state)
 {
     static const struct {

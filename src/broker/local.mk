@@ -7,6 +7,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/entry.c \
 	src/broker/core/exec_job.c \
 	src/broker/core/probe.c \
+	src/broker/core/share_dir.c \
 	src/broker/core/parts.c \
 	src/broker/api/columns.c \
 	src/broker/api/components.c \
@@ -46,6 +47,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/core/sizes.c \
 	src/broker/api/subuid.c \
 	src/broker/core/users.c \
+	src/broker/privileges.c \
 	src/broker/watchdog.c $(SERVICES_FILES)
 nodist_src_broker_libbroker_a_SOURCES = src/broker/core/table.c
 

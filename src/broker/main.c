@@ -7,6 +7,7 @@
 
 #include "broker/api/api.h"
 #include "broker/core/service.h"
+#include "broker/privileges.h"
 #include "broker/watchdog.h"
 #include "common/option.h"
 #include "common/parse.h"
@@ -400,7 +401,7 @@ int main (int argc, char *argv[])
         status = journal_only (c, a.journal_repair, &err);
     } else if (c) {
         log_set_level (c->log_level);
-        if (find_shell (c, &err) == 0)
+        if (find_shell (c, &err) == 0 && privileges_separate (c, &err) == 0)
             status = run (c, &err);
         else
             config_destroy (c);

@@ -239,6 +239,22 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err)
     return 0;
 }
 
+bool io_is_empty (int dir)
+{
+    int copy = openat (dir, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    DIR *d = copy < 0 ? NULL : fdopendir (copy);
+    bool empty = d != NULL;
+    struct dirent *e;
+
+    while (empty && (e = readdir (d)))
+        empty = !strcmp (e->d_name, ".") || !strcmp (e->d_name, "..");
+    if (d)
+        closedir (d);
+    else if (copy >= 0)
+        close (copy);
+    return empty;
+}
+
 /* The state of io_remove_tree(). */
 struct removal {
     int top;            /* the tree's own directory */

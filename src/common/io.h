@@ -33,4 +33,6 @@ int io_mkdir_p (const char *path, mode_t mode, struct error *err);
 /* rm -rf path: never follows links, never enters other devices; 0 if path does not
  * exist. */
 int io_remove_tree (const char *path, struct error *err);
+/* Whether the directory has no entries; false also if this is unknown. */
+bool io_is_empty (int dir);
 int io_set_nonblock (int fd);

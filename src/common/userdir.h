@@ -57,8 +57,5 @@ int userdir_remove (int dir, const char *name);
  * of a file system that a user has mounted below. -EXDEV, or the errno of openat. */
 int userdir_openat (int dirfd, const char *name, int flags, mode_t mode);
 
-/* openat(2) for a path that a user has named, on a thread that acts as this user. It does
- * not follow links to open files (/proc/self/fd/7): they are files of this process, and
- * such a link bypasses the permissions of the directories. -ELOOP, or the errno of
- * openat. */
+/* As userfile_open_named(), with the rights that this thread has. */
 int userdir_open_named (int dirfd, const char *path, int flags);

@@ -20,6 +20,7 @@
 #include <sys/sysmacros.h>
 
 #include "common/strbuf.h"
+#include "common/userdir.h"
 
 #define LINKS_MAX 40 /* as the kernel's */
 #define PROC_SUPER_MAGIC 0x9fa0 /* as in linux/magic.h, which the agent's build lacks */
@@ -324,19 +325,44 @@ static int walk_path (const char *cwd, const char *path, enum userfile_mode mode
     return rc < 0 ? rc : fd;
 }
 
+/* -- by another process, see userfile_set_ways() -- */
+
+static const struct userfile_ways *ways;
+static _Thread_local void *handle; /* while this thread acts as a user in that way */
+
+void userfile_set_ways (const struct userfile_ways *w)
+{
+    ways = w;
+}
+
+bool userfile_may_become (uid_t uid)
+{
+    return geteuid () == 0 || geteuid () == uid || ways;
+}
+
 int userfile_open (const char *cwd, const char *path, enum userfile_mode mode,
                    struct error *err)
 {
+    if (handle)
+        return ways->open (handle, cwd, path, mode, err);
     return walk_path (cwd, path, mode, false, err);
 }
 
 int userfile_check (const char *cwd, const char *path, struct error *err)
 {
+    if (handle)
+        return ways->check (handle, cwd, path, err);
     int fd = walk_path (cwd, path, USERFILE_APPEND, true, err);
 
     if (fd >= 0)
         close (fd);
     return MIN (fd, 0);
+}
+
+int userfile_open_named (int dirfd, const char *path, int flags)
+{
+    return handle ? ways->open_named (handle, dirfd, path, flags)
+                  : userdir_open_named (dirfd, path, flags);
 }
 
 /* -- identity -- */
@@ -392,6 +418,8 @@ int userfile_become (uid_t uid, gid_t gid, const gid_t *groups, size_t ngroups,
     if (geteuid () != 0) {
         if (uid == geteuid ())
             return 0;
+        if (ways)
+            return ways->become (uid, gid, groups, ngroups, &handle, err);
         return error_set (err, EPERM, "cannot act as uid %u: not root",
                           (unsigned int)uid);
     }
@@ -409,6 +437,9 @@ int userfile_become (uid_t uid, gid_t gid, const gid_t *groups, size_t ngroups,
 
 int userfile_restore (struct error *err)
 {
+    if (handle)
+        ways->release (handle);
+    handle = NULL;
     if (!own_groups)
         return 0;
     int rc = set_fs_ids (geteuid (), getegid ());

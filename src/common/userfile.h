@@ -43,3 +43,25 @@ int userfile_check (const char *cwd, const char *path, struct error *err);
 int userfile_become (uid_t uid, gid_t gid, const gid_t *groups, size_t ngroups,
                      struct error *err);
 int userfile_restore (struct error *err);
+
+/* Another way to act as a user, for a process that is not root: the functions do what those
+ * above do, in a process that has become the user. */
+struct userfile_ways {
+    /* *ret: handle of this thread until release */
+    int (*become) (uid_t uid, gid_t gid, const gid_t *groups, size_t ngroups, void **ret,
+                   struct error *err);
+    void (*release) (void *handle);
+    int (*open) (void *handle, const char *cwd, const char *path, enum userfile_mode mode,
+                 struct error *err);
+    int (*check) (void *handle, const char *cwd, const char *path, struct error *err);
+    int (*open_named) (void *handle, int dirfd, const char *path, int flags);
+};
+/* Call before the first userfile_become(); w is borrowed. */
+void userfile_set_ways (const struct userfile_ways *w);
+/* Whether userfile_become() can act as this user. */
+bool userfile_may_become (uid_t uid);
+/* openat(2) for a path that a user has named, on a thread that acts as this user. It does
+ * not follow links to open files (/proc/self/fd/7): they are files of this process, and
+ * such a link bypasses the permissions of the directories. -ELOOP, or the errno of
+ * openat. */
+int userfile_open_named (int dirfd, const char *path, int flags);

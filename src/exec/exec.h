@@ -254,6 +254,13 @@ struct exec_option {
  * protocol/agent_api.h; or negative errno and NULL. */
 typedef void exec_steps_fn (int rc, const char *text, size_t len, void *arg);
 
+/* See exec_ops.separate. */
+struct exec_separation {
+    uid_t owner; /* the broker's user from now on */
+    gid_t group;
+    const char *state_dir;
+};
+
 struct exec_ops {
     const char *name; /* of the executor in fluxq.yaml, and of its mapping there */
     bool is_default;  /* for a fluxq.yaml that names none; one of all has this */
@@ -269,6 +276,13 @@ struct exec_ops {
     /* Returns what the administrator's prolog and epilog lack under this configuration:
      * the rest of a sentence. NULL: nothing. The verb itself NULL: they lack nothing. */
     const char *(*no_admin) (const json_t *config);
+    /* Called as root, before the broker becomes another user (`user` in fluxq.yaml) and
+     * before create(): makes what only root can make. *ret_cgroup: parent of the cgroups
+     * that fluxq-launch puts agents into, the caller frees; NULL: none. The verb itself
+     * NULL: there is nothing to do. */
+    int (*separate) (const struct yaml_doc *doc, json_t *config,
+                     const struct exec_separation *by, char **ret_cgroup,
+                     struct error *err);
     enum topology_kind topology; /* for its setting `topology`, see topology.h */
     /* Waits until no other broker acts for this cluster id. Called before create() and
      * before anything of the state is touched. Runs the host's loop. *ret NULL: there is

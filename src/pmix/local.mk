@@ -9,7 +9,7 @@ FLUXQ_PMIX_SOURCES = \
 	src/pmix/taskplaces.c
 EXTRA_DIST += $(FLUXQ_PMIX_SOURCES)
 if HAVE_PMIX
-fluxqexec_PROGRAMS = src/pmix/fluxq-pmix
+fluxqexec_PROGRAMS += src/pmix/fluxq-pmix
 src_pmix_fluxq_pmix_SOURCES = $(FLUXQ_PMIX_SOURCES)
 # The library's headers call functions that banned.h forbids, so they come before it.
 src_pmix_fluxq_pmix_CPPFLAGS = $(patsubst -I%,-isystem%,$(PMIX_CFLAGS)) -include pmix.h -include pmix_server.h $(AM_CPPFLAGS)

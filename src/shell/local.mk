@@ -28,6 +28,7 @@ SHELL_PARTS = \
 	src/shell/agent/uplink.c \
 	src/shell/agent/userenv.c \
 	src/shell/agent/worker.c \
+	src/shell/io/shared.c \
 	src/shell/step/cgroup.c \
 	src/shell/step/cpubind.c \
 	src/shell/step/cpubind_os.c \

@@ -104,6 +104,8 @@ static const struct config_key keys[] = {
     { "listen", set_listen, AT (listen_host), 0, 0, NULL },
     { "listen-names", value_strings, AT (listen_names), 0, 0, NULL },
     { "munge-socket", value_string, AT (munge_socket), 0, 0, NULL },
+    { "user", value_string, AT (user), 0, 0, NULL },
+    { "min-uid", value_int, AT (min_uid), 1, INT32_MAX, NULL },
     { "operators", value_strings, AT (operators), 0, 0, NULL },
     { "subuid-file", value_string, AT (subuid_file), 0, 0, NULL },
     { "log-level", set_level, AT (log_level), 0, 0, NULL },
@@ -162,6 +164,7 @@ struct config *config_default (const struct config_layout *layout)
     c->admin.timeout = 60;
     c->requeue = true;
     c->grace = 30;
+    c->min_uid = 1000;
     c->keep_finished = 10000;
     c->disk_reserve = UINT64_C (64) << 20;
     c->output_max = UINT64_C (1) << 30;
@@ -196,6 +199,16 @@ static int check_whole (const struct config *c, struct error *err)
             return yaml_error (c->doc, root, c->executor, err,
                                "queue %s has a prolog or epilog: %s", c->queues[i].name,
                                lack);
+    }
+    for (unsigned i = 0; i < c->nqueues && c->user && ops && ops->runs_here; i++) {
+        const struct config_admin admin = config_admin_of (c, i);
+
+        if (admin.prolog || admin.epilog)
+            return yaml_error (c->doc, root, "user", err,
+                               "user: prolog and epilog of queue %s run with the "
+                               "broker's rights, and %s has none of root's: leave out "
+                               "`user`, or the programs",
+                               c->queues[i].name, c->user);
     }
     for (char **s = c->listen_names; s && *s; s++)
         if (authority_parse (*s, 1, name, "listen-names", &why) < 0)

@@ -78,6 +78,8 @@ struct config {
     uint16_t listen_port;
     char **listen_names; /* HOST or HOST:PORT, NULL-terminated, or NULL */
     char *munge_socket;  /* NULL: munge's default */
+    char *user;          /* the broker becomes this user; NULL: it stays who it is */
+    int64_t min_uid;     /* the least uid that fluxq-launch runs jobs of */
     char **operators;    /* user names, NULL-terminated */
     char *subuid_file;   /* format: subuid(5) */
     enum log_level log_level;

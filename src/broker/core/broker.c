@@ -14,6 +14,7 @@
 #include "common/clock.h"
 #include "common/io.h"
 #include "exec/claim.h"
+#include "launch/launcher.h"
 #include "protocol/agent_api.h"
 #include "protocol/run_dir.h"
 
@@ -162,6 +163,11 @@ int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
     *ret = list;
     *ret_n = n;
     return 0;
+}
+
+bool broker_serves_all (const struct broker *b)
+{
+    return b->uid == 0 || launcher_is_on ();
 }
 
 bool broker_is_operator (const struct broker *b, uid_t uid)
@@ -328,7 +334,7 @@ static int settle_dir (char **dir, mode_t mode, struct error *err)
 static int init_dirs (struct broker *b, struct error *err)
 {
     struct config *c = broker_config (b);
-    bool root = b->uid == 0;
+    bool root = broker_serves_all (b);
 
     if (settle_dir (&c->state_dir, root ? 0711 : 0700, err) < 0
         || settle_dir (&c->runtime_dir, root ? 0755 : 0700, err) < 0)
@@ -381,7 +387,8 @@ static int init_http (struct broker *b, http_handler_f handle, struct error *err
     http_server_set_names (b->http, broker_config (b)->listen_names);
     if (broker_config (b)->munge_socket)
         http_server_set_munge_socket (b->http, broker_config (b)->munge_socket);
-    if (http_server_listen_unix (b->http, b->socket_path, b->uid == 0 ? 0666 : 0600, err)
+    if (http_server_listen_unix (b->http, b->socket_path,
+                                 broker_serves_all (b) ? 0666 : 0600, err)
         < 0)
         return -EIO;
     if (broker_config (b)->listen_host

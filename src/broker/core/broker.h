@@ -32,6 +32,8 @@ struct entry; /* a job, see jobs.h */
 struct broker *broker_create (uv_loop_t *loop, struct config *config,
                               http_handler_f handle, struct error *err);
 /* Root, the broker's own user, and the users of `operators:`. */
+/* Whether the broker can run jobs of all users here: it is root, or has fluxq-launch. */
+bool broker_serves_all (const struct broker *b);
 bool broker_is_operator (const struct broker *b, uid_t uid);
 /* Looks up the uids of the names in `operators:`; the caller frees. Blocks, so only at
  * start and reload. */

@@ -7,10 +7,14 @@
 #include "broker/core/job_dirs.h"
 
 #include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
 
 #include "broker/core/service.h"
 #include "common/io.h"
 #include "common/parse.h"
+#include "common/userdir.h"
+#include "launch/launcher.h"
 
 struct state {
     uint64_t *gone; /* jobs with directories to remove, by id */
@@ -30,13 +34,57 @@ struct removal {
     uint64_t below;
 };
 
+bool job_dirs_are_shared (const struct broker *b)
+{
+    return launcher_is_on () && b->ops->runs_here;
+}
+
+uid_t job_spool_owner (const struct broker *b, uid_t user)
+{
+    return job_dirs_are_shared (b) ? user : userdir_owner (user);
+}
+
+/* The owner of the first entry that is not the broker's; false: there is none. */
+static bool find_other (const char *path, uid_t *ret_uid)
+{
+    DIR *dir = opendir (path);
+    struct dirent *d;
+    struct stat st;
+    bool found = false;
+
+    while (dir && !found && (d = readdir (dir)))
+        if (fstatat (dirfd (dir), d->d_name, &st, AT_SYMLINK_NOFOLLOW) == 0
+            && strcmp (d->d_name, "..") != 0 && st.st_uid != geteuid ()) {
+            *ret_uid = st.st_uid;
+            found = true;
+        }
+    if (dir)
+        closedir (dir);
+    return found;
+}
+
+/* The broker cannot enter directories that the user has made: the user removes them. */
+int job_dir_remove (const char *path, struct error *err)
+{
+    int rc = io_remove_tree (path, err);
+    uid_t uid;
+
+    if (rc < 0 && launcher_is_on () && find_other (path, &uid)) {
+        *err = (struct error){ 0 };
+        rc = launcher_remove_tree (uid, path, err);
+        if (rc == 0)
+            rc = io_remove_tree (path, err);
+    }
+    return rc;
+}
+
 static void remove_one (const struct removal *r, uint64_t id)
 {
     struct error err = { 0 };
     autostrbuf struct strbuf path = STRBUF_INIT (8192);
 
     strbuf_addf (&path, "%s/%ju", r->jobs_dir, (uintmax_t)id);
-    if (path.err == 0 && io_remove_tree (path.buf, &err) < 0)
+    if (path.err == 0 && job_dir_remove (path.buf, &err) < 0)
         log_warning ("cannot remove %s: %s", path.buf, err.text);
 }
 

@@ -202,8 +202,8 @@ static void note_socket (struct pause *p)
                    p->socket_path);
     if (p->socket_now != SOCKET_GONE)
         return;
-    if (http_server_listen_unix (p->b->http, p->socket_path, p->b->uid == 0 ? 0666 : 0600,
-                                 &err)
+    if (http_server_listen_unix (p->b->http, p->socket_path,
+                                 broker_serves_all (p->b) ? 0666 : 0600, &err)
             < 0
         || lstat (p->socket_path, &p->socket) < 0) {
         if (before != SOCKET_GONE)

@@ -16,9 +16,11 @@
 
 #include "broker/core/exec_job.h"
 #include "broker/core/inside.h"
+#include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/pause.h"
 #include "broker/core/service.h"
+#include "broker/core/share_dir.h"
 #include "broker/core/start.h"
 #include "broker/core/turn.h"
 #include "common/io.h"
@@ -46,7 +48,7 @@ struct preparation {
     char *dir;
     uid_t uid;
     gid_t gid;
-    bool chown;
+    bool chown, share;
     bool first; /* first attempt: the directory cannot have files of this job */
     int rc;
     int pause_errno; /* a shortage on the broker's side */
@@ -142,7 +144,7 @@ static int make_new (struct preparation *p)
         return 0;
     if (errno != EEXIST)
         return error_errno (&p->err, errno, "%s", p->dir);
-    if ((p->first || is_of_another (p)) && io_remove_tree (p->dir, &p->err) < 0)
+    if ((p->first || is_of_another (p)) && job_dir_remove (p->dir, &p->err) < 0)
         return -EEXIST;
     if (mkdir (p->dir, 0700) < 0 && errno != EEXIST)
         return error_errno (&p->err, errno, "%s", p->dir);
@@ -154,6 +156,8 @@ static void make_dir (uv_work_t *w)
     struct preparation *p = w->data;
 
     p->rc = make_new (p);
+    if (p->rc == 0 && p->share)
+        p->rc = share_dir (p->dir, p->uid, &p->err);
     if (p->rc < 0) {
         p->pause_errno = error_shortage (p->err.code);
     } else if (p->chown && lchown (p->dir, p->uid, p->gid) < 0) {
@@ -265,6 +269,7 @@ static void prepare_dir (struct preparation *p, struct entry *e,
     p->uid = user->uid;
     p->gid = user->gid;
     p->chown = b->uid == 0;
+    p->share = job_dirs_are_shared (b) && p->uid != b->uid;
     p->first = entry_job (e)->restarts == 0 && !e->recovered;
     p->work.data = p;
     if (uv_queue_work (b->loop, &p->work, make_dir, dir_made) < 0) {

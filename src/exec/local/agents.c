@@ -33,6 +33,7 @@ struct agent_process {
     char *launch; /* the launch file of an agent found at the start, until its adoption */
     uint32_t rank;
     uid_t uid;
+    bool launched; /* by fluxq-launch, which tells of the end */
     bool polled; /* poll is a handle of the loop */
     bool killed; /* by agents_end_strays(): its guardian has time until the next sweep */
     struct agent_process *prev, *next;
@@ -42,6 +43,8 @@ struct agents {
     const struct exec_host *host;
     char *jobs_dir;
     uv_signal_t sigchld;
+    uv_poll_t exits;  /* of agents that fluxq-launch has started */
+    unsigned handles; /* not closed yet */
     struct agent_process *list;
     size_t strays; /* found by the last look; at least 1 if a look is due */
     void (*on_no_strays) (void *arg);
@@ -189,6 +192,13 @@ static bool is_below (const struct tree *t, pid_t parent)
     return p && p->below;
 }
 
+int process_signal (int pidfd, int signum)
+{
+    if (syscall (SYS_pidfd_send_signal, pidfd, signum, NULL, 0) == 0)
+        return 0;
+    return errno == EPERM ? launcher_signal (pidfd, signum) : -errno;
+}
+
 /* Sends SIGKILL, unless the process has ended and another one has its number by now. */
 static void kill_member (const struct member *m)
 {
@@ -196,7 +206,7 @@ static void kill_member (const struct member *m)
     struct member now;
 
     if (fd >= 0 && read_stat (m->pid, &now) && now.begin == m->begin)
-        syscall (SYS_pidfd_send_signal, fd, SIGKILL, NULL, 0);
+        process_signal (fd, SIGKILL);
 }
 
 /* Sends SIGKILL to matching processes and their descendants. Repeats the search until no
@@ -385,14 +395,14 @@ static void note_agent (pid_t pid, void *arg)
 static void send_signal (const struct agent_process *p, int signum)
 {
     if (p->pidfd >= 0)
-        syscall (SYS_pidfd_send_signal, p->pidfd, signum, NULL, 0);
+        process_signal (p->pidfd, signum);
     else
         kill (p->pid, signum);
 }
 
 static bool runs (const struct agent_process *p)
 {
-    return syscall (SYS_pidfd_send_signal, p->pidfd, 0, NULL, 0) == 0;
+    return syscall (SYS_pidfd_send_signal, p->pidfd, 0, NULL, 0) == 0 || errno == EPERM;
 }
 
 static void pidfd_ready (uv_poll_t *poll, int status, int events)
@@ -479,7 +489,7 @@ void agents_kill (struct agents *a, const void *arg)
     DL_FOREACH (a->list, p) {
         if (p->arg != arg || !p->on_exit)
             continue;
-        if (p->pidfd >= 0)
+        if (p->pidfd >= 0 && !p->launched)
             kill_below (p);
         else
             send_signal (p, SIGKILL);
@@ -551,6 +561,47 @@ int agents_spawn (struct agents *a, char *const argv[], uint32_t rank,
     return 0;
 }
 
+int agents_launch (struct agents *a, const struct launcher_agent *agent,
+                   agent_exit_f on_exit, void *arg, struct error *err)
+{
+    struct agent_process *p = calloc (1, sizeof (*p));
+    int rc =
+        p ? launcher_agent (agent, &p->pid, &p->pidfd, err) : error_no_memory (err, NULL);
+
+    if (rc < 0) {
+        free (p);
+        return rc;
+    }
+    p->a = a;
+    p->launched = true;
+    p->rank = agent->rank;
+    p->on_exit = on_exit;
+    p->arg = arg;
+    DL_APPEND (a->list, p);
+    return 0;
+}
+
+/* Without fluxq-launch no job can start or be ended: whoever has started the broker starts
+ * both again, and running jobs go on. */
+static void on_exits (uv_poll_t *h, int status, int events)
+{
+    struct agents *a = h->data;
+    pid_t pid;
+    int wait_status, rc;
+
+    (void)status, (void)events;
+    while ((rc = launcher_next_exit (&pid, &wait_status)) > 0) {
+        struct agent_process *p = find (a, pid);
+        if (p)
+            process_ended (p, wait_status, true);
+    }
+    if (rc < 0) {
+        log_error ("fluxq-launch has ended: the broker stops; restart it");
+        uv_poll_stop (h);
+        raise (SIGTERM);
+    }
+}
+
 static bool is_agent (const struct agent_process *p, const void *arg)
 {
     return p->arg == arg && p->on_exit;
@@ -599,6 +650,13 @@ struct agents *agents_create (const struct exec_host *host,
     uv_signal_init (host->loop, &a->sigchld);
     a->sigchld.data = a;
     uv_signal_start (&a->sigchld, on_sigchld, SIGCHLD);
+    a->handles = 1;
+    if (launcher_is_on ()) {
+        uv_poll_init (host->loop, &a->exits, launcher_exit_fd ());
+        a->exits.data = a;
+        uv_poll_start (&a->exits, UV_READABLE, on_exits);
+        a->handles++;
+    }
     for_each_process (note_agent, a);
     return a;
 }
@@ -607,6 +665,8 @@ static void agents_free (uv_handle_t *h)
 {
     struct agents *a = h->data;
 
+    if (--a->handles > 0)
+        return;
     free (a->jobs_dir);
     free (a);
 }
@@ -618,5 +678,7 @@ void agents_destroy (struct agents *a)
         return;
     DL_FOREACH_SAFE (a->list, p, next)
     process_free (p);
+    if (a->handles > 1)
+        uv_close ((uv_handle_t *)&a->exits, agents_free);
     uv_close ((uv_handle_t *)&a->sigchld, agents_free);
 }

@@ -7,6 +7,7 @@
 #include "exec/agentkey.h"
 #include "exec/joblaunch.h"
 #include "exec/local/private.h"
+#include "launch/launcher.h"
 #include "protocol/run_dir.h"
 
 #define LAUNCH_BYTES_MAX (64 << 20)
@@ -39,7 +40,9 @@ static int put_file (struct local_job *l, const char *path, const void *data, si
                      mode_t mode)
 {
     const struct exec_user *user = &l->job->user;
-    int rc = userdir_write (l->dir_fd, base_of (path), data, len, mode,
+    /* The group bits are the mask of the ACL of a shared directory. */
+    mode_t mask = launcher_is_on () ? (mode & 0700) >> 3 : 0;
+    int rc = userdir_write (l->dir_fd, base_of (path), data, len, mode | mask,
                             userdir_owner (user->uid), user->gid, 0, &l->err);
 
     /* root has no quota: the file's user has, who gets the file. */
@@ -160,7 +163,8 @@ void local_put_files (uv_work_t *w)
     uid_t self = geteuid ();
     const struct jobspec *js = l->job->js;
 
-    if (self != 0 && self != l->job->user.uid) { /* it would run with our identity */
+    if (self != 0 && self != l->job->user.uid
+        && !launcher_is_on ()) { /* it would run with our identity */
         l->rc = error_set (&l->err, EPERM,
                            "the broker runs without root and cannot become %s",
                            l->job->user.name);

@@ -257,6 +257,21 @@ static int check_config (const struct yaml_doc *doc, json_t *config, struct erro
     return rc;
 }
 
+static int separate (const struct yaml_doc *doc, json_t *config,
+                     const struct exec_separation *by, char **ret_cgroup,
+                     struct error *err)
+{
+    struct exec x = { 0 };
+    int rc = read_config (&x, doc, config, err);
+
+    if (rc == 0)
+        *ret_cgroup = remains_separate (x.cgroup, by);
+    topology_release (&x.topology);
+    gres_release (&x.gres);
+    free (x.cgroup);
+    return rc;
+}
+
 static int check (struct exec *x, const struct jobspec *js, const char *queue,
                   const json_t *mounts, uid_t uid, struct error *err)
 {
@@ -308,6 +323,7 @@ const struct exec_ops exec_local = {
     .options = options,
     .create = create,
     .check_config = check_config,
+    .separate = separate,
     .spawn = spawn,
     .topology = TOPOLOGY_NODES,
     .destroy = destroy,

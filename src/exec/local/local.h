@@ -14,6 +14,7 @@
 #include "common/gputype.h"
 #include "exec/exec.h"
 #include "exec/topology.h"
+#include "launch/launcher.h"
 
 /* -- agents.c -- */
 
@@ -31,6 +32,12 @@ void agents_destroy (struct agents *a); /* processes continue */
  * is that of the broker. 0 or a negative errno. */
 int agents_spawn (struct agents *a, char *const argv[], uint32_t rank,
                   agent_exit_f on_exit, void *arg, struct error *err);
+/* As agents_spawn(), by fluxq-launch (launcher.h), which also ends the orphans of an agent
+ * before it tells of the agent's end. */
+int agents_launch (struct agents *a, const struct launcher_agent *agent,
+                   agent_exit_f on_exit, void *arg, struct error *err);
+/* Sends a signal to a process, as root or by fluxq-launch. 0 or negative errno. */
+int process_signal (int pidfd, int signum);
 /* Whether the job has an agent of a rank from first to last. */
 bool agents_have (const struct agents *a, const void *arg, uint32_t first, uint32_t last);
 /* Adopts agents of this launch file (and owner) that an earlier broker left running:

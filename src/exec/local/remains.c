@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <signal.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 
 #include "common/io.h"
 #include "common/log.h"
@@ -137,6 +138,47 @@ static char *find_base (const char *state_dir, const char *name)
     return base;
 }
 
+/* A path that the broker has remembered is its own word: only a directory that was given to
+ * the broker before counts. */
+static char *separate_base (const char *setting, const struct exec_separation *by,
+                            const char *name)
+{
+    autofree char *path = NULL;
+    char *base;
+    struct stat st;
+
+    if (setting[0] == '/')
+        return try_base (setting, name);
+    if (asprintf (&path, "%s/cgroup", by->state_dir) < 0) {
+        path = NULL;
+        return NULL;
+    }
+    base = remembered_base (path);
+    if (base && stat (base, &st) == 0 && st.st_uid == by->owner)
+        return base;
+    free (base);
+    if (!(base = own_base ("cgroup2", NULL, "0::", name)))
+        base = own_base ("cgroup", "freezer", ":freezer:", name);
+    return base;
+}
+
+/* Delegation as in cgroups(7). */
+char *remains_separate (const char *setting, const struct exec_separation *by)
+{
+    static const char *const files[] = { ".", "cgroup.procs", "cgroup.subtree_control" };
+    autofree char *real = realpath (by->state_dir, NULL);
+    char name[NAME_SIZE];
+
+    name_base (real ? real : by->state_dir, name);
+    char *base = strcmp (setting, "none") != 0 ? separate_base (setting, by, name) : NULL;
+    autoclose int dir = base ? open (base, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    for (size_t i = 0; i < ARRAY_SIZE (files) && dir >= 0; i++)
+        if (fchownat (dir, files[i], by->owner, by->group, AT_SYMLINK_NOFOLLOW) < 0
+            && errno != ENOENT)
+            log_warning ("local: cgroup: %s/%s: %s", base, files[i], strerror (errno));
+    return base;
+}
+
 struct remains *remains_create (const char *setting, const char *state_dir)
 {
     struct remains *r = calloc (1, sizeof (*r));
@@ -197,6 +239,14 @@ static int write_to (int dir, const char *name, const char *text)
     return fd < 0 ? -errno : io_write_all (fd, text, strlen (text));
 }
 
+static void signal_pid (pid_t pid, int signum)
+{
+    autoclose int fd = (int)syscall (SYS_pidfd_open, pid, 0);
+
+    if (fd >= 0)
+        process_signal (fd, signum);
+}
+
 /* Signals each process of the cgroup, 0: none; returns their number. */
 static size_t signal_each (int dir, int signum)
 {
@@ -212,7 +262,7 @@ static size_t signal_each (int dir, int signum)
             break;
         n++;
         if (signum > 0 && pid > 1 && pid != getpid ())
-            kill ((pid_t)pid, signum);
+            signal_pid ((pid_t)pid, signum);
     }
     return n;
 }

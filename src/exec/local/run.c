@@ -206,6 +206,19 @@ static void add_groups (struct strbuf *sb, const struct exec_user *user)
         strbuf_addf (sb, "%s%u", i ? "," : "", (unsigned)user->groups[i]);
 }
 
+/* By fluxq-launch, as the user. */
+static int launch_rank (struct local_job *l, uint32_t rank)
+{
+    const struct launcher_agent agent = { .uid = l->job->user.uid,
+                                          .job = l->job->id,
+                                          .attempt = l->job->attempt,
+                                          .rank = rank,
+                                          .launch = l->launch,
+                                          .key = l->key_path };
+
+    return agents_launch (l->x->agents, &agent, agent_exited, l, &l->err);
+}
+
 int local_spawn_rank (struct local_job *l, uint32_t rank)
 {
     autofree char *cgroup =
@@ -232,8 +245,9 @@ int local_spawn_rank (struct local_job *l, uint32_t rank)
         argv[n + 1] = cgroup;
         argv[n + 2] = NULL;
     }
-    int rc =
-        agents_spawn (l->x->agents, (char *const *)argv, rank, agent_exited, l, &l->err);
+    int rc = launcher_is_on () ? launch_rank (l, rank)
+                               : agents_spawn (l->x->agents, (char *const *)argv, rank,
+                                               agent_exited, l, &l->err);
     l->nagents += rc == 0;
     return rc;
 }

@@ -4,6 +4,7 @@
 #include "common/hostlist.h"
 #include "common/log.h"
 #include "common/userdir.h"
+#include "launch/launcher.h"
 #include "exec/local/private.h"
 #include "protocol/output_limit.h"
 
@@ -46,7 +47,9 @@ static int open_spool (struct local_job *l)
 
     if (fd == 0)
         fd = userdir_open_file (l->dir_fd, strrchr (l->job->spool, '/') + 1, O_RDONLY,
-                                userdir_owner (l->job->user.uid), &err);
+                                launcher_is_on () ? l->job->user.uid
+                                                  : userdir_owner (l->job->user.uid),
+                                &err);
     if (fd < 0 && fd != -ENOENT)
         log_warning ("job %ju: its spool cannot be read: %s", (uintmax_t)l->job->id,
                      err.text);

@@ -8,6 +8,8 @@
 #include <sys/stat.h>
 #include <sys/un.h>
 
+#include "shell/io/shared.h"
+
 #define BACKLOG 4096 /* all ranks of a large job connect at once */
 #define HOST_MAX 254
 
@@ -127,6 +129,9 @@ static int bind_unix (const char *path)
     unlink (sa.sun_path);
     mode_t old = umask (0177);
     if (bind (fd, (struct sockaddr *)&sa, sizeof (sa)) < 0) {
+        rc = -errno;
+        close (fd);
+    } else if (shared_bits (path) && chmod (path, 0600 | shared_bits (path)) < 0) {
         rc = -errno;
         close (fd);
     }

@@ -2,7 +2,10 @@
 #include "shell/io/spool.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <sys/uio.h>
+
+#include "shell/io/shared.h"
 
 #define BLOCK 4096u
 #define RESERVE (64u * 1024)      /* for the last frames of the job on a full disk */
@@ -34,7 +37,7 @@ int spool_create (struct spool *spool, const char *path, uint64_t max, struct er
 {
     *spool = (struct spool){ .max = max };
     spool->fd = open (path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-    if (spool->fd < 0)
+    if (spool->fd < 0 || fchmod (spool->fd, 0600 | shared_bits (path)) < 0)
         return error_errno (err, errno, "spool %s", path);
     spool->buf = malloc (SPOOL_BUFFER);
     if (!spool->buf)

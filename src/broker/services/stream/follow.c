@@ -18,6 +18,7 @@
 #include <utlist.h>
 
 #include "broker/api/api.h"
+#include "broker/core/job_dirs.h"
 #include "broker/core/jobs.h"
 #include "broker/core/service.h"
 #include "broker/services/stream/output_text.h"
@@ -107,9 +108,10 @@ static void skip_cut (struct follower *f, uint64_t next)
 static int open_spool (struct follower *f)
 {
     struct error err = { 0 };
-    uid_t owner = userdir_owner (f->owner);
-    autoclose int dir = userdir_open (f->dir, owner, &err);
-    int fd = dir < 0 ? dir : userdir_open_file (dir, f->spool, O_RDONLY, owner, &err);
+    autoclose int dir = userdir_open (f->dir, userdir_owner (f->owner), &err);
+    int fd = dir < 0 ? dir
+                     : userdir_open_file (dir, f->spool, O_RDONLY,
+                                          job_spool_owner (f->b, f->owner), &err);
 
     if (dir == -EPERM) /* made, but not given to its user yet */
         return -ENOENT;

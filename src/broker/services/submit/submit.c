@@ -15,6 +15,7 @@
 #include "broker/services/depend/depend.h"
 #include "broker/services/submit/submission.h"
 #include "common/parse.h"
+#include "launch/launcher.h"
 
 #define PENDING_MAX 1000000
 #define LARGE (128 * 1024) /* bytes; parsing more takes over a millisecond or two */
@@ -99,7 +100,17 @@ static void find_antecedents (struct submission *s)
 /* Only root can start processes of other users. */
 static bool refuse_foreign (struct broker *b, struct http_request *req)
 {
-    if (!broker_ops (b)->runs_here || broker_uid (b) == 0
+    int64_t least = broker_config (b)->min_uid;
+
+    if (broker_ops (b)->runs_here && launcher_is_on ()
+        && (http_request_uid (req) < least || http_request_uid (req) == broker_uid (b))) {
+        http_reply_problem (req, 403, "not-permitted",
+                            "uid %u may not run jobs here: users from uid %jd on may, "
+                            "except the broker's own (min-uid in fluxq.yaml)",
+                            (unsigned)http_request_uid (req), (intmax_t)least);
+        return true;
+    }
+    if (!broker_ops (b)->runs_here || broker_serves_all (b)
         || http_request_uid (req) == broker_uid (b))
         return false;
     http_reply_problem (req, 403, "not-owner",

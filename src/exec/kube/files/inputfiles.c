@@ -7,7 +7,7 @@
 #include <sys/statfs.h>
 
 #include "common/io.h"
-#include "common/userdir.h"
+#include "common/userfile.h"
 
 #define NAME "input"
 #define PATH_TEXT_MAX 4096
@@ -36,7 +36,8 @@ static int open_file (const char *cwd, const char *name, struct stat *ret_st,
 
     if (dir < 0 && name[0] != '/')
         return error_errno (err, errno, "%s/%s", cwd, name);
-    int fd = userdir_open_named (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+    int fd =
+        userfile_open_named (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)
         return error_errno (err, -fd, "%s", name);
     /* Files in /proc tell about the broker. */

@@ -1,12 +1,13 @@
 /* unprivileged.c - see unprivileged.h */
 #include "exec/kube/files/unprivileged.h"
 
+#include "common/userfile.h"
 #include "exec/kube/core/names.h"
 #include "exec/kube/files/inputfiles.h"
 
 bool unprivileged_for (uid_t uid)
 {
-    return geteuid () != 0 && geteuid () != uid;
+    return !userfile_may_become (uid);
 }
 
 static int refuse (const char *what, const char *path, const char *way, struct error *err)

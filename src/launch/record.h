@@ -1,0 +1,68 @@
+/* record.h - what the broker and fluxq-launch say to each other
+ *
+ * Each message is one record of fixed size on a SOCK_SEQPACKET socket, in the byte order of
+ * the machine, so fluxq-launch parses no text. Descriptors travel beside a record
+ * (SCM_RIGHTS, unix(7)).
+ *
+ *     broker                                fluxq-launch
+ *       launch_request  ------------------>   starts the process, or sends the signal
+ *                       <------------------ launch_reply, with a pidfd
+ *                       <------------------ launch_exit, on the second socket, later
+ *     broker                                files of a user (a process that became the user)
+ *       files_request   ------------------>
+ *                       <------------------ files_reply, with a descriptor
+ */
+#pragma once
+
+#include <limits.h>
+#include <stdint.h>
+
+#define LAUNCH_VERSION 1u
+#define LAUNCH_TEXT_MAX 256
+
+#define LAUNCH_REQUEST_FD 3 /* of fluxq-launch: requests and replies */
+#define LAUNCH_EXIT_FD 4    /* of fluxq-launch: records of ended agents */
+
+enum launch_op {
+    LAUNCH_AGENT = 1, /* an agent of the job, as the user */
+    LAUNCH_FILES,     /* opens files as the user; its socket is beside the record */
+    LAUNCH_SIGNAL,    /* signum to the process of the pidfd beside the record */
+};
+
+struct launch_request {
+    uint32_t version, op;
+    uint32_t uid; /* the user, whose groups fluxq-launch looks up itself */
+    int32_t signum;
+    uint64_t job;
+    uint32_t attempt, rank;
+    char launch[PATH_MAX]; /* the agent's launch file, */
+    char key[PATH_MAX];    /* ... and its key */
+};
+
+struct launch_reply {
+    int32_t rc;  /* 0, or negative errno and text */
+    int32_t pid; /* of the new process, whose pidfd is beside the record */
+    char text[LAUNCH_TEXT_MAX];
+};
+
+struct launch_exit {
+    int32_t pid, status; /* as waitpid(2) */
+};
+
+enum files_op {
+    FILES_OPEN = 1, /* userfile_open(): cwd, path, mode */
+    FILES_CHECK,    /* userfile_check(): cwd, path */
+    FILES_NAMED,  /* userdir_open_named(): path, flags, the directory beside the record */
+    FILES_REMOVE, /* removes what the user has made in the directory of path */
+};
+
+struct files_request {
+    uint32_t op;
+    int32_t mode; /* enum userfile_mode, or flags */
+    char cwd[PATH_MAX], path[PATH_MAX];
+};
+
+struct files_reply {
+    int32_t rc; /* 0, or negative errno and text */
+    char text[512];
+};

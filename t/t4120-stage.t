@@ -5,12 +5,20 @@
 test_description='files staged to the pods of a job and back, on a real cluster
 
 A job that starts without a file, a file that is lost, repeated or cut when the broker dies, or a missing file
-that is not reported to the user would fail this.
+that is not reported to the user would fail this. The broker is user daemon, and fluxq-launch opens files of
+users; clients trust the broker by client.yaml, in a mount namespace of this script only.
 '
+# shellcheck disable=SC2093
+[ -n "${T4120_ALONE:-}" ] || T4120_ALONE=yes exec unshare --mount sh "$0" "$@"
 . "$(dirname "$0")/lib.sh"
 . "$FLUXQ_SOURCE_DIR/t/kube.sh"
 CLUSTER_ID=t4120
 OUT=$HERE/out
+BROKER_STATE=$FLUXQ_RUN/state
+chown daemon: "$FLUXQ_RUN"
+settings=$(sed -n 's/^sysconfdir = //p' "$FLUXQ_BUILD_DIR/Makefile" | sed 's|\${prefix}|/usr/local|')/fluxq
+mkdir -p "$settings" && mount -t tmpfs -o mode=0755 tmpfs "$settings" || exit 1
+echo "brokers: [daemon]" >"$settings/client.yaml"
 
 # submit ARGUMENTS...: submits as a user without root, in a directory that the pods do not see.
 submit()
@@ -41,16 +49,18 @@ fails_with()
 
 start_here()
 {
+    grep -q "^user:" "$HERE/kube.yaml" || sed -i "1i user: daemon" "$HERE/kube.yaml"
     start_broker --kube --config "$HERE/kube.yaml"
 }
 
 own_cluster --nodes 2
+install -m 600 -o daemon "$configs/fluxq.kubeconfig" "$FLUXQ_RUN/kubeconfig"
 
 chmod 711 "$HERE"
 mkdir -m 777 "$OUT"
 
 test_expect_success 'the namespace refuses pods that the profile restricted does not allow' '
-    write_config "$configs/fluxq.kubeconfig" && start_here &&
+    write_config "$FLUXQ_RUN/kubeconfig" && start_here &&
     wait_until 30 sh -c "fluxq-info --json | jq -e \"[.nodes[] | select(.state == \\\"up\\\")] | length == 2\"" &&
     k label namespace fluxq pod-security.kubernetes.io/enforce=restricted
 '
@@ -153,14 +163,14 @@ test_expect_success 'files of a job that ends without a broker are staged out la
 '
 
 test_expect_success 'output-max cuts the output of fluxq-logs, but no staged file' '
-    stop_broker && write_config "$configs/fluxq.kubeconfig" "output-max: 4M" && start_here &&
+    stop_broker && write_config "$FLUXQ_RUN/kubeconfig" "output-max: 4M" && start_here &&
     id=$(submit --wait -o cut.out --stage-out cut --stage-out sum -- \
         sh -c "echo said; head -c 30000000 /dev/urandom >cut; sha256sum cut >sum") && (cd "$OUT" && sha256sum -c sum) &&
     holds cut.out said && fluxq-logs --stdout "$id" | head -n 1 >got && echo said >expected && test_cmp expected got
 '
 
 test_expect_success 'the agent copies as the user if the pods mount one of the directories' '
-    mkdir -m 777 "$FLUXQ_RUN/shared" && dir=$FLUXQ_RUN/shared && stop_broker && write_config "$configs/fluxq.kubeconfig" \
+    mkdir -m 777 "$FLUXQ_RUN/shared" && dir=$FLUXQ_RUN/shared && stop_broker && write_config "$FLUXQ_RUN/kubeconfig" \
         "queues: {batch: {mounts: [{path: $dir, volume: {hostPath: {path: $dir}}}]}}" && start_here &&
     k label namespace fluxq pod-security.kubernetes.io/enforce- &&
     head -c 3000000 /dev/urandom >"$dir/large.bin" && put small small &&

@@ -365,6 +365,13 @@ int userfile_open_named (int dirfd, const char *path, int flags)
                   : userdir_open_named (dirfd, path, flags);
 }
 
+int userfile_chmod (int fd, mode_t mode)
+{
+    if (handle)
+        return ways->chmod (handle, fd, mode);
+    return fchmod (fd, mode) < 0 ? -errno : 0;
+}
+
 /* -- identity -- */
 
 /* The groups of the process while this thread has a user's groups; else NULL. */

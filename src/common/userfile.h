@@ -55,11 +55,14 @@ struct userfile_ways {
                  struct error *err);
     int (*check) (void *handle, const char *cwd, const char *path, struct error *err);
     int (*open_named) (void *handle, int dirfd, const char *path, int flags);
+    int (*chmod) (void *handle, int fd, mode_t mode);
 };
 /* Call before the first userfile_become(); w is borrowed. */
 void userfile_set_ways (const struct userfile_ways *w);
 /* Whether userfile_become() can act as this user. */
 bool userfile_may_become (uid_t uid);
+/* fchmod(2), on a thread that acts as a user. 0 or negative errno. */
+int userfile_chmod (int fd, mode_t mode);
 /* openat(2) for a path that a user has named, on a thread that acts as this user. It does
  * not follow links to open files (/proc/self/fd/7): they are files of this process, and
  * such a link bypasses the permissions of the directories. -ELOOP, or the errno of

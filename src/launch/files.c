@@ -19,7 +19,7 @@ static bool is_terminated (const char text[PATH_MAX])
 }
 
 /* A descriptor, 0 or negative errno. */
-static int answer (const struct files_request *q, int dir, struct error *err)
+static int answer (const struct files_request *q, int beside, struct error *err)
 {
     int rc;
 
@@ -33,8 +33,10 @@ static int answer (const struct files_request *q, int dir, struct error *err)
     case FILES_CHECK:
         return userfile_check (q->cwd, q->path, err);
     case FILES_NAMED:
-        rc = userdir_open_named (dir >= 0 ? dir : -1, q->path, q->mode);
+        rc = userdir_open_named (beside, q->path, q->mode);
         return rc < 0 ? error_errno (err, -rc, "%s", q->path) : rc;
+    case FILES_MODE:
+        return userfile_chmod (beside, (mode_t)q->mode & 0777);
     case FILES_REMOVE:
         /* The directory itself is the broker's, which removes it then. */
         io_remove_tree (q->path, NULL);
@@ -50,14 +52,14 @@ static bool serve_one (int fd)
     static struct files_request q;
     struct files_reply r = { 0 };
     struct error err = { 0 };
-    int dir, result;
-    int rc = pass_receive (fd, &q, sizeof (q), &dir);
+    int beside, result;
+    int rc = pass_receive (fd, &q, sizeof (q), &beside);
 
     if (rc <= 0)
         return false;
-    result = answer (&q, dir, &err);
-    if (dir >= 0)
-        close (dir);
+    result = answer (&q, beside, &err);
+    if (beside >= 0)
+        close (beside);
     r.rc = MIN (result, 0);
     if (result < 0)
         snprintf (r.text, sizeof (r.text), "%s", err.text);

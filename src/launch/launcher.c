@@ -399,11 +399,17 @@ static int way_open_named (void *handle, int dirfd, const char *path, int flags)
                          NULL);
 }
 
+static int way_chmod (void *handle, int fd, mode_t mode)
+{
+    return ask_helper (handle, FILES_MODE, "/", "/", (int)mode, fd, NULL);
+}
+
 static const struct userfile_ways ways = { .become = become,
                                            .release = put_idle,
                                            .open = way_open,
                                            .check = way_check,
-                                           .open_named = way_open_named };
+                                           .open_named = way_open_named,
+                                           .chmod = way_chmod };
 
 int launcher_remove_tree (uid_t uid, const char *path, struct error *err)
 {

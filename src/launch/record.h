@@ -53,12 +53,13 @@ enum files_op {
     FILES_OPEN = 1, /* userfile_open(): cwd, path, mode */
     FILES_CHECK,    /* userfile_check(): cwd, path */
     FILES_NAMED,  /* userdir_open_named(): path, flags, the directory beside the record */
+    FILES_MODE,   /* userfile_chmod(): the mode, the file beside the record */
     FILES_REMOVE, /* removes what the user has made in the directory of path */
 };
 
 struct files_request {
     uint32_t op;
-    int32_t mode; /* enum userfile_mode, or flags */
+    int32_t mode; /* enum userfile_mode, flags, or a file's mode */
     char cwd[PATH_MAX], path[PATH_MAX];
 };
 

@@ -230,7 +230,7 @@ static int begin (struct stagefiles *f, const struct frame *frame, struct file *
     *ret = file;
     int rc = open_file (f, file, USERFILE_TRUNCATE, err);
     if (rc == 0)
-        (void)!fchmod (file->fd, frame->task & 0777); /* fails on another user's file */
+        userfile_chmod (file->fd, frame->task & 0777); /* fails on another user's file */
     return rc;
 }
 

@@ -13,11 +13,13 @@ example_DATA = $(srcdir)/etc/fluxq.yaml $(srcdir)/etc/fluxqd-kube.conf $(wildcar
 example_SCRIPTS = $(wildcard $(srcdir)/doc/examples/*.sh)
 
 unitdir = $(prefix)/lib/systemd/system
-nodist_unit_DATA = etc/fluxqd.service
-etc/fluxqd.service: $(srcdir)/etc/fluxqd.service.in Makefile
+UNITS = etc/fluxqd.service etc/fluxqd-user.conf etc/fluxq-launch@.service
+nodist_unit_DATA = etc/fluxqd.service etc/fluxq-launch@.service $(srcdir)/etc/fluxq-launch.socket
+nodist_example_DATA = etc/fluxqd-user.conf
+$(UNITS): etc/%: $(srcdir)/etc/%.in Makefile
 	$(AM_V_GEN)$(MKDIR_P) etc && sed -e 's|@sbindir[@]|$(sbindir)|g' -e 's|@bindir[@]|$(bindir)|g' \
-	  $(srcdir)/etc/fluxqd.service.in >$@.new && mv $@.new $@
-CLEANFILES += etc/fluxqd.service
+	  -e 's|@fluxqexecdir[@]|$(fluxqexecdir)|g' $< >$@.new && mv $@.new $@
+CLEANFILES += $(UNITS)
 
 # Completion for shells. bash and fish look for a file with the command's name, so each command has
 # a link to the one file.

@@ -126,16 +126,25 @@ test_expect_success 'with FORTIFY of the agent, a call that would write past an 
 unit()
 {
     rm -rf root && mkdir -p root/etc/systemd/system/fluxqd.service.d &&
-    cp "$FLUXQ_BUILD_DIR/etc/fluxqd.service" root/etc/systemd/system &&
-    for name in "$@"; do cp "$FLUXQ_SOURCE_DIR/etc/$name" root/etc/systemd/system/fluxqd.service.d || return 1; done
+    cp "$FLUXQ_BUILD_DIR/etc/fluxqd.service" "$FLUXQ_BUILD_DIR/etc/fluxq-launch@.service" \
+        "$FLUXQ_SOURCE_DIR/etc/fluxq-launch.socket" root/etc/systemd/system &&
+    for name in "$@"; do cp "$name" root/etc/systemd/system/fluxqd.service.d || return 1; done
     systemd-analyze verify --root="$PWD/root" fluxqd.service 2>said
     test -s said && test_must_fail grep "ignoring\|Unknown" said
 }
 
 command -v systemd-analyze >/dev/null && test_set_prereq SYSTEMD || echo "# no systemd-analyze: apt-get install systemd"
 test_expect_success SYSTEMD 'systemd accepts the unit, and the unit for Kubernetes has a small exposure score' '
-    unit && unit fluxqd-kube.conf &&
+    unit && unit "$FLUXQ_SOURCE_DIR/etc/fluxqd-kube.conf" &&
     systemd-analyze security --offline=yes --root="$PWD/root" --threshold=45 fluxqd.service >report
+'
+
+test_expect_success SYSTEMD 'systemd accepts the units of a broker that is not root, whose exposure score is below 3' '
+    unit "$FLUXQ_BUILD_DIR/etc/fluxqd-user.conf" &&
+    systemd-analyze security --offline=yes --root="$PWD/root" --threshold=29 fluxqd.service >report
+    status=$? && tail -n 1 report && test $status -eq 0 &&
+    systemd-analyze verify --root="$PWD/root" fluxq-launch.socket fluxq-launch@1.service 2>said
+    test_must_fail grep "ignoring\|Unknown" said
 '
 
 fed()

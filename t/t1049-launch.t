@@ -128,7 +128,7 @@ test_expect_success 'a process that left its session and ignores signals ends wi
 test_expect_success 'when an agent is killed, its orphans end and the job fails' '
     id=$(submit --no-requeue -o /dev/null -- bash -c "exec -a orphan-$$ sleep 1000") &&
     wait_job_state $id RUNNING && wait_until 10 pgrep -f "^orphan-$$" &&
-    kill -9 $(agents $id) && wait_job_state $id "NODE_FAIL|FAILED" 60 &&
+    { kill -9 $(agents $id) || :; } && wait_job_state $id "NODE_FAIL|FAILED" 60 &&
     wait_until 20 sh -c "! pgrep -f ^orphan-$$"
 '
 
@@ -168,6 +168,13 @@ test_expect_success 'fluxq-launch does nothing else for a broker that another ha
     python3 "$FLUXQ_SOURCE_DIR/t/helper/hostile_broker.py" "$FLUXQ_RUN/tree/launch/fluxq-launch" \
         "$FLUXQ_RUN/tree/shell/fluxq-shell" "$(id -u daemon)" "$(id -u nobody)" >got &&
     cat >wanted <<-\EOF &&
+	a greeting without a socket: EINVAL
+	a greeting with a file: EINVAL
+	a greeting with a stream: EINVAL
+	a greeting: done
+	another greeting: EEXIST
+	cgroups in /tmp: EINVAL
+	cgroups in a file: EINVAL
 	agent of root: EPERM
 	agent of a system user: EPERM
 	agent of the broker'\''s user: EPERM
@@ -194,7 +201,7 @@ test_expect_success 'fluxq-launch does nothing else for a broker that another ha
 '
 
 test_expect_success 'fluxq-launch starts only with the sockets of a broker, and as root' '
-    test_expect_code 2 "$FLUXQ_RUN/tree/launch/fluxq-launch" --shell /bin/true --owner 1 3<&- 4<&- 2>err &&
+    test_expect_code 2 "$FLUXQ_RUN/tree/launch/fluxq-launch" --shell /bin/true --owner 1 3<&- 2>err &&
     grep "not the broker" err &&
     test_expect_code 2 as nobody "$FLUXQ_RUN/tree/launch/fluxq-launch" --shell /bin/true --owner 1 2>err &&
     grep "not root" err &&
@@ -221,6 +228,41 @@ test_expect_success 'a configuration that cannot hold is refused with the way ou
     test_expect_code 1 as nobody "$FLUXQ_RUN/tree/broker/fluxqd" --config "$FLUXQ_RUN/home/launch.yaml" 2>err &&
     grep "started as root" err
 '
+
+test_expect_success 'a broker that is started as its user asks a fluxq-launch that systemd starts' '
+    mkdir -m 755 "$FLUXQ_RUN/unit" && mkdir -m 711 "$FLUXQ_RUN/unit/state" && mkdir -m 755 "$FLUXQ_RUN/unit/run" &&
+    chown daemon: "$FLUXQ_RUN/unit/state" "$FLUXQ_RUN/unit/run" &&
+    { systemd-socket-activate --accept --seqpacket --listen="$FLUXQ_RUN/unit/launch.sock" \
+        "$FLUXQ_RUN/tree/launch/fluxq-launch" --shell "$FLUXQ_RUN/tree/shell/fluxq-shell" --owner daemon \
+        --min-uid 2000 >activate.log 2>&1 </dev/null & } && activate=$! &&
+    wait_until 10 test -S "$FLUXQ_RUN/unit/launch.sock" && chmod 666 "$FLUXQ_RUN/unit/launch.sock" &&
+    { setpriv --reuid=daemon --regid=daemon --clear-groups "$FLUXQ_RUN/tree/broker/fluxqd" \
+        --launch-socket "$FLUXQ_RUN/unit/launch.sock" --local 2 --runtime-dir "$FLUXQ_RUN/unit/run" \
+        --state-dir "$FLUXQ_RUN/unit/state" >"$BROKER_LOG" 2>&1 </dev/null & } && BROKER_PID=$! &&
+    FLUXQ_BROKER=unix://$FLUXQ_RUN/unit/run/fluxqd.sock && wait_until 20 grep -q "listening on" "$BROKER_LOG" &&
+    submit --wait -o by-systemd -- id -u && test "$(as nobody cat by-systemd)" = "$(id -u nobody)" &&
+    test_must_fail as games fluxq-submit -- true 2>err && grep "users from uid 2000 on" err &&
+    id=$(submit -o /dev/null -- sleep 1000) && wait_job_state $id RUNNING &&
+    as nobody fluxq-cancel $id && wait_job_state $id CANCELLED && end &&
+    as nobody /usr/bin/python3 -c "import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_SEQPACKET); s.connect(sys.argv[1])
+try: sys.exit(len(s.recv(9)))
+except ConnectionResetError: pass" "$FLUXQ_RUN/unit/launch.sock" &&
+    wait_until 10 grep "not the broker" activate.log
+'
+kill $activate 2>/dev/null
+
+test_expect_success 'only a socket of root serves as --launch-socket, and only a broker of the owner is served' '
+    nobodys=$FLUXQ_RUN/home/launch.sock &&
+    { as nobody systemd-socket-activate --accept --seqpacket --listen="$nobodys" /bin/cat >/dev/null 2>&1 </dev/null & } &&
+    fake=$! && wait_until 10 test -S "$nobodys" && chmod 755 "$FLUXQ_RUN/home" && chmod 666 "$nobodys" &&
+    test_expect_code 1 setpriv --reuid=daemon --regid=daemon --clear-groups fluxqd --launch-socket "$nobodys" \
+        --local 2 --runtime-dir "$FLUXQ_RUN/unit/run" --state-dir "$FLUXQ_RUN/unit/state" 2>err &&
+    grep "listens there, not root" err && chmod 700 "$FLUXQ_RUN/home" &&
+    test_expect_code 1 fluxqd --launch-socket "$FLUXQ_RUN/none" --local 2 --runtime-dir "$FLUXQ_RUN/unit/run" \
+        --state-dir "$FLUXQ_RUN/unit/state" 2>err && grep "start fluxq-launch.socket" err
+'
+kill $fake 2>/dev/null
 
 test_expect_success 'a state directory of an earlier broker that was root is not taken over in silence' '
     mkdir "$FLUXQ_RUN/old" && touch "$FLUXQ_RUN/old/journal.db" && configure &&

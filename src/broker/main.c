@@ -21,6 +21,7 @@ enum {
     OPT_JOURNAL_REPAIR,
     OPT_RUNTIME,
     OPT_STATE,
+    OPT_LAUNCH,
     OPT_LEVEL,
     OPT_HELP,
     OPT_VERSION,
@@ -47,6 +48,9 @@ static const struct option_desc last_options[] = {
       NULL },
     { "state-dir", 0, "DIR", "directory of the journal and of the jobs' directories",
       OPT_STATE, false, NULL },
+    { "launch-socket", 0, "PATH",
+      "ask fluxq-launch there, which systemd starts, for what needs root", OPT_LAUNCH,
+      false, NULL },
     { "log-level", 0, "LEVEL", "error, warning, info or debug", OPT_LEVEL, false, NULL },
     { "help", 'h', NULL, "show this help and exit", OPT_HELP, false, NULL },
     { "version", 0, NULL, "show the version and exit", OPT_VERSION, false, NULL },
@@ -54,7 +58,7 @@ static const struct option_desc last_options[] = {
 };
 
 struct arguments {
-    const char *config, *runtime, *state, *level;
+    const char *config, *runtime, *state, *level, *launch_socket;
     bool check, journal_check, journal_repair;
     struct option_desc options[ARRAY_SIZE (first_options) + EXECUTOR_OPTIONS_MAX
                                + ARRAY_SIZE (last_options)];
@@ -165,6 +169,9 @@ static int take_option (struct arguments *a, const struct option_match *m)
     case OPT_STATE:
         a->state = m->value;
         break;
+    case OPT_LAUNCH:
+        a->launch_socket = m->value;
+        break;
     case OPT_LEVEL:
         if (log_level_from_name (m->value) < 0)
             return usage_error ("--log-level: expected error, warning, info or debug");
@@ -258,7 +265,7 @@ static int personal_dirs (struct config *c, struct error *err)
 /* Sets unset directories. personal: there is no system configuration file. */
 static int default_dirs (struct config *c, bool personal, struct error *err)
 {
-    if (geteuid () != 0 || personal) {
+    if (personal) {
         if (personal_dirs (c, err) < 0)
             return -EINVAL;
     } else {
@@ -314,6 +321,12 @@ static int apply_arguments (struct config *c, const struct arguments *a,
     return 0;
 }
 
+/* Whether the broker uses a user's own directories. */
+static bool is_personal (const struct arguments *a, bool with_file)
+{
+    return (geteuid () != 0 && !a->launch_socket) || (a->personal && !with_file);
+}
+
 static struct config *load (const struct arguments *a, struct error *err)
 {
     const char *path = a->config ? a->config : FLUXQ_SYSCONFDIR "/fluxq.yaml";
@@ -322,7 +335,7 @@ static struct config *load (const struct arguments *a, struct error *err)
                               : config_default (services_settings ());
 
     if (!c || apply_arguments (c, a, err) < 0
-        || default_dirs (c, a->personal && !wanted, err) < 0) {
+        || default_dirs (c, is_personal (a, wanted), err) < 0) {
         config_destroy (c);
         return NULL;
     }
@@ -401,7 +414,8 @@ int main (int argc, char *argv[])
         status = journal_only (c, a.journal_repair, &err);
     } else if (c) {
         log_set_level (c->log_level);
-        if (find_shell (c, &err) == 0 && privileges_separate (c, &err) == 0)
+        if (find_shell (c, &err) == 0
+            && privileges_separate (c, a.launch_socket, &err) == 0)
             status = run (c, &err);
         else
             config_destroy (c);

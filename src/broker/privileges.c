@@ -78,27 +78,30 @@ static int find_program (char ret[PATH_MAX], struct error *err)
 }
 
 static int prepare_exec (const struct config *c, const struct launcher_settings *s,
-                         char **ret_cgroup, struct error *err)
+                         struct error *err)
 {
     const struct exec_ops *ops = exec_find (c->executor);
     const struct exec_separation by = { .owner = s->owner,
                                         .group = s->group,
                                         .state_dir = c->state_dir };
 
-    *ret_cgroup = NULL;
-    if (!ops || !ops->separate)
-        return 0;
-    return ops->separate (c->doc, config_executor_section (c, c->executor), &by,
-                          ret_cgroup, err);
+    return ops && ops->separate ? ops->separate (
+               c->doc, config_executor_section (c, c->executor), &by, err)
+                                : 0;
 }
 
-int privileges_separate (const struct config *c, struct error *err)
+int privileges_separate (const struct config *c, const char *socket, struct error *err)
 {
     struct launcher_settings s = { .shell = c->shell_path,
                                    .min_uid = (uint32_t)c->min_uid };
-    autofree char *cgroup = NULL;
     char program[PATH_MAX];
 
+    if (socket && c->user)
+        return error_set (err, EINVAL,
+                          "--launch-socket is for a broker that is started as its user: "
+                          "leave out `user` or the option");
+    if (socket)
+        return launcher_connect (socket, err);
     if (!c->user)
         return 0;
     if (geteuid () != 0)
@@ -110,10 +113,8 @@ int privileges_separate (const struct config *c, struct error *err)
     s.program = program;
     if (find_user (c->user, &s, err) < 0 || find_program (program, err) < 0
         || give (c->state_dir, 0711, &s, err) < 0
-        || give (c->runtime_dir, 0755, &s, err) < 0
-        || prepare_exec (c, &s, &cgroup, err) < 0)
+        || give (c->runtime_dir, 0755, &s, err) < 0 || prepare_exec (c, &s, err) < 0)
         return -err->code;
-    s.cgroup = cgroup;
     int rc = launcher_start (&s, err);
     return rc < 0 ? rc : launcher_become_owner (&s, err);
 }

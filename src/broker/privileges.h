@@ -4,11 +4,12 @@
  *
  * With `user` in fluxq.yaml, a broker that was started as root starts fluxq-launch
  * (launch/launcher.h) and then becomes this user for good. Its directories belong to the
- * user; its own are made if they are missing.
+ * user; missing ones are made.
  */
 #pragma once
 
 #include "broker/config/config.h"
 
-/* 0 also without `user`. */
-int privileges_separate (const struct config *c, struct error *err);
+/* socket: that of a fluxq-launch that systemd starts, for a broker that is not root; or
+ * NULL. 0 also without `user` and socket. */
+int privileges_separate (const struct config *c, const char *socket, struct error *err);

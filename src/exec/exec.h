@@ -277,12 +277,9 @@ struct exec_ops {
      * the rest of a sentence. NULL: nothing. The verb itself NULL: they lack nothing. */
     const char *(*no_admin) (const json_t *config);
     /* Called as root, before the broker becomes another user (`user` in fluxq.yaml) and
-     * before create(): makes what only root can make. *ret_cgroup: parent of the cgroups
-     * that fluxq-launch puts agents into, the caller frees; NULL: none. The verb itself
-     * NULL: there is nothing to do. */
+     * before create(): makes what only root can make. NULL: there is nothing to do. */
     int (*separate) (const struct yaml_doc *doc, json_t *config,
-                     const struct exec_separation *by, char **ret_cgroup,
-                     struct error *err);
+                     const struct exec_separation *by, struct error *err);
     enum topology_kind topology; /* for its setting `topology`, see topology.h */
     /* Waits until no other broker acts for this cluster id. Called before create() and
      * before anything of the state is touched. Runs the host's loop. *ret NULL: there is

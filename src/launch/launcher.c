@@ -9,6 +9,7 @@
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/time.h>
+#include <sys/un.h>
 
 #include "common/log.h"
 #include "common/userfile.h"
@@ -22,6 +23,7 @@ extern char **environ;
 
 static struct {
     int requests, exits;           /* sockets; -1: there is no launcher */
+    uid_t min_uid;
     pthread_mutex_t lock;          /* of a request and its answer, */
     struct launch_request request; /* ... which is built here */
 } launcher = { .requests = -1, .exits = -1, .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -53,34 +55,27 @@ static void set_arguments (struct arguments *a, const struct launcher_settings *
     a->argv[n++] = a->owner;
     a->argv[n++] = "--min-uid";
     a->argv[n++] = a->min_uid;
-    if (s->cgroup) {
-        a->argv[n++] = "--cgroup";
-        a->argv[n++] = s->cgroup;
-    }
     a->argv[n] = NULL;
 }
 
-/* Starts the program with the sockets as its descriptors 3 and 4. The sockets' own numbers
- * are moved out of the way first. */
-static int spawn (const struct launcher_settings *s, const int theirs[2],
-                  struct error *err)
+/* Starts the program with the socket as its descriptor 3. Its own number is moved out of
+ * the way first. */
+static int spawn (const struct launcher_settings *s, int theirs, struct error *err)
 {
     struct arguments a;
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attr;
     sigset_t all;
     pid_t pid;
-    int high[2];
+    autoclose int high = fcntl (theirs, F_DUPFD_CLOEXEC, 10);
 
+    if (high < 0)
+        return error_errno (err, errno, "%s", s->program);
     set_arguments (&a, s);
-    for (int i = 0; i < 2; i++)
-        if ((high[i] = fcntl (theirs[i], F_DUPFD_CLOEXEC, 10)) < 0)
-            return error_errno (err, errno, "%s", s->program);
     sigfillset (&all);
     posix_spawn_file_actions_init (&files);
     posix_spawnattr_init (&attr);
-    posix_spawn_file_actions_adddup2 (&files, high[0], LAUNCH_REQUEST_FD);
-    posix_spawn_file_actions_adddup2 (&files, high[1], LAUNCH_EXIT_FD);
+    posix_spawn_file_actions_adddup2 (&files, high, LAUNCH_REQUEST_FD);
     posix_spawnattr_setsigdefault (&attr, &all);
     /* A session of its own: a signal from the terminal ends the broker, which ends it. */
     posix_spawnattr_setflags (&attr, (short)(POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID));
@@ -88,39 +83,7 @@ static int spawn (const struct launcher_settings *s, const int theirs[2],
         posix_spawn (&pid, s->program, &files, &attr, (char *const *)a.argv, environ);
     posix_spawnattr_destroy (&attr);
     posix_spawn_file_actions_destroy (&files);
-    close (high[0]);
-    close (high[1]);
     return rc ? error_errno (err, rc, "%s", s->program) : 0;
-}
-
-static const struct userfile_ways ways;
-
-int launcher_start (const struct launcher_settings *s, struct error *err)
-{
-    const struct timeval limit = { .tv_sec = ANSWER_SECONDS };
-    int requests[2], exits[2];
-
-    if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, requests) < 0)
-        return error_errno (err, errno, "socketpair");
-    if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, exits) < 0) {
-        close (requests[0]);
-        close (requests[1]);
-        return error_errno (err, errno, "socketpair");
-    }
-    int rc = spawn (s, (const int[]){ requests[1], exits[1] }, err);
-    close (requests[1]);
-    close (exits[1]);
-    if (rc < 0) {
-        close (requests[0]);
-        close (exits[0]);
-        return rc;
-    }
-    setsockopt (requests[0], SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof (limit));
-    fcntl (exits[0], F_SETFL, O_NONBLOCK);
-    launcher.requests = requests[0];
-    launcher.exits = exits[0];
-    userfile_set_ways (&ways);
-    return 0;
 }
 
 int launcher_become_owner (const struct launcher_settings *s, struct error *err)
@@ -178,6 +141,108 @@ static int ask (void (*fill) (struct launch_request *q, const void *arg), const 
         close (got);
     return rc;
 }
+
+/* -- the connection -- */
+
+static const struct userfile_ways ways;
+
+static void fill_hello (struct launch_request *q, const void *arg)
+{
+    (void)arg;
+    q->op = LAUNCH_HELLO;
+}
+
+/* Takes the socket over, in any case. */
+static int greet (int requests, struct error *err)
+{
+    const struct timeval limit = { .tv_sec = ANSWER_SECONDS };
+    int exits[2];
+    pid_t min_uid = 0;
+
+    if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, exits) < 0) {
+        close (requests);
+        return error_errno (err, errno, "socketpair");
+    }
+    setsockopt (requests, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof (limit));
+    fcntl (exits[0], F_SETFL, O_NONBLOCK);
+    launcher.requests = requests;
+    launcher.exits = exits[0];
+    int rc = ask (fill_hello, NULL, exits[1], &min_uid, NULL, err);
+    close (exits[1]);
+    if (rc < 0) {
+        close (launcher.requests);
+        close (launcher.exits);
+        launcher.requests = launcher.exits = -1;
+        return rc;
+    }
+    launcher.min_uid = (uid_t)min_uid;
+    userfile_set_ways (&ways);
+    return 0;
+}
+
+int launcher_start (const struct launcher_settings *s, struct error *err)
+{
+    int requests[2];
+
+    if (socketpair (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, requests) < 0)
+        return error_errno (err, errno, "socketpair");
+    int rc = spawn (s, requests[1], err);
+    close (requests[1]);
+    if (rc == 0)
+        return greet (requests[0], err);
+    close (requests[0]);
+    return rc;
+}
+
+static int connect_to (int fd, const char *path, struct error *err)
+{
+    struct sockaddr_un addr = { .sun_family = AF_UNIX };
+    struct ucred who = { .uid = (uid_t)-1 };
+    socklen_t len = sizeof (who);
+
+    if (strlen (path) >= sizeof (addr.sun_path))
+        return error_errno (err, ENAMETOOLONG, "--launch-socket %.200s", path);
+    memcpy (addr.sun_path, path, strlen (path) + 1);
+    if (connect (fd, (const struct sockaddr *)&addr, sizeof (addr)) < 0)
+        return error_errno (err, errno, "--launch-socket %s: start fluxq-launch.socket",
+                            path);
+    if (getsockopt (fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 || who.uid != 0)
+        return error_set (err, EPERM,
+                          "--launch-socket %s: uid %u listens there, not root", path,
+                          (unsigned)who.uid);
+    return 0;
+}
+
+int launcher_connect (const char *path, struct error *err)
+{
+    int fd = socket (AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+
+    if (fd < 0)
+        return error_errno (err, errno, "socket");
+    int rc = connect_to (fd, path, err);
+    if (rc == 0)
+        return greet (fd, err);
+    close (fd);
+    return rc;
+}
+
+uid_t launcher_min_uid (void)
+{
+    return launcher.min_uid;
+}
+
+static void fill_cgroup (struct launch_request *q, const void *arg)
+{
+    (void)arg;
+    q->op = LAUNCH_CGROUP;
+}
+
+int launcher_set_cgroup (int dir, struct error *err)
+{
+    return ask (fill_cgroup, NULL, dir, NULL, NULL, err);
+}
+
+/* -- agents -- */
 
 static void fill_agent (struct launch_request *q, const void *arg)
 {

@@ -2,6 +2,8 @@
  *
  *     launcher_start (&settings, &err);       // as root, before any thread and any socket
  *     launcher_become_owner (&settings, &err) // this process is no longer root
+ *
+ *     launcher_connect ("/run/fluxq-launch.sock", &err);   // or: systemd starts fluxq-launch
  *     ...
  *     launcher_agent (&agent, &pid, &pidfd, &err);
  *     launcher_signal (pidfd, SIGTERM);
@@ -21,7 +23,6 @@
 
 struct launcher_settings {
     const char *program, *shell; /* paths of fluxq-launch and of the agent */
-    const char *cgroup;          /* parent of the jobs' cgroups, or NULL */
     uid_t owner;                 /* the broker's user from now on, */
     gid_t group;
     const char *name; /* ... and its name */
@@ -30,6 +31,12 @@ struct launcher_settings {
 
 /* Starts fluxq-launch, as root. */
 int launcher_start (const struct launcher_settings *s, struct error *err);
+/* Connects to a socket of systemd's, for a process that is the owner already. */
+int launcher_connect (const char *path, struct error *err);
+/* The parent of the jobs' cgroups, which the broker makes; agents join them. */
+int launcher_set_cgroup (int dir, struct error *err);
+/* The least uid that may run jobs. */
+uid_t launcher_min_uid (void);
 /* Gives up root for good: the owner's groups, gid and uid; no capability is left. */
 int launcher_become_owner (const struct launcher_settings *s, struct error *err);
 /* Whether there is a launcher. */

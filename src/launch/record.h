@@ -5,6 +5,7 @@
  * (SCM_RIGHTS, unix(7)).
  *
  *     broker                                fluxq-launch
+ *       LAUNCH_HELLO    ------------------>   with a second socket, once
  *       launch_request  ------------------>   starts the process, or sends the signal
  *                       <------------------ launch_reply, with a pidfd
  *                       <------------------ launch_exit, on the second socket, later
@@ -20,11 +21,12 @@
 #define LAUNCH_VERSION 1u
 #define LAUNCH_TEXT_MAX 256
 
-#define LAUNCH_REQUEST_FD 3 /* of fluxq-launch: requests and replies */
-#define LAUNCH_EXIT_FD 4    /* of fluxq-launch: records of ended agents */
+#define LAUNCH_REQUEST_FD 3 /* of fluxq-launch, as of a service of systemd */
 
 enum launch_op {
-    LAUNCH_AGENT = 1, /* an agent of the job, as the user */
+    LAUNCH_HELLO = 1, /* a socket for launch_exit is beside the record */
+    LAUNCH_CGROUP,    /* the parent of the jobs' cgroups is beside the record */
+    LAUNCH_AGENT,     /* an agent of the job, as the user */
     LAUNCH_FILES,     /* opens files as the user; its socket is beside the record */
     LAUNCH_SIGNAL,    /* signum to the process of the pidfd beside the record */
 };
@@ -41,7 +43,8 @@ struct launch_request {
 
 struct launch_reply {
     int32_t rc;  /* 0, or negative errno and text */
-    int32_t pid; /* of the new process, whose pidfd is beside the record */
+    int32_t pid; /* of the new process, whose pidfd is beside the record; of LAUNCH_HELLO:
+                  * the least uid that may run jobs */
     char text[LAUNCH_TEXT_MAX];
 };
 

@@ -5,10 +5,14 @@
  * is killed. The end of an agent that left orphans is told when the last of them is gone.
  */
 #include <dirent.h>
+#include <fcntl.h>
+#include <linux/magic.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
@@ -27,7 +31,8 @@ struct child {
 };
 
 struct server {
-    const struct settings *settings;
+    struct settings *settings;
+    int exits; /* socket for launch_exit; -1 before LAUNCH_HELLO */
     struct child *children;
     bool orphans; /* a look for them is due */
 };
@@ -67,6 +72,8 @@ static int check_request (const struct settings *s, const struct launch_request 
         return refuse (r, EPROTO, "fluxq-launch and fluxqd are of different versions");
     if (q->op == LAUNCH_SIGNAL)
         return fd < 0 ? refuse (r, EINVAL, "a signal without a process") : 0;
+    if (q->op == LAUNCH_HELLO || q->op == LAUNCH_CGROUP)
+        return fd < 0 ? refuse (r, EINVAL, "a descriptor is missing") : 0;
     if (q->op != LAUNCH_AGENT && q->op != LAUNCH_FILES)
         return refuse (r, EINVAL, "not a request");
     if (!is_terminated (q->launch) || !is_terminated (q->key)
@@ -157,6 +164,50 @@ static int start (struct server *v, const struct launch_request *q, int fd,
     return pidfd;
 }
 
+/* -- the broker's descriptors -- */
+
+static bool is_socket (int fd)
+{
+    int type = 0;
+    socklen_t len = sizeof (type);
+
+    return getsockopt (fd, SOL_SOCKET, SO_TYPE, &type, &len) == 0
+           && type == SOCK_SEQPACKET;
+}
+
+static int keep (int *ret, int fd, struct launch_reply *r)
+{
+    int copy = *ret < 0 ? fcntl (fd, F_DUPFD_CLOEXEC, LAUNCH_REQUEST_FD + 1) : -1;
+
+    if (*ret >= 0)
+        return refuse (r, EEXIST, "asked for the second time");
+    if (copy < 0)
+        return refuse (r, errno, strerror (errno));
+    *ret = copy;
+    return 0;
+}
+
+static void greet (struct server *v, int fd, struct launch_reply *r)
+{
+    if (!is_socket (fd))
+        refuse (r, EINVAL, "not a socket for records");
+    else if (keep (&v->exits, fd, r) == 0)
+        r->pid = (int32_t)v->settings->min_uid;
+}
+
+/* A directory of a cgroup file system, where no user can make links. */
+static void set_cgroup (struct server *v, int fd, struct launch_reply *r)
+{
+    struct statfs fs;
+    struct stat st;
+
+    if (fstat (fd, &st) < 0 || !S_ISDIR (st.st_mode) || fstatfs (fd, &fs) < 0
+        || (fs.f_type != CGROUP2_SUPER_MAGIC && fs.f_type != CGROUP_SUPER_MAGIC))
+        refuse (r, EINVAL, "not a directory of a cgroup file system");
+    else
+        keep (&v->settings->cgroup, fd, r);
+}
+
 /* False: the broker has gone. */
 static bool serve_request (struct server *v)
 {
@@ -170,7 +221,11 @@ static bool serve_request (struct server *v)
     if (rc < 0)
         refuse (&r, EPROTO, "fluxq-launch and fluxqd are of different versions");
     else if (check_request (v->settings, &q, fd, &r) == 0) {
-        if (q.op == LAUNCH_SIGNAL)
+        if (q.op == LAUNCH_HELLO)
+            greet (v, fd, &r);
+        else if (q.op == LAUNCH_CGROUP)
+            set_cgroup (v, fd, &r);
+        else if (q.op == LAUNCH_SIGNAL)
             send_signal (v->settings, fd, q.signum, &r);
         else
             pidfd = start (v, &q, fd, &r);
@@ -253,7 +308,7 @@ static void tell_ends (struct server *v)
         struct launch_exit e = { c->pid, c->status };
         if (!c->ended || (c->unclean && v->orphans)
             || (c->is_agent
-                && send (LAUNCH_EXIT_FD, &e, sizeof (e), MSG_DONTWAIT | MSG_NOSIGNAL) < 0
+                && send (v->exits, &e, sizeof (e), MSG_DONTWAIT | MSG_NOSIGNAL) < 0
                 && errno == EAGAIN)) {
             at = &c->next;
             continue;
@@ -272,9 +327,9 @@ static bool any_ended (const struct server *v)
     return c != NULL;
 }
 
-int serve (const struct settings *s)
+int serve (struct settings *s)
 {
-    struct server v = { .settings = s };
+    struct server v = { .settings = s, .exits = -1 };
     sigset_t set;
 
     sigemptyset (&set);

@@ -9,13 +9,13 @@
 
 struct settings {
     const char *shell; /* path of the agent's program */
-    int cgroup;        /* directory of the jobs' cgroups; -1: none */
+    int cgroup;        /* the broker's directory of the jobs' cgroups; -1: none */
     uint32_t min_uid;  /* jobs of users below are refused */
     uint32_t owner;    /* uid of the broker, which runs no jobs */
 };
 
 /* Serves until the broker closes its socket. Returns the exit status. */
-int serve (const struct settings *s);
+int serve (struct settings *s);
 
 /* In a child, with all signals at their defaults: becomes the user of the request and runs
  * the agent, or serves files on the socket fd. Does not return. */

@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 PATH = 4096
-AGENT, FILES, SIGNAL = 1, 2, 3
+HELLO, CGROUP, AGENT, FILES, SIGNAL = 1, 2, 3, 4, 5
 program, shell, owner, user = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 
 
@@ -25,22 +25,12 @@ def request(op, uid=user, signum=0, version=1, launch=b"/x", key=b"/x"):
 
 def start():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-    exits, their_exits = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-
-    a, b = os.dup(theirs.fileno()), os.dup(their_exits.fileno())
-    high = [os.dup2(a, 50), os.dup2(b, 51)]
-
-    def move():
-        os.dup2(high[0], 3)
-        os.dup2(high[1], 4)
-
+    high = os.dup2(theirs.fileno(), 50)
     child = subprocess.Popen([program, "--shell", shell, "--owner", str(owner), "--min-uid", "1000"],
-                             preexec_fn=move, close_fds=False)
+                             preexec_fn=lambda: os.dup2(high, 3), close_fds=False)
     theirs.close()
-    their_exits.close()
-    for fd in (a, b, 50, 51):
-        os.close(fd)
-    return child, ours, exits
+    os.close(high)
+    return child, ours
 
 
 def ask(sock, record, fd=None):
@@ -51,13 +41,22 @@ def ask(sock, record, fd=None):
     return "done" if code == 0 else errno.errorcode[-code]
 
 
-child, sock, _ = start()
+child, sock = start()
 sock.settimeout(10)
 pair = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 end = pair[0].fileno()
 victim = subprocess.Popen(["sleep", "100"])  # a process of root's
 mine = subprocess.Popen(["sleep", "100"], user=user)
+exits = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+stream = socket.socketpair()
 asked = [
+    ("a greeting without a socket", request(HELLO), None),
+    ("a greeting with a file", request(HELLO), os.open("/dev/null", os.O_RDONLY)),
+    ("a greeting with a stream", request(HELLO), stream[0].fileno()),
+    ("a greeting", request(HELLO), exits[0].fileno()),
+    ("another greeting", request(HELLO), exits[0].fileno()),
+    ("cgroups in /tmp", request(CGROUP), os.open("/tmp", os.O_RDONLY)),
+    ("cgroups in a file", request(CGROUP), os.open("/dev/null", os.O_RDONLY)),
     ("agent of root", request(AGENT, uid=0), None),
     ("agent of a system user", request(AGENT, uid=999), None),
     ("agent of the broker's user", request(AGENT, uid=owner), None),

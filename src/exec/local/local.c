@@ -258,14 +258,13 @@ static int check_config (const struct yaml_doc *doc, json_t *config, struct erro
 }
 
 static int separate (const struct yaml_doc *doc, json_t *config,
-                     const struct exec_separation *by, char **ret_cgroup,
-                     struct error *err)
+                     const struct exec_separation *by, struct error *err)
 {
     struct exec x = { 0 };
     int rc = read_config (&x, doc, config, err);
 
     if (rc == 0)
-        *ret_cgroup = remains_separate (x.cgroup, by);
+        remains_separate (x.cgroup, by);
     topology_release (&x.topology);
     gres_release (&x.gres);
     free (x.cgroup);

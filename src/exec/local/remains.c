@@ -163,20 +163,33 @@ static char *separate_base (const char *setting, const struct exec_separation *b
 }
 
 /* Delegation as in cgroups(7). */
-char *remains_separate (const char *setting, const struct exec_separation *by)
+void remains_separate (const char *setting, const struct exec_separation *by)
 {
     static const char *const files[] = { ".", "cgroup.procs", "cgroup.subtree_control" };
     autofree char *real = realpath (by->state_dir, NULL);
     char name[NAME_SIZE];
 
     name_base (real ? real : by->state_dir, name);
-    char *base = strcmp (setting, "none") != 0 ? separate_base (setting, by, name) : NULL;
+    autofree char *base =
+        strcmp (setting, "none") != 0 ? separate_base (setting, by, name) : NULL;
     autoclose int dir = base ? open (base, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     for (size_t i = 0; i < ARRAY_SIZE (files) && dir >= 0; i++)
         if (fchownat (dir, files[i], by->owner, by->group, AT_SYMLINK_NOFOLLOW) < 0
             && errno != ENOENT)
             log_warning ("local: cgroup: %s/%s: %s", base, files[i], strerror (errno));
-    return base;
+}
+
+/* Without a cgroup that agents can join there are no cgroups. */
+static void tell_launcher (struct remains *r)
+{
+    struct error err = { 0 };
+    autoclose int dir = open (r->base, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+    if (dir >= 0 && launcher_set_cgroup (dir, &err) == 0)
+        return;
+    log_warning ("local: cgroup: %s: %s", r->base, dir < 0 ? strerror (errno) : err.text);
+    free (r->base);
+    r->base = NULL;
 }
 
 struct remains *remains_create (const char *setting, const char *state_dir)
@@ -192,6 +205,8 @@ struct remains *remains_create (const char *setting, const char *state_dir)
         r->base = find_base (state_dir, name);
     else if (setting[0] == '/' && !(r->base = try_base (setting, name)))
         log_warning ("local: cgroup: no cgroups can be made in %s", setting);
+    if (r->base && launcher_is_on ())
+        tell_launcher (r);
     if (r->base)
         log_debug ("local: each job has a cgroup in %s", r->base);
     return r;

@@ -26,9 +26,8 @@ struct remains;
  * path: below that. NULL: no memory. */
 struct remains *remains_create (const char *setting, const char *state_dir);
 /* Makes the parent of the jobs' cgroups as root, for a broker that becomes another user
- * and calls remains_create() then. Returns its path, the caller frees; NULL: there are no
- * cgroups. */
-char *remains_separate (const char *setting, const struct exec_separation *by);
+ * and calls remains_create() then. */
+void remains_separate (const char *setting, const struct exec_separation *by);
 void remains_destroy (struct remains *r);
 /* Makes the cgroup that the agents of this attempt join; NULL: there is none. The caller
  * frees. */

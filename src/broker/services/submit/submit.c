@@ -100,14 +100,15 @@ static void find_antecedents (struct submission *s)
 /* Only root can start processes of other users. */
 static bool refuse_foreign (struct broker *b, struct http_request *req)
 {
-    int64_t least = broker_config (b)->min_uid;
 
     if (broker_ops (b)->runs_here && launcher_is_on ()
-        && (http_request_uid (req) < least || http_request_uid (req) == broker_uid (b))) {
+        && (http_request_uid (req) < launcher_min_uid ()
+            || http_request_uid (req) == broker_uid (b))) {
         http_reply_problem (req, 403, "not-permitted",
-                            "uid %u may not run jobs here: users from uid %jd on may, "
+                            "uid %u may not run jobs here: users from uid %u on may, "
                             "except the broker's own (min-uid in fluxq.yaml)",
-                            (unsigned)http_request_uid (req), (intmax_t)least);
+                            (unsigned)http_request_uid (req),
+                            (unsigned)launcher_min_uid ());
         return true;
     }
     if (!broker_ops (b)->runs_here || broker_serves_all (b)

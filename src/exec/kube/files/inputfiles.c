@@ -32,10 +32,10 @@ static int open_file (const char *cwd, const char *name, struct stat *ret_st,
                       struct error *err)
 {
     struct statfs fs;
-    autoclose int dir = open (cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    autoclose int dir = userfile_open_named (-1, cwd, O_PATH | O_DIRECTORY | O_CLOEXEC);
 
     if (dir < 0 && name[0] != '/')
-        return error_errno (err, errno, "%s/%s", cwd, name);
+        return error_errno (err, -dir, "%s/%s", cwd, name);
     int fd =
         userfile_open_named (dir, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
     if (fd < 0)

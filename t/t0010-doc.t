@@ -28,6 +28,24 @@ test_expect_success 'the API description has exactly the routes of the code' '
     diff code doc
 '
 
+# One line "POST /v1/jobs/{} ROLES" for each route, from the program and from doc/openapi.yaml.
+roles_of_program ()
+{
+    fluxqd --routes | sed -n 's/^| \([A-Z]*\) | `\([^`]*\)` | \([a-z, ]*\) |.*/\1 \2 \3/p' | sort
+}
+roles_in_doc ()
+{
+    awk '/^components:/ { exit }
+         /^  \/v1/ { path = $1; sub(/:$/, "", path); gsub(/{[a-z]*}/, "{}", path) }
+         /^    (get|post|put|patch|delete):/ { m = toupper($1); sub(/:/, "", m) }
+         /^      x-fluxq-role: / { sub(/^ *x-fluxq-role: /, ""); print m, path, $0 }' "$src/doc/openapi.yaml" | sort
+}
+test_expect_success 'the API description has the roles of each route, and doc/security.md the table of them' '
+    roles_of_program >code && roles_in_doc >doc && test "$(wc -l <code)" = "$(routes_in_code | wc -l)" &&
+    diff code doc &&
+    sed "1,/^<!-- fluxqd --routes -->/d; /^<!-- end -->/,\$d" "$src/doc/security.md" >doc && fluxqd --routes | diff doc -
+'
+
 # Users generate programs from the description, so the description must be valid YAML
 # without broken references.
 test_expect_success 'the API description is valid YAML, and each reference has a target' '

@@ -3,6 +3,8 @@ noinst_LIBRARIES += src/broker/libbroker.a
 src_broker_libbroker_a_SOURCES = \
 	src/broker/api/api.c \
 	src/broker/api/audit_note.c \
+	src/broker/api/caller.c \
+	src/broker/api/roles.c \
 	src/broker/core/broker.c \
 	src/broker/core/entry.c \
 	src/broker/core/exec_job.c \
@@ -29,6 +31,7 @@ src_broker_libbroker_a_SOURCES = \
 	src/broker/api/privacy.c \
 	src/broker/services/queueusers.c \
 	src/broker/core/no_memory.c \
+	src/broker/core/operators.c \
 	src/broker/core/recover.c \
 	src/broker/core/reload.c \
 	src/broker/core/service.c \
@@ -72,6 +75,7 @@ BROKER_TESTS = src/broker/api/test/test_admin \
 	src/broker/api/test/test_columns \
 	src/broker/api/test/test_job \
 	src/broker/api/test/test_list \
+	src/broker/api/test/test_roles \
 	src/broker/api/test/test_routes \
 	src/broker/api/test/test_subuid \
 	src/broker/config/test/test_config \
@@ -207,6 +211,8 @@ src_broker_core_test_test_start_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_start_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_columns_LDADD = $(SMALL_LIBS)
 src_broker_api_test_test_columns_LDFLAGS = $(SMALL_FLAGS)
+src_broker_api_test_test_roles_LDADD = $(SMALL_LIBS)
+src_broker_api_test_test_roles_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_routes_LDADD = $(SMALL_LIBS)
 src_broker_api_test_test_routes_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_subuid_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)

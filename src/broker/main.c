@@ -19,6 +19,7 @@ enum {
     OPT_CHECK,
     OPT_JOURNAL_CHECK,
     OPT_JOURNAL_REPAIR,
+    OPT_ROUTES,
     OPT_RUNTIME,
     OPT_STATE,
     OPT_LAUNCH,
@@ -42,6 +43,8 @@ static const struct option_desc first_options[] = {
     { "journal-repair", 0, NULL,
       "like --journal-check, and repair the journal; damaged records are lost",
       OPT_JOURNAL_REPAIR, false, NULL },
+    { "routes", 0, NULL, "print the routes of the HTTP API and their roles, and exit",
+      OPT_ROUTES, false, NULL },
 };
 static const struct option_desc last_options[] = {
     { "runtime-dir", 0, "DIR", "directory of the socket fluxqd.sock", OPT_RUNTIME, false,
@@ -163,6 +166,9 @@ static int take_option (struct arguments *a, const struct option_match *m)
     case OPT_JOURNAL_REPAIR:
         a->journal_repair = true;
         break;
+    case OPT_ROUTES:
+        services_arrange ();
+        return api_print_routes (stdout) < 0 || fflush (stdout) ? 1 : 0;
     case OPT_RUNTIME:
         a->runtime = m->value;
         break;

@@ -105,9 +105,9 @@ static void api_reload (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/status", api_status, false, NULL },
-    { "POST", "/v1/shutdown", api_shutdown, true, "shutdown" },
-    { "POST", "/v1/reload", api_reload, true, "reload" },
+    { "GET", "/v1/status", api_status, ROLE_USER, NULL },
+    { "POST", "/v1/shutdown", api_shutdown, ROLE_ADMINISTRATOR, "shutdown" },
+    { "POST", "/v1/reload", api_reload, ROLE_ADMINISTRATOR, "reload" },
     { 0 },
 };
 

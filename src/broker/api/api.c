@@ -4,6 +4,7 @@
 #include "broker/core/service.h"
 
 #include "broker/api/audit_note.h"
+#include "broker/api/caller.h"
 #include "broker/api/privacy.h"
 #include "broker/core/jobs.h"
 #include "common/parse.h"
@@ -28,34 +29,31 @@ static bool path_matches (const char *pattern, const char *path, struct api_path
     return !*pattern && !*path;
 }
 
-bool api_is_operator (const struct broker *b, struct http_request *req)
-{
-    return http_request_guest (req) == 0
-           && broker_is_operator (b, http_request_uid (req));
-}
-
 const struct api_route *api_find_route (const char *method, const char *path,
                                         struct api_path *ret)
 {
     for (const struct broker_service **s = SERVICES_WITH (routes); *s; s++)
         for (const struct api_route *r = (*s)->routes; r->method; r++)
             if ((!method || !strcmp (r->method, method))
-                && path_matches (r->pattern, path, ret))
+                && path_matches (r->pattern, path, ret)) {
+                ret->route = r;
                 return r;
+            }
     return NULL;
 }
 
-static void serve (struct broker *b, struct http_request *req, const struct api_route *r,
-                   const struct api_path *p)
+static void serve (struct broker *b, struct http_request *req)
 {
     const char *method = http_request_method (req), *path = http_request_path (req);
-    struct api_path other;
+    struct api_path p, other;
+    const struct api_route *r = api_find_route (method, path, &p);
 
-    if (r && r->operators_only && !api_is_operator (b, req))
+    if (r && !api_may_some (b, req, r->roles))
         http_reply_problem (req, 403, "not-operator",
-                            "only operators may do this (operators: in fluxq.yaml)");
+                            "only administrators may do this (operators: at the top of "
+                            "fluxq.yaml)");
     else if (r && !services_any (refuses, b, req, r))
-        r->fn (b, req, p);
+        r->fn (b, req, &p);
     else if (r)
         return;
     else if (api_find_route (NULL, path, &other))
@@ -65,16 +63,6 @@ static void serve (struct broker *b, struct http_request *req, const struct api_
         http_reply_problem (req, 404, "not-found", "there is no %.200s here", path);
 }
 
-/* After the look-up of the caller for the audit log. */
-static void serve_noted (struct broker *b, struct http_request *req)
-{
-    struct api_path p;
-    const struct api_route *r =
-        api_find_route (http_request_method (req), http_request_path (req), &p);
-
-    serve (b, req, r, &p);
-}
-
 void api_handle (struct http_request *req, void *arg)
 {
     struct broker *b = arg;
@@ -82,9 +70,11 @@ void api_handle (struct http_request *req, void *arg)
     const struct api_route *r =
         api_find_route (http_request_method (req), http_request_path (req), &p);
 
-    if (!r || !r->action || !http_request_is_observed (req)
-        || audit_note_begin (b, req, r->action, serve_noted))
-        serve (b, req, r, &p);
+    if (r && r->action && http_request_is_observed (req)
+        && !audit_note_begin (req, r->action))
+        return;
+    if (caller_is_known (b, req, serve))
+        serve (b, req);
 }
 
 /* The job if it is in memory and visible to the client. Hidden jobs look like jobs that
@@ -161,20 +151,6 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
     if (!(e = find_seen (b, req, (uint64_t)id)) && !ret_id)
         http_reply_problem (req, 404, "unknown-job", "there is no job %jd", (intmax_t)id);
     return e;
-}
-
-bool api_may (struct broker *b, struct http_request *req, const struct entry *e)
-{
-    return http_request_uid (req) == entry_job (e)->userid || api_is_operator (b, req);
-}
-
-bool api_require (struct broker *b, struct http_request *req, const struct entry *e)
-{
-    if (api_may (b, req, e))
-        return true;
-    http_reply_problem (req, 403, "not-owner", "job %ju belongs to %s",
-                        (uintmax_t)entry_id (e), entry_job (e)->user);
-    return false;
 }
 
 json_t *api_body (struct http_request *req, const char *const allowed[])

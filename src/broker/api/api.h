@@ -7,10 +7,12 @@
 #pragma once
 
 #include "broker/api/namelist.h"
+#include "broker/api/roles.h"
 #include "broker/core/broker.h"
 
 struct api_path {
     char arg[256]; /* the segment that "{}" matched, decoded; "" without one */
+    const struct api_route *route;
 };
 
 typedef void (*api_f) (struct broker *b, struct http_request *req,
@@ -21,7 +23,7 @@ struct api_route {
     const char *method; /* NULL ends the list */
     const char *pattern;
     api_f fn;
-    bool operators_only;
+    unsigned roles;     /* for which it is, bits of enum api_role */
     const char *action; /* its word in the audit log; NULL: the route only reads */
 };
 
@@ -39,10 +41,6 @@ struct entry *api_entry (struct broker *b, struct http_request *req,
  * may still have it. */
 bool api_old_task (struct broker *b, struct http_request *req,
                    const struct api_path *path, uint64_t *ret_array, uint32_t *ret_task);
-bool api_may (struct broker *b, struct http_request *req,
-              const struct entry *e); /* whether the caller is the owner or an operator */
-/* As api_may(), but answers 403 when not allowed. */
-bool api_require (struct broker *b, struct http_request *req, const struct entry *e);
 /* Commits the transaction of a change already made, then answers 200 {}. */
 void api_commit_setting (struct broker *b, struct http_request *req,
                          struct journal_txn *t);
@@ -71,6 +69,7 @@ typedef void (*api_answer_f) (struct api_look *l, struct entry *e,
 struct api_look {
     struct broker *b;
     struct http_request *req;
+    const struct api_route *route;
     uint64_t id;
     uint32_t task; /* of array `id`, whose record is read first; IDSET_END: none */
     bool gone;
@@ -125,7 +124,3 @@ void api_filter_release (struct api_filter *f);
  * that never started. */
 enum job_phase api_row_phase (const struct job *job);
 bool api_filter_match (const struct api_filter *f, const struct entry *e);
-
-/* -- api.c -- */
-/* Never for a command inside a job, which acts for its user only. */
-bool api_is_operator (const struct broker *b, struct http_request *req);

@@ -5,65 +5,33 @@
 #include <string.h>
 
 #include "broker/core/jobs.h"
-#include "broker/core/users.h"
 
 #define MORE ",..."
 
 /* -- the note, and its caller -- */
 
-/* A request whose caller is being looked up. */
-struct wait {
-    struct broker *b;
-    struct http_request *req;
-    void (*go_on) (struct broker *b, struct http_request *req);
-};
-
-static void set_user (struct audit_note *n, const char *name)
+void audit_note_user (struct http_request *req, const char *name)
 {
-    size_t len = strnlen (name, sizeof (n->user) - 1);
+    struct audit_note *n = http_request_note (req);
+    size_t len = n ? strnlen (name, sizeof (n->user) - 1) : 0;
 
+    if (!n)
+        return;
     memcpy (n->user, name, len);
     n->user[len] = '\0';
 }
 
-static void found_user (int rc, const struct exec_user *user, void *arg)
-{
-    struct wait *w = arg;
-    struct audit_note *n = http_request_note (w->req);
-
-    broker_work_ends (w->b);
-    if (rc == 0)
-        set_user (n, user->name);
-    if (broker_is_dead (w->b))
-        http_reply_problem (w->req, 503, "busy", "the broker is about to stop");
-    else
-        w->go_on (w->b, w->req);
-    free (w);
-}
-
-bool audit_note_begin (struct broker *b, struct http_request *req, const char *action,
-                       void (*go_on) (struct broker *b, struct http_request *req))
+bool audit_note_begin (struct http_request *req, const char *action)
 {
     struct audit_note *n = calloc (1, sizeof (*n));
-    uid_t uid = http_request_uid (req);
-    const char *name = users_recall (broker_users (b), uid);
-    struct wait *w = n && !name ? malloc (sizeof (*w)) : NULL;
 
-    if (n) {
-        n->action = action;
-        http_request_set_note (req, n);
-    }
-    if (!n || (!name && !w)) {
+    if (!n) {
         http_reply_problem (req, 503, "busy", "out of memory");
-    } else if (name) {
-        set_user (n, name);
-        return true;
-    } else {
-        *w = (struct wait){ .b = b, .req = req, .go_on = go_on };
-        broker_work_begins (b);
-        users_find (broker_users (b), uid, found_user, w);
+        return false;
     }
-    return false;
+    n->action = action;
+    http_request_set_note (req, n);
+    return true;
 }
 
 /* -- what it does -- */

@@ -26,11 +26,10 @@ struct audit_note {
         owners[AUDIT_OWNERS_SIZE]; /* "alice,bob"; ends with ",..." when there are more */
 };
 
-/* Gives the request a note with the caller's name. true: go on with the request. false: the
- * name is being looked up, and go_on will be called with the request; or there was no memory
- * and the reply was sent. */
-bool audit_note_begin (struct broker *b, struct http_request *req, const char *action,
-                       void (*go_on) (struct broker *b, struct http_request *req));
+/* Gives the request a note. false: there was no memory and the reply was sent. */
+bool audit_note_begin (struct http_request *req, const char *action);
+/* The caller's name, which is copied; "": the caller has none here. */
+void audit_note_user (struct http_request *req, const char *name);
 
 /* word: static. */
 void audit_note_action (struct http_request *req, const char *word);

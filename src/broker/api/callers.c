@@ -13,7 +13,7 @@ SERVICE_STATE_OF (struct callers)
 
 static bool is_privileged (uid_t uid, void *arg)
 {
-    return broker_is_operator (arg, uid);
+    return broker_is_administrator (arg, uid);
 }
 
 static uid_t account_of (uid_t uid, void *arg)

@@ -191,7 +191,7 @@ static void api_descriptions (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/descriptions", api_descriptions, false, NULL },
+    { "GET", "/v1/descriptions", api_descriptions, ROLE_USER, NULL },
     { 0 },
 };
 

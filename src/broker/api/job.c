@@ -109,8 +109,9 @@ void api_look_up (struct broker *b, struct http_request *req, const struct api_p
         return;
     }
     broker_work_begins (b);
-    *l =
-        (struct api_look){ .b = b, .req = req, .id = id, .task = task, .answer = answer };
+    *l = (struct api_look){
+        .b = b, .req = req, .route = path->route, .id = id, .task = task, .answer = answer
+    };
     http_request_set_aux (req, l, client_left);
 }
 
@@ -159,8 +160,7 @@ static void api_job_events (struct broker *b, struct http_request *req,
 static void answer_jobspec (struct api_look *l, struct entry *e,
                             const struct journal_record *rec)
 {
-    (void)e;
-    if (http_request_uid (l->req) != rec->uid && !api_is_operator (l->b, l->req))
+    if (!api_may (l->b, l->req, l->route->roles, e))
         http_reply_problem (l->req, 403, "not-owner", "job %ju is not yours",
                             (uintmax_t)l->id);
     else
@@ -174,9 +174,9 @@ static void api_job_jobspec (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}", api_job, false, NULL },
-    { "GET", "/v1/jobs/{}/events", api_job_events, false, NULL },
-    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, false, NULL },
+    { "GET", "/v1/jobs/{}", api_job, ROLE_USER, NULL },
+    { "GET", "/v1/jobs/{}/events", api_job_events, ROLE_USER, NULL },
+    { "GET", "/v1/jobs/{}/jobspec", api_job_jobspec, ROLE_OWNER, NULL },
     { 0 },
 };
 

@@ -330,7 +330,7 @@ static void api_list (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs", api_list, false, NULL },
+    { "GET", "/v1/jobs", api_list, ROLE_USER, NULL },
     { 0 },
 };
 

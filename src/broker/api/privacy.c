@@ -45,7 +45,9 @@ bool privacy_sees (const struct broker *b, uid_t viewer, const struct entry *e,
         return true;
     const struct config_queue *q = &c->queues[entry_queue (e)];
     bool gone = !job->queue || strcmp (q->name, job->queue) != 0;
-    return (!gone && !is_private (c, q, part)) || broker_is_operator (b, viewer);
+    return gone
+               ? broker_is_administrator (b, viewer)
+               : !is_private (c, q, part) || broker_operates (b, viewer, entry_queue (e));
 }
 
 bool privacy_sees_ended (const struct broker *b, uid_t viewer, uid_t owner,
@@ -55,13 +57,14 @@ bool privacy_sees_ended (const struct broker *b, uid_t viewer, uid_t owner,
     int i = queue ? config_queue_index (c, queue) : -1;
 
     return viewer == owner || !is_private (c, i >= 0 ? &c->queues[i] : NULL, part)
-           || broker_is_operator (b, viewer);
+           || (i < 0 ? broker_is_administrator (b, viewer)
+                     : broker_operates (b, viewer, (unsigned)i));
 }
 
 bool privacy_sees_usage (const struct broker *b, uid_t viewer, uid_t user)
 {
     return viewer == user || !(broker_config (b)->private_parts & PRIVATE_USAGE)
-           || broker_is_operator (b, viewer);
+           || broker_is_administrator (b, viewer);
 }
 
 /* Otherwise no job needs to be looked at. */
@@ -74,7 +77,7 @@ bool privacy_sees_id (struct broker *b, uid_t viewer, uint64_t id)
 {
     uint32_t task;
 
-    if (!any_private_jobs (b) || broker_is_operator (b, viewer))
+    if (!any_private_jobs (b) || broker_is_administrator (b, viewer))
         return true;
     const struct entry *e = entry_find (b, id);
     if (!e)
@@ -125,7 +128,7 @@ void privacy_scrub (struct broker *b, uid_t viewer, struct strbuf *text)
 {
     autostrbuf struct strbuf to = STRBUF_INIT (TEXT_MAX);
 
-    if (text->len == 0 || !any_private_jobs (b) || broker_is_operator (b, viewer))
+    if (text->len == 0 || !any_private_jobs (b) || broker_is_administrator (b, viewer))
         return;
     for (const char *p = text->buf; *p;) {
         bool begins = p == text->buf || !isalnum ((unsigned char)p[-1]);

@@ -4,8 +4,8 @@
  *
  * `private:` in fluxq.yaml, of the site and of a queue, hides parts of other users' jobs:
  * `jobs`, the whole jobs; `arguments`, what they run, where and with which files;
- * `usage`, the users' usage and fair share. Owners, root, the broker's user and operators
- * see everything. All answers about jobs ask here; nothing is decided elsewhere.
+ * `usage`, the users' usage and fair share. Owners, operators of the job's
+ * queue and administrators see everything; only administrators see the usage of users. All answers about jobs ask here; nothing is decided elsewhere.
  *
  * Thread: the loop's.
  */

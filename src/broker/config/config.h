@@ -55,6 +55,7 @@ struct config_queue {
     struct config_admin admin;
     unsigned private_parts; /* in addition to the site's */
     char **users, **groups; /* names of those who may submit; both NULL: everybody */
+    char **operators;       /* names of its operators, users and "@group"; or NULL */
 };
 
 /* The mapping "clients:": limits, of one user unless stated otherwise. */
@@ -80,7 +81,7 @@ struct config {
     char *munge_socket;  /* NULL: munge's default */
     char *user;          /* the broker becomes this user; NULL: it stays who it is */
     int64_t min_uid;     /* the least uid that fluxq-launch runs jobs of */
-    char **operators;    /* user names, NULL-terminated */
+    char **operators;    /* names of administrators, users and "@group"; or NULL */
     char *subuid_file;   /* format: subuid(5) */
     enum log_level log_level;
     const struct match_policy *match_policy;

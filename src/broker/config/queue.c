@@ -70,6 +70,7 @@ static const struct config_key queue_keys[] = {
     { "private", value_private, AT (private_parts), 0, 0, NULL },
     { "users", value_strings, AT (users), 0, 0, NULL },
     { "groups", value_strings, AT (groups), 0, 0, NULL },
+    { "operators", value_strings, AT (operators), 0, 0, NULL },
     { "prolog", value_program, AT (admin.prolog), 0, 0, NULL },
     { "epilog", value_program, AT (admin.epilog), 0, 0, NULL },
     { "prolog-timeout", value_timeout, AT (admin.timeout), 0, 0, NULL },

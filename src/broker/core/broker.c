@@ -7,7 +7,6 @@
 #include "broker/core/service.h"
 #include "broker/core/turn.h"
 
-#include <pwd.h>
 #include <sys/stat.h>
 #include <time.h>
 
@@ -141,28 +140,10 @@ static void start_signals (struct broker *b)
     uv_signal_start (&b->handles->sighup, signal_cb, SIGHUP);
 }
 
-/* Looks up the uids of the names in `operators:`. Blocks, so only at start and reload. */
-int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
-                           struct error *err)
+bool broker_is_administrator (const struct broker *b, uid_t uid)
 {
-    size_t n = 0;
-    while (c->operators && c->operators[n])
-        n++;
-    uid_t *list = calloc (n + 1, sizeof (*list));
-    if (!list)
-        return error_set (err, ENOMEM, "out of memory");
-    for (size_t i = 0; i < n; i++) {
-        struct passwd *pw = getpwnam (c->operators[i]);
-        if (!pw) {
-            free (list);
-            return error_set (err, ENOENT, "operators: there is no user '%s'",
-                              c->operators[i]);
-        }
-        list[i] = pw->pw_uid;
-    }
-    *ret = list;
-    *ret_n = n;
-    return 0;
+    return uid == 0 || uid == b->uid
+           || operators_have_user (b->operators, OPERATORS_SITE, uid, b->users);
 }
 
 bool broker_serves_all (const struct broker *b)
@@ -170,12 +151,15 @@ bool broker_serves_all (const struct broker *b)
     return b->uid == 0 || launcher_is_on ();
 }
 
-bool broker_is_operator (const struct broker *b, uid_t uid)
+bool broker_operates (const struct broker *b, uid_t uid, unsigned queue)
 {
-    bool found = uid == 0 || uid == b->uid;
-    for (size_t i = 0; i < b->noperators && !found; i++)
-        found = b->operators[i] == uid;
-    return found;
+    return operators_have_user (b->operators, (int)queue, uid, b->users)
+           || broker_is_administrator (b, uid);
+}
+
+bool broker_has_operator_groups (const struct broker *b)
+{
+    return operators_have_groups (b->operators);
 }
 
 static int load_queue_setting (const char *name, const char *value, void *arg)
@@ -421,8 +405,8 @@ struct broker *broker_create (uv_loop_t *loop, struct config *config,
     b->recovering = true;
     init_handles (b);
     broker_init_timers (b);
-    if (broker_find_operators (config, &b->operators, &b->noperators, err) < 0
-        || find_exec (b, err) < 0 || init_dirs (b, err) < 0 || init_plan (b, err) < 0
+    if (!(b->operators = operators_find (config, err)) || find_exec (b, err) < 0
+        || init_dirs (b, err) < 0 || init_plan (b, err) < 0
         || services_try (init, b, err) < 0 || init_host (b, err) < 0
         || init_journal (b, err) < 0 || init_queues (b, err) < 0
         || services_try (load, b, err) < 0 || broker_recover (b, err) < 0
@@ -504,7 +488,7 @@ void broker_destroy (struct broker *b)
     users_destroy (b->users);
     config_destroy (broker_config (b));
     config_destroy (b->first);
-    free (b->operators);
+    operators_destroy (b->operators);
     free (b->states);
     free (b->handles);
     free (b->jobs_dir);

@@ -31,14 +31,15 @@ struct entry; /* a job, see jobs.h */
 /* handle answers the HTTP requests (api_handle()). Takes config over, also on failure. */
 struct broker *broker_create (uv_loop_t *loop, struct config *config,
                               http_handler_f handle, struct error *err);
-/* Root, the broker's own user, and the users of `operators:`. */
 /* Whether the broker can run jobs of all users here: it is root, or has fluxq-launch. */
 bool broker_serves_all (const struct broker *b);
-bool broker_is_operator (const struct broker *b, uid_t uid);
-/* Looks up the uids of the names in `operators:`; the caller frees. Blocks, so only at
- * start and reload. */
-int broker_find_operators (const struct config *c, uid_t **ret, size_t *ret_n,
-                           struct error *err);
+/* Root, the broker's own user, and those of `operators:` at the top of fluxq.yaml. For
+ * requests see api/roles.h. */
+bool broker_is_administrator (const struct broker *b, uid_t uid);
+/* Administrators, and those of `operators:` of the queue (an index). */
+bool broker_operates (const struct broker *b, uid_t uid, unsigned queue);
+/* Whether these two need a look-up of the user. */
+bool broker_has_operator_groups (const struct broker *b);
 /* Reads the configuration file again and appends the names of changed keys to applied. On
  * error nothing changes. */
 int broker_reload (struct broker *b, json_t *applied, struct error *err);

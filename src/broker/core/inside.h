@@ -10,6 +10,7 @@
 
 #include "broker/core/broker.h"
 #include "broker/core/jobs.h"
+#include "broker/core/operators.h"
 
 /* A place in a list of jobs. */
 struct entry_links {
@@ -72,10 +73,9 @@ struct broker {
     struct exec *exec;
     struct exec_host host;
     char *socket_path, *jobs_dir;
-    uid_t uid;        /* of the broker process */
-    uid_t *operators; /* uids of config->operators */
-    size_t noperators;
-    double started; /* unix time */
+    uid_t uid;                   /* of the broker process */
+    struct operators *operators; /* as the configuration names them */
+    double started;              /* unix time */
 
     struct job_table table;
     struct {

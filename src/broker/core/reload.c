@@ -144,8 +144,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
 int broker_reload (struct broker *b, json_t *applied, struct error *err)
 {
     struct config *new;
-    uid_t *operators = NULL;
-    size_t n;
+    struct operators *operators = NULL;
 
     if (!broker_config (b)->path)
         return error_set (err, ENOENT, "there is no configuration file to read again");
@@ -157,15 +156,14 @@ int broker_reload (struct broker *b, json_t *applied, struct error *err)
     }
     if (check_fixed (broker_config (b), new, err) < 0
         || services_try (check_config, new, err) < 0 || check_queues (b, new, err) < 0
-        || broker_find_operators (new, &operators, &n, err) < 0
+        || !(operators = operators_find (new, err))
         || services_try (check_reload, b, new, err) < 0) {
-        free (operators);
+        operators_destroy (operators);
         config_destroy (new);
         return -EINVAL;
     }
-    free (b->operators);
+    operators_destroy (b->operators);
     b->operators = operators;
-    b->noperators = n;
     take_over (b, new, applied);
     return 0;
 }

@@ -270,16 +270,27 @@ static void begin (struct users *u, uid_t uid, const char *name, users_f done, v
     done (-ENOMEM, NULL, arg);
 }
 
-void users_find (struct users *u, uid_t uid, users_f done, void *arg)
+static struct known *find_known (const struct users *u, uid_t uid)
 {
     struct known *k;
 
     HASH_FIND (hh, u->table, &uid, sizeof (uid), k);
-    if (k && k->until > clock_mono ()) {
-        tell (k, done, arg);
-        return;
-    }
-    begin (u, uid, NULL, done, arg);
+    return k;
+}
+
+bool users_is_fresh (const struct users *u, uid_t uid)
+{
+    const struct known *k = find_known (u, uid);
+
+    return k && k->until > clock_mono ();
+}
+
+void users_find (struct users *u, uid_t uid, users_f done, void *arg)
+{
+    if (users_is_fresh (u, uid))
+        tell (find_known (u, uid), done, arg);
+    else
+        begin (u, uid, NULL, done, arg);
 }
 
 /* The table has the result. */
@@ -290,19 +301,35 @@ static void refreshed (int rc, const struct exec_user *user, void *arg)
     (void)arg;
 }
 
-const char *users_recall (struct users *u, uid_t uid)
+/* The last look-up, or NULL; the next one begins when that is too old. */
+static const struct known *recall (struct users *u, uid_t uid)
 {
     double now = clock_mono ();
-    struct known *k;
+    struct known *k = find_known (u, uid);
 
-    HASH_FIND (hh, u->table, &uid, sizeof (uid), k);
-    if (!k)
-        return NULL;
-    if (k->until < now && k->refreshed < now - KEEP_ABSENT_SECONDS) {
+    if (k && k->until < now && k->refreshed < now - KEEP_ABSENT_SECONDS) {
         k->refreshed = now;
         begin (u, uid, NULL, refreshed, NULL);
     }
-    return k->exists ? k->user.name : "";
+    return k;
+}
+
+const char *users_recall (struct users *u, uid_t uid)
+{
+    const struct known *k = recall (u, uid);
+
+    return !k ? NULL : k->exists ? k->user.name : "";
+}
+
+bool users_in_groups (struct users *u, uid_t uid, const gid_t *gids, size_t n)
+{
+    const struct known *k = recall (u, uid);
+
+    for (size_t i = 0; k && i < k->user.ngroups; i++)
+        for (size_t j = 0; j < n; j++)
+            if (k->user.groups[i] == gids[j])
+                return true;
+    return false;
 }
 
 void users_find_named (struct users *u, const char *name, users_f done, void *arg)

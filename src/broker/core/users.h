@@ -21,6 +21,11 @@ void users_find (struct users *u, uid_t uid, users_f done, void *arg);
  * there was none. A look-up begins when the last one is too old. Valid until the loop
  * goes on. */
 const char *users_recall (struct users *u, uid_t uid);
+/* Whether the last look-up of the uid is recent: users_find() would not wait. */
+bool users_is_fresh (const struct users *u, uid_t uid);
+/* Whether the user is in one of the groups, as of the last look-up; as users_recall(). false
+ * when there was none. */
+bool users_in_groups (struct users *u, uid_t uid, const gid_t *gids, size_t n);
 /* users_find() by name; numbers are not names. */
 void users_find_named (struct users *u, const char *name, users_f done, void *arg);
 /* On a worker thread, as the look-up blocks. -ENOENT, and other errors as above. */

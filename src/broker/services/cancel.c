@@ -70,6 +70,7 @@ static enum exec_whom whom_of (const struct action *a)
 }
 
 static struct cancelling *cancelling_create (struct broker *b, struct http_request *req,
+                                             const struct api_path *path,
                                              const struct action *a)
 {
     struct cancelling *c = calloc (1, sizeof (*c));
@@ -78,6 +79,7 @@ static struct cancelling *cancelling_create (struct broker *b, struct http_reque
         return NULL;
     c->b = b;
     c->req = req;
+    c->roles = path->route->roles;
     c->signum = a->signum;
     c->whom = whom_of (a);
     c->step = a->step;
@@ -255,7 +257,7 @@ static void cancel_try (struct cancelling *c, const struct target *t)
     if (!e || !privacy_sees (c->b, http_request_uid (c->req), e, PRIVATE_JOBS)) {
         if (t->named)
             cancelling_failed (c, t->id, "unknown-job", "there is no job %ju", id);
-    } else if (!api_may (c->b, c->req, e)) {
+    } else if (!api_may (c->b, c->req, c->roles, e)) {
         cancelling_failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
                            entry_job (e)->user);
     } else if (entry_job (e)->state == JOB_INACTIVE
@@ -359,7 +361,6 @@ static void api_cancel (struct broker *b, struct http_request *req,
     struct action a = { .step = EXEC_NO_STEP };
     autojson json_t *body = api_body (req, keys);
 
-    (void)path;
     if (!body)
         return;
     if (read_action (body, &a, &err) < 0 || read_filter (b, req, body, &f, &err) < 0) {
@@ -370,7 +371,8 @@ static void api_cancel (struct broker *b, struct http_request *req,
         audit_note_action (req, "signal");
     if (a.note && strlen (a.note) > NOTE_MAX) {
         http_reply_problem (req, 400, "bad-request", "note: at most %d bytes", NOTE_MAX);
-    } else if (!(c = cancelling_create (b, req, &a)) || cancelling_collect (c, &f) < 0) {
+    } else if (!(c = cancelling_create (b, req, path, &a))
+               || cancelling_collect (c, &f) < 0) {
         http_reply_problem (req, 503, "busy", "out of memory");
         if (c)
             cancelling_free (c);
@@ -381,7 +383,7 @@ static void api_cancel (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/cancel", api_cancel, false, "cancel" },
+    { "POST", "/v1/cancel", api_cancel, ROLE_OWNER | ROLE_OPERATOR, "cancel" },
     { 0 },
 };
 

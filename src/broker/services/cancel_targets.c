@@ -49,7 +49,7 @@ static int cancel_waiting_tasks (struct cancelling *c, struct entry *e,
 
     if (idset_count (tasks) == 0)
         return 0;
-    if (!api_may (c->b, c->req, e)) {
+    if (!api_may (c->b, c->req, c->roles, e)) {
         cancelling_failed (c, entry_id (e), "not-owner", "job %ju belongs to %s", id,
                            entry_job (e)->user);
     } else if (c->signum || c->step != EXEC_NO_STEP) {
@@ -138,7 +138,6 @@ static int collect_named (struct cancelling *c, const struct job_ids *ids)
 int cancelling_collect (struct cancelling *c, const struct api_filter *f)
 {
     struct entry *e;
-    bool by_operator = api_is_operator (c->b, c->req);
 
     if (f->ids && collect_named (c, f->ids) < 0)
         return -ENOMEM;
@@ -147,7 +146,7 @@ int cancelling_collect (struct cancelling *c, const struct api_filter *f)
     entries_each (ENTRIES_ALL, c->b, e) {
         if (!f->ids
             && (entry_job (e)->state == JOB_INACTIVE
-                || (!by_operator && entry_job (e)->userid != http_request_uid (c->req))))
+                || !api_may (c->b, c->req, c->roles, e)))
             continue;
         if (api_filter_match (f, e)
             && (!f->ids || job_ids_has_given (f->ids, entry_id (e)))

@@ -15,6 +15,7 @@ struct cancelling {
     double until;                   /* mono: the end of that wait; 0: it does not wait */
     struct telling *tellings;
     struct http_request *req;
+    unsigned roles; /* of the route */
     char *note;
     int64_t signum; /* 0: cancel */
     enum exec_whom whom;

@@ -227,7 +227,7 @@ static void api_licenses (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/licenses", api_licenses, false, NULL },
+    { "GET", "/v1/licenses", api_licenses, ROLE_USER, NULL },
     { 0 },
 };
 

@@ -147,14 +147,14 @@ static void api_job_limit (struct broker *b, struct http_request *req,
     struct entry *e = api_entry (b, req, path, NULL);
     double limit;
 
-    if (!e || !api_require (b, req, e))
+    if (!e || !api_require (b, req, path, e))
         return;
     autojson json_t *body = api_body (req, keys);
     if (!body || state_is_refused (req, e, path)
         || read_limit (req, entry_job (e), body, &limit) < 0)
         return;
     audit_note_action (req, is_raised (entry_job (e), limit) ? "extend" : "limit");
-    if (is_raised (entry_job (e), limit) && !api_is_operator (b, req)) {
+    if (is_raised (entry_job (e), limit) && !api_may (b, req, ROLE_OPERATOR, e)) {
         http_reply_problem (req, 403, "not-operator",
                             "only operators may extend a time limit; users may lower it");
         return;
@@ -173,7 +173,7 @@ static const struct service_act acts[] = { { JOB_ACT_LIMIT, tell_executor },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/limit", api_job_limit, false, "limit" },
+    { "POST", "/v1/jobs/{}/limit", api_job_limit, ROLE_OWNER | ROLE_OPERATOR, "limit" },
     { 0 },
 };
 

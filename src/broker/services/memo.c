@@ -13,7 +13,8 @@
 
 /* Whether the caller may not give the attribute this value; the reply was sent. */
 static bool value_is_refused (struct broker *b, struct http_request *req,
-                              const struct attribute *a, const json_t *value)
+                              const struct entry *e, const struct attribute *a,
+                              const json_t *value)
 {
     const char *text = json_string_value (value);
     struct error err = { 0 };
@@ -24,7 +25,7 @@ static bool value_is_refused (struct broker *b, struct http_request *req,
         attribute_check_line (text, (size_t)a->max, a->event, &err);
     if (err.code)
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
-    else if (a->by_operator && !api_is_operator (b, req))
+    else if (a->by_operator && !api_may (b, req, ROLE_OPERATOR, e))
         http_reply_problem (req, 403, "not-operator", "%s: only operators may set it",
                             a->event);
     else
@@ -34,7 +35,7 @@ static bool value_is_refused (struct broker *b, struct http_request *req,
 
 /* The texts of the request that differ from those of the job; NULL: the reply was sent. */
 static json_t *read_texts (struct broker *b, struct http_request *req,
-                           const struct job *job)
+                           const struct entry *e)
 {
     const char *keys[ATTRIBUTES_MAX + 1];
     size_t n = 0;
@@ -46,11 +47,12 @@ static json_t *read_texts (struct broker *b, struct http_request *req,
     json_t *body = api_body (req, keys);
     for (const struct attribute *a = attribute_table; body && a->name; a++) {
         json_t *value = a->changes ? json_object_get (body, a->event) : NULL;
-        if (value && value_is_refused (b, req, a, value)) {
+        if (value && value_is_refused (b, req, e, a, value)) {
             json_decref (body);
             return NULL;
         }
-        const char *old = json_string_value (json_object_get (job->shown, a->event));
+        const char *old =
+            json_string_value (json_object_get (entry_job (e)->shown, a->event));
         if (value && !strcmp (json_string_value (value), old ? old : ""))
             json_object_del (body, a->event);
     }
@@ -109,9 +111,9 @@ static void api_memo (struct broker *b, struct http_request *req,
 {
     struct entry *e = api_entry (b, req, path, NULL);
 
-    if (!e || !api_require (b, req, e))
+    if (!e || !api_require (b, req, path, e))
         return;
-    autojson json_t *texts = read_texts (b, req, entry_job (e));
+    autojson json_t *texts = read_texts (b, req, e);
     if (!texts || state_is_refused (req, e, path))
         return;
     int rc =
@@ -124,7 +126,7 @@ static void api_memo (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/memo", api_memo, false, "update" },
+    { "POST", "/v1/jobs/{}/memo", api_memo, ROLE_OWNER | ROLE_OPERATOR, "update" },
     { 0 },
 };
 

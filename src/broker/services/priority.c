@@ -467,7 +467,7 @@ static const struct service_act acts[] = { { JOB_ACT_PRIORITY, act_priority },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}/priority", api_job_priority, false, NULL },
+    { "GET", "/v1/jobs/{}/priority", api_job_priority, ROLE_USER, NULL },
     { 0 },
 };
 

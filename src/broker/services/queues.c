@@ -70,6 +70,13 @@ static void api_queue_set (struct broker *b, struct http_request *req,
         http_reply_problem (req, 404, "unknown-queue", "no queue is named %s", path->arg);
         return;
     }
+    if (!api_may_queue (b, req, path->route->roles, (unsigned)i)) {
+        http_reply_problem (req, 403, "not-operator",
+                            "only operators of queue %s may do this (operators: of the "
+                            "queue in fluxq.yaml)",
+                            path->arg);
+        return;
+    }
     autojson json_t *body = api_body (req, keys);
     if (!body || !(action = api_action (req, body, "start", "stop")))
         return;
@@ -89,8 +96,8 @@ static void api_queue_set (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/queues", api_queues, false, NULL },
-    { "POST", "/v1/queues/{}", api_queue_set, true, "queue" },
+    { "GET", "/v1/queues", api_queues, ROLE_USER, NULL },
+    { "POST", "/v1/queues/{}", api_queue_set, ROLE_OPERATOR, "queue" },
     { 0 },
 };
 

@@ -1,6 +1,6 @@
 /* queueusers.h - which users and groups may submit to a queue
  *
- *     if (!broker_is_operator (b, user->uid) && queueusers_check (q, user, &err) < 0)
+ *     if (!broker_operates (b, user->uid, queue) && queueusers_check (q, user, &err) < 0)
  *         refuse (s, 403, "not-in-queue", err.text);
  *
  * The check is the same for a client's submit and an adopted Job. A pure function.

@@ -118,7 +118,7 @@ static void api_requeue (struct broker *b, struct http_request *req,
     bool hold = false;
     int rc;
 
-    if (!e || !api_require (b, req, e))
+    if (!e || !api_require (b, req, path, e))
         return;
     autojson json_t *body = api_body (req, members);
     if (!body)
@@ -147,7 +147,7 @@ static void api_requeue (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/requeue", api_requeue, false, "requeue" },
+    { "POST", "/v1/jobs/{}/requeue", api_requeue, ROLE_OWNER | ROLE_OPERATOR, "requeue" },
     { 0 },
 };
 

@@ -158,7 +158,7 @@ static void api_steps (struct broker *b, struct http_request *req,
     struct error err = { 0 };
     int64_t fresh = 0;
 
-    if (!e || !api_require (b, req, e))
+    if (!e || !api_require (b, req, path, e))
         return;
     if (text && parse_int (text, 0, 1, &fresh, "fresh", &err) < 0)
         http_reply_problem (req, 400, "bad-request", "%s", err.text);
@@ -171,7 +171,7 @@ static void api_steps (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}/steps", api_steps, false, NULL },
+    { "GET", "/v1/jobs/{}/steps", api_steps, ROLE_OWNER | ROLE_OPERATOR, NULL },
     { 0 },
 };
 

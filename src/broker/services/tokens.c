@@ -295,7 +295,7 @@ static void found_user (int rc, const struct exec_user *user, void *arg)
                             strerror (-rc));
     } else if (user->uid != caller && !w->others) {
         http_reply_problem (w->req, 403, "not-operator",
-                            w->revokes ? "only operators may revoke others' tokens"
+                            w->revokes ? "only administrators may revoke others' tokens"
                                        : "only root and the broker's user may make "
                                          "tokens of others");
     } else if (w->revokes) {
@@ -422,22 +422,22 @@ static void api_revoke (struct broker *b, struct http_request *req,
     if ((user && !json_is_string (user)) || (all && user))
         http_reply_problem (req, 400, "bad-request",
                             "user: not a text, or given together with all");
-    else if (all && !api_is_operator (b, req))
+    else if (all && !api_may (b, req, ROLE_ADMINISTRATOR, NULL))
         http_reply_problem (req, 403, "not-operator",
-                            "only operators may revoke others' tokens");
+                            "only administrators may revoke others' tokens");
     else if (all)
         revoke_of (b, req, (uid_t)-1, before);
     else if ((w = new_wish (b, req))) {
         w->revokes = true;
         w->before = before;
-        w->others = api_is_operator (b, req);
+        w->others = api_may (b, req, ROLE_ADMINISTRATOR, NULL);
         find_user (w, json_string_value (user));
     }
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/token", api_token, false, "token" },
-    { "POST", "/v1/token/revoke", api_revoke, false, "revoke" },
+    { "POST", "/v1/token", api_token, ROLE_OWNER, "token" },
+    { "POST", "/v1/token/revoke", api_revoke, ROLE_OWNER, "revoke" },
     { 0 },
 };
 

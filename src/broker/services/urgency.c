@@ -23,7 +23,7 @@ static bool urgency_is_refused (struct broker *b, struct http_request *req,
     if (job->state >= JOB_RUN)
         http_reply_problem (req, 409, "wrong-state", "job %ju no longer waits (%s)",
                             (uintmax_t)entry_id (e), job_phase_name (job_phase (job)));
-    else if (api_is_operator (b, req))
+    else if (api_may (b, req, ROLE_OPERATOR, e))
         return false;
     else if (urgency > 16)
         http_reply_problem (req, 403, "not-operator",
@@ -96,7 +96,7 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
     struct entry *e = api_entry (b, req, path, NULL);
     struct urgency_request r;
 
-    if (!e || !api_require (b, req, e))
+    if (!e || !api_require (b, req, path, e))
         return;
     if (entry_job (e)->array && strchr (path->arg, '_')) {
         http_reply_problem (req, 409, "wrong-state",
@@ -119,7 +119,7 @@ static void api_job_urgency (struct broker *b, struct http_request *req,
     /* With a priority the urgency stays as it is, whoever has set it. */
     if (urgency_is_refused (b, req, e, r.fixed > 0 ? 0 : r.urgency))
         return;
-    if (r.fixed > 0 && !api_is_operator (b, req)
+    if (r.fixed > 0 && !api_may (b, req, ROLE_OPERATOR, e)
         && priority_check (b, e, r.fixed, &err) < 0) {
         http_reply_problem (req, 403, "not-operator", "%s", err.text);
         return;
@@ -150,7 +150,8 @@ static const char *reason (struct broker *b, const struct entry *e, struct strbu
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, false, "urgency" },
+    { "POST", "/v1/jobs/{}/urgency", api_job_urgency, ROLE_OWNER | ROLE_OPERATOR,
+      "urgency" },
     { 0 },
 };
 

@@ -118,7 +118,7 @@ int userlimits_check (struct broker *b, uid_t uid, uint64_t jobs, uint64_t bytes
     const struct tally *t = tally_of (state_of (b), uid, false);
     uint64_t waiting = jobs_of (b, t, uid), held = t ? (uint64_t)MAX (t->bytes, 0) : 0;
 
-    if (broker_is_operator (b, uid))
+    if (broker_is_administrator (b, uid))
         return 0;
     if (c->jobs_max > 0 && waiting + jobs > c->jobs_max)
         return error_set (err, EDQUOT,
@@ -151,7 +151,7 @@ static void add_limit (json_t *o, const char *name, uint64_t limit)
 static json_t *usage_of (struct broker *b, uid_t uid)
 {
     const struct tally *t = tally_of (state_of (b), uid, false);
-    bool none = broker_is_operator (b, uid);
+    bool none = broker_is_administrator (b, uid);
     json_t *o = json_pack ("{s:I s:I s:I}", "jobs", (json_int_t)jobs_of (b, t, uid),
                            "bytes", t ? (json_int_t)MAX (t->bytes, 0) : 0, "output",
                            t ? (json_int_t)t->output : 0);

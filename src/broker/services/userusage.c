@@ -215,7 +215,7 @@ static void api_fair_share (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/fair-share", api_fair_share, false, NULL },
+    { "GET", "/v1/fair-share", api_fair_share, ROLE_USER, NULL },
     { 0 },
 };
 

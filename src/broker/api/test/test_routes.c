@@ -118,14 +118,14 @@ static void expect_rights (const struct api_route *r, void *arg)
 {
     struct small *s = arg;
 
-    if (!r->operators_only)
+    if (r->roles != ROLE_ADMINISTRATOR)
         return;
     const struct client *c = ask (s, r->method, path_of (r->pattern));
     if (c->status != 403 || !begins_with (c->text, "not-operator: "))
         fail_msg ("%s %s: %d %s", r->method, r->pattern, c->status, c->text);
 }
 
-static void test_operators_only (void **unused)
+static void test_administrators_only (void **unused)
 {
     struct small *s = small_create (1);
 
@@ -135,26 +135,23 @@ static void test_operators_only (void **unused)
     small_destroy (s);
 }
 
-/* All users may change jobs, make tokens and revoke them: these routes look at the owner
- * themselves. A route that changes anything else is for operators. */
-static void expect_operators (const struct api_route *r, void *unused)
+/* A submit changes nothing that exists; every other change needs a role for the object. */
+static void expect_decision (const struct api_route *r, void *unused)
 {
     (void)unused;
-    bool changes = strcmp (r->method, "GET") != 0;
-    bool owned = !strcmp (r->pattern, "/v1/jobs") || begins_with (r->pattern, "/v1/jobs/")
-                 || !strcmp (r->pattern, "/v1/cancel")
-                 || begins_with (r->pattern, "/v1/token");
+    bool changes = strcmp (r->method, "GET") != 0 && strcmp (r->pattern, "/v1/jobs") != 0;
 
-    if (r->operators_only != (changes && !owned))
-        fail_msg ("%s %s: %s", r->method, r->pattern,
-                  r->operators_only ? "users need this route" : "any user may do this");
+    if (r->roles == 0 || (r->roles & ROLE_USER && r->roles != ROLE_USER))
+        fail_msg ("%s %s: the roles are not decided", r->method, r->pattern);
+    if (r->roles & ROLE_USER && changes)
+        fail_msg ("%s %s: each user may do this", r->method, r->pattern);
 }
 
-static void test_changes_need_operators (void **unused)
+static void test_roles_are_decided (void **unused)
 {
     (void)unused;
     services_arrange ();
-    each_route (expect_operators, NULL);
+    each_route (expect_decision, NULL);
 }
 
 /* The audit log has the requests of routes with an action: all that change something. */
@@ -228,8 +225,8 @@ int main (void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_each_is_reached),
         cmocka_unit_test (test_none_overlap),
-        cmocka_unit_test (test_operators_only),
-        cmocka_unit_test (test_changes_need_operators),
+        cmocka_unit_test (test_administrators_only),
+        cmocka_unit_test (test_roles_are_decided),
         cmocka_unit_test (test_changes_have_actions),
         cmocka_unit_test (test_wrong_method),
         cmocka_unit_test (test_wrong_path),

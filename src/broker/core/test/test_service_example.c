@@ -77,7 +77,7 @@ static void api_delays (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/delays", api_delays, false, NULL },
+    { "GET", "/v1/delays", api_delays, ROLE_USER, NULL },
     { 0 },
 };
 

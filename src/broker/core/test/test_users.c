@@ -47,12 +47,41 @@ static int find (struct users *u, uv_loop_t *loop, uid_t uid)
 
 /* Fails if the name is forgotten when it is old, if it is then not looked up again, or if
  * each question begins a look-up. */
+/* Rights of a group are those of the last look-up; the next one begins when that is old. */
+static void test_groups (void **unused)
+{
+    const gid_t of_root[] = { 4242424, 0 }, others[] = { 4242424 };
+    uv_loop_t loop;
+
+    (void)unused;
+    uv_loop_init (&loop);
+    struct users *u = users_create (&loop);
+    assert_false (users_in_groups (u, 0, of_root, 2));
+    assert_false (users_is_fresh (u, 0));
+    assert_int_equal (find (u, &loop, 0), 0);
+    assert_int_equal (find (u, &loop, NO_USER), -ENOENT);
+    assert_true (users_is_fresh (u, 0));
+    assert_true (users_in_groups (u, 0, of_root, 2));
+    assert_false (users_in_groups (u, 0, others, 1));
+    assert_false (users_in_groups (u, NO_USER, of_root, 2));
+    int before = begun;
+    now += 61;
+    assert_false (users_is_fresh (u, 0));
+    assert_true (users_in_groups (u, 0, of_root, 2));
+    assert_int_equal (begun, before + 1);
+    uv_run (&loop, UV_RUN_DEFAULT);
+    assert_true (users_is_fresh (u, 0));
+    users_destroy (u);
+    assert_int_equal (uv_loop_close (&loop), 0);
+}
+
 static void test_recall (void **unused)
 {
     const char *name = getpwuid (0)->pw_name;
     uv_loop_t loop;
 
     (void)unused;
+    begun = 0;
     uv_loop_init (&loop);
     struct users *u = users_create (&loop);
     assert_null (users_recall (u, 0));
@@ -78,6 +107,7 @@ static void test_recall (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test (test_groups),
         cmocka_unit_test (test_recall),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

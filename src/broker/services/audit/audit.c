@@ -268,7 +268,7 @@ static void shows_status (struct broker *b, uid_t viewer, json_t *status)
                           : a->file       ? audit_file_trouble (a->file)
                                           : NULL;
 
-    if (a->file && broker_is_operator (b, viewer))
+    if (a->file && broker_is_administrator (b, viewer))
         json_object_set_new (status, "audit_log",
                              json_pack ("{s:s s:I s:s?}", "path", settings_of (b)->path,
                                         "lost", (json_int_t)a->all_lost, "trouble",

@@ -521,7 +521,7 @@ static bool shows_gone (struct broker *b, struct http_request *req, uint64_t id,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/history", api_history, false, NULL },
+    { "GET", "/v1/history", api_history, ROLE_USER, NULL },
     { 0 },
 };
 

@@ -215,7 +215,7 @@ static void shows_status (struct broker *b, uid_t viewer, json_t *status)
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/journal", api_journal, true, "compact" },
+    { "POST", "/v1/journal", api_journal, ROLE_ADMINISTRATOR, "compact" },
     { 0 },
 };
 

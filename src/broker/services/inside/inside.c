@@ -268,7 +268,7 @@ static void host_init (struct broker *b, struct exec_host *host)
 
 static unsigned right_of (const struct api_route *route)
 {
-    if (route->operators_only)
+    if (!(route->roles & (ROLE_USER | ROLE_OWNER)))
         return 0;
     if (!strcmp (route->method, "GET"))
         return RIGHT_READ;

@@ -233,7 +233,7 @@ static void api_nodes (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/nodes", api_nodes, false, NULL },
+    { "GET", "/v1/nodes", api_nodes, ROLE_USER, NULL },
     { 0 },
 };
 

@@ -328,7 +328,7 @@ static void api_node_set (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/nodes/{}", api_node_set, true, "node" },
+    { "POST", "/v1/nodes/{}", api_node_set, ROLE_ADMINISTRATOR, "node" },
     { 0 },
 };
 

@@ -30,7 +30,8 @@ static void api_reservations (struct broker *b, struct http_request *req,
     (void)path;
     for (const struct reservation *r = reserve_list (b); r && o; r = r->hh.next) {
         o = reservation_to_json (r);
-        if (broker_config (b)->private_parts & PRIVATE_JOBS && !api_is_operator (b, req))
+        if (broker_config (b)->private_parts & PRIVATE_JOBS
+            && !api_may (b, req, ROLE_ADMINISTRATOR, NULL))
             keep_own (json_object_get (o, "users"), http_request_uid (req));
         json_object_set_new (o, "state", json_string (r->active ? "active" : "planned"));
         json_object_set_new (o, "nnodes",
@@ -347,9 +348,10 @@ static void api_reservation_set (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/reservations", api_reservations, false, NULL },
-    { "POST", "/v1/reservations", api_reservation_make, true, "reserve" },
-    { "POST", "/v1/reservations/{}", api_reservation_set, true, "reservation" },
+    { "GET", "/v1/reservations", api_reservations, ROLE_USER, NULL },
+    { "POST", "/v1/reservations", api_reservation_make, ROLE_ADMINISTRATOR, "reserve" },
+    { "POST", "/v1/reservations/{}", api_reservation_set, ROLE_ADMINISTRATOR,
+      "reservation" },
     { 0 },
 };
 

@@ -374,7 +374,7 @@ static void api_job_resize (struct broker *b, struct http_request *req,
     struct entry *e = api_entry (b, req, path, NULL);
     int64_t nnodes = 0;
 
-    if (!e || !api_require (b, req, e))
+    if (!e || !api_require (b, req, path, e))
         return;
     autojson json_t *body = api_body (req, members);
     if (!body)
@@ -417,7 +417,8 @@ static const struct service_act acts[] = { { JOB_ACT_RESIZE, tell_executor },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/resize", api_job_resize, false, "resize" },
+    { "POST", "/v1/jobs/{}/resize", api_job_resize, ROLE_OWNER | ROLE_OPERATOR,
+      "resize" },
     { 0 },
 };
 

@@ -417,12 +417,12 @@ static void api_job_output (struct broker *b, struct http_request *req,
                 ? "task %s has not started"
                 : "job %s is an array: name one of its tasks, as in %s_%u",
             path->arg, path->arg, idset_first (entry_job (e)->array->spec.tasks));
-    else if (e && entry_job (e)->adopted && api_require (b, req, e))
+    else if (e && entry_job (e)->adopted && api_require (b, req, path, e))
         http_reply_problem (req, 409, "wrong-state",
                             "job %ju is %s: its pods have no agent of fluxq; use kubectl "
                             "logs",
                             (uintmax_t)entry_id (e), entry_job (e)->adopted);
-    else if (e && !entry_job (e)->adopted && api_require (b, req, e))
+    else if (e && !entry_job (e)->adopted && api_require (b, req, path, e))
         follow_output (b, e, req);
     else if (!e && id)
         http_reply_problem (
@@ -462,7 +462,7 @@ static void over (struct broker *b, struct entry *e)
 }
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}/output", api_job_output, false, NULL },
+    { "GET", "/v1/jobs/{}/output", api_job_output, ROLE_OWNER, NULL },
     { 0 },
 };
 

@@ -448,7 +448,7 @@ static struct entry *admit (struct broker *b, struct http_request *req,
                                 "job %ju is unknown, or ended long ago", (uintmax_t)id);
         return NULL;
     }
-    if (!entry_job (e)->array && !api_require (b, req, e))
+    if (!entry_job (e)->array && !api_require (b, req, path, e))
         return NULL;
     if (!http_request_wants_upgrade (req, AGENT_PROTOCOL)) {
         http_reply_header (req, "Upgrade", AGENT_PROTOCOL);
@@ -538,7 +538,7 @@ static void stop (struct broker *b)
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs/{}/connect", api_job_connect, false, "connect" },
+    { "POST", "/v1/jobs/{}/connect", api_job_connect, ROLE_OWNER, "connect" },
     { 0 },
 };
 

@@ -274,8 +274,8 @@ static const struct service_act acts[] = { { BROKER_ACT_RESULT, end_waiters },
                                            { 0, NULL } };
 
 static const struct api_route routes[] = {
-    { "GET", "/v1/jobs/{}/wait", api_job_wait, false, NULL },
-    { "GET", "/v1/watch", api_watch, false, NULL },
+    { "GET", "/v1/jobs/{}/wait", api_job_wait, ROLE_USER, NULL },
+    { "GET", "/v1/watch", api_watch, ROLE_USER, NULL },
     { 0 },
 };
 

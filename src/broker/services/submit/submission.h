@@ -10,7 +10,8 @@
 
 struct submit_terms {
     uid_t uid;
-    bool by_operator;
+    bool is_user; /* not a command inside a job, nor an adopted Job */
+    int urgency;
     bool allow_infeasible;
     bool made_outside; /* the executor made the jobspec, no command of fluxq */
     /* of submit_check(): */
@@ -27,7 +28,6 @@ struct submission {
     bool gone; /* the client left; a numbered job is kept anyway */
     struct entry *e;
     struct submit_terms terms;
-    int urgency;
     bool test_only; /* only check, and tell when the job would start */
     char *key;
     char *text;                /* jobspec */

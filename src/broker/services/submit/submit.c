@@ -172,10 +172,8 @@ static int read_query (struct submission *s, struct error *err)
 
     if (urgency && parse_int (urgency, 0, 31, &value, "urgency", err) < 0)
         return -EINVAL;
-    if (value > 16 && !api_is_operator (s->b, s->req))
-        return error_set (err, EINVAL, "urgency: only operators may go above 16");
-    s->urgency = (int)value;
-    s->terms.by_operator = api_is_operator (s->b, s->req);
+    s->terms.urgency = (int)value;
+    s->terms.is_user = http_request_guest (s->req) == 0;
     s->terms.allow_infeasible = allow && strcmp (allow, "0") != 0;
     s->test_only = test && strcmp (test, "0") != 0;
     if (s->test_only)
@@ -252,7 +250,7 @@ void submit_foreign (struct broker *b, struct submit_foreign *f)
     bool full = entries_count (b).pending >= PENDING_MAX || broker_is_stopping (b);
 
     if (s) {
-        s->urgency = f->urgency;
+        s->terms.urgency = f->urgency;
         s->foreign = *f;
         s->terms.made_outside = true;
         s->foreign.name = strdup (f->name);
@@ -316,7 +314,7 @@ static void api_submit (struct broker *b, struct http_request *req,
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/jobs", api_submit, false, "submit" },
+    { "POST", "/v1/jobs", api_submit, ROLE_USER, "submit" },
     { 0 },
 };
 

@@ -9,6 +9,7 @@
 #include "broker/services/nodes/queuenodes.h"
 #include "broker/services/placing.h"
 #include "broker/services/priority.h"
+#include "sched/priority.h"
 #include "broker/services/requeue.h"
 #include "broker/services/reserve/reserve_job.h"
 #include "broker/services/resize/resize.h"
@@ -102,15 +103,36 @@ static int apply_names (struct broker *b, struct jobspec *js, struct submit_term
     return rc;
 }
 
-/* Attributes that only operators may set. */
-static int check_operator (const struct jobspec *js, struct error *err)
+/* Attributes that only operators of the queue may set. */
+static int check_attributes (const struct jobspec *js, int urgency, struct error *err)
 {
+    if (urgency > PRIORITY_URGENCY_DEFAULT)
+        return error_set (err, EPERM, "urgency: only operators may go above %d",
+                          PRIORITY_URGENCY_DEFAULT);
     if (js->nice < 0)
         return error_set (err, EPERM,
                           "--nice: only operators may raise a job's priority");
     for (const struct attribute *a = attribute_table; a->name; a++)
         if (a->by_operator && attribute_text (a, js))
             return error_set (err, EPERM, "--%s: only operators may set it", a->name);
+    return 0;
+}
+
+/* Refuses more priority than the submitter may give. -EPERM. */
+static int check_operator (const struct broker *b, const struct entry *e,
+                           const struct submit_terms *terms, struct error *err)
+{
+    int queue = config_queue_index (broker_config (b), terms->queue);
+    const struct jobspec *js = entry_jobspec (e);
+
+    if (terms->is_user && broker_operates (b, terms->uid, (unsigned)queue))
+        return 0;
+    if (check_attributes (js, terms->made_outside ? 0 : terms->urgency, err) < 0
+        || (js->priority > 0
+            && priority_check_submit (b, js, &broker_config (b)->queues[queue],
+                                      terms->uid, err)
+                   < 0))
+        return -EPERM;
     return 0;
 }
 
@@ -125,15 +147,7 @@ int submit_check (struct broker *b, struct entry *e, struct submit_terms *terms,
         *code = rc == -ENOENT ? "unknown-queue" : "bad-jobspec";
         return rc;
     }
-    if (!terms->by_operator && check_operator (entry_jobspec (e), err) < 0) {
-        *code = "not-operator";
-        return -EPERM;
-    }
-    if (!terms->by_operator && entry_jobspec (e)->priority > 0
-        && priority_check_submit (b, entry_jobspec (e),
-                                  config_find_queue (broker_config (b), terms->queue),
-                                  terms->uid, err)
-               < 0) {
+    if (check_operator (b, e, terms, err) < 0) {
         *code = "not-operator";
         return -EPERM;
     }

@@ -22,9 +22,9 @@ static json_t *submit_context (const struct submission *s, const struct exec_use
     const struct jobspec *js = entry_jobspec (s->e);
     json_t *o =
         json_pack ("{s:I s:i s:i s:i s:I s:s s:s s:s s:f}", "userid",
-                   (json_int_t)user->uid, "urgency", s->urgency, "flags", 0, "version", 1,
-                   "groupid", (json_int_t)user->gid, "user", user->name, "name", js->name,
-                   "queue", s->terms.queue, "duration", js->duration);
+                   (json_int_t)user->uid, "urgency", s->terms.urgency, "flags", 0,
+                   "version", 1, "groupid", (json_int_t)user->gid, "user", user->name,
+                   "name", js->name, "queue", s->terms.queue, "duration", js->duration);
     int rc = o ? sizes_to_submit (o, js) : -1;
     rc |= attributes_to_event (o, js);
     rc |= json_object_set_new (o, "details", submit_details (s->b, js));
@@ -132,7 +132,7 @@ void submission_write (struct submission *s, const struct exec_user *user)
     }
     entry_set_queue (e, (unsigned)queue);
     entry_set_spec_bytes (e, strlen (s->text));
-    if (!broker_is_operator (b, user->uid)
+    if (!broker_operates (b, user->uid, (unsigned)queue)
         && queueusers_check (&broker_config (b)->queues[queue], user, &s->err) < 0) {
         submission_refuse_for (s, 403, "not-in-queue");
         return;

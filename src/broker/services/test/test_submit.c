@@ -119,7 +119,7 @@ static void test_refused (void **unused)
     } cases[] = {
         { "", "{", 422, "bad-jobspec: " },
         { "", JOB_OF ("5", ""), 422, "infeasible: " },
-        { "?urgency=17", JOB, 400, "only operators" },
+        { "?urgency=17", JOB, 422, "only operators" },
         { "?urgency=x", JOB, 400, "bad-request: urgency" },
         { "", JOB_OF ("1", ",\"queue\":\"none\""), 422, "unknown-queue: queue 'none' " },
         { "", JOB_OF ("1", ",\"fluxq\":{\"nice\":-1}"), 422, "not-operator: " },

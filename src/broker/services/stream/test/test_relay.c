@@ -569,16 +569,18 @@ static void test_too_many_in_all (void **unused)
     size_t n = ARRAY_SIZE (operators);
 
     (void)unused;
-    s->b->operators = operators;
-    s->b->noperators = n;
-    for (size_t i = 0; i < n; i++)
+    assert_non_null (s->b->operators = operators_create (1));
+    for (size_t i = 0; i < n; i++) {
         operators[i] = (uid_t)(2000 + i);
+        assert_int_equal (operators_add (s->b->operators, OPERATORS_SITE, operators[i]),
+                          0);
+    }
     for (size_t i = 0; i < ALL_MAX; i++)
         client_ask (s, operators[i / USER_MAX], CONNECT, NULL);
     assert_non_null (agent_at (ALL_MAX - 1));
     refused (s, operators[n - 1], CONNECT, 429, "too-many-connections");
+    operators_destroy (s->b->operators);
     s->b->operators = NULL;
-    s->b->noperators = 0;
     small_destroy (s);
 }
 

@@ -13,18 +13,24 @@ static bool is_guest (struct http_request *req)
     return http_request_guest (req) != 0;
 }
 
-static bool is_administrator (const struct broker *b, struct http_request *req)
+/* Whether the caller has one of the roles for every object. */
+static bool is_above (const struct broker *b, struct http_request *req, unsigned roles)
 {
-    return !is_guest (req) && broker_is_administrator (b, http_request_uid (req));
+    uid_t uid = http_request_uid (req);
+
+    if (roles & ROLE_USER)
+        return true;
+    return !is_guest (req)
+           && (roles & ROLE_ROOT ? uid == 0 || uid == broker_uid (b)
+                                 : broker_is_administrator (b, uid));
 }
 
 bool api_may_queue (const struct broker *b, struct http_request *req, unsigned roles,
                     unsigned queue)
 {
-    return roles & ROLE_USER
-           || (roles & ROLE_OPERATOR && !is_guest (req)
-               && broker_operates (b, http_request_uid (req), queue))
-           || is_administrator (b, req);
+    return (roles & ROLE_OPERATOR && !is_guest (req)
+            && broker_operates (b, http_request_uid (req), queue))
+           || is_above (b, req, roles);
 }
 
 /* Of a job whose queue is gone, only administrators are operators. */
@@ -41,13 +47,13 @@ bool api_may (const struct broker *b, struct http_request *req, unsigned roles,
     if (e && roles & ROLE_OWNER && http_request_uid (req) == entry_job (e)->userid)
         return true;
     if (!e || !has_queue (b, e))
-        return roles & ROLE_USER || is_administrator (b, req);
+        return is_above (b, req, roles);
     return api_may_queue (b, req, roles, entry_queue (e));
 }
 
 bool api_may_some (const struct broker *b, struct http_request *req, unsigned roles)
 {
-    return roles & (ROLE_USER | ROLE_OWNER | ROLE_OPERATOR) || is_administrator (b, req);
+    return roles & (ROLE_OWNER | ROLE_OPERATOR) || is_above (b, req, roles);
 }
 
 bool api_require (struct broker *b, struct http_request *req, const struct api_path *path,
@@ -66,17 +72,16 @@ static const struct {
     unsigned role;
     const char *word;
 } words[] = {
-    { ROLE_USER, "user" },
-    { ROLE_OWNER, "owner" },
-    { ROLE_OPERATOR, "operator" },
-    { ROLE_ADMINISTRATOR, "administrator" },
+    { ROLE_USER, "user" },         { ROLE_OWNER, "owner" },
+    { ROLE_OPERATOR, "operator" }, { ROLE_ADMINISTRATOR, "administrator" },
+    { ROLE_ROOT, "root" },
 };
 
 void api_roles_text (unsigned roles, struct strbuf *to)
 {
     const char *comma = "";
 
-    if (!(roles & ROLE_USER))
+    if (!(roles & (ROLE_USER | ROLE_ROOT)))
         roles |= ROLE_ADMINISTRATOR;
     for (size_t i = 0; i < ARRAY_SIZE (words); i++) {
         if (!(roles & words[i].role))

@@ -8,7 +8,7 @@
  *         http_reply_problem (req, 403, "not-operator", ...);
  *
  * A caller has a role for an object: the owner of a job, the operator of the job's queue.
- * Administrators have all roles. A command inside a job acts for the job's user only: the
+ * Administrators have all roles but that of root. A command inside a job acts for the job's user only: the
  * user's rights as an operator or administrator do not count (services/inside).
  *
  * api_handle() refuses callers to whom no object could give a role of the route; about an
@@ -24,7 +24,8 @@ enum api_role {
     ROLE_USER = 1 << 0,          /* each known caller */
     ROLE_OWNER = 1 << 1,         /* of the job, or the user whom the request is about */
     ROLE_OPERATOR = 1 << 2,      /* of the job's queue, or of the queue */
-    ROLE_ADMINISTRATOR = 1 << 3, /* of the site; implied by all others */
+    ROLE_ADMINISTRATOR = 1 << 3, /* of the site; implied by those above */
+    ROLE_ROOT = 1 << 4,          /* root and the broker's own user; no administrators */
 };
 
 struct api_path;

@@ -365,13 +365,11 @@ static void api_token (struct broker *b, struct http_request *req,
 {
     static const char *const allowed[] = { "user", "lifespan", NULL };
     struct token_key *key = state_of (b)->key;
-    uid_t caller = http_request_uid (req);
     autojson json_t *body = api_body (req, allowed);
     const char *user = body ? json_string_value (json_object_get (body, "user")) : NULL;
     int64_t lifespan;
     struct wish *w;
 
-    (void)path;
     if (!body)
         return;
     if (!key || !token_key_can_sign (key))
@@ -388,7 +386,7 @@ static void api_token (struct broker *b, struct http_request *req,
     else if ((lifespan = lifespan_of (b, req, body)) && (w = new_wish (b, req))) {
         w->key = token_key_keep (key);
         w->lifespan = lifespan;
-        w->others = caller == 0 || caller == broker_uid (b);
+        w->others = api_may (b, req, path->route->roles, NULL);
         find_user (w, user);
     }
 }
@@ -416,13 +414,12 @@ static void api_revoke (struct broker *b, struct http_request *req,
     struct wish *w;
     int64_t before;
 
-    (void)path;
     if (!body || !get_before (req, body, &before))
         return;
     if ((user && !json_is_string (user)) || (all && user))
         http_reply_problem (req, 400, "bad-request",
                             "user: not a text, or given together with all");
-    else if (all && !api_may (b, req, ROLE_ADMINISTRATOR, NULL))
+    else if (all && !api_may (b, req, path->route->roles, NULL))
         http_reply_problem (req, 403, "not-operator",
                             "only administrators may revoke others' tokens");
     else if (all)
@@ -430,13 +427,13 @@ static void api_revoke (struct broker *b, struct http_request *req,
     else if ((w = new_wish (b, req))) {
         w->revokes = true;
         w->before = before;
-        w->others = api_may (b, req, ROLE_ADMINISTRATOR, NULL);
+        w->others = api_may (b, req, path->route->roles, NULL);
         find_user (w, json_string_value (user));
     }
 }
 
 static const struct api_route routes[] = {
-    { "POST", "/v1/token", api_token, ROLE_OWNER, "token" },
+    { "POST", "/v1/token", api_token, ROLE_OWNER | ROLE_ROOT, "token" },
     { "POST", "/v1/token/revoke", api_revoke, ROLE_OWNER, "revoke" },
     { 0 },
 };

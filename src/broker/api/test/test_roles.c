@@ -162,6 +162,7 @@ static void test_words (void **unused)
     expect_text (ROLE_USER, "user");
     expect_text (0, "administrator");
     expect_text (ROLE_ADMINISTRATOR, "administrator");
+    expect_text (ROLE_OWNER | ROLE_ROOT, "owner, root");
     expect_text (ROLE_OWNER | ROLE_OPERATOR, "owner, operator, administrator");
 }
 

@@ -127,7 +127,7 @@ test_expect_success 'a revoked token stays revoked after kill -9, and new ones a
 '
 test_expect_success ROOT 'users make and revoke tokens of their own only' '
     other=$(token username=nobody) &&
-    SLURM_JWT=$other test_must_fail fluxq-ctl revoke-tokens root 2>err && grep "only operators" err &&
+    SLURM_JWT=$other test_must_fail fluxq-ctl revoke-tokens root 2>err && grep "only administrators" err &&
     SLURM_JWT=$other test_must_fail fluxq-ctl revoke-tokens --all &&
     setpriv --reuid=65534 --clear-groups env PATH="$PATH" scontrol token >out && grep -q ^SLURM_JWT= out &&
     test_must_fail setpriv --reuid=65534 --clear-groups env PATH="$PATH" scontrol token username=root 2>err &&

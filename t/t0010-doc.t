@@ -198,7 +198,7 @@ test_expect_success 'options that README and guide show exist' '
 # Paths from the top of the tree, and targets of links relative to their page; NAME stands for any name.
 named_files()
 {
-    for page in README.md doc/*.md doc/guide/*.md t/README.md t/kube/README.md; do
+    for page in README.md SECURITY.md doc/*.md doc/guide/*.md t/README.md t/kube/README.md; do
         grep -oE '`(src|t|etc|contrib|doc)/[A-Za-z0-9_./*-]+`' "$page" | tr -d '`' | grep -v NAME
         grep -oE '\]\([A-Za-z0-9_./-]+[)#]' "$page" | sed "s|^](|$(dirname "$page")/|; s/[)#]\$//"
     done | sort -u

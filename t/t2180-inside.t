@@ -127,6 +127,19 @@ test_expect_success 'scancel and scontrol requeue act on jobs of the user' '
     printf "%s\n" "restart 0" cancelled "requeue 0" "restart 1" >expected && test_cmp expected restarts
 '
 
+test_expect_success ROOT 'a command inside a job of an administrator has no rights over jobs of others' '
+    chmod 711 "$FLUXQ_RUN" &&
+    spec="{\"version\":1,\"resources\":[{\"type\":\"slot\",\"count\":1,\"label\":\"task\",\"with\":[{\"type\":\"core\",\"count\":1}]}],\"tasks\":[{\"command\":[\"true\"],\"slot\":\"task\",\"count\":{\"per_slot\":1}}],\"attributes\":{\"system\":{\"duration\":60}}}" &&
+    setpriv --reuid=nobody --regid=nogroup --clear-groups curl -s --unix-socket "$FLUXQ_RUN/fluxqd.sock" -d "$spec" \
+        "http://fluxqd/v1/jobs?urgency=0" | jq -e .id >others &&
+    in_pod others.sh <<-\END &&
+	scancel "$(cat others)"; echo "scancel $?"
+	scancel -u nobody
+	sinfo -h -N >/dev/null && echo "sinfo 0"
+	END
+    grep "belongs to nobody" "$out" && grep -x "scancel 1" "$out" && grep -x "sinfo 0" "$out" &&
+    test "$(job_state $(cat others))" = PENDING && scancel "$(cat others)" && wait_job_state "$(cat others)" CANCELLED
+'
 test_expect_success 'a local job has the commands of the machine, and finds its own broker, also without any environment' '
     write_script local.sh <<-\END &&
 	#!/bin/sh

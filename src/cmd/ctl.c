@@ -514,7 +514,8 @@ const struct command command_ctl = {
              "1,4-7.\nUsers may resize, hold and release their own jobs, and lower their "
              "time limits (write --\nbefore -TIME). Only operators raise time limits and "
              "release jobs that an operator holds.\nUsers may revoke their own tokens, "
-             "and everybody "
-             "may use status; all other\nsubcommands are for operators.\n",
+             "Users may revoke their own tokens, and everybody may use status. queue is "
+             "for operators\nof the queue; all other subcommands are for "
+             "administrators.\n",
     .run = run,
 };

@@ -66,7 +66,8 @@ static size_t before (const char *text, size_t len, const char *word)
 
 static bool begins_items (const struct kube_list *l)
 {
-    size_t len = l->outer == 2 ? before (l->around.buf, l->around.len, "[") : 0;
+    bool opened = l->outer == 2 && !l->in_string;
+    size_t len = opened ? before (l->around.buf, l->around.len, "[") : 0;
 
     len = len > 0 ? before (l->around.buf, len, ":") : 0;
     return len > 0 && before (l->around.buf, len, "\"items\"") > 0;

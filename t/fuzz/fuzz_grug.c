@@ -1,5 +1,8 @@
 /* fuzz_grug.c - any bytes as a GRUG recipe; the graph is written as JGF, and the JGF
- * gives as many vertices, unless associations put several at one path */
+ * gives as many vertices, unless associations put several at one path
+ *
+ * Parser: match/readers/grug.c match/readers/grug_recipe.c match/readers/grug_plan.c
+ */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

@@ -1,5 +1,7 @@
 /* fuzz_http_client.c - the answer of a hostile broker to the client's parser.
  *
+ * Parser: net/http_parser.c
+ *
  * The first byte sets the division of the rest: the result must equal that of the
  * undivided text. The parser needs only src/common, so its source is simply included.
  */

@@ -1,6 +1,8 @@
 /* fuzz_http_server.c - data of a hostile client for the broker's HTTP server, over a
  * real socket and in a real loop.
  *
+ * Parser: net/http_server.c net/http_request.c net/http_target.c
+ *
  * The first byte sets the number of parts of the rest, and whether the client
  * half-closes and reads. Besides the sanitizers' findings, it is an error if
  * libmicrohttpd wants to run again and again without an event (a stall), or if a
@@ -71,7 +73,8 @@ static void settle (void)
         uv_run (&loop, UV_RUN_NOWAIT);
 }
 
-static void send_pieces (int fd, const uint8_t *data, size_t size, size_t pieces, bool reads)
+static void send_pieces (int fd, const uint8_t *data, size_t size, size_t pieces,
+                         bool reads)
 {
     static char answer[65536];
     size_t step = size / pieces + 1;

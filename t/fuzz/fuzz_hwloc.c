@@ -1,4 +1,7 @@
-/* fuzz_hwloc.c - any bytes as a topology of hwloc, with all types and with a few */
+/* fuzz_hwloc.c - any bytes as a topology of hwloc, with all types and with a few
+ *
+ * Parser: match/readers/hwloc.c match/readers/hwloc_xml.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

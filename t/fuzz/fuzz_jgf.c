@@ -1,6 +1,10 @@
 /* fuzz_jgf.c - any bytes as a graph in JGF (RFC 40), and, after a line "---",
  * as a part to attach to it; the graph reads its own text back, and is
- * unchanged if the part is refused */
+ * unchanged if the part is refused
+ *
+ * Parser: match/readers/jgf.c match/readers/jgf_document.c match/readers/jgf_tree.c
+ * Parser: match/readers/jgf_paths.c match/readers/jgf_selection.c
+ */
 #include <assert.h>
 #include <inttypes.h>
 #include <stdint.h>

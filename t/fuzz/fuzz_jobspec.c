@@ -1,5 +1,9 @@
 /* fuzz_jobspec.c - any bytes as a jobspec; an accepted jobspec is encoded and read
- * again, with the same result */
+ * again, with the same result
+ *
+ * Parser: jobspec/parse/jobspec.c jobspec/parse/resources.c jobspec/parse/attributes.c
+ * Parser: jobspec/parse/request.c jobspec/parse/components.c jobspec/parse/gputype.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* fuzz_multiprog.c - any bytes as a file of --multi-prog; an accepted file gives each
- * task a program, and nothing beyond the file's text */
+ * task a program, and nothing beyond the file's text
+ *
+ * Parser: shell/step/multiprog.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

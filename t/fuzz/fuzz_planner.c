@@ -1,6 +1,9 @@
 /* fuzz_planner.c - any bytes as a machine and a stream of operations on it: matches of
  * any request, any bookings and releases, times, and changes of the machine; after each
- * operation all summaries are recounted, and in the end nothing is left */
+ * operation all summaries are recounted, and in the end nothing is left
+ *
+ * Parser: match/planner/planner.c match/planner/bookings.c
+ */
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>

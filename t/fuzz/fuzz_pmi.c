@@ -1,5 +1,7 @@
 /* fuzz_pmi.c - messages of a hostile task to its PMI.
  *
+ * Parser: shell/pmi/pmi.c shell/pmi/pmi1.c shell/pmi/pmi2.c shell/pmi/kvs.c
+ *
  * The first byte sets the division of the rest: the replies must equal those to the
  * undivided text. Everything comes from one task; a second task, which is in the fence
  * from the beginning, gets at most one reply for each fence of the first.

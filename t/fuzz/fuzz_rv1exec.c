@@ -1,5 +1,9 @@
 /* fuzz_rv1exec.c - any bytes as an R (RFC 20); an accepted graph is written as R again,
- * and this R gives the same graph and selects all of it */
+ * and this R gives the same graph and selects all of it
+ *
+ * Parser: match/readers/rv1exec.c match/readers/rv1_document.c
+ * Parser: match/readers/rv1_selection.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

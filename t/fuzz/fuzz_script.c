@@ -1,5 +1,9 @@
 /* fuzz_script.c - any bytes as a batch script; the resulting jobspec contains the
- * script byte by byte, or the script is refused with the wrong directive */
+ * script byte by byte, or the script is refused with the wrong directive
+ *
+ * Parser: jobspec/script/script.c jobspec/script/dialect.c jobspec/script/words.c
+ * Parser: jobspec/dialects/sbatch.c jobspec/dialects/flux.c jobspec/dialects/fluxq.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

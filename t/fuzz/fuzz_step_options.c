@@ -1,5 +1,8 @@
 /* fuzz_step_options.c - any bytes as --distribution, as --cpu-bind and as a host file;
- * accepted values place tasks and bind them to cores of the job */
+ * accepted values place tasks and bind them to cores of the job
+ *
+ * Parser: shell/step/cpubind.c shell/step/layout.c shell/step/layout_text.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

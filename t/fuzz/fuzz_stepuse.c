@@ -1,5 +1,8 @@
 /* fuzz_stepuse.c - any bytes as the usage of a step (protocol/stepuse.h); an accepted
- * text is written and reads back as the same usage */
+ * text is written and reads back as the same usage
+ *
+ * Parser: protocol/stepuse.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

@@ -1,5 +1,8 @@
 /* fuzz_taskmap.c - any bytes as a task map (RFC 34); an accepted map is written in both
- * forms, and each reads back as the same map */
+ * forms, and each reads back as the same map
+ *
+ * Parser: protocol/taskmap.c
+ */
 #include <assert.h>
 #include <stdint.h>
 #include <string.h>

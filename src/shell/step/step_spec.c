@@ -204,8 +204,8 @@ void step_spec_forget_places (struct step_spec *spec)
 char *step_spec_part (const char *text, uint32_t node)
 {
     for (; text && node > 0; node--) {
-        text = strchr (text, ';');
-        text += text != NULL;
+        if ((text = strchr (text, ';')))
+            text++;
     }
     return text ? strndup (text, strcspn (text, ";")) : NULL;
 }

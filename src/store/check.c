@@ -302,8 +302,9 @@ static struct verdict look (const struct check *c, struct error *err)
 {
     struct verdict v = { 0 };
     sqlite3 *db = open_file (c->j->path, SQLITE_OPEN_READWRITE, err);
+    int64_t version;
 
-    if (db)
+    if (db && schema_version (c->j, db, &version, err) != -EPROTO)
         v = examine (c, db);
     if (db && v.readable)
         say_bad_rows (c, db);
@@ -352,6 +353,8 @@ static int check (struct check *c, bool mend, struct error *err)
              c->log.frames);
     if (!c->log.broken)
         v = look (c, &ignored);
+    if (ignored.code == EPROTO) /* nothing that a repair could keep */
+        return error_set (err, EPROTO, "%s", ignored.text);
     if (!c->log.broken && !v.readable)
         say (c, "%s: %s", c->j->path, v.trouble[0] ? v.trouble : ignored.text);
     if (!c->log.broken && is_whole (c, &v)) {

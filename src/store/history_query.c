@@ -488,7 +488,7 @@ static void finish_batch (struct history_scan *s)
 {
     size_t at = 0;
 
-    for (size_t i = 0; i < s->n; i++) {
+    for (size_t i = 0; i < s->n && s->steps; i++) {
         s->jobs[i].steps = s->steps + at;
         at += s->jobs[i].nsteps;
     }

@@ -180,6 +180,10 @@ int schema_prepare (const struct journal *j, sqlite3 *db, const char *const sql[
 int schema_total (const struct journal *j, sqlite3 *db, uint64_t *ret, struct error *err);
 /* The number that the query yields first; -1: the data base cannot be read. */
 int64_t schema_number (sqlite3 *db, const char *sql);
+/* The version of the file's schema, 0: the file is empty. -EPROTO: the data base is not one of
+ * fluxq, or of a newer one. */
+int schema_version (const struct journal *j, sqlite3 *db, int64_t *ret,
+                    struct error *err);
 /* Writes one more event, which has that sum. */
 int schema_seal (const struct journal *j, sqlite3 *db, struct error *err);
 /* Reserves all ids up to last, whatever is in the tables. */

@@ -150,6 +150,22 @@ int journal_load (struct journal *j, size_t recent, journal_job_f on_job,
     return rc < 0 ? rc : stopped;
 }
 
+/* Settings have no checksum: a damaged row may lack a text that the schema wants. */
+static int load_setting (const struct journal *j, sqlite3_stmt *st, journal_setting_f fn,
+                         void *arg, int *ret_stopped, struct error *err)
+{
+    const char *name = (const char *)sqlite3_column_text (st, 0);
+    const char *value = (const char *)sqlite3_column_text (st, 1);
+
+    if (!name || !value)
+        return error_set (err, EBADMSG,
+                          "journal: %s is damaged: the setting '%.60s' has no value. "
+                          "'fluxq-ctl journal check' shows details; restore a backup",
+                          j->path, name ? name : "");
+    *ret_stopped = fn (name, value, arg);
+    return 0;
+}
+
 int journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
                            struct error *err)
 {
@@ -163,8 +179,7 @@ int journal_load_settings (struct journal *j, journal_setting_f fn, void *arg,
     if (rc == 0)
         rc = schema_prepare (j, db, sql, 1, &st, err);
     while (rc == 0 && stopped == 0 && (step = sqlite3_step (st)) == SQLITE_ROW)
-        stopped = fn ((const char *)sqlite3_column_text (st, 0),
-                      (const char *)sqlite3_column_text (st, 1), arg);
+        rc = load_setting (j, st, fn, arg, &stopped, err);
     if (rc == 0 && stopped == 0 && step != SQLITE_DONE)
         rc = schema_error (j, db, step, err);
     sqlite3_finalize (st);

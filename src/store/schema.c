@@ -290,26 +290,20 @@ static int upgrade (struct journal *j, int64_t version, struct error *err)
     return rc;
 }
 
-/* Makes the tables in an empty file, accepts our own, refuses all others. */
-static int check_schema (struct journal *j, struct error *err)
+int schema_version (const struct journal *j, sqlite3 *db, int64_t *ret, struct error *err)
 {
     int64_t version, application, tables;
-    int rc = get_int64 (j, j->db, "PRAGMA user_version", &version, err);
+    int rc = get_int64 (j, db, "PRAGMA user_version", &version, err);
 
     if (rc == 0)
-        rc = get_int64 (j, j->db, "PRAGMA application_id", &application, err);
+        rc = get_int64 (j, db, "PRAGMA application_id", &application, err);
     if (rc == 0)
-        rc = get_int64 (j, j->db, "SELECT count(*) FROM sqlite_schema", &tables, err);
+        rc = get_int64 (j, db, "SELECT count(*) FROM sqlite_schema", &tables, err);
     if (rc < 0)
         return rc;
-    if (version == 0 && application == 0 && tables == 0) {
-        /* Takes effect in an empty file, or at its next VACUUM; otherwise it would
-         * write. */
-        rc = exec (j, j->db, "PRAGMA auto_vacuum = INCREMENTAL", err);
-        if (rc == 0)
-            rc = exec (j, j->db, writer_pragmas, err);
-        return rc < 0 ? rc : exec (j, j->db, schema, err);
-    }
+    *ret = version;
+    if (version == 0 && application == 0 && tables == 0)
+        return 0;
     if (application != APPLICATION_ID)
         return error_set (err, EPROTO, "journal: %s: a data base, but not one of fluxq",
                           j->path);
@@ -319,7 +313,23 @@ static int check_schema (struct journal *j, struct error *err)
             "journal: %s: version %jd, written by a newer fluxq (this one knows "
             "%d)",
             j->path, (intmax_t)version, SCHEMA_VERSION);
-    rc = exec (j, j->db, writer_pragmas, err);
+    *ret = MAX (version, 1);
+    return 0;
+}
+
+/* Makes the tables in an empty file, accepts our own, refuses all others. */
+static int check_schema (struct journal *j, struct error *err)
+{
+    int64_t version;
+    int rc = schema_version (j, j->db, &version, err);
+
+    /* Takes effect in an empty file, or at its next VACUUM; otherwise it would write. */
+    if (rc == 0 && version == 0)
+        rc = exec (j, j->db, "PRAGMA auto_vacuum = INCREMENTAL", err);
+    if (rc == 0)
+        rc = exec (j, j->db, writer_pragmas, err);
+    if (rc == 0 && version == 0)
+        return exec (j, j->db, schema, err);
     if (rc == 0 && version < SCHEMA_VERSION)
         rc = upgrade (j, version, err);
     return rc;

@@ -360,6 +360,19 @@ static int refused (const char *path)
     return j ? 0 : err.code;
 }
 
+static void ignore (const char *line, void *arg)
+{
+    (void)line;
+    (void)arg;
+}
+
+static int check (const char *path, bool mend)
+{
+    struct error err = { 0 };
+
+    return journal_check (path, mend, (struct journal_say){ .line = ignore }, &err);
+}
+
 /* Fails if a journal of a newer version, or another program's file, is written. */
 static void test_foreign_files (void **state)
 {
@@ -370,6 +383,10 @@ static void test_foreign_files (void **state)
     harness_close (h);
     sql (h->path, "PRAGMA user_version = 99");
     assert_int_equal (refused (h->path), EPROTO);
+    assert_int_equal (check (h->path, false), -EPROTO);
+    assert_int_equal (check (h->path, true), -EPROTO); /* a repair would lose data */
+    sql (h->path, "PRAGMA user_version = 3; PRAGMA application_id = 1");
+    assert_int_equal (check (h->path, true), -EPROTO);
     snprintf (path, sizeof (path), "%s/other", h->dir);
     sql (path, "CREATE TABLE mine (x)");
     assert_int_equal (refused (path), EPROTO);
@@ -381,6 +398,28 @@ static void test_foreign_files (void **state)
     snprintf (path, sizeof (path), "%s/none/journal", h->dir);
     assert_int_equal (refused (path), ENOENT);
     assert_int_equal (refused (h->dir), EISDIR);
+}
+
+static int any_setting (const char *name, const char *value, void *arg)
+{
+    (void)arg;
+    assert_true (name && value);
+    return 0;
+}
+
+/* A damaged row of a setting is an error, and no text that is missing. */
+static void test_damaged_setting (void **state)
+{
+    struct harness *h = *state;
+    struct error err = { 0 };
+
+    harness_close (h);
+    sql (h->path, "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql ="
+                  " replace (sql, ' NOT NULL', '') WHERE name = 'setting'");
+    sql (h->path, "INSERT INTO setting VALUES ('a', NULL)");
+    harness_open (h);
+    assert_int_equal (journal_load_settings (h->j, any_setting, NULL, &err), -EBADMSG);
+    assert_non_null (strstr (err.text, "the setting 'a'"));
 }
 
 static void commit (struct harness *h, struct journal_txn *t)
@@ -521,6 +560,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_read, setup, teardown),
         cmocka_unit_test_setup_teardown (test_second_broker, setup, teardown),
         cmocka_unit_test_setup_teardown (test_foreign_files, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_damaged_setting, setup, teardown),
         cmocka_unit_test_setup_teardown (test_shared_jobspec, setup, teardown),
         cmocka_unit_test_setup_teardown (test_version_1, setup, teardown),
         cmocka_unit_test_setup_teardown (test_order, setup, teardown),

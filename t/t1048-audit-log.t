@@ -40,7 +40,7 @@ port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0));
 # configure LINE...: writes the configuration.
 configure()
 {
-    printf '%s\n' "local: {nodes: 2}" "listen: 127.0.0.1:$port" "munge-socket: $munge_dir/socket" \
+    printf '%s\n' "local: {nodes: 2}" "listen: 127.0.0.1:$port" "tls: off" "munge-socket: $munge_dir/socket" \
         "token-key: $PWD/token.key" "operators: [daemon]" "$@" >audit.yaml
 }
 

@@ -25,6 +25,7 @@ other_pid=
 port=$(python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])')
 cat >tcp.yaml <<END
 listen: 127.0.0.1:$port
+tls: off
 munge-socket: $munge_dir/socket
 END
 

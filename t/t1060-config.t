@@ -28,6 +28,7 @@ test_expect_success '--check accepts a valid file and starts nothing' '
 	runtime-dir: /nowhere/run
 	cluster-id: lab-1
 	listen: 127.0.0.1:7718
+	tls: off
 	listen-names: [login1.example, "[fe80::1]:7718", proxy:80]
 	munge-socket: /nowhere/munge
 	operators: [root]
@@ -80,6 +81,11 @@ test_expect_success 'wrong values of every kind are refused with their place' '
     wrong_value 1:1 "listen-names: .a/b. is not HOST" "listen-names: [a/b]" "listen: a:1" &&
     wrong_value 1:1 "listen-names: .a:0. is not HOST" "listen-names: [a:0]" "listen: a:1" &&
     wrong_value 1:1 "listen-names" "listen-names: [a]" &&
+    wrong_value 1:1 "listen: needs tls-certificate and tls-key; or .tls: off." "listen: localhost:7718" &&
+    wrong_value 1:1 "tls: expected off" "tls: on" &&
+    wrong_value 1:1 "tls-certificate and tls-key need each other" "tls-key: /a" &&
+    wrong_value 1:1 "tls-client-ca needs tls-certificate" "tls-client-ca: /a" &&
+    wrong_value 1:1 "contradicts" "tls-certificate: /a" "tls-key: /a" "tls: off" &&
     wrong_value 1:1 "operators" "operators: root" &&
     wrong_value 1:1 "cluster-id" "cluster-id: Not_A_Label" &&
     wrong_value 1:1 "state-dir" "state-dir: {a: b}" &&
@@ -209,7 +215,7 @@ test_expect_success 'reload refuses a wrong file with its place, and the old set
 '
 test_expect_success 'reload refuses a setting that needs a restart, and names the setting' '
     for line in "executor: kube" "cluster-id: other" "listen: 127.0.0.1:7719"; do
-        cp kept.yaml live.yaml && echo "$line" >>live.yaml &&
+        cp kept.yaml live.yaml && echo "tls: off" >>live.yaml && echo "$line" >>live.yaml &&
         test_must_fail fluxq-ctl reload 2>why && cat why && grep "${line%%:*}.*restart" why || return 1
     done &&
     sed "s/nodes: 4/nodes: 5/" kept.yaml >live.yaml &&

@@ -73,6 +73,7 @@ cat >tcp.yaml <<END
 executor: local
 local: {nodes: 1}
 listen: 127.0.0.1:$port
+tls: off
 END
 start_broker --config tcp.yaml
 test_expect_success 'an endless chunk line over TCP from an unknown client gets 411, and the broker works on' '

@@ -121,6 +121,7 @@ operators: [games]
 subuid-file: $PWD/ranges
 log-level: debug # says when the ranges have been read
 listen: 127.0.0.1:$port
+tls: off
 munge-socket: $munge_dir/socket
 clients: {requests: 1, burst: 100}
 END

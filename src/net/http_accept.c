@@ -7,6 +7,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
@@ -74,6 +75,8 @@ static void connection_opened (struct http_listener *l, struct MHD_Connection *m
         identify (conn);
     else
         http_conn_note_address (conn, mhd);
+    conn->secure = l->server->tls.secure;
+    l->server->tls.secure = NULL;
 }
 
 void http_connection_event (void *cls, struct MHD_Connection *mhd, void **context,
@@ -92,6 +95,7 @@ void http_connection_event (void *cls, struct MHD_Connection *mhd, void **contex
     DL_DELETE (l->server->conns, conn);
     l->server->nconns--;
     free (conn->from);
+    free (conn->secure);
     free (conn);
     *context = NULL;
 }
@@ -118,6 +122,7 @@ static void on_sweep (uv_timer_t *timer)
     uint64_t now = uv_now (s->loop);
 
     http_peer_sweep (s, false);
+    http_tls_sweep (s);
     DL_FOREACH (s->conns, conn)
     {
         uint64_t most = patience (conn);
@@ -128,7 +133,13 @@ static void on_sweep (uv_timer_t *timer)
 
 /* -- accepting -- */
 
-static void say_busy (int fd)
+static bool has_tls (const struct http_listener *l)
+{
+    return !l->path && l->server->tls.context;
+}
+
+/* With TLS there is no way to say it before a handshake. */
+static void turn_down (const struct http_listener *l, int fd)
 {
     static const char body[] =
         "{\"type\":\"about:blank\",\"title\":\"Service Unavailable\",\"status\":503,"
@@ -141,7 +152,8 @@ static void say_busy (int fd)
                       "Content-Length: %zu\r\n\r\n%s",
                       sizeof (body) - 1, body);
 
-    send (fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (!has_tls (l))
+        send (fd, text, (size_t)n, MSG_NOSIGNAL | MSG_DONTWAIT);
     close (fd);
 }
 
@@ -159,7 +171,8 @@ static bool has_room (const struct http_listener *l, int fd)
     const struct http_server *s = l->server;
     unsigned reserve = MIN (s->limits.reserve, s->max_connections / 8);
 
-    if (s->nconns + reserve < s->max_connections)
+    if (s->nconns + s->tls.nhandshakes + reserve < s->max_connections
+        && s->nconns + 2 * s->tls.nlinks + reserve < s->max_descriptors)
         return true;
     return l->path && s->nconns < s->max_connections && is_of_privileged (s, fd);
 }
@@ -197,7 +210,7 @@ static bool turn_away (struct http_listener *l)
         close (s->reserve_fd);
     int fd = accept_next (l, &addr, &len);
     if (fd >= 0)
-        say_busy (fd);
+        turn_down (l, fd);
     s->reserve_fd = reserve_open ();
     return fd >= 0 && s->reserve_fd >= 0;
 }
@@ -214,10 +227,12 @@ static bool accept_some (struct http_listener *l)
             return true;
         if (fd < 0 && ((fd != -EMFILE && fd != -ENFILE) || !turn_away (l)))
             return false;
-        if (fd >= 0 && has_room (l, fd))
-            MHD_add_connection (l->daemon, fd, (struct sockaddr *)&addr, len);
+        if (fd >= 0 && !has_room (l, fd))
+            turn_down (l, fd);
+        else if (fd >= 0 && has_tls (l))
+            http_tls_accept (l, fd, (struct sockaddr *)&addr, len);
         else if (fd >= 0)
-            say_busy (fd);
+            MHD_add_connection (l->daemon, fd, (struct sockaddr *)&addr, len);
     }
     return true;
 }
@@ -308,19 +323,20 @@ void http_accept_stop (struct http_listener *l, uv_close_cb closed)
 }
 
 /* The other half of the descriptors is for the rest of the broker. */
-static unsigned most_connections (void)
+static unsigned most_descriptors (void)
 {
     struct rlimit limit;
 
-    if (getrlimit (RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 2 > HTTP_CONNECTIONS_MAX)
-        return HTTP_CONNECTIONS_MAX;
-    return (unsigned)limit.rlim_cur / 2;
+    if (getrlimit (RLIMIT_NOFILE, &limit) < 0 || limit.rlim_cur / 2 > UINT_MAX)
+        return 3 * HTTP_CONNECTIONS_MAX;
+    return (unsigned)(limit.rlim_cur / 2);
 }
 
 void http_accept_init (struct http_server *s)
 {
     s->limits = (struct http_limits)HTTP_LIMITS_DEFAULT;
-    s->max_connections = most_connections ();
+    s->max_descriptors = most_descriptors ();
+    s->max_connections = MIN (s->max_descriptors, HTTP_CONNECTIONS_MAX);
     s->reserve_fd = reserve_open ();
     s->guest.fd = -1;
     uv_timer_init (s->loop, &s->sweep);

@@ -168,13 +168,13 @@ bool http_request_has_token (const struct http_request *req)
     return req->auth && req->auth->key;
 }
 
-/* Whether the bytes of the connection stay on this machine. */
+/* Whether the bytes of the connection are encrypted, or stay on this machine. */
 static bool is_private (const struct http_request *req)
 {
     struct sockaddr_storage peer = { 0 };
     socklen_t len = sizeof (peer);
 
-    if (req->listener->path)
+    if (req->listener->path || req->conn->secure)
         return true;
     if (getpeername (req->fd, (struct sockaddr *)&peer, &len) < 0)
         return false;
@@ -195,28 +195,67 @@ static void identify_local (struct http_request *req)
     http_peer_admit (req);
 }
 
+static const struct http_secure *secure_of (const struct http_request *req)
+{
+    return req->conn ? req->conn->secure : NULL;
+}
+
+/* The handshake has checked the certificate and looked up its user. */
+static void identify_certificate (struct http_request *req,
+                                  const struct http_secure *secure)
+{
+    struct error why = { 0 };
+
+    if (secure->user_rc == 0) {
+        req->uid = secure->uid;
+        http_peer_join (req->conn, req->uid);
+        http_peer_admit (req);
+        return;
+    }
+    if (secure->user[0] && secure->user_rc != -ENOENT) {
+        http_reply_header (req, "Connection", "close");
+        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "busy",
+                            "look-up of the certificate's user: %s",
+                            strerror (-secure->user_rc));
+        return;
+    }
+    if (secure->user[0])
+        error_set (&why, EACCES, "the client certificate's user %s does not exist here",
+                   secure->user);
+    else
+        error_set (&why, EACCES,
+                   "the client certificate does not name one user: as the only CN of its "
+                   "subject, or in one URI fluxq:user:NAME");
+    refuse (req, "unauthenticated", why.text);
+}
+
 void http_request_identify (struct http_request *req)
 {
+    const struct http_secure *secure = secure_of (req);
     struct token_key *key = req->server->tokens.key;
     const char *token = credential_of (req, "Bearer ");
     const char *credential = token ? token : credential_of (req, "MUNGE ");
 
-    req->by = req->guest            ? "guest"
-              : token               ? "token"
-              : req->listener->path ? "socket"
-              : credential          ? "munge"
-                                    : NULL;
+    req->by = req->guest                          ? "guest"
+              : token                             ? "token"
+              : req->listener->path               ? "socket"
+              : credential                        ? "munge"
+              : secure && secure->has_certificate ? "certificate"
+                                                  : NULL;
     if (req->server->open)
         identify_local (req);
     else if (token && !key)
         refuse (req, "no-tokens",
                 "this broker takes no tokens (token-key: in fluxq.yaml)");
     else if (token && !is_private (req))
-        refuse (req, "unauthenticated",
-                "a token is taken only on the unix socket and from this machine: others "
-                "on the network could read it");
+        refuse (
+            req, "unauthenticated",
+            "a token is taken only over TLS, on the unix socket and from this machine: "
+            "others on the network could read it");
     else if (req->listener->path && !token)
         identify_local (req);
+    else if (!credential && secure && secure->has_certificate)
+        identify_certificate (req, secure);
     else if (!credential)
         refuse (req, "unauthenticated",
                 "a request over TCP needs a MUNGE credential (Authorization: MUNGE ...)");

@@ -29,19 +29,16 @@ struct local {
     bool wildcard;
 };
 
-/* The local address of a socket; an IPv4-mapped IPv6 address counts as IPv4. */
-static bool local_of (int fd, struct local *ret)
+/* An IPv4-mapped IPv6 address counts as IPv4. */
+static bool read_local (const struct sockaddr_storage *ss, struct local *ret)
 {
-    struct sockaddr_storage ss;
-    socklen_t len = sizeof (ss);
     struct in_addr v4;
 
     *ret = (struct local){ 0 };
-    if (getsockname (fd, (struct sockaddr *)&ss, &len) < 0
-        || (ss.ss_family != AF_INET && ss.ss_family != AF_INET6))
+    if (ss->ss_family != AF_INET && ss->ss_family != AF_INET6)
         return false;
-    if (ss.ss_family == AF_INET6) {
-        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)&ss;
+    if (ss->ss_family == AF_INET6) {
+        const struct sockaddr_in6 *in6 = (const struct sockaddr_in6 *)ss;
         ret->port = ntohs (in6->sin6_port);
         if (!IN6_IS_ADDR_V4MAPPED (&in6->sin6_addr)) {
             ret->wildcard = IN6_IS_ADDR_UNSPECIFIED (&in6->sin6_addr);
@@ -49,12 +46,27 @@ static bool local_of (int fd, struct local *ret)
         }
         memcpy (&v4, &in6->sin6_addr.s6_addr[12], sizeof (v4));
     } else {
-        const struct sockaddr_in *in = (const struct sockaddr_in *)&ss;
+        const struct sockaddr_in *in = (const struct sockaddr_in *)ss;
         ret->port = ntohs (in->sin_port);
         v4 = in->sin_addr;
     }
     ret->wildcard = v4.s_addr == htonl (INADDR_ANY);
     return inet_ntop (AF_INET, &v4, ret->host, sizeof (ret->host));
+}
+
+/* The local address of a socket. */
+static bool local_of_fd (int fd, struct local *ret)
+{
+    struct sockaddr_storage ss = { 0 };
+    socklen_t len = sizeof (ss);
+
+    return getsockname (fd, (struct sockaddr *)&ss, &len) == 0 && read_local (&ss, ret);
+}
+
+static bool local_of (const struct http_conn *conn, struct local *ret)
+{
+    return conn->secure ? read_local (&conn->secure->local, ret)
+                        : local_of_fd (conn->fd, ret);
 }
 
 static bool is (const char *authority, const char *host, uint16_t port)
@@ -107,7 +119,7 @@ bool http_name_is_own (const struct http_request *req, const struct credential *
     const struct http_listener *l = req->listener;
     struct local here, all;
 
-    if (!req->conn || !local_of (req->conn->fd, &here) || !local_of (l->fd, &all))
+    if (!req->conn || !local_of (req->conn, &here) || !local_of_fd (l->fd, &all))
         return false;
     if (is_listed (req->server, c->authority, l->port))
         return true;

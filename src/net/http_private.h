@@ -24,6 +24,8 @@
 #include "common/strbuf.h"
 #include "net/credential.h"
 #include "net/http_server.h"
+#include "net/tls_channel.h"
+#include "net/tls_user.h"
 #include "net/token.h"
 
 #define HTTP_IDLE_SECONDS 60 /* without a byte */
@@ -66,6 +68,26 @@ struct http_listener {
     ino_t ino;
 };
 
+struct http_secure {               /* a connection over TLS */
+    struct sockaddr_storage local; /* the address at which it came in */
+    uint8_t channel[TLS_CHANNEL_SIZE];
+    bool has_channel;
+    bool has_certificate; /* of the client, checked */
+    int user_rc;          /* of its name and the look-up: 0 or a negative errno */
+    char user[TLS_USER_SIZE];
+    uid_t uid;
+};
+
+struct http_tls {
+    SSL_CTX *context; /* for new connections; NULL: TCP without TLS */
+    int (*uid_of) (const char *name, uid_t *ret);
+    struct http_link *handshakes; /* DL, the oldest first */
+    struct http_link *queue;      /* DL of those that wait for a worker thread */
+    struct http_link *open;       /* DL */
+    unsigned nhandshakes, nlinks, working;
+    struct http_secure *secure; /* of the connection that is being added to MHD */
+};
+
 struct http_server {
     uv_loop_t *loop;
     http_handler_f handler;
@@ -75,6 +97,7 @@ struct http_server {
     char *const *names; /* borrowed, or NULL */
     bool open;          /* the handler authenticates */
     struct http_tokens tokens; /* key NULL: tokens are refused */
+    struct http_tls tls;
     uv_prepare_t prepare;
     uv_idle_t again;
     uv_timer_t sweep;
@@ -84,6 +107,7 @@ struct http_server {
     uid_t (*account) (uid_t uid, void *arg);   /* or NULL */
     struct http_conn *conns;                   /* DL */
     unsigned nconns, max_connections;
+    unsigned max_descriptors; /* of connections: with TLS, one has three */
     int reserve_fd;         /* closed when no descriptor is left; or -1 */
     struct {                /* the connection that http_server_admit() adds */
         int fd;             /* -1: none */
@@ -110,6 +134,7 @@ struct http_conn { /* MHD's socket context */
     char *from;             /* a guest's; may be NULL */
     pid_t pid;              /* unix; 0: unknown */
     struct sockaddr_storage address; /* TCP */
+    struct http_secure *secure;      /* TLS, else NULL */
     bool refused; /* the account has too many connections */
 };
 
@@ -189,6 +214,15 @@ struct http_request {
 
 /* http_server.c: lets MHD work. Never call it from MHD's callbacks or a handler. */
 void http_listener_run (struct http_listener *l);
+/* Drops a handle or a connection that the server waits for; frees the server with the
+ * last. */
+void http_server_unref (struct http_server *s);
+/* http_tls.c */
+/* Begins a TLS connection; takes over fd. */
+void http_tls_accept (struct http_listener *l, int fd, const struct sockaddr *address,
+                      socklen_t len);
+void http_tls_sweep (struct http_server *s); /* ends those that are late */
+void http_tls_stop (struct http_server *s);  /* ends all, and frees the context */
 /* http_accept.c */
 void http_accept_init (struct http_server *s);
 /* 0, or a negative errno of libuv. Adds two handles to the server's count. */
@@ -253,7 +287,10 @@ bool http_name_is_own (const struct http_request *req, const struct credential *
 /* http_target.c */
 /* Fills path and params from target; -EINVAL, -ENOMEM. */
 int http_request_parse_target (struct http_request *req);
-/* http_upgrade.c: a pending upgrade cannot happen any more. */
+/* http_upgrade.c */
+/* Detects that the machine of the client has vanished, after two minutes. */
+void http_keep_alive (int fd);
+/* A pending upgrade cannot happen any more. */
 void http_upgrade_failed (struct http_request *req);
 /* http_stream.c: MHD has finished with a stream that has not ended. */
 void http_stream_unwatch (struct http_request *req);

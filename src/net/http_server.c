@@ -316,7 +316,7 @@ static void server_free (struct http_server *s)
     free (s);
 }
 
-static void server_unref (struct http_server *s)
+void http_server_unref (struct http_server *s)
 {
     if (--s->handles == 0)
         server_free (s);
@@ -326,12 +326,12 @@ static void handle_closed (uv_handle_t *handle)
 {
     const struct http_listener *l = handle->data;
 
-    server_unref (l->server);
+    http_server_unref (l->server);
 }
 
 static void own_closed (uv_handle_t *handle)
 {
-    server_unref (handle->data);
+    http_server_unref (handle->data);
 }
 
 void http_server_destroy (struct http_server *s)
@@ -346,6 +346,7 @@ void http_server_destroy (struct http_server *s)
     }
     for (struct http_listener *l = s->listeners; l; l = l->next)
         listener_stop (l);
+    http_tls_stop (s);
     http_peer_sweep (s, true);
     if (s->reserve_fd >= 0)
         close (s->reserve_fd);

@@ -49,6 +49,7 @@
  */
 #pragma once
 
+#include <openssl/types.h>
 #include <sys/types.h>
 #include <uv.h>
 
@@ -102,6 +103,12 @@ struct http_tokens {
 /* May be called at any time; NULL: requests with tokens get 401, as before the first
  * call. */
 void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens);
+/* Later connections over TCP speak TLS with this context (tls_context.h; the server keeps
+ * a reference); NULL: none. Earlier ones go on with theirs. uid_of: as in struct
+ * http_tokens, for users of client certificates. May be called at any time. */
+void http_server_set_tls (struct http_server *s, SSL_CTX *context,
+                          int (*uid_of) (const char *name, uid_t *ret));
+bool http_server_has_tls (const struct http_server *s);
 /* fn (NULL: none) is called once for each later request, when its answer is decided: before
  * the answer is sent, and also when the client has gone. code: of a problem, else NULL.
  * arg: the handler's. May be called at any time. */

@@ -39,7 +39,7 @@ bool http_request_wants_upgrade (const struct http_request *req, const char *pro
 
 /* An interactive program may be silent for days, and its machine may vanish meanwhile. On
  * a unix socket these options have no effect. */
-static void keep_alive (int fd)
+void http_keep_alive (int fd)
 {
     static const struct {
         int level, name, value;
@@ -65,7 +65,7 @@ static void on_switched (void *cls, struct MHD_Connection *mhd, void *context,
 
     (void)mhd;
     (void)context;
-    keep_alive (fd);
+    http_keep_alive (fd);
     req->upgraded = handle;
     req->on_upgraded = NULL;
     fn (req, fd, data, len, req->upgrade_arg);

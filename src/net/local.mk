@@ -14,7 +14,13 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/http_server.c \
 	src/net/http_stream.c \
 	src/net/http_target.c \
+	src/net/http_tls.c \
 	src/net/http_upgrade.c \
+	src/net/keyfile.c \
+	src/net/tls_context.c \
+	src/net/tls_policy.c \
+	src/net/tls_pump.c \
+	src/net/tls_user.c \
 	src/net/token.c
 src_net_libnet_client_a_SOURCES = \
 	src/net/authority.c \

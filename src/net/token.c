@@ -1,16 +1,12 @@
 /* token.c - see token.h */
 #include "net/token.h"
 
-#include <fcntl.h>
 #include <jwt.h>
 #include <stdatomic.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#include "common/io.h"
 #include "common/sha256.h"
-#include "common/strbuf.h"
+#include "net/keyfile.h"
 
 struct token_key {
     atomic_uint references;
@@ -21,49 +17,15 @@ struct token_key {
 
 /* -- key files -- */
 
-/* forbidden: bits of the mode that would make the file unsafe. */
-static int check_file (int fd, const char *path, mode_t forbidden, struct error *err)
-{
-    struct stat st;
-
-    if (fstat (fd, &st) < 0)
-        return error_errno (err, errno, "%s", path);
-    if (!S_ISREG (st.st_mode))
-        return error_set (err, EINVAL, "%s: not a regular file", path);
-    if (st.st_uid != 0 && st.st_uid != geteuid ())
-        return error_set (err, EPERM,
-                          "%s: belongs to uid %u: it must belong to root or to the "
-                          "broker's user",
-                          path, (unsigned)st.st_uid);
-    if (st.st_mode & forbidden)
-        return error_set (err, EPERM, "%s: mode %04o lets others %s it: use chmod %s",
-                          path, st.st_mode & 07777U, forbidden & 044 ? "read" : "write",
-                          forbidden & 044 ? "0600" : "0644");
-    return 0;
-}
-
-static int read_file (struct strbuf *sb, const char *path, mode_t forbidden,
-                      struct error *err)
-{
-    autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
-
-    if (fd < 0)
-        return error_errno (err, errno, "%s", path);
-    int rc = check_file (fd, path, forbidden, err);
-    if (rc == 0 && (rc = io_read_fd (fd, sb, TOKEN_KEY_MAX)) < 0)
-        return error_errno (err, -rc, "%s", path);
-    return rc < 0 ? rc : 0;
-}
-
 static int read_files (struct token_key *key, const char *secret, const char *public,
                        struct error *err)
 {
     int rc = 0;
 
     if (secret)
-        rc = read_file (&key->secret, secret, 077, err);
+        rc = keyfile_read (&key->secret, secret, 077, err);
     if (rc == 0 && public)
-        rc = read_file (&key->check, public, 022, err);
+        rc = keyfile_read (&key->check, public, 022, err);
     if (rc < 0 || public)
         return rc;
     if (key->secret.len < TOKEN_SECRET_MIN)
@@ -127,12 +89,8 @@ void token_key_release (struct token_key *key)
 {
     if (!key || atomic_fetch_sub (&key->references, 1) > 1)
         return;
-    if (key->secret.len)
-        secret_wipe (key->secret.buf, key->secret.len);
-    if (key->check.len)
-        secret_wipe (key->check.buf, key->check.len);
-    strbuf_release (&key->secret);
-    strbuf_release (&key->check);
+    keyfile_wipe (&key->secret);
+    keyfile_wipe (&key->check);
     free (key);
 }
 

@@ -36,7 +36,9 @@ static json_t *listens_at (const struct broker *b)
     char tcp[300];
 
     if (broker_config (b)->listen_host) {
-        snprintf (tcp, sizeof (tcp), "http://%s:%u", broker_config (b)->listen_host,
+        snprintf (tcp, sizeof (tcp), "%s://%s:%u",
+                  http_server_has_tls (broker_http (b)) ? "https" : "http",
+                  broker_config (b)->listen_host,
                   (unsigned)broker_config (b)->listen_port);
         json_array_append_new (list, json_string (tcp));
     }

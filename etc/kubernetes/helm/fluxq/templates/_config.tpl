@@ -31,6 +31,7 @@
 {{- if not (hasSuffix ":7718" $listen) -}}
 {{- fail (printf "config.listen: %s: the pod's port is 7718: say ADDRESS:7718, or leave it out" $listen) -}}
 {{- end -}}
+{{- if and (not (hasKey $config "tls")) (not (hasKey $config "tls-certificate")) }}{{ $_ := set $config "tls" "off" }}{{ end -}}
 {{- /* The names of the Service; its address is known only when it is there. */}}
 {{- $host := printf "%s.%s" (include "fluxq.name" .) .Release.Namespace -}}
 {{- $names := list $host (printf "%s.svc" $host) (printf "%s.svc.cluster.local" $host) -}}

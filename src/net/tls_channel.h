@@ -1,0 +1,8 @@
+/* tls_channel.h - the name of a TLS connection, which only its two ends know
+ *
+ * Each end derives it from the connection's keys (RFC 9266, tls-exporter), so that a
+ * credential can be bound to the connection: on another connection it has another value.
+ */
+#pragma once
+
+#define TLS_CHANNEL_SIZE 32 /* bytes */

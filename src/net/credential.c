@@ -3,8 +3,13 @@
 
 #include <munge.h>
 
+#include "common/strbuf.h"
+
 #define HEX_LEN ((size_t)SHA256_HEX_SIZE - 1)
-#define PAYLOAD_MAX (HEX_LEN + AUTHORITY_SIZE + MACHINE_SIZE) /* including blanks */
+#define CHANNEL_PREFIX "tls:"
+#define CHANNEL_WORD_SIZE (sizeof (CHANNEL_PREFIX) + HEX_LEN)
+#define PAYLOAD_MAX                                                                      \
+    (HEX_LEN + AUTHORITY_SIZE + MACHINE_SIZE + CHANNEL_WORD_SIZE) /* including blanks */
 
 void credential_begin (struct sha256 *ret_sum, const char *method, const char *target)
 {
@@ -30,6 +35,26 @@ bool credential_fits (const struct credential *credential, const struct sha256 *
 
     digest (sum, hex);
     return secret_equal (credential->digest, hex, HEX_LEN);
+}
+
+/* The credential can be read by others, so it has a hash of the channel. */
+static void digest_channel (const uint8_t *channel, char ret[SHA256_HEX_SIZE])
+{
+    struct sha256 sum;
+
+    sha256_init (&sum);
+    sha256_update (&sum, channel, TLS_CHANNEL_SIZE);
+    digest (&sum, ret);
+}
+
+bool credential_is_of (const struct credential *credential, const uint8_t *channel)
+{
+    char hex[SHA256_HEX_SIZE] = "";
+
+    if (!channel || !credential->channel[0])
+        return !channel && !credential->channel[0];
+    digest_channel (channel, hex);
+    return secret_equal (credential->channel, hex, HEX_LEN);
 }
 
 static munge_ctx_t open_context (const char *munge_socket, struct error *err)
@@ -68,15 +93,29 @@ static int explain (munge_ctx_t ctx, munge_err_t rc, struct error *err)
     return error_set (err, EIO, "MUNGE: %s", text);
 }
 
+/* The payload after the digest: the name of the broker, of the machine, of the channel. */
+static void add_names (struct strbuf *payload, const char *authority,
+                       const uint8_t *channel)
+{
+    char machine[MACHINE_SIZE] = "", hex[SHA256_HEX_SIZE];
+
+    if (authority_is_loopback (authority))
+        authority_machine (machine);
+    strbuf_addf (payload, " %s%s%s", authority, *machine ? " " : "", machine);
+    if (channel) {
+        digest_channel (channel, hex);
+        strbuf_addf (payload, " " CHANNEL_PREFIX "%s", hex);
+    }
+}
+
 char *credential_make (const char *munge_socket, const char *authority,
-                       const char *method, const char *target, const void *body,
-                       size_t len, struct error *err)
+                       const uint8_t *channel, const char *method, const char *target,
+                       const void *body, size_t len, struct error *err)
 {
     munge_ctx_t ctx = open_context (munge_socket, err);
     struct sha256 sum;
     char hex[SHA256_HEX_SIZE];
-    char payload[PAYLOAD_MAX + 1];
-    char machine[MACHINE_SIZE] = "";
+    autostrbuf struct strbuf payload = STRBUF_INIT (PAYLOAD_MAX + 1);
     char *cred = NULL;
 
     if (!ctx)
@@ -84,11 +123,11 @@ char *credential_make (const char *munge_socket, const char *authority,
     credential_begin (&sum, method, target);
     sha256_update (&sum, body, len);
     digest (&sum, hex);
-    if (authority_is_loopback (authority))
-        authority_machine (machine);
-    snprintf (payload, sizeof (payload), "%s %s%s%s", hex, authority, *machine ? " " : "",
-              machine);
-    munge_err_t rc = munge_encode (&cred, ctx, payload, (int)strlen (payload));
+    strbuf_adds (&payload, hex);
+    add_names (&payload, authority, channel);
+    munge_err_t rc = payload.err
+                         ? EMUNGE_NO_MEMORY
+                         : munge_encode (&cred, ctx, payload.buf, (int)payload.len);
     if (rc != EMUNGE_SUCCESS) {
         explain (ctx, rc, err);
         free (cred);
@@ -117,20 +156,41 @@ static int take_word (const char **p, size_t *left, char *ret, size_t size)
     return 0;
 }
 
+/* The last words: of the machine, of the channel. */
+static int take_last (const char **p, size_t *left, struct credential *ret)
+{
+    const size_t skip = strlen (CHANNEL_PREFIX);
+    char word[CHANNEL_WORD_SIZE];
+
+    if (take_word (p, left, word, sizeof (word)) < 0)
+        return -EINVAL;
+    if (!strncmp (word, CHANNEL_PREFIX, skip)) {
+        if (*left > 0 || strlen (word) != skip + HEX_LEN)
+            return -EINVAL;
+        memcpy (ret->channel, word + skip, HEX_LEN + 1);
+        return 0;
+    }
+    if (ret->machine[0] || strlen (word) >= sizeof (ret->machine))
+        return -EINVAL;
+    memcpy (ret->machine, word, strlen (word) + 1);
+    return 0;
+}
+
 /* -EINVAL: not a payload. */
 static int split (const char *payload, int payload_len, struct credential *ret)
 {
     size_t left = payload_len < 0 ? 0 : (size_t)payload_len;
 
-    ret->authority[0] = ret->machine[0] = '\0';
+    ret->authority[0] = ret->machine[0] = ret->channel[0] = '\0';
     if (take_word (&payload, &left, ret->digest, sizeof (ret->digest)) < 0
         || strlen (ret->digest) != HEX_LEN
         || (left > 0
-            && take_word (&payload, &left, ret->authority, sizeof (ret->authority)) < 0)
-        || (left > 0
-            && take_word (&payload, &left, ret->machine, sizeof (ret->machine)) < 0))
+            && take_word (&payload, &left, ret->authority, sizeof (ret->authority)) < 0))
         return -EINVAL;
-    return left == 0 ? 0 : -EINVAL;
+    int rc = 0;
+    while (left > 0 && rc == 0)
+        rc = take_last (&payload, &left, ret);
+    return rc;
 }
 
 int credential_decode (const char *munge_socket, const char *cred, struct credential *ret,

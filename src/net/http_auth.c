@@ -8,6 +8,12 @@
 #include "common/clock.h"
 #include "net/http_private.h"
 
+/* NULL: the connection is not over TLS. */
+static const struct http_secure *secure_of (const struct http_request *req)
+{
+    return req->conn ? req->conn->secure : NULL;
+}
+
 static void refuse (struct http_request *req, const char *code, const char *reason)
 {
     http_reply_header (req, "WWW-Authenticate",
@@ -37,6 +43,24 @@ static void refuse_broker (struct http_request *req, const struct credential *c)
                    "MUNGE: the credential does not say which broker it is for: the client "
                    "is older than this broker, update fluxq where the client runs");
     refuse (req, "wrong-broker", why.text);
+}
+
+/* Somebody between client and broker may have passed the credential on. */
+static void refuse_channel (struct http_request *req, const struct credential *c)
+{
+    const struct http_secure *secure = secure_of (req);
+
+    refuse (
+        req, "wrong-channel",
+        secure && !secure->has_channel
+            ? "MUNGE: the connection has no name to which a credential could be bound: "
+              "use TLS 1.3, or TLS 1.2 with the extended master secret"
+        : !c->channel[0]
+            ? "MUNGE: the credential is for a connection without TLS: use https:// in "
+              "FLUXQ_BROKER, without a proxy that adds TLS"
+            : "MUNGE: the credential is for another TLS connection: something between "
+              "the client and this broker ends the TLS; use a token, or connect "
+              "without it");
 }
 
 void http_auth_destroy (struct http_auth *auth)
@@ -94,6 +118,14 @@ static void admit_token (struct http_request *req)
         admit (req, auth->uid);
 }
 
+static bool is_of_channel (const struct http_request *req, const struct credential *c)
+{
+    const struct http_secure *secure = secure_of (req);
+
+    return !(secure && !secure->has_channel)
+           && credential_is_of (c, secure ? secure->channel : NULL);
+}
+
 static void after_worker (uv_work_t *work, int status)
 {
     struct http_auth *auth = work->data;
@@ -106,6 +138,8 @@ static void after_worker (uv_work_t *work, int status)
         admit_token (req);
     else if (auth->rc == 0 && !http_name_is_own (req, &auth->credential))
         refuse_broker (req, &auth->credential);
+    else if (auth->rc == 0 && !is_of_channel (req, &auth->credential))
+        refuse_channel (req, &auth->credential);
     else if (auth->rc == 0)
         admit (req, auth->credential.uid);
     else if (auth->rc == -EACCES)
@@ -193,11 +227,6 @@ static void identify_local (struct http_request *req)
     }
     http_peer_join (req->conn, req->uid); /* an earlier request may have had a token */
     http_peer_admit (req);
-}
-
-static const struct http_secure *secure_of (const struct http_request *req)
-{
-    return req->conn ? req->conn->secure : NULL;
 }
 
 /* The handshake has checked the certificate and looked up its user. */

@@ -226,11 +226,12 @@ static int name_broker (const struct http_address *a, char ret[AUTHORITY_SIZE],
     return 0;
 }
 
-static int add_credential (const struct exchange *x, const char *authority,
-                           struct strbuf *head, struct error *err)
+static int add_credential (const struct http_client *c, const struct exchange *x,
+                           const char *authority, struct strbuf *head, struct error *err)
 {
     char *cred =
-        credential_make (NULL, authority, x->method, x->target, x->body, x->len, err);
+        credential_make (NULL, authority, c->address.tls ? c->address.channel.name : NULL,
+                         x->method, x->target, x->body, x->len, err);
 
     if (!cred)
         return err && err->code ? -err->code : -EIO;
@@ -252,17 +253,18 @@ static int add_token (const struct http_client *c, const char *authority,
 {
     if (!is_clean (token, false))
         return error_set (err, EINVAL, HTTP_TOKEN_VARIABLE " is not a token");
-    if (c->address.host && !authority_is_loopback (authority))
+    if (c->address.host && !c->address.tls && !authority_is_loopback (authority))
         return error_set (err, EPERM,
-                          "the token in " HTTP_TOKEN_VARIABLE " goes only to a broker on "
-                          "this machine, as others could read it on the way to %s: "
-                          "unset " HTTP_TOKEN_VARIABLE " to use MUNGE",
-                          authority);
+                          "the token in " HTTP_TOKEN_VARIABLE " goes only over TLS or to "
+                          "a broker on this machine, as others could read it on the way "
+                          "to %s: use https://%s, or unset " HTTP_TOKEN_VARIABLE
+                          " to use MUNGE",
+                          authority, authority);
     strbuf_addf (head, "Authorization: Bearer %s\r\n", token);
     return 0;
 }
 
-/* Says who sends the request, unless the kernel does. */
+/* Says who sends the request, unless the kernel or the connection does. */
 static int add_sender (const struct http_client *c, const struct exchange *x,
                        const char *authority, struct strbuf *head, struct error *err)
 {
@@ -270,7 +272,9 @@ static int add_sender (const struct http_client *c, const struct exchange *x,
 
     if (token)
         return add_token (c, authority, token, head, err);
-    return c->address.host ? add_credential (x, authority, head, err) : 0;
+    if (c->address.tls && c->address.channel.identified)
+        return 0;
+    return c->address.host ? add_credential (c, x, authority, head, err) : 0;
 }
 
 static int build_head (const struct http_client *c, const struct exchange *x,

@@ -7,11 +7,11 @@
  *     http_response_release (&r);
  *     http_client_close (c);
  *
- * URLs: unix:///path/to/fluxqd.sock (or only the path), or http://host:port (default port
- * 7718) with MUNGE, see http_server.h. The environment variable FLUXQ_MUNGE_SOCKET names
+ * URLs: unix:///path/to/fluxqd.sock (or only the path), or https://host:port (default port
+ * 7718) with MUNGE, see http_server.h and tls_start.h; or http://host:port without TLS. The environment variable FLUXQ_MUNGE_SOCKET names
  * a munged socket that is not libmunge's default. A token of "scontrol token" in the
- * variable SLURM_JWT identifies the user instead of the socket or MUNGE; it is sent only to
- * a broker on this machine. The default unix sockets are those of
+ * variable SLURM_JWT identifies the user instead of the socket or MUNGE; it is sent only
+ * over TLS or to a broker on this machine. The default unix sockets are those of
  * run_dir.h; the error lists all that were tried and says how to start a broker. The
  * listener of a unix socket must be trusted, see trust.h.
  *

@@ -2,10 +2,6 @@
 #include "net/http_connect.h"
 
 #include <fcntl.h>
-#include <netdb.h>
-#include <netinet/in.h>
-#include <netinet/tcp.h>
-#include <poll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/un.h>
@@ -14,10 +10,11 @@
 #include "common/parse.h"
 #include "common/strbuf.h"
 #include "net/http_client.h"
+#include "net/tcp_connect.h"
+#include "net/tls_start.h"
 #include "net/trust.h"
 #include "protocol/run_dir.h"
 
-#define CONNECT_MS 10000
 #define URL_MAX 4096
 
 /* -- URLs -- */
@@ -36,7 +33,7 @@ static int no_url (const char *url, struct error *err)
 {
     return error_set (err, EINVAL,
                       "'%s' is not a broker's URL: expected unix:///path/to/fluxqd.sock "
-                      "or http://host:port",
+                      "or https://host:port",
                       url);
 }
 
@@ -89,9 +86,10 @@ int http_address_parse (struct http_address *a, const char *url, struct error *e
         a->url = strdup (url);
         rc = parse_int (url + 3, 3, INT32_MAX, &fd, "descriptor", NULL);
         a->given = rc == 0 ? (int)fd : -1;
-    } else if (strncmp (url, "http://", 7) == 0) {
+    } else if (strncmp (url, "http://", 7) == 0 || strncmp (url, "https://", 8) == 0) {
         a->url = strdup (url);
-        rc = parse_host (a, url + 7);
+        a->tls = url[4] == 's';
+        rc = parse_host (a, url + 7 + a->tls);
     } else {
         rc = -EINVAL;
     }
@@ -133,59 +131,6 @@ static int connect_unix (const char *path, struct error *err)
     return close_on_error (fd, rc);
 }
 
-static int finish_connect (int fd)
-{
-    struct pollfd p = { .fd = fd, .events = POLLOUT };
-    int status = 0;
-    socklen_t len = sizeof (status);
-    int n;
-
-    do
-        n = poll (&p, 1, CONNECT_MS);
-    while (n < 0 && errno == EINTR);
-    if (n <= 0)
-        return n == 0 ? -ETIMEDOUT : -errno;
-    if (getsockopt (fd, SOL_SOCKET, SO_ERROR, &status, &len) < 0)
-        return -errno;
-    return -status;
-}
-
-static int connect_address (const struct addrinfo *ai)
-{
-    static const int one = 1;
-    int fd = socket (ai->ai_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
-    int rc = 0;
-
-    if (fd < 0)
-        return -errno;
-    if (connect (fd, ai->ai_addr, ai->ai_addrlen) < 0)
-        rc = errno == EINPROGRESS ? finish_connect (fd) : -errno;
-    if (rc == 0 && setsockopt (fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof (one)) < 0)
-        rc = -errno;
-    if (rc == 0) /* ends a stream at last if the broker's machine vanished */
-        rc = setsockopt (fd, SOL_SOCKET, SO_KEEPALIVE, &one, sizeof (one)) < 0 ? -errno
-                                                                               : 0;
-    return close_on_error (fd, rc);
-}
-
-static int connect_tcp (const struct http_address *a, struct error *err)
-{
-    struct addrinfo hints = { .ai_socktype = SOCK_STREAM };
-    struct addrinfo *list = NULL;
-    int fd = -EADDRNOTAVAIL;
-    int rc = getaddrinfo (a->host, a->port, &hints, &list);
-
-    if (rc != 0)
-        return error_set (err, EADDRNOTAVAIL, "no broker at %s: %s", a->url,
-                          gai_strerror (rc));
-    for (struct addrinfo *ai = list; ai && fd < 0; ai = ai->ai_next)
-        fd = connect_address (ai);
-    freeaddrinfo (list);
-    if (fd < 0)
-        return error_errno (err, -fd, "no broker at %s", a->url);
-    return fd;
-}
-
 static int take_given (struct http_address *a, struct error *err)
 {
     int fd = a->given;
@@ -204,7 +149,8 @@ int http_address_connect (struct http_address *a, struct error *err)
     if (!a->path && !a->host)
         return take_given (a, err);
     if (!a->path)
-        return connect_tcp (a, err);
+        return a->tls ? tls_start (a->host, a->port, &a->channel, err)
+                      : tcp_connect (a->host, a->port, a->url, err);
     int fd = connect_unix (a->path, &why);
     if (fd == -EACCES)
         return error_set (err, EACCES, "no access to the broker's socket %s", a->path);

@@ -13,7 +13,8 @@
  *
  * While MHD waits for the server (AUTH, OWNED, a stream without data) the connection is
  * suspended. The code that resumes it sets listener->dirty, and the loop's prepare handle
- * runs MHD before the loop sleeps. MHD_run() is never called from MHD's own callbacks or
+ * runs MHD before the loop sleeps. The socket of a connection over TLS is one end of a
+ * socket pair (http_tls.c); conn->secure has its addresses. MHD_run() is never called from MHD's own callbacks or
  * a handler.
  */
 #pragma once

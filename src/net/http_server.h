@@ -2,7 +2,7 @@
  *
  *     struct http_server *s = http_server_create (loop, handler, arg, &err);
  *     http_server_listen_unix (s, "/run/fluxq/fluxqd.sock", 0666, &err);
- *     http_server_listen_tcp (s, "127.0.0.1", 7718, &err);          // MUNGE
+ *     http_server_listen_tcp (s, "127.0.0.1", 7718, &err);          // TLS, MUNGE
  *
  *     static void handler (struct http_request *req, void *arg)
  *     {
@@ -17,9 +17,13 @@
  * (`unauthenticated`; `wrong-broker`: the credential names another broker, or none) and
  * never reach the handler. Keep-alive works.
  *
+ * After http_server_set_tls(), TCP is TLS (http_tls.c). A credential must then be bound to
+ * the connection (`wrong-channel`), and a client certificate identifies its user in requests
+ * without a credential.
+ *
  * A JSON web token (header "Authorization: Bearer <token>", token.h) also authenticates
- * its user, on the unix socket and on TCP from this machine, where nobody else can read
- * it; see http_server_set_tokens().
+ * its user, on the unix socket, over TLS and on TCP from this machine, where nobody else
+ * can read it; see http_server_set_tokens().
  *
  * Limits; those in struct http_limits are defaults. Refusals are sent before the body is
  * read:
@@ -32,6 +36,8 @@
  *   only for root and privileged users on the unix socket, others get 503 + Retry-After;
  * - connections of one user: 512, then 429 + Retry-After; a TCP connection counts for the
  *   user of its last request;
+ * - TLS handshakes: 75 s from the connection; 256 of one address and 1,024 in all at once,
+ *   then the oldest ends;
  * - connections of one address on TCP: 2,048, as upgraded ones stay for days and a login
  *   node has many users;
  * - requests of one user: 2,000 a second, 10,000 at once, then 429 + Retry-After;
@@ -158,7 +164,7 @@ uid_t http_request_uid (const struct http_request *req);
 uint64_t http_request_guest (const struct http_request *req);
 /* Whether the caller was identified by a token. */
 bool http_request_has_token (const struct http_request *req);
-/* How the caller is known: "socket", "munge", "token" or "guest", also when the request was
+/* How the caller is known: "socket", "munge", "token", "certificate" or "guest", also when the request was
  * refused for that; NULL: the request says nothing. */
 const char *http_request_by (const struct http_request *req);
 #define HTTP_FROM_SIZE 320

@@ -24,12 +24,27 @@ src_net_libnet_server_a_SOURCES = \
 	src/net/token.c
 src_net_libnet_client_a_SOURCES = \
 	src/net/authority.c \
+	src/net/client_settings.c \
 	src/net/credential.c \
 	src/net/http_client.c \
 	src/net/http_connect.c \
 	src/net/http_patience.c \
 	src/net/http_parser.c \
+	src/net/tcp_connect.c \
+	src/net/tls_start.c \
 	src/net/trust.c
+
+# The commands' end of a TLS connection; not in the commands, because OpenSSL loads slowly.
+fluxqexec_PROGRAMS += src/net/fluxq-tls
+src_net_fluxq_tls_SOURCES = \
+	src/net/client_settings.c \
+	src/net/keyfile.c \
+	src/net/tcp_connect.c \
+	src/net/tls_main.c \
+	src/net/tls_policy.c \
+	src/net/tls_pump.c \
+	src/net/tls_verify.c
+src_net_fluxq_tls_LDADD = $(COMMON_LIBS) $(SSL_LIBS)
 
 if HAVE_CMOCKA
 NET_TESTS = src/net/test/test_http src/net/test/test_http_client \

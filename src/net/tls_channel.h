@@ -5,4 +5,12 @@
  */
 #pragma once
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #define TLS_CHANNEL_SIZE 32 /* bytes */
+
+struct tls_channel { /* a command's connection to a broker */
+    uint8_t name[TLS_CHANNEL_SIZE];
+    bool identified; /* by the user's certificate, so requests need no credential */
+};

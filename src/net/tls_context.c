@@ -9,14 +9,22 @@
 
 #define SOON (14 * 86400) /* seconds */
 
+struct loading {
+    SSL_CTX *ctx;
+    const struct tls_files *files;
+    struct sha256 sum; /* of the files so far */
+};
+
 /* -- PEM files -- */
 
 /* A BIO over the text of a file, which the caller wipes after BIO_free(). */
-static BIO *open_pem (const char *path, mode_t forbidden, struct strbuf *text,
-                      struct error *err)
+static BIO *open_pem (struct loading *l, const char *path, mode_t forbidden,
+                      struct strbuf *text, struct error *err)
 {
     if (keyfile_read (text, path, forbidden, err) < 0)
         return NULL;
+    sha256_update (&l->sum, &text->len, sizeof (text->len));
+    sha256_update (&l->sum, text->buf, text->len);
     BIO *bio = BIO_new_mem_buf (text->buf, (int)text->len);
     return bio ? bio : error_null (error_no_memory (err, path));
 }
@@ -34,18 +42,18 @@ static int end_of_pem (const char *path, unsigned n, struct error *err)
 }
 
 /* fn takes each certificate by reference: 0, or it refuses. */
-static int read_certificates (SSL_CTX *ctx, const char *path,
+static int read_certificates (struct loading *l, const char *path,
                               int (*fn) (SSL_CTX *ctx, X509 *cert, unsigned i),
                               struct error *err)
 {
     struct strbuf text = STRBUF_INIT (KEYFILE_MAX + 1);
-    BIO *bio = open_pem (path, 022, &text, err);
+    BIO *bio = open_pem (l, path, 022, &text, err);
     X509 *cert;
     unsigned n = 0;
     int rc = bio ? 0 : -EINVAL;
 
     while (rc == 0 && (cert = PEM_read_bio_X509 (bio, NULL, NULL, NULL))) {
-        if (fn (ctx, cert, n++) < 0)
+        if (fn (l->ctx, cert, n++) < 0)
             rc = error_set (err, EINVAL, "%s: certificate %u: %s", path, n,
                             tls_policy_reason ());
         X509_free (cert);
@@ -78,11 +86,12 @@ static int no_passphrase (char *buf, int size, int rwflag, void *arg)
     return -1;
 }
 
-static int use_key (SSL_CTX *ctx, const struct tls_files *files, struct error *err)
+static int use_key (struct loading *l, struct error *err)
 {
+    const struct tls_files *files = l->files;
     struct strbuf text = STRBUF_INIT (KEYFILE_MAX + 1);
     bool asked = false;
-    BIO *bio = open_pem (files->key, 077, &text, err);
+    BIO *bio = open_pem (l, files->key, 077, &text, err);
     EVP_PKEY *key =
         bio ? PEM_read_bio_PrivateKey (bio, NULL, no_passphrase, &asked) : NULL;
     int rc = bio ? 0 : -EINVAL;
@@ -95,7 +104,7 @@ static int use_key (SSL_CTX *ctx, const struct tls_files *files, struct error *e
     else if (rc == 0 && !key)
         rc = error_set (err, EINVAL, "%s: no private key in PEM: %s", files->key,
                         tls_policy_reason ());
-    else if (rc == 0 && SSL_CTX_use_PrivateKey (ctx, key) != 1)
+    else if (rc == 0 && SSL_CTX_use_PrivateKey (l->ctx, key) != 1)
         rc = error_set (err, EINVAL, "%s is not the key of the certificate in %s (%s)",
                         files->key, files->certificate, tls_policy_reason ());
     ERR_clear_error ();
@@ -116,29 +125,33 @@ static int add_authority (SSL_CTX *ctx, X509 *cert, unsigned i)
                : -1;
 }
 
-static int use_client_ca (SSL_CTX *ctx, const char *path, struct error *err)
+static int use_client_ca (struct loading *l, struct error *err)
 {
     static const unsigned char name[] = "fluxq";
 
-    if (!path)
+    if (!l->files->client_ca)
         return 0;
-    SSL_CTX_set_verify (ctx, SSL_VERIFY_PEER, NULL); /* a client may have none */
-    SSL_CTX_set_session_id_context (ctx, name, sizeof (name) - 1);
-    return read_certificates (ctx, path, add_authority, err);
+    SSL_CTX_set_verify (l->ctx, SSL_VERIFY_PEER, NULL); /* a client may have none */
+    SSL_CTX_set_session_id_context (l->ctx, name, sizeof (name) - 1);
+    return read_certificates (l, l->files->client_ca, add_authority, err);
 }
 
-SSL_CTX *tls_context_load (const struct tls_files *files, struct error *err)
+SSL_CTX *tls_context_load (const struct tls_files *files, uint8_t ret_digest[SHA256_SIZE],
+                           struct error *err)
 {
-    SSL_CTX *ctx = SSL_CTX_new (TLS_server_method ());
+    struct loading l = { .ctx = SSL_CTX_new (TLS_server_method ()), .files = files };
 
     ERR_clear_error ();
-    if (!ctx || tls_policy_apply (ctx) < 0)
+    sha256_init (&l.sum);
+    if (!l.ctx || tls_policy_apply (l.ctx) < 0) {
         error_set (err, EIO, "OpenSSL: %s", tls_policy_reason ());
-    else if (read_certificates (ctx, files->certificate, add_own, err) == 0
-             && use_key (ctx, files, err) == 0
-             && use_client_ca (ctx, files->client_ca, err) == 0)
-        return ctx;
-    SSL_CTX_free (ctx);
+    } else if (read_certificates (&l, files->certificate, add_own, err) == 0
+               && use_key (&l, err) == 0 && use_client_ca (&l, err) == 0) {
+        if (ret_digest)
+            sha256_final (&l.sum, ret_digest);
+        return l.ctx;
+    }
+    SSL_CTX_free (l.ctx);
     return NULL;
 }
 

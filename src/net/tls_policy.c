@@ -31,7 +31,9 @@ int tls_policy_channel (SSL *ssl, uint8_t ret[TLS_CHANNEL_SIZE])
 
 const char *tls_policy_reason (void)
 {
-    const char *reason = ERR_reason_error_string (ERR_peek_last_error ());
+    unsigned long error = ERR_peek_error ();
+    const char *reason = ERR_SYSTEM_ERROR (error) ? strerror (ERR_GET_REASON (error))
+                                                  : ERR_reason_error_string (error);
 
     ERR_clear_error ();
     return reason ? reason : "unknown reason";

@@ -20,5 +20,5 @@ int tls_policy_apply (SSL_CTX *ctx);
 /* The connection's exported key material (RFC 9266). -EPROTO: the connection has none that
  * is unique, as it is of TLS 1.2 without the extended master secret (RFC 7627). */
 int tls_policy_channel (SSL *ssl, uint8_t ret[TLS_CHANNEL_SIZE]);
-/* The reason of the calling thread's last error of OpenSSL, and forgets its errors. */
+/* The reason of the calling thread's first error of OpenSSL, and forgets its errors. */
 const char *tls_policy_reason (void);

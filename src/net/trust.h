@@ -6,7 +6,7 @@
  *
  *     brokers: [fluxq]          # names of users, or uids
  *
- * The file counts only if root owns it and nobody else may write it. The kernel tells
+ * (client_settings.h). The kernel tells
  * which user called listen() on the socket (SO_PEERCRED), so a broker must call listen()
  * as its final user.
  */

@@ -128,6 +128,7 @@ static void take_over (struct broker *b, struct config *new, json_t *applied)
     http_server_set_names (b->http, new->listen_names);
     log_set_level (new->log_level);
     services_call (reloaded, b, old);
+    services_call (list_files, b, applied);
     HASH_ITER (hh, b->table.all, e, next) {
         entry_find_queue (b, e);
         if (entry_job (e)->state == JOB_SCHED)

@@ -99,6 +99,9 @@ struct broker_service {
     int (*check_reload) (struct broker *b, const struct config *c, struct error *err);
     /* The configuration has replaced `old`. */
     void (*reloaded) (struct broker *b, const struct config *old);
+    /* After that: appends the keys whose files have other contents, though their values have
+     * not changed. */
+    void (*list_files) (struct broker *b, json_t *applied);
 
     /* -- a job -- */
     /* The jobspec exists, for a new job and for one read from the journal: copies or moves

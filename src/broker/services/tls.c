@@ -14,9 +14,15 @@ struct settings {
     char *certificate, *key, *client_ca; /* files; NULL: none */
 };
 
-struct tls {
+struct loaded {
     SSL_CTX *context; /* NULL: without TLS */
-    SSL_CTX *next;    /* of the configuration that may replace the current one */
+    uint8_t digest[SHA256_SIZE]; /* of the files */
+};
+
+struct tls {
+    struct loaded now;
+    struct loaded next; /* of the configuration that may replace the current one */
+    bool renewed;       /* the last reload has found other contents in the files */
 };
 
 static config_value set_tls;
@@ -41,7 +47,7 @@ static int set_tls (const struct config_key *key, void *field, json_t *value,
     const char *text = json_string_value (value);
 
     (void)key;
-    if (!json_is_false (value) && !(text && !strcmp (text, "off")))
+    if (!text || strcmp (text, "off") != 0)
         return CONFIG_FAIL (p, "tls: expected off; tls-certificate and tls-key switch "
                                "TLS on");
     *(bool *)field = true;
@@ -55,16 +61,16 @@ static const struct settings *settings_in (const struct config *c)
     return service_settings (c, &place);
 }
 
-static int read_files (const struct config *c, SSL_CTX **ret, struct error *err)
+static int read_files (const struct config *c, struct loaded *ret, struct error *err)
 {
     const struct settings *set = settings_in (c);
     const struct tls_files files = { set->certificate, set->key, set->client_ca };
     struct error own = { 0 };
 
-    *ret = NULL;
+    *ret = (struct loaded){ 0 };
     if (!set->certificate)
         return 0;
-    if (!(*ret = tls_context_load (&files, &own)))
+    if (!(ret->context = tls_context_load (&files, ret->digest, &own)))
         return error_set (err, EINVAL, "TLS: %s", own.text);
     return 0;
 }
@@ -94,38 +100,39 @@ static const char *find_fault (const struct config *c, const char **ret_key)
 static int check_config (const struct config *c, struct error *err)
 {
     const char *key, *fault = find_fault (c, &key);
-    SSL_CTX *context;
+    struct loaded files;
 
     if (fault)
         return yaml_error (c->doc, yaml_root (c->doc), key, err, "%s", fault);
-    int rc = read_files (c, &context, err);
-    tls_context_release (context);
+    int rc = read_files (c, &files, err);
+    tls_context_release (files.context);
     return rc;
 }
 
 /* -- the listener -- */
 
-static void use (struct broker *b, SSL_CTX *context)
+static void use (struct broker *b, struct loaded files)
 {
     struct tls *tls = state_of (b);
     struct error remark = { 0 };
 
-    tls_context_release (tls->context);
-    tls->context = context;
-    if (context && tls_context_remark (context, (int64_t)clock_wall (), &remark))
+    tls_context_release (tls->now.context);
+    tls->now = files;
+    if (files.context
+        && tls_context_remark (files.context, (int64_t)clock_wall (), &remark))
         log_warning ("tls-certificate: %s: %s",
                      settings_in (broker_config (b))->certificate, remark.text);
-    http_server_set_tls (broker_http (b), context, users_uid_of);
+    http_server_set_tls (broker_http (b), files.context, users_uid_of);
 }
 
 /* No connection has been accepted yet. */
 static int begin (struct broker *b, struct error *err)
 {
-    SSL_CTX *context;
-    int rc = read_files (broker_config (b), &context, err);
+    struct loaded files;
+    int rc = read_files (broker_config (b), &files, err);
 
     if (rc == 0)
-        use (b, context);
+        use (b, files);
     return rc;
 }
 
@@ -133,25 +140,42 @@ static int check_reload (struct broker *b, const struct config *c, struct error 
 {
     struct tls *tls = state_of (b);
 
-    tls_context_release (tls->next);
+    tls_context_release (tls->next.context);
     return read_files (c, &tls->next, err);
 }
 
 static void reloaded (struct broker *b, const struct config *old)
 {
-    SSL_CTX *context = state_of (b)->next;
+    struct tls *tls = state_of (b);
+    struct loaded files = tls->next;
 
     (void)old;
-    state_of (b)->next = NULL;
-    use (b, context);
+    tls->next = (struct loaded){ 0 };
+    tls->renewed = tls->now.context && files.context
+                   && memcmp (tls->now.digest, files.digest, SHA256_SIZE) != 0;
+    use (b, files);
+}
+
+static void list_files (struct broker *b, json_t *applied)
+{
+    static const char key[] = "tls-certificate";
+    const json_t *other;
+    size_t i;
+
+    json_array_foreach (applied, i, other) {
+        if (!strcmp (json_string_value (other), key))
+            return;
+    }
+    if (state_of (b)->renewed)
+        json_array_append_new (applied, json_string (key));
 }
 
 static void release (struct broker *b)
 {
     struct tls *tls = state_of (b);
 
-    tls_context_release (tls->context);
-    tls_context_release (tls->next);
+    tls_context_release (tls->now.context);
+    tls_context_release (tls->next.context);
 }
 
 const struct broker_service service_tls = {
@@ -163,5 +187,6 @@ const struct broker_service service_tls = {
     .begin = begin,
     .check_reload = check_reload,
     .reloaded = reloaded,
+    .list_files = list_files,
     .release = release,
 };

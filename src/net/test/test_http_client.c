@@ -344,7 +344,7 @@ static void test_urls (void **state)
         "fluxqd",          "ftp://host",         "unix://relative",
         "http://",         "http://:80",         "http://host:",
         "http://host:x",   "http://host:123456", "http://host:80/path",
-        "http://[::1",     "https://h",          "unix://\n",
+        "http://[::1",     "https:/h",          "unix://\n",
         "http://host:80x",
     };
     struct error err = { 0 };

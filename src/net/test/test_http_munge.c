@@ -73,8 +73,8 @@ static void make_for (char header[1024], const char *authority, const char *meth
                       const char *target, const char *body)
 {
     struct error err = { 0 };
-    char *cred =
-        credential_make (NULL, authority, method, target, body, strlen (body), &err);
+    char *cred = credential_make (NULL, authority, NULL, method, target, body,
+                                  strlen (body), &err);
 
     if (!cred)
         fail_msg ("%s", err.text);

@@ -89,18 +89,17 @@ int entity_get_qos (struct cmd *c, const struct query *q, json_t *rows)
 
 /* -- the cluster -- */
 
-/* "http://HOST:PORT"; a broker with a socket only is on this host. */
+/* "https://HOST:PORT", or with http; a broker with a socket only is on this host. */
 static void split_address (const json_t *status, struct strbuf *host, struct strbuf *port)
 {
-    static const char http[] = "http://";
     const char *address =
         json_string_value (json_array_get (json_object_get (status, "listen"), 1));
-    const char *colon = address ? strrchr (address, ':') : NULL;
+    const char *name_of = address ? strstr (address, "://") : NULL;
+    const char *colon = name_of ? strrchr (name_of + 3, ':') : NULL;
     char name[256] = "";
 
-    if (colon && !strncmp (address, http, strlen (http)) && colon[1] != '/') {
-        address += strlen (http);
-        strbuf_add (host, address, (size_t)(colon - address));
+    if (colon) {
+        strbuf_add (host, name_of + 3, (size_t)(colon - name_of - 3));
         strbuf_adds (port, colon + 1);
         return;
     }

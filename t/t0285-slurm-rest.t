@@ -254,6 +254,21 @@ test_expect_success 'without a token only the own user is served, on the unix so
     test_must_fail timeout 20 slurmrestd 0.0.0.0:$port 2>err && grep "could read the tokens" err &&
     test_must_fail timeout 20 slurmrestd 192.0.2.7:$port 2>err
 '
+test_expect_success 'with a certificate other machines are served over TLS, and SIGHUP reads a renewed one' '
+    renew() { openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -keyout rest.key -out rest.crt -days 2 \
+        -subj "/CN=$1" -addext subjectAltName=IP:127.0.0.1 2>/dev/null && chmod 600 rest.key; } &&
+    served() { openssl s_client -connect 127.0.0.1:$port </dev/null 2>/dev/null | openssl x509 -noout -subject | grep "CN = $1"; } &&
+    stop_rest && : >rest.log && renew first &&
+    test_expect_code 2 timeout 20 slurmrestd --tls-key rest.key 0.0.0.0:$port 2>err && grep "need each other" err &&
+    test_expect_code 1 timeout 20 slurmrestd --tls-key rest.key --tls-certificate none 0.0.0.0:$port 2>err && grep "none: No such file" err &&
+    start_rest --tls-certificate rest.crt --tls-key rest.key "0.0.0.0:$port" && wait_until 10 grep "listening on 0.0.0.0:$port" rest.log &&
+    echo "Authorization: Bearer $token" >headers && test_must_fail curl -s "https://127.0.0.1:$port/slurm/v0.0.41/jobs" &&
+    curl -s --cacert rest.crt -w "%{http_code}" -H @headers "https://127.0.0.1:$port/slurm/v0.0.41/jobs" >out && grep "200$" out &&
+    curl -s --cacert rest.crt -w "%{http_code}" "https://127.0.0.1:$port/slurm/v0.0.41/jobs" >out && grep "401$" out &&
+    served first && renew second && kill -HUP $rest_pid && wait_until 10 served second &&
+    echo broken >rest.key && kill -HUP $rest_pid && wait_until 10 grep "rest.key: .*the earlier certificate stays" rest.log && served second &&
+    stop_rest && start_rest
+'
 test_expect_success 'a broker that is away is an answer, and slurmrestd serves on when it is back' '
     stop_broker && call GET jobs "$token" >status && cat status answer && test "$(cat status)" -ge 500 &&
     start_broker --local 4 --config token.yaml && test "$(call GET jobs "$token")" = 200

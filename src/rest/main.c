@@ -10,7 +10,7 @@
 #include "common/parse.h"
 #include "rest/server.h"
 
-enum { CHILDREN = 1, MODE, SECONDS, VERBOSE, HELP, SHOW_VERSION };
+enum { CHILDREN = 1, MODE, SECONDS, CERTIFICATE, KEY, VERBOSE, HELP, SHOW_VERSION };
 
 static const struct option_desc options[] = {
     { "max-requests", 0, "N", "work on N requests at once; others wait [16]", CHILDREN,
@@ -18,6 +18,9 @@ static const struct option_desc options[] = {
     { "socket-mode", 0, "MODE", "mode of unix sockets, in octal [0600]", MODE, false,
       NULL },
     { "timeout", 0, "TIME", "time of a request [60s]", SECONDS, false, NULL },
+    { "tls-certificate", 0, "FILE", "speak TLS on TCP, with this certificate (PEM)",
+      CERTIFICATE, false, NULL },
+    { "tls-key", 0, "FILE", "private key of the certificate", KEY, false, NULL },
     { "verbose", 'v', NULL, "log more", VERBOSE, false, NULL },
     { "help", 'h', NULL, "show this text", HELP, false, NULL },
     { "version", 'V', NULL, "show the version", SHOW_VERSION, false, NULL },
@@ -74,6 +77,12 @@ static int take_option (struct arguments *a, const struct option_match *m)
         if (rc == 0 && (a->settings.seconds < 1 || a->settings.seconds > 86400))
             return wrong ("--timeout: from 1s to 1d");
         break;
+    case CERTIFICATE:
+        a->settings.certificate = m->value;
+        break;
+    case KEY:
+        a->settings.key = m->value;
+        break;
     case VERBOSE:
         a->level = LOG_LEVEL_DEBUG;
         break;
@@ -105,6 +114,8 @@ static int parse_arguments (struct arguments *a, int argc, char **argv)
     }
     if (status >= 0)
         return status;
+    if (rc == 0 && !a->settings.certificate != !a->settings.key)
+        return wrong ("--tls-certificate and --tls-key need each other");
     return rc < 0 ? wrong (err.text) : -1;
 }
 
@@ -116,6 +127,7 @@ static int clean_environment (void)
                                         "FLUXQ_BROKER_WAIT",
                                         "FLUXQ_RUNTIME_DIR",
                                         "XDG_RUNTIME_DIR",
+                                        "XDG_CONFIG_HOME",
                                         "HOME",
                                         "PATH",
                                         "TZ",
@@ -144,14 +156,23 @@ static void on_signal (uv_signal_t *handle, int signum)
     uv_stop (handle->loop);
 }
 
+static void on_reload (uv_signal_t *handle, int signum)
+{
+    struct error err = { 0 };
+
+    (void)signum;
+    if (rest_server_read_certificate (handle->data, &err) < 0)
+        log_error ("%s; the earlier certificate stays", err.text);
+}
+
 static int serve (const struct arguments *a)
 {
     uv_loop_t *loop = uv_default_loop ();
     struct error err = { 0 };
-    uv_signal_t signals[2];
-    static const int numbers[] = { SIGTERM, SIGINT };
+    uv_signal_t signals[3];
+    static const int numbers[] = { SIGTERM, SIGINT, SIGHUP };
     struct rest_server *s = rest_server_create (loop, &a->settings, &err);
-    int rc = s ? 0 : -1;
+    int rc = s ? rest_server_read_certificate (s, &err) : -1;
 
     for (size_t i = 0; i < a->n && rc == 0; i++)
         rc = rest_server_listen (s, a->addresses[i], &err);
@@ -159,7 +180,9 @@ static int serve (const struct arguments *a)
         log_error ("%s", err.text);
     for (size_t i = 0; i < ARRAY_SIZE (signals); i++) {
         uv_signal_init (loop, &signals[i]);
-        uv_signal_start (&signals[i], on_signal, numbers[i]);
+        signals[i].data = s;
+        uv_signal_start (&signals[i], numbers[i] == SIGHUP ? on_reload : on_signal,
+                         numbers[i]);
     }
     if (rc == 0)
         uv_run (loop, UV_RUN_DEFAULT);
@@ -173,7 +196,10 @@ static int serve (const struct arguments *a)
 
 int main (int argc, char **argv)
 {
-    struct arguments a = { .settings = { 16, 0600, 60 }, .level = LOG_LEVEL_INFO };
+    struct arguments a = {
+        .settings = { .children = 16, .socket_mode = 0600, .seconds = 60 },
+        .level = LOG_LEVEL_INFO
+    };
     int status = parse_arguments (&a, argc, argv);
 
     if (status >= 0)

@@ -9,11 +9,13 @@
 #include <unistd.h>
 #include <utlist.h>
 
+#include "common/clock.h"
 #include "common/io.h"
 #include "common/log.h"
 #include "common/sha256.h"
 #include "net/authority.h"
 #include "net/http_client.h"
+#include "net/tls_context.h"
 #include "net/token.h"
 #include "rest/child.h"
 
@@ -253,6 +255,23 @@ struct rest_server *rest_server_create (uv_loop_t *loop,
     return s;
 }
 
+int rest_server_read_certificate (struct rest_server *s, struct error *err)
+{
+    const struct tls_files files = { s->settings.certificate, s->settings.key, NULL };
+    struct error remark = { 0 };
+
+    if (!files.certificate)
+        return 0;
+    SSL_CTX *context = tls_context_load (&files, NULL, err);
+    if (!context)
+        return -EINVAL;
+    if (tls_context_remark (context, (int64_t)clock_wall (), &remark))
+        log_warning ("%s: %s", files.certificate, remark.text);
+    http_server_set_tls (s->http, context, NULL);
+    tls_context_release (context);
+    return 0;
+}
+
 static int listen_tcp (struct rest_server *s, const char *address, struct error *err)
 {
     char name[AUTHORITY_SIZE];
@@ -268,13 +287,12 @@ static int listen_tcp (struct rest_server *s, const char *address, struct error 
 
     if (rc < 0)
         return rc;
-    if (!authority_is_loopback (name))
-        return error_set (
-            err, EINVAL,
-            "%s: other machines could read the tokens, as slurmrestd does "
-            "not encrypt: use localhost:PORT or unix:PATH, and a proxy with "
-            "TLS in front",
-            address);
+    if (!authority_is_loopback (name) && !s->settings.certificate)
+        return error_set (err, EINVAL,
+                          "%s: other machines could read the tokens without TLS: use "
+                          "--tls-certificate and --tls-key, or localhost:PORT or "
+                          "unix:PATH",
+                          address);
     const char *colon = strrchr (name, ':');
     bool bracket = name[0] == '[';
     host = strndup (name + bracket, (size_t)(colon - name) - 2 * bracket);

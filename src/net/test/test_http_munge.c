@@ -339,6 +339,33 @@ static void test_other_machine (void **state)
 
 /* Fails if a name with a control byte is repeated, or if the digest is not
  * checked for a good name. */
+/* Something between the client and the broker has ended the client's TLS. */
+static void test_channel_without_tls (void **state)
+{
+    static const uint8_t channel[TLS_CHANNEL_SIZE + 1] = { 1, 2, 3 };
+    struct credential credential;
+    struct error err = { 0 };
+    char header[1024], answer[4096];
+    char *cred = credential_make (NULL, server.tcp + strlen ("http://"), channel, "GET",
+                                  "/echo", "", 0, &err);
+
+    (void)state;
+    assert_non_null (cred);
+    snprintf (header, sizeof (header), "MUNGE %s", cred);
+    assert_int_equal (raw_request ("GET", "/echo", "", header, answer, 4096), 401);
+    assert_non_null (strstr (answer, "\"wrong-channel\""));
+    free (cred);
+    cred = credential_make (NULL, "[::1]:7", channel, "GET", "/echo", "", 0, &err);
+    assert_non_null (cred);
+    assert_int_equal (credential_decode (NULL, cred, &credential, &err), 0);
+    assert_string_equal (credential.authority, "[::1]:7");
+    assert_true (credential.machine[0]);
+    assert_true (credential_is_of (&credential, channel));
+    assert_false (credential_is_of (&credential, channel + 1));
+    assert_false (credential_is_of (&credential, NULL));
+    free (cred);
+}
+
 static void test_odd_payloads (void **state)
 {
     static const char *const names[] = { "", "a b", "a\033[2J", "a\nb" };
@@ -530,6 +557,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_connections, start, stop),
         cmocka_unit_test_setup_teardown (test_wrong_broker, start, stop),
         cmocka_unit_test_setup_teardown (test_other_machine, start, stop),
+        cmocka_unit_test_setup_teardown (test_channel_without_tls, start, stop),
         cmocka_unit_test_setup_teardown (test_odd_payloads, start, stop),
         cmocka_unit_test_setup_teardown (test_names, start, stop),
         cmocka_unit_test (test_authority),

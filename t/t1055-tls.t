@@ -215,14 +215,24 @@ test_expect_success 'a file of the user that others could write, or with unknown
 '
 
 free_port() { python3 -c "import socket; s = socket.socket(); s.bind((\"127.0.0.1\", 0)); print(s.getsockname()[1])"; }
-test_expect_success 'a server without TLS, one with TLS 1.1 only, and one that says nothing are told apart' '
+test_expect_success 'a server without TLS, one with TLS 1.1 only, and one that hangs up are told apart' '
     plain=$(free_port) && { python3 -m http.server --bind 127.0.0.1 $plain >/dev/null 2>&1 & other_pid=$!; } &&
     wait_until 20 curl -s -o /dev/null http://127.0.0.1:$plain/ &&
     refuses "does not speak TLS" https://127.0.0.1:$plain &&
     kill $other_pid && old=$(free_port) &&
     { openssl s_server -accept 127.0.0.1:$old -cert renewed.crt -key renewed.key -tls1_1 -cipher ALL:@SECLEVEL=0 -quiet </dev/zero >/dev/null 2>&1 & other_pid=$!; } &&
     wait_until 20 sh -c "ss -Hltn | grep -q :$old" && refuses "no TLS 1.2 or later" https://127.0.0.1:$old &&
+    kill $other_pid && mute=$(free_port) && rm -f muted &&
+    { python3 -c "import socket
+with socket.create_server((\"127.0.0.1\", $mute)) as s:
+    open(\"muted\", \"w\").close()
+    while True: s.accept()[0].close()" & other_pid=$!; } &&
+    wait_until 20 test -e muted && FLUXQ_BROKER_WAIT=0 && export FLUXQ_BROKER_WAIT &&
+    refuses "ended the connection during the TLS handshake" https://127.0.0.1:$mute && unset FLUXQ_BROKER_WAIT &&
     kill $other_pid && other_pid=
+'
+test_expect_success 'a command without standard streams speaks TLS' '
+    over_tls fluxq-queue <&- && over_tls sh -c "fluxq-queue <&- 2>&-"
 '
 test_expect_success 'a certificate of the user identifies the commands, without munged' '
     settings "ca: $PWD/site.crt" "certificate: $PWD/root.crt" "key: $PWD/root.key" &&

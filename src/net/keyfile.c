@@ -7,7 +7,16 @@
 #include "common/io.h"
 #include "common/sha256.h"
 
-static int check_file (int fd, const char *path, mode_t forbidden, struct error *err)
+/* Bits of the mode that make the file unsafe. */
+static mode_t forbidden_bits (const struct stat *st, enum keyfile_kind kind)
+{
+    if (kind == KEYFILE_PUBLIC)
+        return 022;
+    return kind == KEYFILE_SHARED && st->st_uid == 0 ? 027 : 077;
+}
+
+static int check_file (int fd, const char *path, enum keyfile_kind kind,
+                       struct error *err)
 {
     struct stat st;
 
@@ -20,21 +29,22 @@ static int check_file (int fd, const char *path, mode_t forbidden, struct error 
                           "%s: belongs to uid %u: it must belong to root or to the "
                           "broker's user",
                           path, (unsigned)st.st_uid);
-    if (st.st_mode & forbidden)
+    if (st.st_mode & forbidden_bits (&st, kind))
         return error_set (err, EPERM, "%s: mode %04o lets others %s it: use chmod %s",
-                          path, st.st_mode & 07777U, forbidden & 044 ? "read" : "write",
-                          forbidden & 044 ? "0600" : "0644");
+                          path, st.st_mode & 07777U,
+                          kind == KEYFILE_PUBLIC ? "write" : "read",
+                          kind == KEYFILE_PUBLIC ? "0644" : "0600");
     return 0;
 }
 
-int keyfile_read (struct strbuf *sb, const char *path, mode_t forbidden,
+int keyfile_read (struct strbuf *sb, const char *path, enum keyfile_kind kind,
                   struct error *err)
 {
     autoclose int fd = open (path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 
     if (fd < 0)
         return error_errno (err, errno, "%s", path);
-    int rc = check_file (fd, path, forbidden, err);
+    int rc = check_file (fd, path, kind, err);
     if (rc == 0 && (rc = io_read_fd (fd, sb, sb->max - 1)) < 0)
         return error_errno (err, -rc, "%s", path);
     return rc < 0 ? rc : 0;

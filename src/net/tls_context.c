@@ -18,10 +18,10 @@ struct loading {
 /* -- PEM files -- */
 
 /* A BIO over the text of a file, which the caller wipes after BIO_free(). */
-static BIO *open_pem (struct loading *l, const char *path, mode_t forbidden,
+static BIO *open_pem (struct loading *l, const char *path, enum keyfile_kind kind,
                       struct strbuf *text, struct error *err)
 {
-    if (keyfile_read (text, path, forbidden, err) < 0)
+    if (keyfile_read (text, path, kind, err) < 0)
         return NULL;
     sha256_update (&l->sum, &text->len, sizeof (text->len));
     sha256_update (&l->sum, text->buf, text->len);
@@ -47,7 +47,7 @@ static int read_certificates (struct loading *l, const char *path,
                               struct error *err)
 {
     struct strbuf text = STRBUF_INIT (KEYFILE_MAX + 1);
-    BIO *bio = open_pem (l, path, 022, &text, err);
+    BIO *bio = open_pem (l, path, KEYFILE_PUBLIC, &text, err);
     X509 *cert;
     unsigned n = 0;
     int rc = bio ? 0 : -EINVAL;
@@ -91,7 +91,7 @@ static int use_key (struct loading *l, struct error *err)
     const struct tls_files *files = l->files;
     struct strbuf text = STRBUF_INIT (KEYFILE_MAX + 1);
     bool asked = false;
-    BIO *bio = open_pem (l, files->key, 077, &text, err);
+    BIO *bio = open_pem (l, files->key, KEYFILE_SHARED, &text, err);
     EVP_PKEY *key =
         bio ? PEM_read_bio_PrivateKey (bio, NULL, no_passphrase, &asked) : NULL;
     int rc = bio ? 0 : -EINVAL;
@@ -143,6 +143,8 @@ SSL_CTX *tls_context_load (const struct tls_files *files, uint8_t ret_digest[SHA
 
     ERR_clear_error ();
     sha256_init (&l.sum);
+    if (l.ctx) /* tickets are enough: a cache would grow with the clients */
+        SSL_CTX_set_session_cache_mode (l.ctx, SSL_SESS_CACHE_OFF);
     if (!l.ctx || tls_policy_apply (l.ctx) < 0) {
         error_set (err, EIO, "OpenSSL: %s", tls_policy_reason ());
     } else if (read_certificates (&l, files->certificate, add_own, err) == 0

@@ -6,7 +6,8 @@
  *     tls_context_release (ctx);
  *
  * Connections keep the context with which they began. The files must belong to root or to
- * this process's user; nobody else may write them, or read the key. tls_context_load()
+ * this process's user; nobody else may write them, or read the key, except the group of a
+ * key of root's (keyfile.h). tls_context_load()
  * reads files and blocks; the context does not change afterwards, and threads may share it.
  */
 #pragma once

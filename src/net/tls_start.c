@@ -45,8 +45,10 @@ static void become (const char *path, int fd, const char *host, const char *port
 
     sigemptyset (&none);
     sigprocmask (SIG_SETMASK, &none, NULL);
-    if (null >= 0 && dup2 (fd, 0) == 0 && dup2 (null, 1) == 1 && dup2 (null, 2) == 2
-        && close_range (3, ~0U, 0) == 0)
+    null = fcntl (null, F_DUPFD, 3); /* a command may have no standard input */
+    fd = fcntl (fd, F_DUPFD, 3);
+    if (null >= 0 && fd >= 0 && dup2 (fd, 0) == 0 && dup2 (null, 1) == 1
+        && dup2 (null, 2) == 2 && close_range (3, ~0U, 0) == 0)
         execl (path, PROGRAM, host, port, (char *)NULL);
     _exit (127);
 }

@@ -55,7 +55,7 @@ static int use_certificate (SSL_CTX *ctx, const struct client_settings *set,
                           "certificate: %s in client.yaml: %s: expected a certificate in "
                           "PEM",
                           set->certificate, tls_policy_reason ());
-    if ((rc = keyfile_read (&text, set->key, 077, err)) < 0)
+    if ((rc = keyfile_read (&text, set->key, KEYFILE_SECRET, err)) < 0)
         return rc;
     BIO *bio = BIO_new_mem_buf (text.buf, (int)text.len);
     if (bio)
@@ -176,7 +176,7 @@ static int explain_failure (const char *where, struct error *err)
                           where);
     if (reason == 0 || reason == SSL_R_UNEXPECTED_EOF_WHILE_READING)
         return error_set (
-            err, EPROTO,
+            err, ECONNREFUSED, /* perhaps a broker that ends, or has no room */
             "%s: the server there ended the connection during the TLS "
             "handshake: is a broker with TLS at that port, and has it room?",
             where);

@@ -23,9 +23,9 @@ static int read_files (struct token_key *key, const char *secret, const char *pu
     int rc = 0;
 
     if (secret)
-        rc = keyfile_read (&key->secret, secret, 077, err);
+        rc = keyfile_read (&key->secret, secret, KEYFILE_SECRET, err);
     if (rc == 0 && public)
-        rc = keyfile_read (&key->check, public, 022, err);
+        rc = keyfile_read (&key->check, public, KEYFILE_PUBLIC, err);
     if (rc < 0 || public)
         return rc;
     if (key->secret.len < TOKEN_SECRET_MIN)

@@ -202,9 +202,15 @@ static void test_unsafe_files (void **state)
 
     (void)state;
     test_certificate_free (&c);
-    assert_int_equal (chmod (path_of ("key"), 0640), 0);
+    assert_int_equal (chmod (path_of ("key"), 0644), 0);
     assert_null (load (NULL, &err));
-    assert_non_null (strstr (err.text, "key: mode 0640 lets others read it"));
+    assert_non_null (strstr (err.text, "key: mode 0644 lets others read it"));
+    assert_int_equal (chmod (path_of ("key"), 0660), 0);
+    assert_null (load (NULL, &err));
+    assert_int_equal (chmod (path_of ("key"), 0640), 0);
+    SSL_CTX *ctx = load (NULL, &err);
+    assert_int_equal (ctx != NULL, geteuid () == 0); /* the group of root's file */
+    tls_context_release (ctx);
     assert_int_equal (chmod (path_of ("key"), 0600), 0);
     assert_int_equal (chmod (path_of ("crt"), 0664), 0);
     assert_null (load (NULL, &err));

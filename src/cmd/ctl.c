@@ -513,7 +513,7 @@ const struct command command_ctl = {
     .notes = "NODES are node names and lists, node[1-3]; IDS are job ids and ranges: 7 "
              "1,4-7.\nUsers may resize, hold and release their own jobs, and lower their "
              "time limits (write --\nbefore -TIME). Only operators raise time limits and "
-             "release jobs that an operator holds.\nUsers may revoke their own tokens, "
+             "release jobs that an operator holds.\n"
              "Users may revoke their own tokens, and everybody may use status. queue is "
              "for operators\nof the queue; all other subcommands are for "
              "administrators.\n",

@@ -4,9 +4,9 @@ test_description='user: the broker is a user of its own without rights, and flux
 The broker is user daemon, whom clients trust by client.yaml (in a mount namespace of this script only).
 '
 # shellcheck disable=SC2093
-if [ -z "${T1055_ALONE:-}" ]; then
+if [ -z "${T1053_ALONE:-}" ]; then
     [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: jobs of several users"; exit 1; }
-    T1055_ALONE=yes exec unshare --mount sh "$0" "$@"
+    T1053_ALONE=yes exec unshare --mount sh "$0" "$@"
 fi
 . "$(dirname "$0")/lib.sh"
 

@@ -45,7 +45,7 @@ if test -e "$checkout/.git"; then
     test_expect_success 'git has the folders of the tree alone, and no products of a build' '
         git -c "safe.directory=*" -C "$checkout" ls-files >files &&
         cut -d/ -f1 files | sort -u >roots &&
-        printf "%s\n" .ci .clang-format .gitignore LICENSE Makefile.am README.md autogen.sh \
+        printf "%s\n" .ci .clang-format .gitignore LICENSE Makefile.am README.md SECURITY.md autogen.sh \
             configure.ac contrib doc etc src t | LC_ALL=C sort >known &&
         LC_ALL=C sort -o roots roots && diff -u known roots &&
         ! grep -E "\.(o|a|so|lo|trs|log)$" files

@@ -144,6 +144,9 @@ test_expect_success '500 clients that connect and send nothing do not keep other
     for i in 1 2 3 4 5 6 7 8 9 10; do test "$(get /v1/status --cert root.crt --key root.key)" = 200 || return 1; done &&
     exec 7>&- && wait $half && left=$(tail -n 1 half-open) && test $left -le 256 && test $left -ge 200
 '
+test_expect_success 'clients that break off at every stage harm nobody and leave no descriptor' '
+    python3 "$FLUXQ_SOURCE_DIR/t/helper/tlsstorm.py" $port $BROKER_PID
+'
 
 # ---- the commands ----
 

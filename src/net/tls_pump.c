@@ -107,7 +107,9 @@ static bool read_plain (struct tls_pump *p)
 {
     struct half *out = &p->out;
 
-    if (out->len > 0 || out->eof || p->broken)
+    if (p->broken) /* into the void, or the writer might wait and not take the rest of in */
+        out->len = 0;
+    if (out->len > 0 || out->eof)
         return false;
     ssize_t n = recv (p->plain, out->data, sizeof (out->data), MSG_DONTWAIT);
     if (n < 0 && (errno == EAGAIN || errno == EINTR))
@@ -144,10 +146,13 @@ static bool write_plain (struct tls_pump *p)
 
 /* -- both -- */
 
+/* The result of tls_pump_move(). */
 static int wants (const struct tls_pump *p)
 {
     int events = 0;
 
+    if (p->broken)
+        return p->in.len == 0 ? -EPIPE : TLS_PLAIN_OUT | (p->out.eof ? 0 : TLS_PLAIN_IN);
     if (p->in.len > 0 || (!p->in.eof && SSL_pending (p->ssl) > 0))
         events |= TLS_PLAIN_OUT;
     else if (!p->in.eof)
@@ -171,8 +176,6 @@ int tls_pump_move (struct tls_pump *p)
         moves |= write_peer (p);
         p->moved |= moves;
     }
-    if (p->broken)
-        return p->in.len > 0 ? TLS_PLAIN_OUT : -EPIPE;
     return wants (p);
 }
 

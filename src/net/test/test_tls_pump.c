@@ -225,6 +225,30 @@ static void test_cut_connection (void **state)
     assert_false (ended);
 }
 
+/* The receiver takes the rest only when its own bytes have gone. */
+static void test_cut_connection_both_full (void **state)
+{
+    struct line *l = *state;
+    size_t sent = 0, got = 0;
+    bool ended = false;
+
+    for (int i = 0; i < 2000; i++) { /* towards the receiver, which is full then */
+        sent = send_some (l->near[0], sent, 2 * LARGE);
+        settle (l);
+    }
+    close_once (&l->net[0]);
+    for (int i = 0; l->result[1] != -EPIPE && i < 100000; i++) {
+        size_t more = send_some (l->far[0], 0, 5000);
+        l->result[1] = tls_pump_move (l->pump[1]);
+        if (more == 0 || i % 2)
+            got = receive_some (l->far[0], got, &ended);
+    }
+    assert_int_equal (l->result[1], -EPIPE);
+    while (recv (l->far[0], &(char){ 0 }, 1, MSG_DONTWAIT | MSG_PEEK) > 0)
+        got = receive_some (l->far[0], got, &ended);
+    assert_true (got > TLS_PIECE && got <= sent);
+}
+
 static void test_closed_receiver (void **state)
 {
     struct line *l = *state;
@@ -258,6 +282,8 @@ int main (void)
                                          line_stop),
         cmocka_unit_test_setup_teardown (test_events_are_enough, line_start, line_stop),
         cmocka_unit_test_setup_teardown (test_cut_connection, line_start, line_stop),
+        cmocka_unit_test_setup_teardown (test_cut_connection_both_full, line_start,
+                                         line_stop),
         cmocka_unit_test_setup_teardown (test_closed_receiver, line_start, line_stop),
         cmocka_unit_test_setup_teardown (test_garbage, line_start, line_stop),
     };

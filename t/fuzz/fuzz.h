@@ -18,6 +18,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
@@ -39,9 +40,12 @@ static inline char *fuzz_text (const void *data, size_t size)
     return text;
 }
 
-/* A refusal has a code and one line of text that begins with prefix. */
+/* A refusal has a code and one line of text that begins with prefix. $FLUXQ_FUZZ_SHOW prints the
+ * text: shows whether an input gets through the parser. */
 static inline void fuzz_check_refusal (const struct error *err, const char *prefix)
 {
+    if (getenv ("FLUXQ_FUZZ_SHOW"))
+        fprintf (stderr, "REFUSED: %s\n", err->text);
     assert (err->code > 0 && err->text[0]);
     assert (strncmp (err->text, prefix, strlen (prefix)) == 0);
     assert (!strchr (err->text, '\n'));

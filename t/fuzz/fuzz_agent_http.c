@@ -33,7 +33,10 @@ static void check (const struct http_request *req)
     check_query (req);
     http_is (req, "GET", "/v1/status");
     assert (!agent_auth_check (key, req->method, req->target, req->auth, nonce));
-    assert (agent_auth_make (key, req->method, req->target, own) == 0);
+    if (agent_auth_make (key, req->method, req->target, own) < 0) {
+        assert (strlen (req->target) > 1000); /* no request of the broker is so long */
+        return;
+    }
     assert (agent_auth_check (key, req->method, req->target, own, nonce));
     own[0] = own[0] == '0' ? '1' : '0';
     assert (!agent_auth_check (key, req->method, req->target, own, nonce));

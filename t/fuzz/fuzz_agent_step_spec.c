@@ -15,6 +15,8 @@ static void try_gpu_bind (const char *text)
     struct gpubind bind;
     struct error err = { 0 };
 
+    if (!gpubind_of_tres (text, &err))
+        fuzz_check_refusal (&err, "--tres-bind: ");
     if (gpubind_parse (text, &bind, &err) < 0) {
         fuzz_check_refusal (&err, "--gpu-bind");
         return;

@@ -1,4 +1,4 @@
-/* fuzz_config.c - any bytes as fluxq.yaml, and after a line "---" another one that is read in
+/* fuzz_config.c - any bytes as fluxq.yaml, and after each line "---" another one that is read in
  * its place; also what the executor for Kubernetes reads in its mapping
  *
  * Parser: broker/config/config.c broker/config/queue.c broker/config/value.c common/yaml.c
@@ -14,6 +14,8 @@
 #include "broker/config/config.h"
 #include "broker/core/service.h"
 #include "exec/kube/core/config.h"
+
+#define FILES_MAX 64
 
 /* A file in memory with that text, as a path. */
 static int make_file (const char *text, char path[64])
@@ -70,22 +72,31 @@ static void check_kube (struct config *c)
         fuzz_check_refusal (&err, "");
 }
 
+/* The file is read again, and is this one now. */
+static void check_next (struct config *c, const struct config *before)
+{
+    assert (config_set_executor (c, "local", NULL, NULL) == 0);
+    assert (config_keep_options (c, before) == 0);
+    assert (!before->options || !strcmp (c->executor, "kube"));
+}
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
     struct fuzz_input in = { data, size };
-    autofree char *one = fuzz_part (&in, "\n---\n"), *two = fuzz_part (&in, "\n---\n");
-    struct config *c = load (one), *again;
+    struct config *c, *before = NULL;
 
-    if (!c)
-        return 0;
-    check (c);
-    check_kube (c);
-    assert (config_set_executor (c, "kube", "context", json_string ("x")) == 0);
-    if ((again = load (two))) {
-        assert (config_keep_options (again, c) == 0);
-        assert (!strcmp (again->executor, "kube"));
-        config_destroy (again);
+    for (int i = 0; i < FILES_MAX && (i == 0 || in.size > 0); i++) {
+        autofree char *text = fuzz_part (&in, "\n---\n");
+        if (!(c = load (text)))
+            continue;
+        check (c);
+        check_kube (c);
+        if (before)
+            check_next (c, before);
+        assert (config_set_executor (c, "kube", "context", json_string ("x")) == 0);
+        config_destroy (before);
+        before = c;
     }
-    config_destroy (c);
+    config_destroy (before);
     return 0;
 }

@@ -59,10 +59,16 @@ static void check_own (const char *target)
 
 static void check_authority (const char *text)
 {
-    char machine[MACHINE_SIZE];
+    char machine[MACHINE_SIZE], name[AUTHORITY_SIZE], again[AUTHORITY_SIZE];
+    struct error err = { 0 };
 
     if (authority_is_loopback (text))
         authority_machine (machine);
+    if (authority_parse (text, 7718, name, "x", &err) < 0)
+        fuzz_check_refusal (&err, "x: ");
+    else
+        assert (authority_parse (name, 1, again, "x", &err) == 0
+                && !strcmp (name, again));
 }
 
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)

@@ -1,7 +1,7 @@
 /* fuzz_inside.c - the request of a command inside a job, as records, from a hostile pod; an
  * accepted one is written and reads back with the same text
  *
- * Parser: protocol/inside.c protocol/record.c common/rlimits.c
+ * Parser: protocol/inside.c protocol/record.c protocol/pmix_helper.c
  * The same text is also the request of an agent to its helper for PMIx (pmix_helper.c).
  */
 #include "fuzz_records.h"

@@ -39,12 +39,33 @@ static void try_pod (const json_t *o)
     podview_read (o, &v);
     assert (v.index >= -1 && v.component >= -1 && v.trouble <= POD_FATAL);
     assert (is_line (v.text) && is_line (v.evicted) && is_line (v.admin_text));
-    assert (is_line (v.phase) && is_line (v.finalizer) && is_line (v.address));
+    assert (is_line (v.finalizer));
     assert (s.cpu_milli >= 0 && s.memory >= 0 && s.gpus >= 0);
     assert (s.cpu_milli <= PODSIZE_MAX && s.memory <= PODSIZE_MAX);
     assert (podsize_sub (twice, s).memory == s.memory);
     assert (kube_gres_of_pod (o, GPU, &l) == 0 && l.n <= GRES_LIST_MAX);
     gres_release (&l);
+}
+
+/* A queue with a selector and tolerations takes no more nodes than one without the selector. */
+static void try_admit (const json_t *o, const json_t *notices)
+{
+    static json_t *set, *less;
+    char one[ADMIT_REASON] = "", two[ADMIT_REASON] = "", *names[3] = { NULL };
+
+    if (!set) {
+        set = json_pack ("{s:{s:s} s:[{s:s s:s} {s:s s:s s:s}]}", "node-selector", "zone",
+                         "z1", "tolerations", "key", "x", "operator", "Exists", "key",
+                         "a", "value", "b", "effect", "NoSchedule");
+        less = json_pack ("{s:O}", "tolerations", json_object_get (set, "tolerations"));
+    }
+    assert (admit_node (set, notices, o, one) <= admit_node (less, notices, o, two));
+    json_t *queues = json_pack ("{s:O s:O}", "a", set, "b", less);
+    admit_queues (queues, notices, o, names, one);
+    assert (is_line (one));
+    for (char **n = names; *n; n++)
+        free (*n);
+    json_decref (queues);
 }
 
 static void try_node (const json_t *o)
@@ -59,6 +80,7 @@ static void try_node (const json_t *o)
     assert (node_read (&x, &n, o) == 0);
     assert (n.cores <= 65536 && n.gpus <= 1024 && n.memory_mib >= 0);
     assert (n.properties && is_line (n.reason) && n.gres.n <= GRES_LIST_MAX);
+    try_admit (o, x.cfg.notice_taints);
     json_t *less = admit_extract (o);
     char one[ADMIT_REASON] = "", two[ADMIT_REASON] = "";
     assert (less);
@@ -96,7 +118,7 @@ static void try_job (const json_t *o)
     assert (v.parallelism >= 0 && v.completions >= -1 && is_line (v.text));
     assert (v.active >= 0 && v.terminating >= 0 && v.succeeded >= 0);
     assert (adoptview_wanted (&v, 4, v.succeeded) <= 4);
-    assert (adoptview_status (json_object_get (o, "metadata")));
+    adoptview_is_end (adoptview_status (json_object_get (o, "metadata")));
     check_spec (adoptspec_of_job (o, &how, &err), &err);
     memset (&err, 0, sizeof (err));
     check_spec (adoptspec_of_pods (o, "ns", "group", 3, &how, &err), &err);

@@ -79,6 +79,16 @@ static void check_same (const struct seen *a, const struct seen *b)
     assert (!strcmp (a->version, b->version));
 }
 
+static void check_time (const char *text)
+{
+    char written[KUBE_TIME_MAX];
+    double t = kube_time_read (text);
+
+    kube_time_write (t, false, written);
+    assert (t < 0 || t > 2e11 || kube_time_read (written) == t);
+    kube_time_write (t + 0.25, true, written);
+}
+
 /* Text that is JSON stays JSON without managedFields, and has the same values otherwise. */
 static void check_strip (const char *data, size_t size)
 {
@@ -96,7 +106,7 @@ static void check_strip (const char *data, size_t size)
     if (whole && !memmem (data, size, "managedFields", 13))
         assert (json_equal (whole, less));
     kube_condition (json_object_get (parsed, "status"), "Ready");
-    kube_label (parsed, "app");
+    check_time (kube_label (parsed, "app"));
     free (stripped);
 }
 

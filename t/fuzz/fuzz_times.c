@@ -56,6 +56,12 @@ static void try_numbers (const char *text)
     assert (rc < 0 || (n >= -5 && n <= 1000));
     check_rc (rc = parse_count_range (text, 1, 1 << 20, &n, &m, "x", &err), &err);
     assert (rc < 0 || (1 <= n && n <= m && m <= 1 << 20));
+    check_rc (rc = thousandths_parse (text, INT32_MAX, &n, "x", &err), &err);
+    if (rc == 0) {
+        autostrbuf struct strbuf sb = STRBUF_INIT (64);
+        strbuf_add_thousandths (&sb, n);
+        assert (thousandths_parse (sb.buf, INT32_MAX, &m, "x", &err) == 0 && m == n);
+    }
     check_rc (rc = parse_memory_mib (text, &n, "x", &err), &err);
     assert (rc < 0 || (n >= 0 && n <= INT64_C (1) << 40));
     check_rc (rc = parse_bytes (text, &n, "x", &err), &err);
@@ -102,7 +108,11 @@ static void try_lists (const char *text)
 
     int rc = parse_id_ranges (text, on_range, &text, "x", &err);
     check_rc (rc, &err);
-    gpu_type_read (text, type);
+    if (gpu_type_read (text, type) == 0) {
+        char **names = gpu_type_names (type);
+        assert (names && names[0] && gpu_type_has_name (type, type));
+        free (names);
+    }
     rc = gres_parse (text, &l, "x", &err);
     check_rc (rc, &err);
     assert (rc == 0 || l.n == 0);

@@ -25,9 +25,14 @@ static void check_job (const struct trace_job *job, double before)
     assert (s->nodes_min == 0 || s->slots_min == s->slots_max);
 }
 
+static void warn (const char *text)
+{
+    assert (text[0] && !strchr (text, '\n'));
+}
+
 static size_t read_all (const char *name, bool skip)
 {
-    const struct trace_options opt = { .skip = skip };
+    const struct trace_options opt = { .skip = skip, .warn = skip ? warn : NULL };
     struct error err = { 0 };
     struct trace *t = trace_open (name, &opt, &err);
     struct trace_job job;
@@ -48,11 +53,31 @@ static size_t read_all (const char *name, bool skip)
     return n;
 }
 
+/* The beginning of the file as the name of a trace. */
+static void try_name (const uint8_t *data, size_t size)
+{
+    static const struct trace_options opt = { .seed = 5 };
+    autofree char *name = fuzz_text (data, MIN (size, (size_t)40));
+    struct error err = { 0 };
+    struct trace_job job;
+
+    trace_cluster (name);
+    if (strncmp (name, TRACE_BUILTIN, strlen (TRACE_BUILTIN)) != 0)
+        return;
+    struct trace *t = trace_open (name, &opt, &err);
+    if (!t)
+        fuzz_check_refusal (&err, "");
+    for (int i = 0; t && i < 100 && trace_next (t, &job) == 1; i++)
+        check_job (&job, 0);
+    trace_close (t);
+}
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
     int fd = memfd_create ("trace", MFD_CLOEXEC);
     char name[64];
 
+    try_name (data, size);
     assert (fd >= 0 && write (fd, data, size) == (ssize_t)size);
     for (const struct trace_format *const *f = trace_formats; *f; f++) {
         snprintf (name, sizeof (name), "%s:/proc/self/fd/%d", (*f)->name, fd);

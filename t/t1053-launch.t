@@ -158,6 +158,18 @@ test_expect_success 'what a user leaves in the directory of a job goes with the 
     wait_until 20 test ! -e "$BROKER_STATE/jobs/$id"
 '
 
+output_is_counted()
+{
+    test "$(as nobody fluxq-ctl status --json | jq .usage.output)" -gt 1048576
+}
+
+test_expect_success 'kept output counts for the user of the job' '
+    end && configure "user-output-max: 1Mi" && begin &&
+    submit --wait -o /dev/null -- sh -c "head -c 3000000 /dev/zero" &&
+    wait_until 20 output_is_counted && test_must_fail submit -- true 2>err && grep "user-output-max" err &&
+    end && configure && begin
+'
+
 test_expect_success 'a setuid program gives a job nothing' '
     cp "$(command -v id)" "$FLUXQ_RUN/tree/setuid-id" && chmod 4755 "$FLUXQ_RUN/tree/setuid-id" &&
     submit --wait -o plain -- "$FLUXQ_RUN/tree/setuid-id" && as nobody cat plain >got &&

@@ -27,8 +27,7 @@ struct tally {
 };
 
 struct output {
-    uid_t uid;
-    uint64_t bytes;
+    uint64_t job, bytes;
 };
 
 struct userlimits {
@@ -38,7 +37,7 @@ struct userlimits {
     uv_work_t work;
     bool measuring, again;
     double took;            /* seconds, of the last measurement */
-    struct output *outputs; /* the worker's, one for each user */
+    struct output *outputs; /* the worker's, one for each job */
     size_t noutputs, alloc;
 };
 
@@ -166,17 +165,11 @@ static json_t *usage_of (struct broker *b, uid_t uid)
 
 /* -- kept output, on a worker thread -- */
 
-static void add_output (struct userlimits *u, uid_t uid, uint64_t bytes)
+static void add_output (struct userlimits *u, uint64_t job, uint64_t bytes)
 {
-    for (size_t i = 0; i < u->noutputs; i++) {
-        if (u->outputs[i].uid == uid) {
-            u->outputs[i].bytes += bytes;
-            return;
-        }
-    }
     if (array_reserve (&u->outputs, &u->alloc, u->noutputs + 1, sizeof (*u->outputs))
         == 0)
-        u->outputs[u->noutputs++] = (struct output){ uid, bytes };
+        u->outputs[u->noutputs++] = (struct output){ job, bytes };
 }
 
 /* Stays on this mount: a file system mounted by a user is not touched. */
@@ -194,11 +187,9 @@ static uint64_t file_bytes (int dir, const char *name)
  * opened. */
 static void measure_job (struct userlimits *u, int jobs, const char *name)
 {
-    struct stat st;
     int fd =
         userdir_openat (jobs, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC, 0);
-    DIR *dir = fd < 0 || fstat (fd, &st) < 0 ? NULL : fdopendir (fd);
-    uid_t uid = dir ? st.st_uid : 0;
+    DIR *dir = fd < 0 ? NULL : fdopendir (fd);
     struct dirent *d;
     uint64_t bytes = 0;
 
@@ -212,7 +203,7 @@ static void measure_job (struct userlimits *u, int jobs, const char *name)
             bytes += file_bytes (fd, d->d_name);
     closedir (dir);
     if (bytes > 0)
-        add_output (u, uid, bytes);
+        add_output (u, strtoull (name, NULL, 10), bytes);
 }
 
 static void measure_work (uv_work_t *w)
@@ -243,9 +234,11 @@ static void measured (uv_work_t *w, int status)
         return;
     HASH_ITER (hh, u->tallies, t, next)
         t->output = 0;
-    for (size_t i = 0; status == 0 && i < u->noutputs; i++)
-        if ((t = tally_of (u, u->outputs[i].uid, true)))
-            t->output = u->outputs[i].bytes;
+    for (size_t i = 0; status == 0 && i < u->noutputs; i++) {
+        const struct entry *e = entry_find (u->b, u->outputs[i].job);
+        if (e && (t = tally_of (u, entry_job (e)->userid, true)))
+            t->output += u->outputs[i].bytes;
+    }
     if (u->again)
         measure_soon (u->b);
 }

@@ -76,7 +76,7 @@ test_expect_success '--check refuses files that cannot be used, and names them' 
 '
 
 configure broker "tls-client-ca: $PWD/users.crt" "token-key: $PWD/token.key" "local: {nodes: 4}" \
-    "munge-socket: $munge_dir/socket" "listen-names: [login1.example]"
+    "munge-socket: $munge_dir/socket" "listen-names: [login1.example]" "audit-log: $PWD/audit.log"
 (umask 077 && head -c 32 /dev/urandom >token.key)
 start_broker --config tls.yaml
 
@@ -97,6 +97,10 @@ test_expect_success 'a client certificate of the configured authority is a user'
     test "$(get /v1/status --cert root.crt --key root.key)" = 200 &&
     test "$(get /v1/status --cert uri.crt --key uri.key)" = 200 &&
     test "$(get /v1/status --tls-max 1.2 --cert root.crt --key root.key)" = 200
+'
+test_expect_success 'the audit log says that a certificate identified the caller, and from where' '
+    test "$(get /v1/cancel --cert root.crt --key root.key -d "{}")" = 400 &&
+    jq -e "select(.path == \"/v1/cancel\") | .by == \"certificate\" and .user == \"root\" and (.from | startswith(\"127.0.0.1:\"))" audit.log
 '
 test_expect_success 'a certificate of an unknown user, of two users or of another authority is refused' '
     test "$(get /v1/status --cert unknown.crt --key unknown.key)" = 401 && grep "nobody-of-this-name does not exist" answer &&

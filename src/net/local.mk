@@ -50,7 +50,7 @@ if HAVE_CMOCKA
 NET_TESTS = src/net/test/test_http src/net/test/test_http_client \
 	src/net/test/test_http_listen \
 	src/net/test/test_http_munge src/net/test/test_http_parser \
-	src/net/test/test_tls src/net/test/test_tls_pump \
+	src/net/test/test_http_tls src/net/test/test_tls src/net/test/test_tls_pump \
 	src/net/test/test_token
 check_PROGRAMS += $(NET_TESTS)
 UNIT_TESTS += $(NET_TESTS)
@@ -62,6 +62,8 @@ src_net_test_test_http_client_LDADD = src/net/libnet_client.a $(PROTOCOL_LIBS) $
 	$(CMOCKA_LIBS)
 src_net_test_test_http_listen_LDADD = $(NET_TEST_LIBS)
 src_net_test_test_http_listen_LDFLAGS = $(AM_LDFLAGS) $(TORTURE_FLAGS)
+src_net_test_test_http_tls_SOURCES = src/net/test/test_http_tls.c
+src_net_test_test_http_tls_LDADD = $(NET_TEST_LIBS)
 src_net_test_test_tls_SOURCES = src/net/test/test_tls.c
 src_net_test_test_tls_LDADD = $(NET_TEST_LIBS)
 src_net_test_test_tls_pump_SOURCES = src/net/test/test_tls_pump.c

@@ -22,8 +22,9 @@ int tls_policy_channel (SSL *ssl, uint8_t ret[TLS_CHANNEL_SIZE])
 {
     if (SSL_version (ssl) < TLS1_3_VERSION && SSL_get_extms_support (ssl) != 1)
         return -EPROTO;
+    /* the context is empty, which in TLS 1.2 is not the same as none */
     return SSL_export_keying_material (ssl, ret, TLS_CHANNEL_SIZE, LABEL,
-                                       sizeof (LABEL) - 1, NULL, 0, 0)
+                                       sizeof (LABEL) - 1, NULL, 0, 1)
                    == 1
                ? 0
                : -EPROTO;

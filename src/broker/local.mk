@@ -206,7 +206,8 @@ src_broker_api_test_test_job_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_small_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_small_LDFLAGS = $(SMALL_FLAGS)
 src_broker_core_test_test_users_LDADD = $(BROKER_LIBS) $(CMOCKA_LIBS)
-src_broker_core_test_test_users_LDFLAGS = -Wl,--wrap=clock_mono -Wl,--wrap=uv_queue_work
+src_broker_core_test_test_users_LDFLAGS = -Wl,--wrap=clock_mono -Wl,--wrap=uv_queue_work \
+	-Wl,--wrap=getpwuid_r
 src_broker_core_test_test_start_LDADD = $(SMALL_LIBS)
 src_broker_core_test_test_start_LDFLAGS = $(SMALL_FLAGS)
 src_broker_api_test_test_columns_LDADD = $(SMALL_LIBS)

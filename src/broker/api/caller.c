@@ -26,11 +26,13 @@ static void found (int rc, const struct exec_user *user, void *arg)
     free (w);
 }
 
-/* Names may be old; groups decide about rights, and may not. */
+/* Names may be old; groups decide about rights, and may not. Root and the broker's own user
+ * need no group: they are served while the directory of users does not answer. */
 static bool must_wait (const struct broker *b, uid_t uid, const char *name, bool noted)
 {
     return (noted && !name)
-           || (broker_has_operator_groups (b) && !users_is_fresh (broker_users (b), uid));
+           || (broker_has_operator_groups (b) && uid != 0 && uid != broker_uid (b)
+               && !users_is_fresh (broker_users (b), uid));
 }
 
 bool caller_is_known (struct broker *b, struct http_request *req,

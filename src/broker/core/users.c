@@ -22,6 +22,7 @@ struct known {
     bool exists;
     double until; /* clock_mono() */
     double refreshed; /* clock_mono() of the last users_recall() that found it too old */
+    double failed;    /* clock_mono() of the last look-up that failed */
     struct exec_user user;
 };
 
@@ -236,6 +237,7 @@ static void work_done (uv_work_t *w, int status)
     HASH_FIND (hh, u->table, &l->uid, sizeof (l->uid), old);
     if (!k && old && old->exists) {
         k = old; /* old data is better than none */
+        k->failed = clock_mono ();
     } else if (k) {
         if (old) {
             HASH_DELETE (hh, u->table, old);
@@ -282,7 +284,7 @@ bool users_is_fresh (const struct users *u, uid_t uid)
 {
     const struct known *k = find_known (u, uid);
 
-    return k && k->until > clock_mono ();
+    return k && MAX (k->until, k->failed + KEEP_ABSENT_SECONDS) > clock_mono ();
 }
 
 void users_find (struct users *u, uid_t uid, users_f done, void *arg)

@@ -21,7 +21,8 @@ void users_find (struct users *u, uid_t uid, users_f done, void *arg);
  * there was none. A look-up begins when the last one is too old. Valid until the loop
  * goes on. */
 const char *users_recall (struct users *u, uid_t uid);
-/* Whether the last look-up of the uid is recent: users_find() would not wait. */
+/* Whether users_find() would not wait: the last look-up of the uid is recent, or it has
+ * failed just now and there is an older one. */
 bool users_is_fresh (const struct users *u, uid_t uid);
 /* Whether the user is in one of the groups, as of the last look-up; as users_recall(). false
  * when there was none. */

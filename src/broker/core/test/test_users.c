@@ -30,6 +30,19 @@ int __wrap_uv_queue_work (uv_loop_t *loop, uv_work_t *req, uv_work_cb work,
     return __real_uv_queue_work (loop, req, work, after);
 }
 
+static bool away; /* the directory of users does not answer */
+
+int __real_getpwuid_r (uid_t uid, struct passwd *pw, char *buf, size_t size,
+                       struct passwd **ret);
+int __wrap_getpwuid_r (uid_t uid, struct passwd *pw, char *buf, size_t size,
+                       struct passwd **ret);
+int __wrap_getpwuid_r (uid_t uid, struct passwd *pw, char *buf, size_t size,
+                       struct passwd **ret)
+{
+    *ret = NULL;
+    return away ? EIO : __real_getpwuid_r (uid, pw, buf, size, ret);
+}
+
 static void found (int rc, const struct exec_user *user, void *arg)
 {
     (void)user;
@@ -45,8 +58,6 @@ static int find (struct users *u, uv_loop_t *loop, uid_t uid)
     return rc;
 }
 
-/* Fails if the name is forgotten when it is old, if it is then not looked up again, or if
- * each question begins a look-up. */
 /* Rights of a group are those of the last look-up; the next one begins when that is old. */
 static void test_groups (void **unused)
 {
@@ -75,6 +86,40 @@ static void test_groups (void **unused)
     assert_int_equal (uv_loop_close (&loop), 0);
 }
 
+/* While the directory fails, old groups count, and not every request waits for the directory. */
+static void test_directory_away (void **unused)
+{
+    const gid_t of_root[] = { 0 };
+    uv_loop_t loop;
+
+    (void)unused;
+    uv_loop_init (&loop);
+    struct users *u = users_create (&loop);
+    away = true;
+    assert_int_equal (find (u, &loop, 0), -EIO);
+    assert_false (users_is_fresh (u, 0));
+    assert_false (users_in_groups (u, 0, of_root, 1));
+    away = false;
+    assert_int_equal (find (u, &loop, 0), 0);
+    away = true;
+    now += 61;
+    assert_false (users_is_fresh (u, 0));
+    assert_int_equal (find (u, &loop, 0), 0);
+    int before = begun;
+    assert_true (users_is_fresh (u, 0));
+    assert_int_equal (find (u, &loop, 0), 0);
+    assert_int_equal (begun, before);
+    now += 6;
+    assert_false (users_is_fresh (u, 0));
+    assert_int_equal (find (u, &loop, 0), 0);
+    assert_int_equal (begun, before + 1);
+    away = false;
+    users_destroy (u);
+    assert_int_equal (uv_loop_close (&loop), 0);
+}
+
+/* Fails if the name is forgotten when it is old, if it is then not looked up again, or if
+ * each question begins a look-up. */
 static void test_recall (void **unused)
 {
     const char *name = getpwuid (0)->pw_name;
@@ -108,6 +153,7 @@ int main (void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test (test_groups),
+        cmocka_unit_test (test_directory_away),
         cmocka_unit_test (test_recall),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);

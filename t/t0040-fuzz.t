@@ -22,16 +22,17 @@ test_expect_success 'each fuzz target passes inputs made from its corpus' '
     fi
 '
 test_expect_success 'the farm runs a target, keeps its new inputs and prints a table' '
-    mkdir farm && mv tree/t/fuzz/fuzz.out farm/build &&
-    tree/t/fuzz/farm --plain --corpus farm --jobs 1 --turn 1 0.0004 taskmap >table && cat table &&
+    mkdir farm && mv tree/t/fuzz/fuzz.out farm/build && ln -s "$PWD/farm" "$FLUXQ_RUN/farm" &&
+    tree/t/fuzz/farm --plain --corpus "$FLUXQ_RUN/farm" --jobs 1 --turn 1 0.0004 taskmap >table && cat table &&
     grep -E "^taskmap +[1-9][0-9]* +[1-9][0-9]* +- +0$" table && [ -n "$(ls farm/corpus/taskmap)" ]
 '
 test_expect_success 'a signal ends the farm and all its processes' '
-    { tree/t/fuzz/farm --plain --corpus farm --jobs 2 1 taskmap idset >/dev/null 2>&1 & } && farm=$! &&
-    runs() { pgrep -f "^$PWD/farm/build/fuzz_" >/dev/null; } && wait_until 30 runs &&
+    { tree/t/fuzz/farm --plain --corpus "$FLUXQ_RUN/farm" --jobs 2 1 taskmap idset >/dev/null 2>&1 & } && farm=$! &&
+    runs() { pgrep -f "^$FLUXQ_RUN/farm/build/fuzz_" >/dev/null; } && wait_until 30 runs &&
     kill $farm && test_expect_code 143 wait $farm && ! runs
 '
 test_expect_success 'the farm refuses wrong usage' '
+    test_expect_code 2 tree/t/fuzz/farm --corpus farm 1 2>err && grep blank err &&
     test_expect_code 2 tree/t/fuzz/farm x 2>err && grep HOURS err &&
     test_expect_code 2 tree/t/fuzz/farm 1 nonsense 2>err && grep nonsense err
 '

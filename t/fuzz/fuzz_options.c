@@ -81,9 +81,9 @@ static int read_lines (struct submit_options *so, struct fuzz_input *in, char **
     return rc;
 }
 
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+static void submit (const char *text)
 {
-    struct fuzz_input in = { data, size };
+    struct fuzz_input in = { (const uint8_t *)text, strlen (text) };
     char *variables[WORDS_MAX] = { NULL };
     struct submit_options so;
     struct error err = { 0 };
@@ -97,5 +97,16 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     submit_options_release (&so);
     for (char **v = variables; *v; v++)
         free (*v);
+}
+
+/* Each line "---" begins the options of another job. */
+int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
+{
+    struct fuzz_input in = { data, size };
+
+    while (in.size > 0) {
+        autofree char *text = fuzz_part (&in, "\n---\n");
+        submit (text);
+    }
     return 0;
 }

@@ -456,8 +456,11 @@ static int take_head (struct journal *j, const struct wal_state *w, struct error
               (intmax_t)j->head.seq);
     if (rc == 0)
         rc = get_int64 (j, j->db, sql, &then, err);
-    if (rc == 0)
-        rc = get_int64 (j, j->db, "SELECT seq FROM sqlite_sequence WHERE name = 'job'",
+    if (rc == 0) /* sqlite_sequence has no checksum */
+        rc = get_int64 (j, j->db,
+                        "SELECT max (0, (SELECT coalesce (max (id), 0) FROM job),"
+                        " coalesce ((SELECT seq FROM sqlite_sequence WHERE name = 'job'),"
+                        " 0))",
                         &last_id, err);
     if (rc == 0)
         rc = get_int64 (j, j->db, "SELECT total FROM event ORDER BY seq DESC LIMIT 1",

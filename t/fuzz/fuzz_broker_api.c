@@ -60,8 +60,8 @@ static void ask (struct small *s, const char *request, bool *changes)
 
     if (!blank || blank == head || strcspn (head, "\n") < (size_t)(blank - head))
         return; /* libmicrohttpd hands on no such request */
-    if (strstr (head, "/v1/journal"))
-        return; /* this broker has no journal */
+    if (strstr (head, "/v1/journal") || strstr (head, "/v1/shutdown"))
+        return; /* this broker has no journal and no server */
     if (users[who] != STRANGER)
         *changes = true;
     struct client *c = client_call (s, users[who], head, body);

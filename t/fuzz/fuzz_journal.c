@@ -20,10 +20,10 @@
 #include "store/journal.h"
 #include "store/rowsum.h"
 
-#define FILES 2
+#define FILES 3
 
 static char dir[64] = "/dev/shm/fluxq-fuzz-journal.XXXXXX", path[96];
-static const char *const suffixes[FILES] = { "", "-head" };
+static const char *const suffixes[FILES] = { "", "-head", "-wal" };
 static struct strbuf files[FILES]; /* of the journal before a change */
 
 static const char *const rows[] = {
@@ -102,6 +102,18 @@ static void clean_up (void)
     io_remove_tree (dir, NULL);
 }
 
+/* A last change is in the log only, as after a crash. */
+static void leave_log (void)
+{
+    sqlite3 *db = NULL;
+
+    assert (sqlite3_open (path, &db) == SQLITE_OK);
+    sqlite3_db_config (db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL);
+    assert (sqlite3_exec (db, "UPDATE setting SET value = '{}'", NULL, NULL, NULL)
+            == SQLITE_OK);
+    sqlite3_close (db);
+}
+
 /* Makes the journal and keeps the content of its files. */
 static void start (void)
 {
@@ -116,6 +128,7 @@ static void start (void)
     for (uint64_t id = 1; id <= 3; id++)
         commit_job (j, id, id == 1 ? "key" : NULL);
     journal_close (j);
+    leave_log ();
     for (size_t i = 0; i < FILES; i++) {
         name_file (i, name);
         strbuf_init (&files[i], 1 << 20);
@@ -143,7 +156,7 @@ static void change_bytes (struct fuzz_input *in)
 
     name_file (i, name);
     len = MIN (len, in->size);
-    int fd = open (name, O_WRONLY | O_CLOEXEC);
+    int fd = open (name, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
     assert (fd >= 0 && pwrite (fd, in->data, len, at) == (ssize_t)len);
     if (len == 0) /* a file that was cut off */
         assert (ftruncate (fd, at) == 0);
@@ -219,7 +232,8 @@ static bool read_all (void)
         assert (err.text[0] == '\0' || err.code > 0);
     journal_load_settings (j, on_setting, NULL, &err);
     journal_find_key (j, 1000, "key");
-    assert (journal_last_id (j) <= INT64_MAX && journal_bytes (j) > 0);
+    assert (journal_last_id (j) >= last && journal_last_id (j) <= INT64_MAX);
+    assert (journal_bytes (j) > 0);
     journal_close (j);
     return true;
 }

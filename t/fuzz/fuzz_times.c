@@ -122,7 +122,10 @@ static void try_lists (const char *text)
         strbuf_add_gres (&sb, &l);
         assert (gres_parse (sb.buf, &again, "x", &err) == 0 && gres_equal (&l, &again));
         gres_release (&again);
-        assert (gres_from_json (o, &again, "x", &err) == 0 && gres_equal (&l, &again));
+        if (gres_from_json (o, &again, "x", &err) == 0)
+            assert (gres_equal (&l, &again));
+        else /* GPUs have a place of their own in a jobspec */
+            assert (strstr (text, "gpu"));
         assert (gres_add (&again, &l, 1) == 0 && gres_add (&again, &l, -1) == 0);
         json_decref (o);
         gres_release (&again);

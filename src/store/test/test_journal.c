@@ -400,6 +400,23 @@ static void test_foreign_files (void **state)
     assert_int_equal (refused (h->dir), EISDIR);
 }
 
+/* A damaged counter of ids gives no id twice. */
+static void test_damaged_counter (void **state)
+{
+    struct harness *h = *state;
+
+    for (uint64_t id = 1; id <= 3; id++)
+        harness_submit (h, id, NULL);
+    harness_wait (h, 3);
+    for (int i = 0; i < 2; i++) {
+        harness_close (h);
+        sql (h->path, i ? "UPDATE sqlite_sequence SET seq = -5"
+                        : "UPDATE sqlite_sequence SET seq = 1");
+        harness_open (h);
+        assert_int_equal (journal_last_id (h->j), 3);
+    }
+}
+
 static int any_setting (const char *name, const char *value, void *arg)
 {
     (void)arg;
@@ -560,6 +577,7 @@ int main (void)
         cmocka_unit_test_setup_teardown (test_read, setup, teardown),
         cmocka_unit_test_setup_teardown (test_second_broker, setup, teardown),
         cmocka_unit_test_setup_teardown (test_foreign_files, setup, teardown),
+        cmocka_unit_test_setup_teardown (test_damaged_counter, setup, teardown),
         cmocka_unit_test_setup_teardown (test_damaged_setting, setup, teardown),
         cmocka_unit_test_setup_teardown (test_shared_jobspec, setup, teardown),
         cmocka_unit_test_setup_teardown (test_version_1, setup, teardown),

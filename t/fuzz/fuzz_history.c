@@ -247,6 +247,7 @@ static void read_all (struct fuzz_input *in)
         .tasks = of,
         .ntasks = kinds & 128 ? 1 : 0,
         .after = first % 3,
+        .steps = first & 32,
     };
     scan (h, &f);
     ask_lacks (h);

@@ -74,7 +74,11 @@ verdict()
 {
     path=$(path_of "$3") && body=$(body_of "$3") || return
     answer=$PWD/answer.$1
-    status=$(as "$1" curl -s -m 1 --unix-socket "$FLUXQ_RUN/fluxqd.sock" -X "$2" -w '\n%{http_code}' \
+    case $3 in
+    */wait | */watch) patience=4 ;;
+    *) patience=60 ;;
+    esac
+    status=$(as "$1" curl -s -m $patience --unix-socket "$FLUXQ_RUN/fluxqd.sock" -X "$2" -w '\n%{http_code}' \
         $([ "$2" = GET ] || echo "-d @-") "http://fluxqd$path" 2>/dev/null <<-END
 	$body
 	END

@@ -6,7 +6,8 @@
 #
 # The suite starts again in a mount namespace in which /etc/passwd and /etc/group have these
 # users and groups, too. They vanish with the suite, and other suites never see them. A group
-# entry is NAME:MEMBER,MEMBER; each user also has a group of the same name. Uids begin at 61301.
+# entry is NAME:MEMBER,MEMBER; each user also has a group of the same name. No two suites have the
+# same uids at a time: a signal to all processes of a user stays in the suite. At most 16 names.
 [ "$(id -u)" -eq 0 ] || { echo "Bail out! needs root: several users"; exit 1; }
 
 users_mount()
@@ -16,7 +17,7 @@ users_mount()
         # shellcheck disable=SC1003
         sed '$a\' "/etc/$users_file" >"$users_dir/$users_file" || return # also without a last newline
     done
-    users_id=61300
+    users_id=$((1000000 + $$ * 16))
     for users_name in $T_USERS; do
         users_id=$((users_id + 1))
         echo "$users_name:x:$users_id:$users_id::/nonexistent:/bin/sh" >>"$users_dir/passwd"

@@ -12,8 +12,10 @@ struct event *event_create (double timestamp, const char *name, json_t *context)
     size_t len = strlen (name);
     if (!e || !(timestamp > 0 && timestamp < TIME_MAX) || len == 0
         || len >= EVENT_NAME_MAX || (context && !json_is_object (context))) {
+        int code = e ? EINVAL : ENOMEM;
         json_decref (context);
         free (e);
+        errno = code;
         return NULL;
     }
     e->timestamp = round (timestamp * 1e6) / 1e6;

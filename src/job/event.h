@@ -19,8 +19,8 @@ struct event {
 };
 
 /* timestamp: > 0; name: 1 to 63 characters; context: an object or NULL, an empty one is
- * dropped. Steals the reference to context, also on failure. NULL: a wrong argument, or
- * no memory. */
+ * dropped. Steals the reference to context, also on failure. NULL, and errno: EINVAL a wrong
+ * argument, or ENOMEM. */
 struct event *event_create (double timestamp, const char *name, json_t *context);
 void event_destroy (struct event *e);
 /* The context as text, "" when there is none; caller frees. */

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <time.h>
 
+#include "common/printable.h"
 #include "common/strbuf.h"
 #include "store/journal_private.h"
 
@@ -46,6 +47,8 @@ PRINTF_LIKE (2, 3) static void say (const struct check *c, const char *fmt, ...)
     va_start (ap, fmt);
     strbuf_vaddf (&sb, fmt, ap);
     va_end (ap);
+    if (sb.buf) /* a damaged text may have anything */
+        printable_clean (sb.buf);
     c->say.line (sb.buf ? sb.buf : "out of memory", c->say.arg);
 }
 

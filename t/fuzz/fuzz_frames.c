@@ -1,7 +1,7 @@
 /* fuzz_frames.c - a spool of a hostile agent: its frames, its end, its gap, the text that
  * users see of it, and the tokens of sessions
  *
- * Parser: protocol/frame.c protocol/output_limit.c protocol/session.c protocol/stepuse.c
+ * Parser: protocol/frame.c protocol/output_limit.c protocol/session.c
  * Parser: broker/services/stream/output_text.c
  */
 #include "fuzz_frames.h"
@@ -112,6 +112,31 @@ static void check_file (const uint8_t *data, size_t size, size_t whole)
     close (fd);
 }
 
+/* The frames again and again: the writer removes whole frames in the middle. */
+static void check_long (const uint8_t *data, size_t whole)
+{
+    int fd = memfd_create ("spool", MFD_CLOEXEC);
+    struct output_limit limit;
+    char head[OUTPUT_GAP_SIZE];
+    uint64_t end = 0, next, found;
+
+    assert (fd >= 0);
+    output_limit_init (&limit, fd, SPOOL_MAX_LEAST);
+    while (end < 2 * SPOOL_MAX_LEAST) {
+        assert (write (fd, data, whole) == (ssize_t)whole);
+        end += whole;
+    }
+    assert (output_limit_advance (&limit, fd, end) == 0);
+    if (limit.at > 0) {
+        assert (limit.next > limit.at && limit.next <= end);
+        assert (pread (fd, head, sizeof (head), (off_t)limit.at) == sizeof (head));
+        assert (output_gap_parse (head, sizeof (head), &next) && next == limit.next);
+        assert (output_limit_find (fd, &found) == 0 && found == limit.next);
+        assert (output_limit_before_hole (fd, limit.at, head, sizeof (head)) > 0);
+    }
+    close (fd);
+}
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
     size_t at = 0;
@@ -128,5 +153,8 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     assert (n == 0 || n == -EBADMSG);
     check_text (data, size);
     check_file (data, size, at);
+    if (at >= 1000
+        || (at > 0 && data[1] == 7)) /* not each time: it takes a millisecond */
+        check_long (data, at);
     return 0;
 }

@@ -5,14 +5,11 @@
  * Parser: match/readers/jgf.c match/readers/jgf_document.c match/readers/jgf_tree.c
  * Parser: match/readers/jgf_paths.c match/readers/jgf_selection.c
  */
-#include <assert.h>
+#include "fuzz_json.h"
+
 #include <inttypes.h>
-#include <stdint.h>
-#include <string.h>
 
 #include "match/readers/reader.h"
-
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static const struct match_reader *reader (const char *format)
 {

@@ -4,13 +4,9 @@
  * Parser: jobspec/parse/jobspec.c jobspec/parse/resources.c jobspec/parse/attributes.c
  * Parser: jobspec/parse/request.c jobspec/parse/components.c jobspec/parse/gputype.c
  */
-#include <assert.h>
-#include <stdint.h>
-#include <string.h>
+#include "fuzz_json.h"
 
 #include "jobspec/jobspec.h"
-
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 static void check_sizes (const struct jobspec *js)
 {

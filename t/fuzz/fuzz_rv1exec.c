@@ -4,14 +4,10 @@
  * Parser: match/readers/rv1exec.c match/readers/rv1_document.c
  * Parser: match/readers/rv1_selection.c
  */
-#include <assert.h>
-#include <stdint.h>
-#include <string.h>
+#include "fuzz_json.h"
 
 #include "match/readers/reader.h"
 #include "match/writers/writer.h"
-
-int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size);
 
 /* A few bytes describe millions of vertices: keeps each try short. */
 static bool is_large (const char *text, size_t len)

@@ -85,6 +85,29 @@ static void check_own (const char *user, uint8_t at)
     free (text);
 }
 
+/* The input as a file with a key. */
+static void check_key (const uint8_t *data, size_t size)
+{
+    char path[64];
+    struct error err = { 0 };
+
+    snprintf (path, sizeof (path), "/dev/shm/fluxq-fuzz-token.%d", (int)getpid ());
+    assert (io_write_file_atomic (path, data, size, 0600, NULL) == 0);
+    for (int i = 0; i < 3; i++) {
+        struct token_key *own =
+            token_key_read (i < 2 ? path : NULL, i ? path : NULL, &err);
+        if (!own) {
+            fuzz_check_refusal (&err, "");
+            continue;
+        }
+        struct token_key *same = token_key_keep (own);
+        assert (token_key_can_sign (own) == (i < 2));
+        token_key_release (same);
+        token_key_release (own);
+    }
+    unlink (path);
+}
+
 int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
 {
     autofree char *text = fuzz_text (data, size), *made = NULL;
@@ -94,6 +117,7 @@ int LLVMFuzzerTestOneInput (const uint8_t *data, size_t size)
     check_token (text);
     if (text[0] == '{' && (made = sign (text)))
         check_token (made);
+    check_key (data, size);
     check_own (text, size > 0 ? data[size - 1] : 0);
     return 0;
 }

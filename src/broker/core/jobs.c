@@ -86,7 +86,9 @@ struct entry *entry_replay (const struct journal_record *rec)
             lost ? NULL
                  : event_create (rec->events[i].timestamp, rec->events[i].name, value);
         unsigned actions;
-        int rc = ev ? job_apply (entry_job (e), ev, &actions, &err) : -ENOMEM;
+        int rc = ev                        ? job_apply (entry_job (e), ev, &actions, &err)
+                 : lost || errno == ENOMEM ? -ENOMEM
+                                           : error_set (&err, EINVAL, "no event");
         event_destroy (ev);
         if (rc == -ENOMEM) {
             entry_destroy (e);

@@ -79,8 +79,12 @@ static int on_event (uint64_t id, double timestamp, const char *name, const char
         return 0;
     }
     struct event *ev = event_create (timestamp, name, value);
-    if (!ev)
+    if (!ev && errno == ENOMEM)
         return -ENOMEM;
+    if (!ev) {
+        log_error ("job %ju: '%.64s' is no event", (uintmax_t)id, name);
+        return 0;
+    }
     int rc = l->last && entry_id (l->last) == id
                  ? job_apply (entry_job (l->last), ev, &actions, &err)
                  : -EPROTO;

@@ -1,6 +1,7 @@
 /* Events (RFC 18). Fails if a log reads back differently from what was written. */
 #include "common/test/unit.h"
 
+#include <errno.h>
 #include <string.h>
 
 #include "job/event.h"
@@ -43,6 +44,7 @@ static void test_refused (void **state)
     assert_null (event_create (1, "", NULL));
     assert_null (event_create (1, NAME_OF_64, NULL));
     assert_null (event_create (1, "x", json_array ()));
+    assert_int_equal (errno, EINVAL); /* not ENOMEM, which stops the broker */
     assert_null (event_create (1, "x", json_integer (3)));
 }
 

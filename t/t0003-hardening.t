@@ -147,6 +147,11 @@ test_expect_success SYSTEMD 'systemd accepts the units of a broker that is not r
     test_must_fail grep "ignoring\|Unknown" said
 '
 
+test_expect_success ROOT 'a job has nice 0 also if the broker has less' '
+    start_broker && renice -n -5 -p $BROKER_PID && fluxq-submit --wait -o nice.out -- nice && test "$(cat nice.out)" = 0 &&
+    stop_broker
+'
+
 fed()
 {
     test "$(grep -c WATCHDOG=1 notes)" -gt "$1"

@@ -5,6 +5,7 @@
 #include <grp.h>
 #include <limits.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 
 #include "common/option.h"
@@ -200,6 +201,14 @@ static void join_cgroup (const char *dir)
         fprintf (stderr, PROGRAM ": cannot join cgroup %s: %s\n", dir, strerror (errno));
 }
 
+/* A broker may run with a negative nice value to answer soon while users compute; jobs do
+ * not. */
+static void drop_nice (void)
+{
+    if (getpriority (PRIO_PROCESS, 0) < 0)
+        (void)!setpriority (PRIO_PROCESS, 0, 0);
+}
+
 /* Changes from root to the user for good. Sets the groups first, as only root may set
  * them. */
 static int become_user (const struct command_line *cl, struct error *err)
@@ -278,6 +287,7 @@ int main (int argc, char **argv)
         return 1;
     }
     close_inherited ();
+    drop_nice ();
     join_cgroup (cl.cgroup);
     if (become_user (&cl, &err) < 0) {
         fprintf (stderr, PROGRAM ": %s\n", err.text);

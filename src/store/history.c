@@ -122,6 +122,8 @@ int history_put (struct history *h, const struct history_job *job, history_done_
     else if (h->waiting >= HISTORY_WAITING_MAX)
         rc = -EAGAIN;
     if (rc == 0) {
+        if (!h->queue)
+            h->since = clock_mono ();
         DL_APPEND (h->queue, &p->item);
         h->waiting++;
         pthread_cond_signal (&h->work);

@@ -2,7 +2,7 @@
  * history_query.c share
  *
  *     loop thread                      writer thread                  reader thread
- *     history_put    --> queue  -->  BEGIN, all of it, COMMIT
+ *     history_put    --> queue  -->  after a moment: BEGIN, all of it, COMMIT
  *     history_keep   ------------->  removes, while the queue is empty
  *     history_lacks, history_scan_next --> reads ------------------->  SELECT
  *     history_dispatch <-- done  <-----'------------------------------'
@@ -49,6 +49,7 @@ struct history {
     pthread_mutex_t lock;
     pthread_cond_t work, read_work;
     struct history_item *queue; /* of struct history_put, DL */
+    double since;               /* clock_mono() when the first of the queue came */
     size_t waiting;
     struct history_item *reads; /* DL */
     struct history_item *done;  /* DL */

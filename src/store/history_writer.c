@@ -14,6 +14,8 @@
 #include "store/history_private.h"
 
 #define BATCH_MAX 1024  /* jobs in one commit */
+#define LINGER 0.1      /* seconds that a row waits for others */
+#define LINGER_ROWS 256 /* ... unless there are as many */
 #define BACKOFF_MIN 0.1 /* seconds */
 #define BACKOFF_MAX 5.0
 #define CLOSE_TRIES 10  /* after a stop, BACKOFF_MIN apart */
@@ -363,26 +365,43 @@ static void give_back (struct history *h, struct work *w)
 
 /* -- the loop -- */
 
-/* Whether it is time to work; else waits once. Called with the lock held. */
-static bool wait_for_work (struct history *h, const struct work *w)
+/* Seconds until the rows of the queue are committed. Jobs that end one after another share
+ * a commit: a row changes a page of the table and of each index, and the pages are written
+ * once for all rows. The journal has the jobs meanwhile. */
+static double linger (const struct history *h)
+{
+    return h->stop || h->waiting >= LINGER_ROWS ? 0 : h->since + LINGER - clock_mono ();
+}
+
+static void wait_for (struct history *h, double seconds)
 {
     struct timespec ts;
 
-    if (w->backoff == 0) {
-        if (w->batch || h->queue || h->keep_due || h->compact || w->removing
-            || w->giving_back)
-            return true;
+    clock_gettime (CLOCK_MONOTONIC, &ts);
+    seconds += (double)ts.tv_nsec / 1e9;
+    ts.tv_sec += (time_t)seconds;
+    ts.tv_nsec = (long)((seconds - (double)(time_t)seconds) * 1e9);
+    pthread_cond_timedwait (&h->work, &h->lock, &ts);
+}
+
+/* Whether it is time to work; else waits once. Called with the lock held. */
+static bool wait_for_work (struct history *h, const struct work *w)
+{
+    double left = 0;
+
+    if (w->backoff > 0)
+        left = w->last_try + (h->stop ? BACKOFF_MIN : w->backoff) - clock_mono ();
+    else if (w->batch || h->keep_due || h->compact || w->removing || w->giving_back)
+        return true;
+    else if (h->queue)
+        left = linger (h);
+    else {
         pthread_cond_wait (&h->work, &h->lock);
         return false;
     }
-    double left = w->last_try + (h->stop ? BACKOFF_MIN : w->backoff) - clock_mono ();
     if (left <= 0)
         return true;
-    clock_gettime (CLOCK_MONOTONIC, &ts);
-    left += (double)ts.tv_nsec / 1e9;
-    ts.tv_sec += (time_t)left;
-    ts.tv_nsec = (long)((left - (double)(time_t)left) * 1e9);
-    pthread_cond_timedwait (&h->work, &h->lock, &ts);
+    wait_for (h, left);
     return false;
 }
 

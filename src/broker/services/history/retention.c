@@ -19,12 +19,15 @@
 
 #define FIRST_SECONDS 5
 #define EVERY_SECONDS 60
+#define ROUNDS_MAX 12 /* of a request, while the history lacks jobs */
 #define SLICE 16 /* jobs in one transaction */
 
 struct state {
     struct broker_timer timer;
     bool busy, full; /* a look at the journal is under way; more old jobs follow */
     bool compact;    /* shrink the journal afterwards */
+    unsigned rounds; /* further ones for that, because of: */
+    bool lacking;    /* the history has yet to get jobs that were found in this round */
     uint64_t after, removed;
     struct journal_ended found[SLICE]; /* by the look that is under way */
     size_t nfound;
@@ -93,10 +96,13 @@ static void look_again (struct broker *b, bool at_once)
         return;
     if (at_once)
         look (b, state->after);
-    else if (state->compact)
-        journal_compact (broker_journal (b));
-    if (!at_once)
+    else if (state->compact && state->lacking && state->rounds++ < ROUNDS_MAX)
+        broker_timer_set (&state->timer, FIRST_SECONDS);
+    else {
+        if (state->compact)
+            journal_compact (broker_journal (b));
         state->compact = false;
+    }
 }
 
 static void removed (int rc, const struct error *err, void *arg)
@@ -125,6 +131,7 @@ static void asked (int rc, const struct journal_ended *lacking, size_t nlacking,
     autofree uint64_t *needed = list_needed (b, &nneeded);
 
     broker_work_ends (b);
+    state->lacking |= nlacking > 0;
     for (size_t i = 0; rc == 0 && needed && t && !broker_is_dead (b) && i < state->nfound;
          i++) {
         const struct journal_ended *job = &state->found[i];
@@ -171,6 +178,7 @@ static void look (struct broker *b, uint64_t after)
         return;
     broker_work_begins (b);
     state->busy = true;
+    state->lacking &= after > 0;
     if (journal_old (broker_journal (b), h->jobs, h->keep, after, SLICE, listed, b) < 0)
         listed (-EAGAIN, NULL, 0, b);
 }
@@ -201,6 +209,7 @@ static void api_journal (struct broker *b, struct http_request *req,
     if (!body || !api_action (req, body, "compact", NULL))
         return;
     state_of (b)->compact = true;
+    state_of (b)->rounds = 0;
     look (b, 0);
     api_reply_json (
         req, 202,

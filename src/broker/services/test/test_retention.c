@@ -233,6 +233,39 @@ static void test_compact (void **unused)
 }
 
 /* If the journal cannot answer now, the next round asks again. */
+/* The history gets ended jobs a moment later than the journal: a request looks again. */
+static void test_compact_later (void **unused)
+{
+    struct small *s = small_create (1);
+
+    (void)unused;
+    begin (s);
+    list (101, 110);
+    old.lacks = 105;
+    compact (s);
+    answer (s);
+    assert_int_equal (old.npruned, 4);
+    assert_int_equal (old.compacted, 0);
+    old.n = 0;
+    list (105, 110);
+    old.lacks = 0;
+    small_advance (s, 6);
+    answer (s);
+    assert_int_equal (old.npruned, 10);
+    assert_int_equal (old.compacted, 1);
+
+    /* A history that never gets them does not keep the request for ever. */
+    old.lacks = 105;
+    compact (s);
+    answer (s);
+    for (int i = 0; i < 20; i++) {
+        small_advance (s, 6);
+        answer (s);
+    }
+    assert_int_equal (old.compacted, 2);
+    small_destroy (s);
+}
+
 static void test_busy (void **unused)
 {
     struct small *s = small_create (1);
@@ -304,10 +337,11 @@ static void test_no_memory (void **unused)
 int main (void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test (test_rounds),      cmocka_unit_test (test_needed),
-        cmocka_unit_test (test_lacking),     cmocka_unit_test (test_compact),
-        cmocka_unit_test (test_busy),        cmocka_unit_test (test_stopping),
-        cmocka_unit_test (test_jobs_vanish), cmocka_unit_test (test_no_memory),
+        cmocka_unit_test (test_rounds),        cmocka_unit_test (test_needed),
+        cmocka_unit_test (test_lacking),       cmocka_unit_test (test_compact),
+        cmocka_unit_test (test_compact_later), cmocka_unit_test (test_busy),
+        cmocka_unit_test (test_stopping),      cmocka_unit_test (test_jobs_vanish),
+        cmocka_unit_test (test_no_memory),
     };
     return cmocka_run_group_tests (tests, NULL, NULL);
 }

@@ -16,18 +16,21 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include "common/clock.h"
 #include "common/parse.h"
 #include "launch/pass.h"
 #include "launch/serve.h"
 
-#define ORPHANS_MS 50 /* between two looks */
+#define ORPHANS_MS 50        /* between two looks */
+#define ORPHANS_SECONDS 10.0 /* a process in the kernel may not die */
 
 struct child {
     struct child *next;
     pid_t pid;
     int status;
     bool is_agent, ended;
-    bool unclean; /* its orphans must end before its end is told */
+    bool unclean; /* its orphans must end before its end is told, */
+    double since; /* ... or ORPHANS_SECONDS after its end */
 };
 
 struct server {
@@ -267,6 +270,7 @@ static void reap (struct server *v)
             continue;
         }
         c->ended = true;
+        c->since = clock_mono ();
         c->status = status;
         c->unclean = c->is_agent && !cleared_away (status);
         v->orphans |= c->unclean;
@@ -306,7 +310,9 @@ static void tell_ends (struct server *v)
     while (*at) {
         struct child *c = *at;
         struct launch_exit e = { c->pid, c->status };
-        if (!c->ended || (c->unclean && v->orphans)
+        bool waits =
+            c->unclean && v->orphans && clock_mono () - c->since < ORPHANS_SECONDS;
+        if (!c->ended || waits
             || (c->is_agent
                 && send (v->exits, &e, sizeof (e), MSG_DONTWAIT | MSG_NOSIGNAL) < 0
                 && errno == EAGAIN)) {

@@ -199,6 +199,11 @@ test_expect_success 'fluxq-launch does nothing else for a broker that another ha
 	a short record: EPROTO
 	a long record: EPROTO
 	an empty-looking record: EPROTO
+	a program that is no prolog: EPERM
+	a prolog without a file for its report: EINVAL
+	a prolog with LD_PRELOAD: EINVAL
+	a prolog without a time limit: EINVAL
+	a prolog: done
 	a signal without a process: EINVAL
 	a signal to root'\''s process: EPERM
 	a signal to init: ESRCH
@@ -212,6 +217,30 @@ test_expect_success 'fluxq-launch does nothing else for a broker that another ha
     test_cmp wanted got
 '
 
+test_expect_success 'prolog and epilog run as root for the jobs of users, and a failure drains the node' '
+    mkdir -m 700 "$FLUXQ_RUN/secret" &&
+    write_script "$FLUXQ_RUN/tree/prolog" <<-END &&
+	#!/bin/sh
+	echo "\$FLUXQ_ADMIN_PROGRAM \$(id -u) \$FLUXQ_JOB_USER \$FLUXQ_NODENAME" >>$FLUXQ_RUN/secret/seen
+	[ ! -e $FLUXQ_RUN/secret/broken ] || { echo "no scratch" >&2; exit 3; }
+	END
+    end && configure "prolog: $FLUXQ_RUN/tree/prolog" "epilog: $FLUXQ_RUN/tree/prolog" && begin &&
+    submit --wait -N2 -o /dev/null -- true && wait_until 10 sh -c "test \$(wc -l <$FLUXQ_RUN/secret/seen) -eq 4" &&
+    sort "$FLUXQ_RUN/secret/seen" >got &&
+    printf "%s\n" "epilog 0 nobody node0" "epilog 0 nobody node1" "prolog 0 nobody node0" "prolog 0 nobody node1" | test_cmp - got &&
+    touch "$FLUXQ_RUN/secret/broken" && id=$(submit -o /dev/null -- true) &&
+    wait_until 20 sh -c "fluxq-info --json | grep -q \"prolog failed on node node[01]: exit status 3: no scratch\"" &&
+    as nobody fluxq-cancel $id && rm "$FLUXQ_RUN/secret/broken"
+'
+
+test_expect_success 'a prolog that came by a reload does not run as root before a restart' '
+    for node in node0 node1; do fluxq-ctl resume $node || :; done && # those that the failure drained
+    cp "$FLUXQ_RUN/tree/prolog" "$FLUXQ_RUN/tree/other" && chmod 644 launch.yaml &&
+    sed -i "s|^prolog: .*|prolog: $FLUXQ_RUN/tree/other|" launch.yaml && fluxq-ctl reload && id=$(submit -o /dev/null -- true) &&
+    wait_until 20 grep "job $id: prolog: .* restart the broker" "$BROKER_LOG" && as nobody fluxq-cancel $id &&
+    end && configure && begin
+'
+
 test_expect_success 'fluxq-launch starts only with the sockets of a broker, and as root' '
     test_expect_code 2 "$FLUXQ_RUN/tree/launch/fluxq-launch" --shell /bin/true --owner 1 3<&- 2>err &&
     grep "not the broker" err &&
@@ -221,17 +250,7 @@ test_expect_success 'fluxq-launch starts only with the sockets of a broker, and 
 '
 end
 
-# refused TEXT LINE...: a broker with these lines does not start, and says TEXT.
-refused()
-{
-    text=$1
-    shift
-    configure "$@"
-    test_expect_code 1 "$FLUXQ_RUN/tree/broker/fluxqd" --config launch.yaml 2>err </dev/null && grep "$text" err
-}
-
 test_expect_success 'a configuration that cannot hold is refused with the way out' '
-    refused "user: prolog and epilog of queue batch run" "prolog: /bin/true" &&
     configure && sed -i "s/^user: .*/user: nosuchuser/" launch.yaml &&
     test_expect_code 1 fluxqd --config launch.yaml 2>err && grep "useradd" err &&
     configure && sed -i "s/^user: .*/user: root/" launch.yaml &&
@@ -266,7 +285,8 @@ kill $activate 2>/dev/null
 
 test_expect_success 'only a socket of root serves as --launch-socket, and only a broker of the owner is served' '
     nobodys=$FLUXQ_RUN/home/launch.sock &&
-    { as nobody systemd-socket-activate --accept --seqpacket --listen="$nobodys" /bin/cat >/dev/null 2>&1 </dev/null & } &&
+    { setpriv --reuid=nobody --regid="$(id -g nobody)" --clear-groups systemd-socket-activate --accept --seqpacket \
+        --listen="$nobodys" /bin/cat >/dev/null 2>&1 </dev/null & } &&
     fake=$! && wait_until 10 test -S "$nobodys" && chmod 755 "$FLUXQ_RUN/home" && chmod 666 "$nobodys" &&
     test_expect_code 1 setpriv --reuid=daemon --regid=daemon --clear-groups fluxqd --launch-socket "$nobodys" \
         --local 2 --runtime-dir "$FLUXQ_RUN/unit/run" --state-dir "$FLUXQ_RUN/unit/state" 2>err &&

@@ -90,6 +90,28 @@ static int prepare_exec (const struct config *c, const struct launcher_settings 
                                 : 0;
 }
 
+static void allow (struct launcher_settings *s, const char *program)
+{
+    size_t n = 0;
+
+    while (n < ARRAY_SIZE (s->admin) - 1 && s->admin[n]
+           && (!program || strcmp (s->admin[n], program) != 0))
+        n++;
+    if (program && n < ARRAY_SIZE (s->admin) - 1)
+        s->admin[n] = program;
+}
+
+/* The programs that may run as root: those in the configuration as root has read it. */
+static void allow_programs (const struct config *c, struct launcher_settings *s)
+{
+    for (unsigned i = 0; i < c->nqueues; i++) {
+        const struct config_admin admin = config_admin_of (c, i);
+
+        allow (s, admin.prolog);
+        allow (s, admin.epilog);
+    }
+}
+
 int privileges_separate (const struct config *c, const char *socket, struct error *err)
 {
     struct launcher_settings s = { .shell = c->shell_path,
@@ -115,6 +137,7 @@ int privileges_separate (const struct config *c, const char *socket, struct erro
         || give (c->state_dir, 0711, &s, err) < 0
         || give (c->runtime_dir, 0755, &s, err) < 0 || prepare_exec (c, &s, err) < 0)
         return -err->code;
+    allow_programs (c, &s);
     int rc = launcher_start (&s, err);
     return rc < 0 ? rc : launcher_become_owner (&s, err);
 }

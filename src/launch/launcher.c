@@ -35,7 +35,7 @@ bool launcher_is_on (void)
 
 /* -- start -- */
 
-#define ARGS_MAX 12
+#define ARGS_MAX (12 + 2 * 256)
 
 struct arguments {
     const char *argv[ARGS_MAX];
@@ -55,6 +55,10 @@ static void set_arguments (struct arguments *a, const struct launcher_settings *
     a->argv[n++] = a->owner;
     a->argv[n++] = "--min-uid";
     a->argv[n++] = a->min_uid;
+    for (size_t i = 0; i < ARRAY_SIZE (s->admin) && s->admin[i]; i++) {
+        a->argv[n++] = "--admin";
+        a->argv[n++] = s->admin[i];
+    }
     a->argv[n] = NULL;
 }
 
@@ -263,6 +267,32 @@ int launcher_agent (const struct launcher_agent *a, pid_t *ret_pid, int *ret_pid
     if (strlen (a->launch) >= PATH_MAX || strlen (a->key) >= PATH_MAX)
         return error_errno (err, ENAMETOOLONG, "%.200s", a->launch);
     return ask (fill_agent, a, -1, ret_pid, ret_pidfd, err);
+}
+
+struct admin {
+    const char *program, *variables;
+    size_t len;
+    int seconds;
+};
+
+static void fill_admin (struct launch_request *q, const void *arg)
+{
+    const struct admin *a = arg;
+
+    q->op = LAUNCH_ADMIN;
+    q->signum = a->seconds;
+    snprintf (q->launch, sizeof (q->launch), "%s", a->program);
+    memcpy (q->key, a->variables, a->len);
+}
+
+int launcher_admin (const char *program, int seconds, const char *variables, size_t len,
+                    int report, pid_t *ret_pid, int *ret_pidfd, struct error *err)
+{
+    const struct admin a = { program, variables, len, seconds };
+
+    if (strlen (program) >= PATH_MAX || len >= PATH_MAX - 1)
+        return error_set (err, E2BIG, "%.200s: path or variables are too long", program);
+    return ask (fill_admin, &a, report, ret_pid, ret_pidfd, err);
 }
 
 static void fill_signal (struct launch_request *q, const void *arg)

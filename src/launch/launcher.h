@@ -27,6 +27,7 @@ struct launcher_settings {
     gid_t group;
     const char *name; /* ... and its name */
     uint32_t min_uid;
+    const char *admin[256]; /* prologs and epilogs, which may run as root; NULL ends */
 };
 
 /* Starts fluxq-launch, as root. */
@@ -53,7 +54,11 @@ struct launcher_agent {
  * belongs to the caller. */
 int launcher_agent (const struct launcher_agent *a, pid_t *ret_pid, int *ret_pidfd,
                     struct error *err);
-/* Sends a signal to a process of a user who may run jobs. 0 or negative errno. */
+/* Starts a prolog or epilog as root. variables: NAME=VALUE with a NUL behind each, len bytes;
+ * report: a file that gets the reason of a failure. */
+int launcher_admin (const char *program, int seconds, const char *variables, size_t len,
+                    int report, pid_t *ret_pid, int *ret_pidfd, struct error *err);
+/* Sends a signal to a prolog or epilog, or to a process of a user who may run jobs. 0 or negative errno. */
 int launcher_signal (int pidfd, int signum);
 /* Ended agents: a descriptor to poll; the next of them, with its status as of waitpid(2):
  * 1; 0: there is none now; -EPIPE: fluxq-launch has ended. */

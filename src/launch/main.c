@@ -26,6 +26,7 @@ static const char usage[] =
     "  --shell PATH     the agent, fluxq-shell\n"
     "  --owner USER     the broker's user: a name or a uid\n"
     "  --min-uid N      the least uid that may run jobs [1000]\n"
+    "  --admin PROGRAM  a prolog or epilog that may run as root; may be given again\n"
     "  --help           this text\n"
     "  --version        the version\n";
 
@@ -56,6 +57,18 @@ static int find_owner (const char *text, uint32_t *ret)
     return 0;
 }
 
+static int add_admin (struct settings *s, const char *path)
+{
+    size_t n = 0;
+
+    while (s->admin[n])
+        n++;
+    if (n == LAUNCH_ADMIN_MAX || path[0] != '/')
+        return fail ("--admin: the absolute path of a program, at most 256 times");
+    s->admin[n] = path;
+    return 0;
+}
+
 /* -1: go on; else the exit status. */
 static int read_arguments (struct settings *s, int argc, char **argv)
 {
@@ -63,6 +76,7 @@ static int read_arguments (struct settings *s, int argc, char **argv)
         { "shell", required_argument, NULL, 's' },
         { "owner", required_argument, NULL, 'o' },
         { "min-uid", required_argument, NULL, 'm' },
+        { "admin", required_argument, NULL, 'A' },
         { "help", no_argument, NULL, 'h' },
         { "version", no_argument, NULL, 'V' },
         { NULL, 0, NULL, 0 },
@@ -76,6 +90,8 @@ static int read_arguments (struct settings *s, int argc, char **argv)
             bad = find_owner (optarg, &s->owner);
         else if (c == 'm')
             bad = number (optarg, "--min-uid", &s->min_uid);
+        else if (c == 'A')
+            bad = add_admin (s, optarg);
         else if (c == 'h' || c == 'V') {
             fputs (c == 'h' ? usage : "fluxq-launch " PACKAGE_VERSION "\n", stdout);
             return 0;

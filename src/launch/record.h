@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #define LAUNCH_VERSION 1u
+#define LAUNCH_VARIABLES_MAX 16
 #define LAUNCH_TEXT_MAX 256
 
 #define LAUNCH_REQUEST_FD 3 /* of fluxq-launch, as of a service of systemd */
@@ -27,6 +28,7 @@ enum launch_op {
     LAUNCH_HELLO = 1, /* a socket for launch_exit is beside the record */
     LAUNCH_CGROUP,    /* the parent of the jobs' cgroups is beside the record */
     LAUNCH_AGENT,     /* an agent of the job, as the user */
+    LAUNCH_ADMIN,     /* a prolog or epilog, as root; its report's file is beside */
     LAUNCH_FILES,     /* opens files as the user; its socket is beside the record */
     LAUNCH_SIGNAL,    /* signum to the process of the pidfd beside the record */
 };
@@ -34,11 +36,11 @@ enum launch_op {
 struct launch_request {
     uint32_t version, op;
     uint32_t uid; /* the user, whose groups fluxq-launch looks up itself */
-    int32_t signum;
+    int32_t signum; /* of LAUNCH_ADMIN: the time limit in seconds */
     uint64_t job;
     uint32_t attempt, rank;
-    char launch[PATH_MAX]; /* the agent's launch file, */
-    char key[PATH_MAX];    /* ... and its key */
+    char launch[PATH_MAX]; /* the agent's launch file, or the administrator's program */
+    char key[PATH_MAX];    /* the agent's key, or variables, each with a NUL behind it */
 };
 
 struct launch_reply {

@@ -28,7 +28,7 @@ struct child {
     struct child *next;
     pid_t pid;
     int status;
-    bool is_agent, ended;
+    bool is_agent, is_admin, ended;
     bool unclean; /* its orphans must end before its end is told, */
     double since; /* ... or ORPHANS_SECONDS after its end */
 };
@@ -68,6 +68,27 @@ static int may_become (const struct settings *s, const struct launch_request *q,
     return refuse (r, EPERM, text);
 }
 
+/* The variables are NAME=VALUE, each with a NUL behind it, up to an empty one: FLUXQ_ names
+ * alone, as others change what a program of root's does. */
+static int check_admin (const struct settings *s, const struct launch_request *q,
+                        struct launch_reply *r)
+{
+    size_t i = 0, n = 0;
+
+    while (s->admin[i] && strcmp (s->admin[i], q->launch) != 0)
+        i++;
+    if (!s->admin[i])
+        return refuse (r, EPERM,
+                       "fluxq-launch may not run this program as root: restart the "
+                       "broker after a change of prolog or epilog, or name it with "
+                       "--admin in the unit of fluxq-launch");
+    for (const char *v = q->key; *v; v += strlen (v) + 1)
+        if (++n > LAUNCH_VARIABLES_MAX || strncmp (v, "FLUXQ_", 6) != 0
+            || !strchr (v, '='))
+            return refuse (r, EINVAL, "not a valid variable of a prolog or epilog");
+    return q->signum > 0 ? 0 : refuse (r, EINVAL, "a time limit is needed");
+}
+
 static int check_request (const struct settings *s, const struct launch_request *q,
                           int fd, struct launch_reply *r)
 {
@@ -77,15 +98,24 @@ static int check_request (const struct settings *s, const struct launch_request 
         return fd < 0 ? refuse (r, EINVAL, "a signal without a process") : 0;
     if (q->op == LAUNCH_HELLO || q->op == LAUNCH_CGROUP)
         return fd < 0 ? refuse (r, EINVAL, "a descriptor is missing") : 0;
-    if (q->op != LAUNCH_AGENT && q->op != LAUNCH_FILES)
+    if (q->op != LAUNCH_AGENT && q->op != LAUNCH_FILES && q->op != LAUNCH_ADMIN)
         return refuse (r, EINVAL, "not a request");
     if (!is_terminated (q->launch) || !is_terminated (q->key)
-        || (q->op == LAUNCH_FILES) != (fd >= 0))
+        || (q->op != LAUNCH_AGENT) != (fd >= 0))
         return refuse (r, EINVAL, "not a valid request");
-    return may_become (s, q, r);
+    return q->op == LAUNCH_ADMIN ? check_admin (s, q, r) : may_become (s, q, r);
 }
 
 /* -- processes -- */
+
+static struct child *find (const struct server *v, pid_t pid)
+{
+    struct child *c = v->children;
+
+    while (c && c->pid != pid)
+        c = c->next;
+    return c;
+}
 
 /* The number behind the label, in a file of /proc with one value a line; -1: unknown. */
 static int64_t number_behind (const char *path, const char *label)
@@ -104,9 +134,11 @@ static int64_t number_behind (const char *path, const char *label)
 
 /* Sends the signal as the user of the process, so the kernel decides; the pidfd names the
  * process also if its number is used again. */
-static void send_signal (const struct settings *s, int pidfd, int signum,
+static void send_signal (const struct server *v, int pidfd, int signum,
                          struct launch_reply *r)
 {
+    const struct settings *s = v->settings;
+    const struct child *c;
     char path[64];
     int64_t pid, uid;
 
@@ -114,6 +146,11 @@ static void send_signal (const struct settings *s, int pidfd, int signum,
     pid = number_behind (path, "Pid:");
     if (pid <= 1) {
         refuse (r, ESRCH, "the process has ended");
+        return;
+    }
+    c = find (v, (pid_t)pid);
+    if (c && c->is_admin) {
+        kill (c->pid, signum);
         return;
     }
     snprintf (path, sizeof (path), "/proc/%d/status", (int)pid);
@@ -155,7 +192,8 @@ static int start (struct server *v, const struct launch_request *q, int fd,
         reset_signals ();
         start_child (v->settings, q, fd);
     }
-    c->is_agent = q->op == LAUNCH_AGENT;
+    c->is_admin = q->op == LAUNCH_ADMIN;
+    c->is_agent = q->op == LAUNCH_AGENT || c->is_admin;
     c->next = v->children;
     v->children = c;
     r->pid = c->pid;
@@ -229,7 +267,7 @@ static bool serve_request (struct server *v)
         else if (q.op == LAUNCH_CGROUP)
             set_cgroup (v, fd, &r);
         else if (q.op == LAUNCH_SIGNAL)
-            send_signal (v->settings, fd, q.signum, &r);
+            send_signal (v, fd, q.signum, &r);
         else
             pidfd = start (v, &q, fd, &r);
     }
@@ -242,15 +280,6 @@ static bool serve_request (struct server *v)
 }
 
 /* -- ended children -- */
-
-static struct child *find (const struct server *v, pid_t pid)
-{
-    struct child *c = v->children;
-
-    while (c && c->pid != pid)
-        c = c->next;
-    return c;
-}
 
 /* An agent that ends by itself with another status than 1 has ended its job's processes. */
 static bool cleared_away (int status)
@@ -272,7 +301,7 @@ static void reap (struct server *v)
         c->ended = true;
         c->since = clock_mono ();
         c->status = status;
-        c->unclean = c->is_agent && !cleared_away (status);
+        c->unclean = c->is_agent && !c->is_admin && !cleared_away (status);
         v->orphans |= c->unclean;
     }
 }

@@ -7,10 +7,14 @@
 #include "common/error.h"
 #include "launch/record.h"
 
+#define LAUNCH_ADMIN_MAX 256
+
 struct settings {
     const char *shell; /* path of the agent's program */
     int cgroup;        /* the broker's directory of the jobs' cgroups; -1: none */
     uint32_t min_uid;  /* jobs of users below are refused */
+    const char
+        *admin[LAUNCH_ADMIN_MAX + 1]; /* programs of the administrator; NULL ends */
     uint32_t owner;    /* uid of the broker, which runs no jobs */
 };
 

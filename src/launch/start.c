@@ -89,12 +89,38 @@ static void run_agent (const struct settings *s, const struct launch_request *q)
     fail (s->shell);
 }
 
+/* The agent's program bounds the time and the output of the administrator's, and ends its
+ * processes. */
+static void run_admin (const struct settings *s, const struct launch_request *q)
+{
+    char timeout[16];
+    const char *argv[9 + 2 * LAUNCH_VARIABLES_MAX] = {
+        s->shell,    "admin-run", "--program", q->launch,
+        "--timeout", timeout,     "--report",  "-",
+    };
+    char *const environment[] = { (char *)"PATH=/usr/local/bin:/usr/bin:/bin", NULL };
+    size_t n = 8;
+
+    snprintf (timeout, sizeof (timeout), "%d", q->signum);
+    for (const char *v = q->key; *v; v += strlen (v) + 1) {
+        argv[n++] = "--set";
+        argv[n++] = v;
+    }
+    execve (s->shell, (char *const *)argv, environment);
+    fail (s->shell);
+}
+
 _Noreturn void start_child (const struct settings *s, const struct launch_request *q,
                             int fd)
 {
     if (setsid () < 0)
         fail ("setsid");
     null_input ();
+    if (q->op == LAUNCH_ADMIN) {
+        if (dup2 (fd, 1) < 0 || syscall (SYS_close_range, 3, ~0U, 0) < 0)
+            fail ("report");
+        run_admin (s, q);
+    }
     join_cgroup (s, q);
     if (fd >= 0 && (fd = dup2 (fd, LAUNCH_REQUEST_FD)) < 0)
         fail ("dup2");

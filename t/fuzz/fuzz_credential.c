@@ -9,6 +9,7 @@
 #include <munge.h>
 
 #include "net/credential.h"
+#include "net/tls_channel.h"
 
 static struct fuzz_input payload;
 
@@ -43,13 +44,17 @@ static void check_own (const char *target)
     struct credential c;
     struct error err = { 0 };
     struct sha256 sum, other;
+    const uint8_t channel[TLS_CHANNEL_SIZE] = { 1, 2, 3 };
+    const uint8_t another[TLS_CHANNEL_SIZE] = { 1, 2, 4 };
     autofree char *made =
-        credential_make (NULL, "host:7718", "POST", target, "body", 4, &err);
+        credential_make (NULL, "host:7718", channel, "POST", target, "body", 4, &err);
 
     assert (made);
     payload = (struct fuzz_input){ (const uint8_t *)made, strlen (made) };
     assert (credential_decode (NULL, made, &c, &err) == 0);
     assert (!strcmp (c.authority, "host:7718") && !c.machine[0]);
+    assert (credential_is_of (&c, channel) && !credential_is_of (&c, another)
+            && !credential_is_of (&c, NULL));
     credential_begin (&sum, "POST", target);
     credential_begin (&other, "GET", target);
     sha256_update (&sum, "body", 4);

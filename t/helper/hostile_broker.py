@@ -14,7 +14,7 @@ import subprocess
 import sys
 
 PATH = 4096
-HELLO, CGROUP, AGENT, FILES, SIGNAL = 1, 2, 3, 4, 5
+HELLO, CGROUP, AGENT, ADMIN, FILES, SIGNAL = 1, 2, 3, 4, 5, 6
 program, shell, owner, user = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
 
 
@@ -26,7 +26,8 @@ def request(op, uid=user, signum=0, version=1, launch=b"/x", key=b"/x"):
 def start():
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     high = os.dup2(theirs.fileno(), 50)
-    child = subprocess.Popen([program, "--shell", shell, "--owner", str(owner), "--min-uid", "1000"],
+    child = subprocess.Popen([program, "--shell", shell, "--owner", str(owner), "--min-uid", "1000",
+                              "--admin", "/bin/true"],
                              preexec_fn=lambda: os.dup2(high, 3), close_fds=False)
     theirs.close()
     os.close(high)
@@ -49,6 +50,7 @@ victim = subprocess.Popen(["sleep", "100"])  # a process of root's
 mine = subprocess.Popen(["sleep", "100"], user=user)
 exits = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
 stream = socket.socketpair()
+null = os.open("/dev/null", os.O_RDWR)
 asked = [
     ("a greeting without a socket", request(HELLO), None),
     ("a greeting with a file", request(HELLO), os.open("/dev/null", os.O_RDONLY)),
@@ -69,6 +71,11 @@ asked = [
     ("a short record", request(AGENT)[:100], None),
     ("a long record", request(AGENT) + b"x", None),
     ("an empty-looking record", b"\0", None),
+    ("a program that is no prolog", request(ADMIN, launch=b"/bin/sh", signum=9), null),
+    ("a prolog without a file for its report", request(ADMIN, launch=b"/bin/true", signum=9, key=b""), None),
+    ("a prolog with LD_PRELOAD", request(ADMIN, launch=b"/bin/true", signum=9, key=b"FLUXQ_A=1\0LD_PRELOAD=/x"), null),
+    ("a prolog without a time limit", request(ADMIN, launch=b"/bin/true", key=b"FLUXQ_A=1"), null),
+    ("a prolog", request(ADMIN, launch=b"/bin/true", signum=9, key=b"FLUXQ_A=1"), null),
     ("a signal without a process", request(SIGNAL, signum=9), None),
     ("a signal to root's process", request(SIGNAL, signum=9), os.pidfd_open(victim.pid)),
     ("a signal to init", request(SIGNAL, signum=9), os.pidfd_open(1)),

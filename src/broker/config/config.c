@@ -200,16 +200,6 @@ static int check_whole (const struct config *c, struct error *err)
                                "queue %s has a prolog or epilog: %s", c->queues[i].name,
                                lack);
     }
-    for (unsigned i = 0; i < c->nqueues && c->user && ops && ops->runs_here; i++) {
-        const struct config_admin admin = config_admin_of (c, i);
-
-        if (admin.prolog || admin.epilog)
-            return yaml_error (c->doc, root, "user", err,
-                               "user: prolog and epilog of queue %s run with the "
-                               "broker's rights, and %s has none of root's: leave out "
-                               "`user`, or the programs",
-                               c->queues[i].name, c->user);
-    }
     for (char **s = c->listen_names; s && *s; s++)
         if (authority_parse (*s, 1, name, "listen-names", &why) < 0)
             return yaml_error (c->doc, root, "listen-names", err, "%s", why.text);

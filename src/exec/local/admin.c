@@ -156,6 +156,20 @@ static int add_environment (struct words *w, const struct admin_rank *r)
     return w->text.err;
 }
 
+/* By fluxq-launch, as root, which writes to a file of the broker. */
+static int launch (const struct local_admin *a, struct admin_rank *r, const char *report,
+                   const struct words *w, struct error *err)
+{
+    autoclose int fd =
+        open (report, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0600);
+
+    if (fd < 0)
+        return error_errno (err, errno, "%s", report);
+    return agents_launch_admin (a->x->agents, a->epilog ? a->job->epilog : a->job->prolog,
+                                (int)a->job->admin_timeout, &w->text, fd, r->rank,
+                                rank_ended, r, err);
+}
+
 static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
 {
     struct admin_rank *r = &a->ranks[rank - a->from];
@@ -179,7 +193,9 @@ static int spawn (struct local_admin *a, uint32_t rank, struct error *err)
         argv[8 + 2 * i] = "--set";
         argv[9 + 2 * i] = w.text.buf + w.starts[i];
     }
-    if (rc == 0)
+    if (rc == 0 && launcher_is_on ())
+        rc = launch (a, r, report, &w, err);
+    else if (rc == 0)
         rc = agents_spawn (a->x->agents, (char *const *)argv, rank, rank_ended, r, err);
     strbuf_release (&w.text);
     r->runs = rc == 0;

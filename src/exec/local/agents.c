@@ -561,6 +561,18 @@ int agents_spawn (struct agents *a, char *const argv[], uint32_t rank,
     return 0;
 }
 
+/* p: with pid and pidfd of fluxq-launch's. */
+static void launched (struct agents *a, struct agent_process *p, uint32_t rank,
+                      agent_exit_f on_exit, void *arg)
+{
+    p->a = a;
+    p->launched = true;
+    p->rank = rank;
+    p->on_exit = on_exit;
+    p->arg = arg;
+    DL_APPEND (a->list, p);
+}
+
 int agents_launch (struct agents *a, const struct launcher_agent *agent,
                    agent_exit_f on_exit, void *arg, struct error *err)
 {
@@ -568,17 +580,27 @@ int agents_launch (struct agents *a, const struct launcher_agent *agent,
     int rc =
         p ? launcher_agent (agent, &p->pid, &p->pidfd, err) : error_no_memory (err, NULL);
 
-    if (rc < 0) {
+    if (rc < 0)
         free (p);
-        return rc;
-    }
-    p->a = a;
-    p->launched = true;
-    p->rank = agent->rank;
-    p->on_exit = on_exit;
-    p->arg = arg;
-    DL_APPEND (a->list, p);
-    return 0;
+    else
+        launched (a, p, agent->rank, on_exit, arg);
+    return rc;
+}
+
+int agents_launch_admin (struct agents *a, const char *program, int seconds,
+                         const struct strbuf *variables, int report, uint32_t rank,
+                         agent_exit_f on_exit, void *arg, struct error *err)
+{
+    struct agent_process *p = calloc (1, sizeof (*p));
+    int rc = p ? launcher_admin (program, seconds, variables->buf, variables->len, report,
+                                 &p->pid, &p->pidfd, err)
+               : error_no_memory (err, NULL);
+
+    if (rc < 0)
+        free (p);
+    else
+        launched (a, p, rank, on_exit, arg);
+    return rc;
 }
 
 /* Without fluxq-launch no job can start or be ended: whoever has started the broker starts

@@ -36,6 +36,10 @@ int agents_spawn (struct agents *a, char *const argv[], uint32_t rank,
  * before it tells of the agent's end. */
 int agents_launch (struct agents *a, const struct launcher_agent *agent,
                    agent_exit_f on_exit, void *arg, struct error *err);
+/* The same for a prolog or epilog, see launcher_admin(). */
+int agents_launch_admin (struct agents *a, const char *program, int seconds,
+                         const struct strbuf *variables, int report, uint32_t rank,
+                         agent_exit_f on_exit, void *arg, struct error *err);
 /* Sends a signal to a process, as root or by fluxq-launch. 0 or negative errno. */
 int process_signal (int pidfd, int signum);
 /* Whether the job has an agent of a rank from first to last. */

@@ -41,7 +41,8 @@ static const struct option_desc options[] = {
     { "program", 0, "FILE", "program to run", OPT_PROGRAM, false, NULL },
     { "timeout", 0, "SECONDS", "end the program after this time", OPT_TIMEOUT, false,
       NULL },
-    { "report", 0, "FILE", "write the reason of a failure to this file", OPT_REPORT,
+    { "report", 0, "FILE",
+      "write the reason of a failure to this file, - is standard output", OPT_REPORT,
       false, NULL },
     { "set", 0, "NAME=VALUE", "set this variable in the program's environment", OPT_SET,
       false, NULL },
@@ -304,7 +305,10 @@ static void report (const struct adminrun *r, const char *what)
     if (!r->report)
         return;
     autoclose int fd =
-        open (r->report, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600);
+        !strcmp (r->report, "-")
+            ? dup (STDOUT_FILENO)
+            : open (r->report, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC,
+                    0600);
     if (fd < 0 || write (fd, text, (size_t)n) != n)
         dprintf (STDERR_FILENO, "%s: %s: %s\n", r->program, r->report, strerror (errno));
 }

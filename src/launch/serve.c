@@ -353,6 +353,15 @@ static void tell_ends (struct server *v)
     }
 }
 
+static void forget_all (struct server *v)
+{
+    while (v->children) {
+        struct child *c = v->children;
+        v->children = c->next;
+        free (c);
+    }
+}
+
 static bool any_ended (const struct server *v)
 {
     const struct child *c = v->children;
@@ -380,8 +389,10 @@ int serve (struct settings *s)
         if (poll (fds, 2, v.orphans || any_ended (&v) ? ORPHANS_MS : -1) < 0
             && errno != EINTR)
             return 1;
-        if (fds[0].revents && !serve_request (&v))
+        if (fds[0].revents && !serve_request (&v)) {
+            forget_all (&v);
             return 0;
+        }
         while (read (signals, &info, sizeof (info)) > 0)
             continue;
         reap (&v);

@@ -28,7 +28,7 @@ configure()
         "queues: {mine: {default: true, operators: [t-operator, \"@t-crew\"]$1}, theirs: {operators: [t-stranger]}}" >roles.yaml
 }
 
-# Who has each role for a job of t-owner in queue mine, for the queue, and for t-owner's tokens.
+# holders ROLE: prints the users who have the role for a job of t-owner in queue mine, for the queue, and for t-owner's tokens.
 holders()
 {
     case $1 in

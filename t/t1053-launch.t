@@ -202,6 +202,7 @@ test_expect_success 'fluxq-launch does nothing else for a broker that another ha
 	a program that is no prolog: EPERM
 	a prolog without a file for its report: EINVAL
 	a prolog with LD_PRELOAD: EINVAL
+	a prolog with variables without an end: EINVAL
 	a prolog without a time limit: EINVAL
 	a prolog: done
 	a signal without a process: EINVAL

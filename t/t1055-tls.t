@@ -257,7 +257,7 @@ test_expect_success 'a token goes over TLS, and a command without munged needs n
 # relay.py PORT BROKER-PORT: ends the TLS of a client and begins another one to the broker; serves one
 # connection.
 cat >relay.py <<\END
-import socket, ssl, sys, threading
+import select, socket, ssl, sys
 
 server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
 server.load_cert_chain("renewed.crt", "renewed.key")
@@ -267,15 +267,21 @@ with socket.create_server(("127.0.0.1", int(sys.argv[1]))) as listener:
     inner = server.wrap_socket(listener.accept()[0], server_side=True)
 outer = client.wrap_socket(socket.create_connection(("127.0.0.1", int(sys.argv[2]))), server_hostname="127.0.0.1")
 
-def pump(source, target):
-    try:
-        while data := source.recv(65536):
-            target.sendall(data)
-    except OSError:
-        pass
-
-threading.Thread(target=pump, args=(outer, inner), daemon=True).start()
-pump(inner, outer)
+# One thread: a connection of OpenSSL's cannot be read and written at the same time.
+other = {inner: outer, outer: inner}
+for end in other:
+    end.settimeout(0.2)  # a record may have no data for the program, such as a session ticket
+while True:
+    for end in [e for e in other if e.pending()] or select.select(list(other), [], [])[0]:
+        try:
+            data = end.recv(65536)
+        except TimeoutError:
+            continue
+        except OSError:
+            sys.exit()
+        if not data:
+            sys.exit()
+        other[end].sendall(data)
 END
 test_expect_success 'a credential is refused on another TLS connection than its own' '
     between=$(free_port) && sed -i "s/listen-names: .*/listen-names: [login1.example, \"127.0.0.1:$between\"]/" tls.yaml && fluxq-ctl reload &&

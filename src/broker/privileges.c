@@ -2,11 +2,11 @@
 #include "broker/privileges.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <pwd.h>
 #include <sys/stat.h>
 
 #include "common/io.h"
+#include "common/program_path.h"
 #include "exec/exec.h"
 #include "launch/launcher.h"
 
@@ -55,26 +55,6 @@ static int give (const char *dir, mode_t mode, const struct launcher_settings *s
                       "%s has files of an earlier broker and belongs to uid %u: chown "
                       "--recursive --from=root %s: %s",
                       dir, (unsigned)st.st_uid, s->name, dir);
-}
-
-/* The program in the build tree of this one, or the installed one. */
-static int find_program (char ret[PATH_MAX], struct error *err)
-{
-    char exe[PATH_MAX];
-    ssize_t n = readlink ("/proc/self/exe", exe, sizeof (exe) - 1);
-
-    exe[n > 0 ? n : 0] = '\0';
-    const char *slash = strrchr (exe, '/');
-    if (slash
-        && snprintf (ret, PATH_MAX, "%.*s/../launch/fluxq-launch", (int)(slash - exe),
-                     exe)
-               < PATH_MAX
-        && access (ret, X_OK) == 0)
-        return 0;
-    snprintf (ret, PATH_MAX, "%s/fluxq-launch", FLUXQ_LIBEXECDIR);
-    if (access (ret, X_OK) == 0)
-        return 0;
-    return error_set (err, ENOENT, "%s is missing; 'make install' installs it", ret);
 }
 
 static int prepare_exec (const struct config *c, const struct launcher_settings *s,
@@ -133,7 +113,8 @@ int privileges_separate (const struct config *c, const char *socket, struct erro
                           "the key",
                           c->user);
     s.program = program;
-    if (find_user (c->user, &s, err) < 0 || find_program (program, err) < 0
+    if (find_user (c->user, &s, err) < 0
+        || program_path ("launch", "fluxq-launch", program, err) < 0
         || give (c->state_dir, 0711, &s, err) < 0
         || give (c->runtime_dir, 0755, &s, err) < 0 || prepare_exec (c, &s, err) < 0)
         return -err->code;

@@ -22,6 +22,7 @@ noinst_LIBRARIES += src/common/libcommon.a
 src_common_libcommon_a_SOURCES = $(SHELL_COMMON_SOURCES) \
 	src/common/gres.c \
 	src/common/json.c \
+	src/common/program_path.c \
 	src/common/thousandths.c \
 	src/common/userdir.c \
 	src/common/yaml.c

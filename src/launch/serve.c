@@ -82,6 +82,9 @@ static int check_admin (const struct settings *s, const struct launch_request *q
                        "fluxq-launch may not run this program as root: restart the "
                        "broker after a change of prolog or epilog, or name it with "
                        "--admin in the unit of fluxq-launch");
+    /* The last variable and the list end within the record. */
+    if (q->key[PATH_MAX - 1] || q->key[PATH_MAX - 2])
+        return refuse (r, EINVAL, "variables without an end");
     for (const char *v = q->key; *v; v += strlen (v) + 1)
         if (++n > LAUNCH_VARIABLES_MAX || strncmp (v, "FLUXQ_", 6) != 0
             || !strchr (v, '='))

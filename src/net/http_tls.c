@@ -255,7 +255,8 @@ static void note_failure (struct http_link *link)
               reason ? tls_policy_reason () : "the client has gone");
 }
 
-/* What the requests of the connection need to know of it. */
+/* Notes the facts about the connection that its requests need: channel, certificate,
+ * addresses. */
 static void learn (struct http_link *link)
 {
     struct http_secure *secure = link->secure;
@@ -384,7 +385,7 @@ static void advance (struct http_link *link)
 
 /* -- accepting -- */
 
-/* Of IPv6 the network counts: one machine has many addresses. */
+/* One machine has many IPv6 addresses, so the /64 network is compared. */
 static bool is_same_address (const struct sockaddr_storage *a,
                              const struct sockaddr_storage *b)
 {

@@ -2,39 +2,17 @@
 #include "net/tls_start.h"
 
 #include <fcntl.h>
-#include <limits.h>
 #include <poll.h>
 #include <signal.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
 #include "common/clock.h"
+#include "common/program_path.h"
 #include "net/tls_report.h"
 
 #define PROGRAM "fluxq-tls"
 #define REPORT_SECONDS 60.0 /* several addresses, and the handshake */
-
-/* The helper in the build tree of this program, else the installed one. */
-static int find_program (char path[PATH_MAX], struct error *err)
-{
-    char exe[PATH_MAX];
-    ssize_t n = readlink ("/proc/self/exe", exe, sizeof (exe) - 1);
-
-    exe[n > 0 ? n : 0] = '\0';
-    const char *slash = strrchr (exe, '/');
-    if (slash
-        && snprintf (path, PATH_MAX, "%.*s/../net/" PROGRAM, (int)(slash - exe), exe)
-               < PATH_MAX
-        && access (path, X_OK) == 0)
-        return 0;
-    snprintf (path, PATH_MAX, "%s", FLUXQ_LIBEXECDIR "/" PROGRAM);
-    return access (path, X_OK) == 0
-               ? 0
-               : error_errno (err, errno,
-                              "%s, which https:// needs; 'make install' "
-                              "installs it",
-                              path);
-}
 
 /* In the helper's process. The command's other descriptors would keep files and pipes of
  * others open. */
@@ -124,7 +102,7 @@ int tls_start (const char *host, const char *port, struct tls_channel *channel,
     char path[PATH_MAX];
     int pair[2];
 
-    int rc = find_program (path, err);
+    int rc = program_path ("net", PROGRAM, path, err);
     if (rc < 0)
         return rc;
     if (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) < 0)

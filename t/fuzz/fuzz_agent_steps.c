@@ -55,7 +55,8 @@ static void look (const struct steps *steps)
     steps_held (steps);
 }
 
-/* What the broker and the user can do at any time; task of the frame: an argument. */
+/* Does one of the things that broker and user can do at any time; the frame's task is an
+ * argument. */
 static void act (struct steps *steps, const struct frame *f)
 {
     switch (f->stream % 6) {

@@ -74,6 +74,7 @@ asked = [
     ("a program that is no prolog", request(ADMIN, launch=b"/bin/sh", signum=9), null),
     ("a prolog without a file for its report", request(ADMIN, launch=b"/bin/true", signum=9, key=b""), None),
     ("a prolog with LD_PRELOAD", request(ADMIN, launch=b"/bin/true", signum=9, key=b"FLUXQ_A=1\0LD_PRELOAD=/x"), null),
+    ("a prolog with variables without an end", request(ADMIN, launch=b"/bin/true", signum=9, key=b"FLUXQ_A=1\0FLUXQ_B=" + b"x" * PATH), null),
     ("a prolog without a time limit", request(ADMIN, launch=b"/bin/true", key=b"FLUXQ_A=1"), null),
     ("a prolog", request(ADMIN, launch=b"/bin/true", signum=9, key=b"FLUXQ_A=1"), null),
     ("a signal without a process", request(SIGNAL, signum=9), None),

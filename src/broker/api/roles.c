@@ -33,7 +33,7 @@ bool api_may_queue (const struct broker *b, struct http_request *req, unsigned r
            || is_above (b, req, roles);
 }
 
-/* Of a job whose queue is gone, only administrators are operators. */
+/* A job whose queue is gone has no operators but administrators. */
 static bool has_queue (const struct broker *b, const struct entry *e)
 {
     const char *name = entry_job (e)->queue;

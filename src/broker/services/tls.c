@@ -75,7 +75,8 @@ static int read_files (const struct config *c, struct loaded *ret, struct error 
     return 0;
 }
 
-/* What is wrong with the keys together, and the key to name; NULL: nothing. */
+/* Returns the fault of the keys together, and in *ret_key the key to name; NULL: there is
+ * none. */
 static const char *find_fault (const struct config *c, const char **ret_key)
 {
     const struct settings *set = settings_in (c);

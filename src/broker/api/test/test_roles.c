@@ -66,7 +66,8 @@ static void test_comment_of_an_operator (void **unused)
     end (s);
 }
 
-/* What an operator of a queue may not do: nodes, the site, output and terminals of users. */
+/* An operator of a queue reaches no nodes, no settings of the site, and no output and
+ * terminal of a user. */
 static void test_not_for_operators_of_queues (void **unused)
 {
     struct small *s = begin ();
@@ -109,7 +110,7 @@ static void test_cancel_by_filter (void **unused)
     end (s);
 }
 
-/* Of a job whose queue was removed, nobody but administrators is operator. */
+/* A job whose queue was removed has no operators but administrators. */
 static void test_job_of_a_removed_queue (void **unused)
 {
     struct small *s = begin ();

@@ -84,7 +84,8 @@ void needs_drop_strays (struct exec *x)
     if (!x->needs->told)
         return;
     HASH_ITER (hh, x->needs->seen, s, tmp) {
-        if (s->deleted || is_wanted (x, s))
+        bool may_be_adopted = !s->pod && !x->needs->listed; /* see needs_make() */
+        if (s->deleted || may_be_adopted || is_wanted (x, s))
             continue;
         s->deleted = true;
         remove_object (x, s->pod ? PATH_CORE : PATH_REQUESTS, s->name, true);

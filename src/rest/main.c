@@ -10,7 +10,7 @@
 #include "common/parse.h"
 #include "rest/server.h"
 
-enum { CHILDREN = 1, MODE, SECONDS, CERTIFICATE, KEY, VERBOSE, HELP, SHOW_VERSION };
+enum { CHILDREN = 1, MODE, SECONDS, TLS, CERTIFICATE, KEY, VERBOSE, HELP, SHOW_VERSION };
 
 static const struct option_desc options[] = {
     { "max-requests", 0, "N", "work on N requests at once; others wait [16]", CHILDREN,
@@ -18,6 +18,7 @@ static const struct option_desc options[] = {
     { "socket-mode", 0, "MODE", "mode of unix sockets, in octal [0600]", MODE, false,
       NULL },
     { "timeout", 0, "TIME", "time of a request [60s]", SECONDS, false, NULL },
+    { "tls", 0, "off", "speak no TLS on TCP", TLS, false, NULL },
     { "tls-certificate", 0, "FILE", "speak TLS on TCP, with this certificate (PEM)",
       CERTIFICATE, false, NULL },
     { "tls-key", 0, "FILE", "private key of the certificate", KEY, false, NULL },
@@ -44,7 +45,7 @@ static void print_help (void)
 {
     puts ("Usage: slurmrestd [OPTION]... [unix:PATH|HOST:PORT]...\n"
           "Slurm's REST interface in front of fluxqd. Without an address it listens on "
-          "localhost:6820.\n");
+          "localhost:6820.\nTCP needs --tls-certificate and --tls-key, or --tls=off.\n");
     option_print_help (stdout, options);
 }
 
@@ -76,6 +77,12 @@ static int take_option (struct arguments *a, const struct option_match *m)
         rc = parse_fsd (m->value, &a->settings.seconds, "--timeout", &err);
         if (rc == 0 && (a->settings.seconds < 1 || a->settings.seconds > 86400))
             return wrong ("--timeout: from 1s to 1d");
+        break;
+    case TLS:
+        if (strcmp (m->value, "off") != 0)
+            return wrong ("--tls: expected off; --tls-certificate and --tls-key switch "
+                          "TLS on");
+        a->settings.tls_off = true;
         break;
     case CERTIFICATE:
         a->settings.certificate = m->value;
@@ -116,6 +123,8 @@ static int parse_arguments (struct arguments *a, int argc, char **argv)
         return status;
     if (rc == 0 && !a->settings.certificate != !a->settings.key)
         return wrong ("--tls-certificate and --tls-key need each other");
+    if (rc == 0 && a->settings.certificate && a->settings.tls_off)
+        return wrong ("--tls-certificate contradicts --tls=off: remove one of them");
     return rc < 0 ? wrong (err.text) : -1;
 }
 

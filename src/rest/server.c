@@ -287,12 +287,12 @@ static int listen_tcp (struct rest_server *s, const char *address, struct error 
 
     if (rc < 0)
         return rc;
-    if (!authority_is_loopback (name) && !s->settings.certificate)
+    if (!s->settings.certificate && !s->settings.tls_off)
         return error_set (err, EINVAL,
-                          "%s: other machines could read the tokens without TLS: use "
-                          "--tls-certificate and --tls-key, or localhost:PORT or "
-                          "unix:PATH",
-                          address);
+                          "%s: needs --tls-certificate and --tls-key, or unix:PATH; or "
+                          "--tls=off, if nobody else can read the tokens or change what "
+                          "goes over this address",
+                          name);
     const char *colon = strrchr (name, ':');
     bool bracket = name[0] == '[';
     host = strndup (name + bracket, (size_t)(colon - name) - 2 * bracket);

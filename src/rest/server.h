@@ -22,6 +22,7 @@ struct rest_settings {
     mode_t socket_mode; /* of unix sockets */
     double seconds;     /* that a request may take */
     const char *certificate, *key; /* PEM files of TLS on TCP, borrowed; both or none */
+    bool tls_off;                  /* TCP without them */
 };
 
 struct rest_server;
@@ -32,7 +33,7 @@ struct rest_server *rest_server_create (uv_loop_t *loop,
 /* Reads certificate and key again, for later connections. On an error the earlier ones
  * stay. */
 int rest_server_read_certificate (struct rest_server *s, struct error *err);
-/* address: unix:PATH, HOST:PORT or :PORT; without TLS, HOST must mean this machine, as
- * requests are not encrypted then. -EINVAL, or the errno of the socket. */
+/* address: unix:PATH, HOST:PORT or :PORT. -EINVAL (also for TCP with neither a certificate
+ * nor tls_off), or the errno of the socket. */
 int rest_server_listen (struct rest_server *s, const char *address, struct error *err);
 void rest_server_destroy (struct rest_server *s);

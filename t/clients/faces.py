@@ -153,7 +153,7 @@ class Fluxq(Face):
                 self.address = f"127.0.0.1:{s.getsockname()[1]}"
             with open(os.path.join(self.directory, "rest.log"), "wb") as f:
                 self.restd = subprocess.Popen(
-                    [os.path.join(self.build, "src/rest/slurmrestd"), self.address],
+                    [os.path.join(self.build, "src/rest/slurmrestd"), "--tls=off", self.address],
                     env=self.env(),
                     start_new_session=True,
                     stdin=subprocess.DEVNULL,

@@ -95,6 +95,7 @@ void local_job_free (struct local_job *l)
 
 bool local_work_begin (struct local_job *l, uv_work_cb work, uv_after_work_cb done)
 {
+    l->no_agent = l->nagents == 0;
     l->busy = uv_queue_work (l->x->host->loop, &l->work, work, done) == 0;
     return l->busy;
 }

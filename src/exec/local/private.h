@@ -22,6 +22,7 @@ struct local_job {
     uv_timer_t timer; /* opens the link; later kills */
     uv_work_t work;
     bool busy;     /* work is under way */
+    bool no_agent; /* ... and no agent ran when it began */
     bool looking;  /* ... and is local_look(): the key is not known yet */
     bool started;  /* agents were spawned or adopted */
     bool starting; /* the timer is that of start_overdue() */

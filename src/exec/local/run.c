@@ -33,7 +33,7 @@ static void spool_work (uv_work_t *w)
 {
     struct local_job *l = w->data;
 
-    if (l->orphans && l->nagents == 0)
+    if (l->orphans && l->no_agent)
         local_end_remains (l);
     local_read_spool (l);
 }

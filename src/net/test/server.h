@@ -264,14 +264,16 @@ static inline void test_upgrade (struct test_server *s, struct http_request *req
 static inline void test_counts (struct test_server *s, struct http_request *req)
 {
     struct strbuf sb;
+    uint64_t turns, stalls;
 
+    http_server_count (s->http, &turns, &stalls);
     strbuf_init (&sb, 4096);
     strbuf_addf (&sb,
                  "requests=%d closes=%d drains=%d freed=%d slow=%d follower=%d "
-                 "upgrades=%d lost=%d open=%d held=%d",
+                 "upgrades=%d lost=%d open=%d held=%d stalls=%ju",
                  s->requests, s->closes, s->drains, s->freed, s->slow,
                  s->follower != NULL, s->upgrades, s->lost, s->upgraded != NULL,
-                 s->held != NULL);
+                 s->held != NULL, (uintmax_t)stalls);
     http_reply (req, 200, NULL, sb.buf, sb.len);
     strbuf_release (&sb);
 }

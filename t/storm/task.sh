@@ -9,7 +9,8 @@ rank=$FLUXQ_PROCID node=$FLUXQ_NODENAME
 # say KIND FIELDS: one line, in one write.
 say()
 {
-    printf '{"kind": "%s", "job": %s, "rank": %s%s}\n' "$1" "$FLUXQ_JOB_ID" "$rank" "$2" >>"$history"
+    printf '{"kind": "%s", "job": %s, "rank": %s, "pid": %s%s}\n' \
+        "$1" "$FLUXQ_JOB_ID" "$rank" $$ "$2" >>"$history"
 }
 
 # hold_core CORE FD

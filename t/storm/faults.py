@@ -80,6 +80,7 @@ class Faults:
         """Arms one fault of the disk; the name is counted when the fault strikes."""
         if self.storm.disk.armed():
             return None
+        self.storm.tally()
         self.disk_name = self.random.choice(list(DISK))
         times = 1 if self.disk_name in DEADLY else self.random.choice((1, 1, 3, 20))
         self.storm.disk.arm(self.disk_name, self.random.randrange(1, 25), times,
@@ -157,6 +158,6 @@ class Faults:
 
     def clock(self):
         """The clock of the next broker is wrong."""
-        self.storm.clock_offset = self.random.choice((0, 0, -3600, -5, 5, 100))
+        self.storm.clock_offset = self.random.choice((0, 0, -60, -5, 5, 60))
         self.storm.broker.process.kill()
         return "clock-jump"

@@ -144,7 +144,7 @@ class Model:
                     continue
                 state = self.finals[other][1]["state"]
                 if scheme == "after":
-                    if not self.starts[other, 0] or self.starts[other, 0][0] > starts[0]:
+                    if "start" not in self.finals[other][1]["events"]:
                         self.wrong(starts[0], "order", "job %d ran before job %d began", job, other)
                     continue
                 if self.last_end(other) > starts[0]:

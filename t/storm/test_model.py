@@ -85,6 +85,7 @@ CASES = [
     ("a job runs before the end of its dependency", "order",
      lambda h: h.insert(at(h, "end", 1), dict(h.pop(at(h, "start", 2)), node="node1"))),
     ("a job runs though its dependency failed", "order", changed("final", 1, state="FAILED")),
+    ("a job runs though its dependency never began", "order", changed("submit", 2, after=[["after", 4]])),
     ("a core is given twice, by its lock", "units",
      before("end", 1, {"kind": "clash", "job": 9, "node": "node0", "core": 1, "rank": 0, "with": "job 1"})),
     ("a core is given twice, by the records", "units held",

@@ -208,10 +208,10 @@ class Model:
                            record["events"])
 
     def seen_stays(self):
-        """What a client has read is on disk: events stay, in their order, and end states stay."""
+        """Events and end states that a client has read are on disk, so they stay."""
         last = {}
         for at, record in self.of("seen", "final"):
-            job, events = record["job"], [e for e in record["events"]]
+            job, events = record["job"], record["events"]
             before = last.get(job, (None, []))
             if events[:len(before[1])] != before[1]:
                 self.wrong(at, "seen", "job %d had events %s, has %s", job, before[1], events)

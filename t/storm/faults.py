@@ -144,10 +144,11 @@ class Faults:
         pid = self.storm.broker.process.pid
         try:
             used = len(os.listdir("/proc/%d/fd" % pid))
-            old = resource.prlimit(pid, resource.RLIMIT_NOFILE, (used, self.storm.descriptors))
+            _, hard = resource.prlimit(pid, resource.RLIMIT_NOFILE)
+            resource.prlimit(pid, resource.RLIMIT_NOFILE, (used, hard))
         except OSError:
             return None
-        self.later(self.random.choice((0.1, 0.4)), self.give_back, pid, old)
+        self.later(self.random.choice((0.1, 0.4)), self.give_back, pid, (hard, hard))
         return "no-descriptors"
 
     def give_back(self, pid, limit):

@@ -29,6 +29,11 @@ struct exec_claim;
 struct agentstream;
 struct agentstream_events;
 
+/* The answer of a review: rc 0 and the account as NAMESPACE/NAME; -EACCES: the token is
+ * not accepted; -EAGAIN: there is no answer. why: the reason of a failure, for people. */
+typedef void exec_review_f (int rc, const char *account, const struct error *why,
+                            void *arg);
+
 struct exec_user {
     uid_t uid;
     gid_t gid;
@@ -370,6 +375,12 @@ struct exec_ops {
      * what is offered. 0 or -ENOENT. NULL: the executor counts in whole cores and MiB. */
     int (*amounts) (struct exec *x, const char *node, struct exec_amounts *ret_all,
                     struct exec_amounts *ret_foreign);
+    /* Asks which service account the token for the audience is of. done is called once,
+     * within about 10 s, never from within this call; not after destroy(). 0, or
+     * -EAGAIN or -ENOMEM with a reason: done is not called. NULL: there are no service
+     * accounts. */
+    int (*review) (struct exec *x, const char *token, const char *audience,
+                   exec_review_f *done, void *arg, struct error *err);
 };
 
 extern const struct exec_ops *const executors[]; /* generated, NULL-terminated */

@@ -9,6 +9,7 @@ src_kube_libkube_a_SOURCES = \
 	src/kube/list_decode.c \
 	src/kube/object.c \
 	src/kube/quantity.c \
+	src/kube/tokenreview.c \
 	src/kube/watch.c \
 	src/kube/watch_decode.c \
 	src/kube/window.c
@@ -21,6 +22,7 @@ KUBE_TESTS = \
 	src/kube/test/test_list_decode \
 	src/kube/test/test_object \
 	src/kube/test/test_quantity \
+	src/kube/test/test_tokenreview \
 	src/kube/test/test_watch \
 	src/kube/test/test_watch_decode \
 	src/kube/test/test_window
@@ -32,6 +34,7 @@ src_kube_test_test_kubeconfig_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_list_decode_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_object_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_quantity_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
+src_kube_test_test_tokenreview_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_watch_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_watch_decode_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)
 src_kube_test_test_window_LDADD = $(KUBE_LIBS) $(CMOCKA_LIBS)

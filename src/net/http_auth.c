@@ -17,7 +17,8 @@ static const struct http_secure *secure_of (const struct http_request *req)
 static void refuse (struct http_request *req, const char *code, const char *reason)
 {
     http_reply_header (req, "WWW-Authenticate",
-                       req->server->tokens.key ? "MUNGE, Bearer" : "MUNGE");
+                       req->server->tokens.key || req->server->review ? "MUNGE, Bearer"
+                                                                      : "MUNGE");
     http_reply_problem (req, MHD_HTTP_UNAUTHORIZED, code, "%s", reason);
 }
 
@@ -177,6 +178,65 @@ static int start_worker (struct http_request *req, const char *credential,
     return 0;
 }
 
+/* -- tokens that others check -- */
+
+/* The request is without a reply, and no longer in the hands of a review. false: the
+ * connection has gone, and so has the request. */
+static bool end_review (struct http_request *req)
+{
+    req->working = false;
+    if (req->mhd)
+        return true;
+    http_request_release (req);
+    return false;
+}
+
+void http_request_known (struct http_request *req, uid_t uid, const char *by)
+{
+    if (!end_review (req))
+        return;
+    if ((req->account = strdup (by))) {
+        req->by = req->account;
+        admit (req, uid);
+    } else {
+        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "no-memory",
+                            "the broker is out of memory");
+    }
+}
+
+void http_request_unknown (struct http_request *req, int rc, const char *why)
+{
+    if (!end_review (req))
+        return;
+    if (rc == -EACCES)
+        refuse (req, "unauthenticated", why);
+    else
+        http_reply_problem (req, MHD_HTTP_SERVICE_UNAVAILABLE, "busy", "%s", why);
+}
+
+/* Whether a review identifies the caller: the token has not the claims of the site's. */
+static bool is_for_review (const struct http_request *req, const char *token)
+{
+    struct token claims;
+
+    return req->server->review
+           && (!req->server->tokens.key || token_claims (token, &claims) < 0);
+}
+
+static void start_review (struct http_request *req, const char *token)
+{
+    if (!req->listener->path && !req->conn->secure) {
+        refuse (
+            req, "unauthenticated",
+            "a service account's token is taken only over TLS and on the unix socket");
+    } else if (strlen (token) > TOKEN_MAX) {
+        refuse (req, "unauthenticated", "the token is too long");
+    } else {
+        req->working = true;
+        req->server->review (req, token, req->server->arg);
+    }
+}
+
 /* -- what the request brings -- */
 
 /* The text after the scheme ("MUNGE ") in the header Authorization; NULL: none. A guest is
@@ -199,7 +259,7 @@ bool http_request_is_local (struct http_request *req)
 
 bool http_request_has_token (const struct http_request *req)
 {
-    return req->auth && req->auth->key;
+    return req->account || (req->auth && req->auth->key);
 }
 
 /* Whether the bytes of the connection are encrypted, or stay on this machine. */
@@ -273,6 +333,8 @@ void http_request_identify (struct http_request *req)
                                                   : NULL;
     if (req->server->open)
         identify_local (req);
+    else if (token && is_for_review (req, token))
+        start_review (req, token);
     else if (token && !key)
         refuse (req, "no-tokens",
                 "this broker takes no tokens (token-key: in fluxq.yaml)");

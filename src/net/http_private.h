@@ -98,6 +98,7 @@ struct http_server {
     char *const *names; /* borrowed, or NULL */
     bool open;          /* the handler authenticates */
     struct http_tokens tokens; /* key NULL: tokens are refused */
+    http_review_f review;      /* of other tokens; or NULL */
     struct http_tls tls;
     uv_prepare_t prepare;
     uv_idle_t again;
@@ -188,6 +189,7 @@ struct http_request {
     uid_t uid;
     uint64_t guest; /* of the connection */
     const char *by; /* NULL: the request says nothing */
+    char *account;  /* `by` of a caller whom a review has identified; or NULL */
     char *from;     /* when the connection has gone */
     http_answered_f observer; /* NULL: none, or it has been called */
     void *observer_arg;

@@ -65,6 +65,7 @@ void http_request_release (struct http_request *req)
     if (req->streaming)
         strbuf_release (&req->out);
     http_auth_destroy (req->auth);
+    free (req->account);
     free (req->note);
     free (req->from);
     free (req->params);

@@ -282,6 +282,11 @@ void http_server_count (const struct http_server *s, uint64_t *ret_turns,
     *ret_stalls = s->stalls;
 }
 
+void http_server_set_review (struct http_server *s, http_review_f fn)
+{
+    s->review = fn;
+}
+
 void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens)
 {
     struct token_key *old = s->tokens.key;

@@ -23,7 +23,8 @@
  *
  * A JSON web token (header "Authorization: Bearer <token>", token.h) also authenticates
  * its user, on the unix socket, over TLS and on TCP from this machine, where nobody else
- * can read it; see http_server_set_tokens().
+ * can read it; see http_server_set_tokens(). Other tokens go to the function of
+ * http_server_set_review().
  *
  * Limits; those in struct http_limits are defaults. Refusals are sent before the body is
  * read:
@@ -109,6 +110,15 @@ struct http_tokens {
 /* May be called at any time; NULL: requests with tokens get 401, as before the first
  * call. */
 void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens);
+/* fn (NULL: none) identifies the caller of a request by a token that is not the site's
+ * own, over TLS or the unix socket: it calls one of the two functions below, once, at once
+ * or later. token: valid during the call. arg: the handler's. May be called at any time. */
+typedef void (*http_review_f) (struct http_request *req, const char *token, void *arg);
+void http_server_set_review (struct http_server *s, http_review_f fn);
+/* The caller is this user. by (copied): for http_request_by(). */
+void http_request_known (struct http_request *req, uid_t uid, const char *by);
+/* rc -EACCES: the caller is refused (401); else the request is answered with 503. */
+void http_request_unknown (struct http_request *req, int rc, const char *why);
 /* Later connections over TCP speak TLS with this context (tls_context.h; the server keeps
  * a reference); NULL: none. Earlier ones go on with theirs. uid_of: as in struct
  * http_tokens, for users of client certificates. May be called at any time. */
@@ -164,8 +174,9 @@ uid_t http_request_uid (const struct http_request *req);
 uint64_t http_request_guest (const struct http_request *req);
 /* Whether the caller was identified by a token. */
 bool http_request_has_token (const struct http_request *req);
-/* How the caller is known: "socket", "munge", "token", "certificate" or "guest", also when the request was
- * refused for that; NULL: the request says nothing. */
+/* How the caller is known: "socket", "munge", "token", "certificate", "guest" or the text
+ * of http_request_known(), also when the request was refused for that; NULL: the request
+ * says nothing. */
 const char *http_request_by (const struct http_request *req);
 #define HTTP_FROM_SIZE 320
 /* Where the request comes from: "10.0.0.5:51234", "[2001:db8::1]:51234", "pid 4711" or the

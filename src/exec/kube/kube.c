@@ -13,8 +13,8 @@
  *     adopt/       adopt.h       runs objects that others made
  *     run/         run.h         a job's run, from start() to cleaned()
  *
- * Beside the verbs: lease.c keeps one broker at a time for a cluster id, and sweep.c
- * removes objects that belong to no job.
+ * Beside the verbs: lease.c keeps one broker at a time for a cluster id, sweep.c
+ * removes objects that belong to no job, and review.c asks whom tokens belong to.
  */
 #include "exec/kube/adopt/adopt.h"
 #include "exec/kube/cluster/cluster.h"
@@ -23,6 +23,7 @@
 #include "exec/kube/make/endpoints.h"
 #include "exec/kube/make/podrights.h"
 #include "exec/kube/namespaces/spaces.h"
+#include "exec/kube/review.h"
 #include "exec/kube/run/run.h"
 #include "exec/kube/sweep.h"
 #include "exec/kube/topology/zones.h"
@@ -66,6 +67,7 @@ static void on_tick (uv_timer_t *timer)
     zones_tick (x, clock_mono ());
     miniclusters_tick (x, clock_mono ());
     adopt_tick (x, clock_mono ());
+    review_tick (x, clock_mono ());
 }
 
 /* -- news for the rooms above the one that has them -- */
@@ -202,6 +204,7 @@ static void kube_exec_destroy (struct exec *x)
     uv_timer_stop (&x->soon);
     uv_timer_stop (&x->tick);
     sweep_cancel (x);
+    review_cancel (x);
     pulls_cancel (x);
     podrights_cancel (x);
     miniclusters_cancel (x);
@@ -540,6 +543,7 @@ const struct exec_ops exec_kube = {
     .adopted = adopt_answered,
     .foreign_state = adopt_state,
     .amounts = inventory_amounts,
+    .review = review_token,
     .needs = needs_told,
     .need_state = needs_state,
     .resource = kube_exec_resource,

@@ -2,6 +2,7 @@
 src_exec_libexec_a_SOURCES += \
 	src/exec/kube/kube.c \
 	src/exec/kube/lease.c \
+	src/exec/kube/review.c \
 	src/exec/kube/sweep.c \
 	src/exec/kube/adopt/adopt.c \
 	src/exec/kube/adopt/adoptee.c \

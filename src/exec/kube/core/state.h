@@ -94,6 +94,7 @@ struct exec {
     struct kgroups *groups; /* groups.h; or NULL: none are configured */
     struct kneeds *needs;   /* needs.h; or NULL likewise */
     struct adopt *adopt;    /* adopt.h; NULL: nothing is adopted */
+    struct review *reviews; /* review.c: DL of those under way */
 };
 
 /* The functions of higher rooms that lower rooms call; kube.c has the table. */

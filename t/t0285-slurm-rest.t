@@ -85,7 +85,7 @@ test_expect_success 'a token has the claims of Slurm, for the lifespan that was 
 test_expect_success 'a command sends the token in SLURM_JWT, and says why it is refused' '
     SLURM_JWT=$token squeue -h &&
     SLURM_JWT=abc test_must_fail squeue 2>err && grep "not signed with this site" err &&
-    SLURM_JWT="$token x" test_must_fail squeue 2>err && grep "SLURM_JWT is not a token" err &&
+    SLURM_JWT="$token x" test_must_fail squeue 2>err && grep "SLURM_JWT has no valid token" err &&
     SLURM_JWT=$token FLUXQ_BROKER=http://192.0.2.1:7718 FLUXQ_BROKER_WAIT=0 test_must_fail timeout 30 squeue
 '
 test_expect_success ROOT 'the token says who the user is, not the socket' '

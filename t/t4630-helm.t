@@ -61,7 +61,7 @@ readonly without_besides='
 base_objects()
 {
     "$kubectl" kustomize "$1" >base.yaml && json base.yaml >base.json &&
-        for rights in namespaces rbac-node-groups adopt; do
+        for rights in namespaces rbac-node-groups rbac-tokens adopt; do
             json "$1/$rights.yaml" || return 1
         done | jq -s 'add | map(if .subjects then
             .subjects = [{kind: "ServiceAccount", name: "fluxq", namespace: "fluxq"}] else . end |
@@ -73,7 +73,7 @@ comparable() { jq -S "$without_besides" "$1" && settings "$1"; }
 compare_with() { base_objects "$1" >base-and-rights.json && comparable base-and-rights.json >wanted && test_cmp wanted made; }
 
 test_expect_success 'the chart makes the same objects, rights and settings as the base' '
-    render --set rbac.namespaces=true,rbac.nodeGroups=true,adopt.create=true,adopt.suspendPolicy=true >chart.yaml &&
+    render --set rbac.namespaces=true,rbac.nodeGroups=true,rbac.tokens=true,adopt.create=true,adopt.suspendPolicy=true >chart.yaml &&
     json chart.yaml >made.json && comparable made.json >made && compare_with "$base" && [ "$(jq -s ".[0] | length" made)" -ge 16 ] && [ "$(jq -s ".[1] | length" made)" -ge 7 ]
 '
 
@@ -134,7 +134,7 @@ names() { jq -r '.[] | "\(.kind) \(.metadata.namespace // "-") \(.metadata.name)
 test_expect_success 'releases share no object and no cluster-id, in one namespace and with a common job namespace' '
     : >all && : >ids && n=0 && for release in "fluxq fluxq" "hpc fluxq" "fluxq hpc" "fluxq test" "fluxq-a b" "fluxq a-b" "fluxq-a-b c"; do
         "$KUBE/helm-template" --release ${release% *} --namespace ${release#* } --set config.kube.namespace=jobs,jobNamespace.create=false \
-            --set rbac.namespaces=true,rbac.nodeGroups=true "$chart" >chart.yaml &&
+            --set rbac.namespaces=true,rbac.nodeGroups=true,rbac.tokens=true "$chart" >chart.yaml &&
         json chart.yaml >made.json && names made.json >>all && settings made.json | jq -r ".[\"cluster-id\"]" >>ids &&
         fluxqd --check --config fluxq.yaml && n=$((n + 1)) || return 1
     done && [ $n = 7 ] && sort all | uniq -d >twice && ! [ -s twice ] && sort ids | uniq -d >twice && ! [ -s twice ] && cat ids &&
@@ -241,7 +241,7 @@ test_expect_success 'each value appears in the objects' '
 makes() { render --set "$1" >chart.yaml && json chart.yaml >made.json && has made.json "$2"; }
 kinds() { echo "([.[].kind] | index(\"$1\")) == null"; }
 test_expect_success 'a disabled part has no objects' '
-    makes rbac.create=false,rbac.namespaces=true,rbac.nodeGroups=true "all(.[]; .kind | test(\"Role\") | not)" &&
+    makes rbac.create=false,rbac.namespaces=true,rbac.nodeGroups=true,rbac.tokens=true "all(.[]; .kind | test(\"Role\") | not)" &&
     makes serviceAccount.create=false,serviceAccount.name=mine "$(kinds ServiceAccount) and pod.serviceAccountName == \"mine\"" &&
     makes networkPolicy.enabled=false "$(kinds NetworkPolicy)" &&
     makes podDisruptionBudget.enabled=false "$(kinds PodDisruptionBudget)" &&

@@ -225,11 +225,7 @@ static bool is_for_review (const struct http_request *req, const char *token)
 
 static void start_review (struct http_request *req, const char *token)
 {
-    if (!req->listener->path && !req->conn->secure) {
-        refuse (
-            req, "unauthenticated",
-            "a service account's token is taken only over TLS and on the unix socket");
-    } else if (strlen (token) > TOKEN_MAX) {
+    if (strlen (token) > TOKEN_MAX) {
         refuse (req, "unauthenticated", "the token is too long");
     } else {
         req->working = true;
@@ -333,9 +329,7 @@ void http_request_identify (struct http_request *req)
                                                   : NULL;
     if (req->server->open)
         identify_local (req);
-    else if (token && is_for_review (req, token))
-        start_review (req, token);
-    else if (token && !key)
+    else if (token && !key && !req->server->review)
         refuse (req, "no-tokens",
                 "this broker takes no tokens (token-key: in fluxq.yaml)");
     else if (token && !is_private (req))
@@ -343,6 +337,8 @@ void http_request_identify (struct http_request *req)
             req, "unauthenticated",
             "a token is taken only over TLS, on the unix socket and from this machine: "
             "others on the network could read it");
+    else if (token && is_for_review (req, token))
+        start_review (req, token);
     else if (req->listener->path && !token)
         identify_local (req);
     else if (!credential && secure && secure->has_certificate)

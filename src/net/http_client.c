@@ -16,12 +16,14 @@
 #include "net/http_connect.h"
 #include "net/http_parser.h"
 #include "net/http_patience.h"
+#include "net/keyfile.h"
 
 #define IDLE_MS 60000
 #define SILENT_MS 5000 /* then the user gets a message */
 #define BODY_MAX ((size_t)1 << 30)
 #define ERROR_BODY_MAX ((size_t)1 << 20) /* body of a refused stream */
 #define SEND_HEAD_MAX ((size_t)64 * 1024)
+#define TOKEN_FILE_MAX ((size_t)16 * 1024)
 
 struct http_client {
     struct http_address address;
@@ -240,38 +242,58 @@ static int add_credential (const struct http_client *c, const struct exchange *x
     return 0;
 }
 
-/* The user's token in the environment; NULL: none. */
-static const char *token_text (void)
+/* The value of a variable; NULL: none. */
+static const char *variable (const char *name)
 {
-    const char *token = getenv (HTTP_TOKEN_VARIABLE);
+    const char *value = getenv (name);
 
-    return token && *token ? token : NULL;
+    return value && *value ? value : NULL;
 }
 
 static int add_token (const struct http_client *c, const char *authority,
-                      const char *token, struct strbuf *head, struct error *err)
+                      const char *token, const char *name, struct strbuf *head,
+                      struct error *err)
 {
-    if (!is_clean (token, false))
-        return error_set (err, EINVAL, HTTP_TOKEN_VARIABLE " is not a token");
+    if (!*token || !is_clean (token, false))
+        return error_set (err, EINVAL, "%s has no valid token", name);
     if (c->address.host && !c->address.tls && !authority_is_loopback (authority))
         return error_set (err, EPERM,
-                          "the token in " HTTP_TOKEN_VARIABLE " goes only over TLS or to "
-                          "a broker on this machine, as others could read it on the way "
-                          "to %s: use https://%s, or unset " HTTP_TOKEN_VARIABLE
-                          " to use MUNGE",
-                          authority, authority);
+                          "the token in %s goes only over TLS or to a broker on this "
+                          "machine, as others could read it on the way to %s: use "
+                          "https://%s, or unset %s to use MUNGE",
+                          name, authority, authority, name);
     strbuf_addf (head, "Authorization: Bearer %s\r\n", token);
     return 0;
+}
+
+/* Kubernetes writes a new token there from time to time. */
+static int add_token_file (const struct http_client *c, const char *authority,
+                           const char *path, struct strbuf *head, struct error *err)
+{
+    struct strbuf text = STRBUF_INIT (TOKEN_FILE_MAX + 1);
+    int rc = keyfile_read (&text, path, KEYFILE_PUBLIC, err);
+
+    if (rc == 0 && text.len == 0)
+        rc = error_set (err, EINVAL, "%s: no token is in it", path);
+    if (rc == 0) {
+        text.buf[strcspn (text.buf, "\n")] = 0;
+        rc = add_token (c, authority, text.buf, HTTP_TOKEN_FILE_VARIABLE, head, err);
+    }
+    keyfile_wipe (&text);
+    return rc;
 }
 
 /* Says who sends the request, unless the kernel or the connection does. */
 static int add_sender (const struct http_client *c, const struct exchange *x,
                        const char *authority, struct strbuf *head, struct error *err)
 {
-    const char *token = token_text ();
+    const char *token = variable (HTTP_TOKEN_VARIABLE);
+    const char *path = variable (HTTP_TOKEN_FILE_VARIABLE);
 
     if (token)
-        return add_token (c, authority, token, head, err);
+        return add_token (c, authority, token, HTTP_TOKEN_VARIABLE, head, err);
+    if (path)
+        return add_token_file (c, authority, path, head, err);
     if (c->address.tls && c->address.channel.identified)
         return 0;
     return c->address.host ? add_credential (c, x, authority, head, err) : 0;

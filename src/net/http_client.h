@@ -8,12 +8,13 @@
  *     http_client_close (c);
  *
  * URLs: unix:///path/to/fluxqd.sock (or only the path), or https://host:port (default port
- * 7718) with MUNGE, see http_server.h and tls_start.h; or http://host:port without TLS. The environment variable FLUXQ_MUNGE_SOCKET names
- * a munged socket that is not libmunge's default. A token of "scontrol token" in the
- * variable SLURM_JWT identifies the user instead of the socket or MUNGE; it is sent only
- * over TLS or to a broker on this machine. The default unix sockets are those of
- * run_dir.h; the error lists all that were tried and says how to start a broker. The
- * listener of a unix socket must be trusted, see trust.h.
+ * 7718) with MUNGE, see http_server.h and tls_start.h; or http://host:port without TLS. The
+ * environment variable FLUXQ_MUNGE_SOCKET names a munged socket that is not libmunge's
+ * default. A token in the variable SLURM_JWT ("scontrol token"), or in the file that
+ * FLUXQ_TOKEN_FILE names (of a Kubernetes service account), identifies the user instead of
+ * the socket or MUNGE; it is sent only over TLS or to a broker on this machine. The default
+ * unix sockets are those of run_dir.h; the error lists all that were tried and says how to
+ * start a broker. The listener of a unix socket must be trusted, see trust.h.
  *
  * The client is its own HTTP/1.1 implementation because loading libcurl costs 5.4 ms at
  * start (doc/dependencies.md). It understands Content-Length and chunked bodies. Bounds:
@@ -29,6 +30,7 @@
 
 #define HTTP_DEFAULT_PORT 7718
 #define HTTP_TOKEN_VARIABLE "SLURM_JWT"
+#define HTTP_TOKEN_FILE_VARIABLE "FLUXQ_TOKEN_FILE"
 
 struct http_client;
 

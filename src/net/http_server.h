@@ -111,8 +111,8 @@ struct http_tokens {
  * call. */
 void http_server_set_tokens (struct http_server *s, const struct http_tokens *tokens);
 /* fn (NULL: none) identifies the caller of a request by a token that is not the site's
- * own, over TLS or the unix socket: it calls one of the two functions below, once, at once
- * or later. token: valid during the call. arg: the handler's. May be called at any time. */
+ * own: it calls one of the two functions below, once, at once or later. token: valid during
+ * the call. arg: the handler's. May be called at any time. */
 typedef void (*http_review_f) (struct http_request *req, const char *token, void *arg);
 void http_server_set_review (struct http_server *s, http_review_f fn);
 /* The caller is this user. by (copied): for http_request_by(). */

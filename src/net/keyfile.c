@@ -26,9 +26,8 @@ static int check_file (int fd, const char *path, enum keyfile_kind kind,
         return error_set (err, EINVAL, "%s: not a regular file", path);
     if (st.st_uid != 0 && st.st_uid != geteuid ())
         return error_set (err, EPERM,
-                          "%s: belongs to uid %u: it must belong to root or to the "
-                          "broker's user",
-                          path, (unsigned)st.st_uid);
+                          "%s: belongs to uid %u: it must belong to root or to uid %u",
+                          path, (unsigned)st.st_uid, (unsigned)geteuid ());
     if (st.st_mode & forbidden_bits (&st, kind))
         return error_set (err, EPERM, "%s: mode %04o lets others %s it: use chmod %s",
                           path, st.st_mode & 07777U,

@@ -30,6 +30,7 @@ src_net_libnet_client_a_SOURCES = \
 	src/net/http_connect.c \
 	src/net/http_patience.c \
 	src/net/http_parser.c \
+	src/net/keyfile.c \
 	src/net/tcp_connect.c \
 	src/net/tls_start.c \
 	src/net/trust.c

@@ -26,8 +26,7 @@
 /* -- settings and state -- */
 
 struct settings {
-    json_t
-        *users; /* {"science/robot": "ann"}, of the configuration's document; or NULL */
+    json_t *users;  /* {"science/robot": "ann"}, of the document; or NULL */
     char *audience; /* NULL: "fluxq" */
 };
 

@@ -12,7 +12,7 @@
 /* Bytes of the texts when they are escaped. With AUDIT_JOBS_MAX ids of 20 digits, and 400
  * bytes for the keys and numbers, they are less than AUDIT_LINE_MAX. */
 #define USER_MAX 128
-#define BY_MAX 16
+#define BY_MAX 100 /* "service account NAMESPACE/NAME" */
 #define FROM_MAX 320
 #define METHOD_MAX 32
 #define PATH_TEXT_MAX 600

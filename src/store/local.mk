@@ -20,7 +20,8 @@ src_store_libstore_a_SOURCES = \
 
 if HAVE_CMOCKA
 STORE_TESTS = src/store/test/test_checkpoint src/store/test/test_history \
-	src/store/test/test_journal src/store/test/test_journal_faults
+	src/store/test/test_journal src/store/test/test_journal_faults \
+	src/store/test/test_wal
 check_PROGRAMS += $(STORE_TESTS)
 UNIT_TESTS += $(STORE_TESTS)
 src_store_test_test_checkpoint_SOURCES = src/store/test/test_checkpoint.c
@@ -31,4 +32,6 @@ src_store_test_test_journal_SOURCES = src/store/test/test_journal.c
 src_store_test_test_journal_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 src_store_test_test_journal_faults_SOURCES = src/store/test/test_journal_faults.c
 src_store_test_test_journal_faults_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
+src_store_test_test_wal_SOURCES = src/store/test/test_wal.c
+src_store_test_test_wal_LDADD = $(STORE_LIBS) $(CMOCKA_LIBS)
 endif

@@ -11,6 +11,7 @@
 #define HEAD 32           /* bytes of the file's header */
 #define FRAME_HEAD 24
 #define PAGE_MAX 65536
+#define GENERATIONS_MAX 65536 /* whose frames may be left in a file */
 
 struct wal {
     int fd;
@@ -111,7 +112,18 @@ static int begin (struct wal *w, const char *path, int flags, struct error *err)
     return 1;
 }
 
-/* Scans the rest by the headers of the frames alone. */
+/* Whether the frame is of a generation before: SQLite adds 1 to the first salt for each,
+ * and draws the second. Damage that leads to both is next to impossible. */
+static bool is_older (const struct wal *w, const uint8_t *head)
+{
+    uint32_t age = word_at (w->salts) - word_at (head + 8);
+
+    return age >= 1 && age <= GENERATIONS_MAX
+           && memcmp (head + 12, w->salts + 4, sizeof (w->salts) - 4) != 0;
+}
+
+/* Scans the rest by the headers of the frames alone. A power cut may take back any frames
+ * of the last transaction, also the first, where older frames are then. */
 static void scan_rest (struct wal *w, struct wal_state *ret)
 {
     uint8_t head[FRAME_HEAD];
@@ -124,7 +136,8 @@ static void scan_rest (struct wal *w, struct wal_state *ret)
         ret->broken |= ours;
         ret->later |= committed && ours;
         /* The salts of the first frame itself may be the damage. */
-        committed |= (ours || i == ret->good) && word_at (head + 4) != 0;
+        committed |=
+            (ours || (i == ret->good && !is_older (w, head))) && word_at (head + 4) != 0;
     }
     if (w->torn && get (w->fd, head, sizeof (head), place (w, w->frames)) > 16)
         ret->broken |= !memcmp (head + 8, w->salts, sizeof (w->salts));

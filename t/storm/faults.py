@@ -24,6 +24,7 @@ DISK = {
     "eio-write": (4, WRITE), "eio-sync": (4, SYNC), "enospc-write": (5, WRITE),
     "short-write": (6, WRITE), "power-cut": (7, SYNC), "power-cut-write": (7, WRITE),
 }
+DISK_BAD = 3  # seconds: then calls of the disk succeed again. A request waits for that, at most 30 s
 DEADLY = tuple(name for name, (kind, _) in DISK.items() if kind in (1, 2, 3, 7))
 
 
@@ -58,6 +59,7 @@ class Faults:
         self.timers = []
         self.disk_name = None
         self.disk_struck = 0
+        self.disk_armed = 0
 
     def strike(self):
         table = {self.disk: 12, self.kill: 2, self.freeze: 2, self.freeze_agent: 2, self.kill_agent: 2,
@@ -85,7 +87,14 @@ class Faults:
         times = 1 if self.disk_name in DEADLY else self.random.choice((1, 1, 3, 20))
         self.storm.disk.arm(self.disk_name, self.random.randrange(1, 25), times,
                             self.random.randrange(1, 1 << 30))
+        self.disk_armed += 1
+        if times > 1:
+            self.later(DISK_BAD, self.disk_recovers, self.disk_armed)
         return None
+
+    def disk_recovers(self, number):
+        if self.disk_armed == number:
+            self.storm.disk.disarm()
 
     def struck(self):
         """(name, number) of the disk faults that have struck since the last call."""

@@ -40,6 +40,7 @@ struct answer {
     uint8_t digest[SHA256_SIZE];
     struct broker *b;
     bool pending;
+    bool stale;     /* asked for an earlier audience: only those who wait use it */
     int rc;         /* 0; -EACCES: refused */
     double expires; /* clock_mono() */
     char account[TOKENREVIEW_ACCOUNT_SIZE];
@@ -211,7 +212,7 @@ static void reviewed (int rc, const char *account, const struct error *why, void
     snprintf (t->account, sizeof (t->account), "%s", account);
     t->expires = clock_mono () + (rc == 0 ? ACCEPTED_SECONDS : REFUSED_SECONDS);
     settle_all (t);
-    if (rc != 0 && rc != -EACCES) /* no answer: the next request asks again */
+    if (t->stale || (rc != 0 && rc != -EACCES)) /* the next request asks again */
         forget (r, t);
 }
 
@@ -309,6 +310,7 @@ static void reloaded (struct broker *b, const struct config *old)
 
     (void)old;
     HASH_ITER (hh, r->entries, t, next) {
+        t->stale = true;
         if (!t->pending)
             forget (r, t);
     }

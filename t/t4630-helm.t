@@ -138,7 +138,7 @@ test_expect_success 'releases share no object and no cluster-id, in one namespac
         json chart.yaml >made.json && names made.json >>all && settings made.json | jq -r ".[\"cluster-id\"]" >>ids &&
         fluxqd --check --config fluxq.yaml && n=$((n + 1)) || return 1
     done && [ $n = 7 ] && sort all | uniq -d >twice && ! [ -s twice ] && sort ids | uniq -d >twice && ! [ -s twice ] && cat ids &&
-    [ "$(wc -l <all)" -eq $((n * 16)) ]
+    [ "$(wc -l <all)" -eq $((n * 18)) ]
 '
 
 test_expect_success 'neither base nor chart gives the broker rights in its own namespace, where the MUNGE key is' '

@@ -1,4 +1,5 @@
 #!/bin/sh
+# t1065-storm.t: a short storm of faults against one broker; t/storm has longer ones. About 75 seconds.
 test_description='a storm: users and faults at once against one broker, checked by a model of the queue
 
 A job that is lost, run twice, run before its dependency, given the core of another job or left behind would fail this.

@@ -1,5 +1,4 @@
-/* tokenreview.c - see tokenreview.h
- */
+/* tokenreview.c - see tokenreview.h */
 #include "kube/tokenreview.h"
 
 #include <errno.h>

@@ -1,6 +1,6 @@
 """The users of a storm: an endless, seeded sequence of actions.
 
-    schedule = Schedule (seed, task="/.../task.sh", cores=3, nodes=4)
+    schedule = Schedule (seed, nodes=4, cores=3)
     action = schedule.next ()      # {"action": "submit", "nodes": 2, ...} or {"action": "cancel", "which": 0.3}
 
 "which" is a place among the jobs that the storm knows, 0 <= which < 1, the newest near 1. The runner turns the

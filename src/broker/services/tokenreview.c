@@ -40,7 +40,7 @@ struct answer {
     uint8_t digest[SHA256_SIZE];
     struct broker *b;
     bool pending;
-    bool stale;     /* asked for an earlier audience: only those who wait use it */
+    bool stale;     /* asked for an earlier audience: not kept */
     int rc;         /* 0; -EACCES: refused */
     double expires; /* clock_mono() */
     char account[TOKENREVIEW_ACCOUNT_SIZE];
